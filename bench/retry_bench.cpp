@@ -1,0 +1,134 @@
+/// The cost of the retry library, beside the cheapest things it can be compared with. Ratios are
+/// made by scripts/run_bench.py from one run.
+
+#include <benchmark/benchmark.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <reprise/retry.hpp>
+
+#include "virtual_reference.hpp"
+
+namespace {
+
+using namespace reprise;
+
+/// The reference: two calls through an interface.
+void two_virtual_calls(benchmark::State& state) {
+    const std::unique_ptr<bench::two_calls> object = bench::make_empty_calls();
+    bench::two_calls* pointer = object.get();
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(pointer);
+        pointer->begin();
+        pointer->finish();
+    }
+}
+BENCHMARK(two_virtual_calls)->Name("two_virtual_calls");
+
+void compare_and_swap(benchmark::State& state) {
+    std::atomic<std::int64_t> word{0};
+    for (auto _ : state) {
+        std::int64_t seen = word.load(std::memory_order_relaxed);
+        benchmark::DoNotOptimize(word.compare_exchange_strong(seen, seen + 1));
+    }
+}
+BENCHMARK(compare_and_swap)->Name("compare_and_swap");
+
+std::mutex shared_mutex;
+std::int64_t shared_counter = 0;
+
+void mutex_lock(benchmark::State& state) {
+    for (auto _ : state) {
+        const std::lock_guard lock(shared_mutex);
+        benchmark::DoNotOptimize(++shared_counter);
+    }
+}
+BENCHMARK(mutex_lock)->Name("mutex");
+BENCHMARK(mutex_lock)->Name("mutex")->Threads(2);
+
+void success_inlined(benchmark::State& state) {
+    standard_strategy strategy;
+    int value = 0;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(retry(strategy, [&] { return ++value; }));
+    }
+}
+BENCHMARK(success_inlined)->Name("success_inlined");
+
+void success_virtual(benchmark::State& state) {
+    const std::unique_ptr<strategy_interface> strategy =
+        std::make_unique<virtual_strategy<standard_strategy>>();
+    strategy_interface* pointer = strategy.get();
+    int value = 0;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(pointer);
+        benchmark::DoNotOptimize(retry(*pointer, [&] { return ++value; }));
+    }
+}
+BENCHMARK(success_virtual)->Name("success_virtual");
+
+standard_strategy& shared_strategy() {
+    static standard_strategy strategy;
+    return strategy;
+}
+
+void success_shared_bucket(benchmark::State& state) {
+    int value = 0;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(retry(shared_strategy(), [&] { return ++value; }));
+    }
+}
+BENCHMARK(success_shared_bucket)->Name("success_shared_bucket")->Threads(2);
+
+/// Two threads that refund and charge one bucket that is never full: the worst contention.
+void contended_bucket(benchmark::State& state) {
+    static token_bucket bucket({.capacity = 1e9, .initial = 5e8});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(bucket.try_take(5000));
+        bucket.give(5000);
+    }
+}
+BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
+
+[[nodiscard]] retry_question transient_question(std::uint64_t random) {
+    return {
+        {.safety = retry_safety::yes, .fault = failure_fault::server},
+        {time_point{}, random},
+        no_deadline,
+        repeatability::unspecified};
+}
+
+/// One allowed retry: classification, backoff, jitter, charge; and its refund, so that the bucket
+/// never runs dry.
+void decision_after_failure(benchmark::State& state) {
+    standard_options options;
+    options.prices.refund_last_cost = true;
+    standard_strategy strategy(options);
+    std::uint64_t random = 1;
+    for (auto _ : state) {
+        token_state token;
+        random += 0x9e3779b97f4a7c15U;
+        token.attempt = 1 + static_cast<std::uint32_t>(random & 3U);
+        benchmark::DoNotOptimize(strategy.refresh(token, transient_question(random)));
+        strategy.succeed(token, {});
+    }
+}
+BENCHMARK(decision_after_failure)->Name("decision");
+
+void refusal_by_empty_bucket(benchmark::State& state) {
+    standard_options options;
+    options.bucket.initial = 0.0;
+    standard_strategy strategy(options);
+    std::uint64_t random = 1;
+    for (auto _ : state) {
+        token_state token;
+        random += 0x9e3779b97f4a7c15U;
+        token.attempt = 1 + static_cast<std::uint32_t>(random & 3U);
+        benchmark::DoNotOptimize(strategy.refresh(token, transient_question(random)));
+    }
+}
+BENCHMARK(refusal_by_empty_bucket)->Name("refusal");
+
+}  // namespace

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+namespace bench {
+
+/// An interface with two functions that do nothing. The class behind it lives in another
+/// translation unit: seen in one piece, the compiler would remove the calls that are to be
+/// measured.
+class two_calls {
+public:
+    virtual ~two_calls() = default;
+    virtual void begin() noexcept = 0;
+    virtual void finish() noexcept = 0;
+};
+
+[[nodiscard]] std::unique_ptr<two_calls> make_empty_calls();
+
+}  // namespace bench

@@ -1,0 +1,143 @@
+# One way to declare a library, its tests, its fuzz targets and its mutants. The link lines given here
+# are the architecture: a target sees only the headers of what it links.
+
+include(GNUInstallDirs)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+
+if(REPRISE_BUILD_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  find_package(Threads REQUIRED)
+  # Each test program writes its results here; docs/conformance.md is generated from them.
+  set(REPRISE_RESULTS_DIR "${CMAKE_BINARY_DIR}/test-results")
+  file(MAKE_DIRECTORY "${REPRISE_RESULTS_DIR}")
+  # What runs under ThreadSanitizer: the tests labelled `threaded`, and nothing else is built for it.
+  add_custom_target(threaded_tests)
+endif()
+
+function(reprise_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                           -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+  if(REPRISE_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 reports false positives through inlined std::string and std::variant.
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-maybe-uninitialized
+                                             -Wno-stringop-overflow -Wno-array-bounds)
+  endif()
+endfunction()
+
+# reprise_library(name [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
+# Sources: src/*.cpp. Headers: include/. Without sources the target is an interface.
+function(reprise_library name)
+  cmake_parse_arguments(arg "" "STANDARD" "PUBLIC;PRIVATE" ${ARGN})
+  if(NOT arg_STANDARD)
+    set(arg_STANDARD 23)
+  endif()
+  set(target reprise_${name})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+    reprise_compile_options(${target})
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(reprise::${name} ALIAS ${target})
+  target_compile_features(${target} ${scope} cxx_std_${arg_STANDARD})
+  target_include_directories(${target} ${scope}
+    "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(${target} ${scope} ${arg_PUBLIC})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+endfunction()
+
+# reprise_tests(name [STANDARD n] [LABELS label...] [LINK target...] [SOURCES file...])
+# One program <name>_tests from tests/*_test.cpp, run as one ctest entry.
+function(reprise_tests name)
+  if(NOT REPRISE_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "STANDARD" "LABELS;LINK;SOURCES" ${ARGN})
+  if(NOT arg_STANDARD)
+    set(arg_STANDARD 23)
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp")
+  endif()
+  set(target ${name}_tests)
+  add_executable(${target} ${arg_SOURCES})
+  reprise_compile_options(${target})
+  target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/src")
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+  endif()
+  target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
+  add_test(NAME ${target}
+    COMMAND ${target} "--gtest_output=json:${REPRISE_RESULTS_DIR}/${target}.json" --gtest_brief=1)
+  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  if("threaded" IN_LIST arg_LABELS)
+    add_dependencies(threaded_tests ${target})
+  endif()
+endfunction()
+
+# reprise_mutant(id SOURCES file... LINK target... [STANDARD n])
+# Builds the given tests with REPRISE_MUTANT_<id> defined (the behaviour broken) and passes only if a
+# test that carries the id then fails. The library code under mutation must be in headers or given
+# among SOURCES, so that the definition reaches it.
+function(reprise_mutant id)
+  if(NOT REPRISE_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "STANDARD" "SOURCES;LINK;INCLUDE" ${ARGN})
+  if(NOT arg_STANDARD)
+    set(arg_STANDARD 23)
+  endif()
+  string(REPLACE "-" "_" symbol ${id})
+  set(target mutant_${symbol})
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
+  target_compile_definitions(${target} PRIVATE REPRISE_MUTANT_${symbol}=1)
+  target_include_directories(${target} PRIVATE ${arg_INCLUDE})
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
+  add_test(NAME ${target}_turns_red
+    COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/expect_red.py" ${id}
+            $<TARGET_FILE:${target}>)
+  set_tests_properties(${target}_turns_red PROPERTIES LABELS mutant TIMEOUT 120)
+endfunction()
+
+# reprise_fuzz(name LINK target...): one libFuzzer program per tests/fuzz/*_fuzz.cpp of this library.
+function(reprise_fuzz name)
+  if(NOT REPRISE_BUILD_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp")
+  foreach(source IN LISTS sources)
+    get_filename_component(target ${source} NAME_WE)
+    add_executable(${target} ${source})
+    reprise_compile_options(${target})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF
+      RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/fuzz")
+    target_compile_features(${target} PRIVATE cxx_std_23)
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    target_link_libraries(${target} PRIVATE ${arg_LINK})
+  endforeach()
+endfunction()
+
+find_package(Python3 QUIET COMPONENTS Interpreter)

@@ -1,0 +1,11 @@
+#pragma once
+
+/// Retries that are right, for any operation: include this and start with `standard_strategy` and
+/// `retry`. Only the standard library is needed (C++20).
+
+#include <reprise/retry/blocking.hpp>
+#include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/http_facts.hpp>
+#include <reprise/retry/modelled_failure.hpp>
+#include <reprise/retry/presets.hpp>
+#include <reprise/retry/standard_strategy.hpp>

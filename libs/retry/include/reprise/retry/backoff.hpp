@@ -1,0 +1,139 @@
+#pragma once
+
+/// Backoff: the rule that gives the delay before a retry. Exponential, capped, jittered; a pure
+/// function of (retry number, previous delay, one random draw).
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include <reprise/retry/settings.hpp>
+#include <reprise/retry/token.hpp>
+
+namespace reprise {
+
+/// How the computed delay d is spread, so that clients that failed together do not return together.
+enum class jitter : std::uint8_t {
+    full,          ///< Uniform in [0, d).
+    equal,         ///< Uniform in [d/2, d).
+    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped.
+    none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
+};
+
+struct backoff_options {
+    duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
+    double factor = 2.0;                      ///< Growth per retry; at least 1.
+    duration cap = std::chrono::seconds{20};  ///< Largest delay, applied before jitter.
+    reprise::jitter jitter = reprise::jitter::full;
+    /// A service's minimum wait may lengthen a delay by at most this much. Absent (the rule of the
+    /// guide): the hint is always respected in full, also above the cap.
+    std::optional<duration> hint_excess_max{};
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] std::optional<settings_error> check(const backoff_options& options);
+
+/// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
+[[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
+    __extension__ using wide = unsigned __int128;
+    if (span <= duration::zero()) {
+        return duration::zero();
+    }
+    const wide product = static_cast<wide>(static_cast<std::uint64_t>(span.count())) * random;
+    return duration{static_cast<std::int64_t>(static_cast<std::uint64_t>(product >> 64))};
+}
+
+/// `a * b` for non-negative durations, held at `limit`.
+[[nodiscard]] constexpr duration multiply_capped(
+    duration value, std::int64_t by, duration limit) noexcept {
+    if (by > 0 && value.count() > limit.count() / by) {
+        return limit;
+    }
+    return std::min(limit, duration{value.count() * by});
+}
+
+class exponential_backoff {
+public:
+    /// Throws `invalid_settings` for options that `check` refuses.
+    explicit exponential_backoff(const backoff_options& options = {})
+        : options_(checked(options)) {}
+
+    /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
+    /// function gave for the same request (only decorrelated jitter looks at it).
+    [[nodiscard]] duration delay(
+        std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
+        if (options_.jitter == jitter::decorrelated) {
+            const duration start = std::max(previous, options_.base);
+            const duration top = std::max(multiply_capped(start, 3, options_.cap), options_.base);
+            return options_.base + scale_random(top - options_.base, random);
+        }
+        const duration full = ceiling(retry);
+        switch (options_.jitter) {
+            case jitter::full:
+                return scale_random(full, random);
+            case jitter::equal:
+                return full / 2 + scale_random(full - full / 2, random);
+            default:
+                return full;
+        }
+    }
+
+    /// The delay before jitter: min(cap, base x factor^retry), at any retry number.
+    [[nodiscard]] duration ceiling(std::uint32_t retry) const noexcept {
+        // Powers by squaring in floating point: it saturates at infinity instead of overflowing.
+        double power = 1.0;
+        double square = options_.factor;
+        for (std::uint32_t rest = retry; rest != 0; rest >>= 1U) {
+            if ((rest & 1U) != 0U) {
+                power *= square;
+            }
+            square *= square;
+        }
+        const double value = static_cast<double>(options_.base.count()) * power;
+        return value < static_cast<double>(options_.cap.count())
+                   ? duration{static_cast<std::int64_t>(value)}
+                   : options_.cap;
+    }
+
+    /// The backoff question of a composed strategy: delay of the next retry, hint included.
+    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+        const auto previous = duration{static_cast<std::int64_t>(token.extra)};
+        const duration own = delay(token.attempt - 1, previous, question.at.random);
+        token.extra = static_cast<std::uint64_t>(own.count());
+        return respect_hint(own, question.facts);
+    }
+
+    /// Never shorter than the service's minimum wait (unless `hint_excess_max` says so).
+    [[nodiscard]] duration respect_hint(duration own, const failure_facts& facts) const noexcept {
+        if (!facts.minimum_wait) {
+            return own;
+        }
+        duration hint = at_least_zero(*facts.minimum_wait);
+        if (options_.hint_excess_max && hint - own > *options_.hint_excess_max) {
+            hint = own + *options_.hint_excess_max;
+        }
+        return std::max(own, hint);
+    }
+
+    [[nodiscard]] const backoff_options& options() const noexcept { return options_; }
+
+private:
+    backoff_options options_;
+};
+
+/// Two backoffs: one for throttling answers, one for everything else.
+class backoff_by_kind {
+public:
+    backoff_by_kind(const backoff_options& transient, const backoff_options& throttling)
+        : transient_(transient), throttling_(throttling) {}
+
+    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+        return (question.facts.throttling ? throttling_ : transient_).wait(token, question);
+    }
+
+private:
+    exponential_backoff transient_;
+    exponential_backoff throttling_;
+};
+
+}  // namespace reprise

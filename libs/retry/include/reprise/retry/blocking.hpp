@@ -1,0 +1,193 @@
+#pragma once
+
+/// The blocking loop: `reprise::retry(strategy, operation)`.
+///
+/// Returns what the operation returns, with the operation's own types and its own last error. An
+/// operation may also throw; what it throws last is what the caller sees, as the same object.
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/outcome.hpp>
+#include <reprise/retry/retry_session.hpp>
+
+namespace reprise {
+
+/// Callable with an `attempt`, or with nothing.
+template <class Operation>
+concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
+
+namespace detail {
+
+template <class Operation>
+decltype(auto) invoke_operation(Operation& operation, const attempt& current) {
+    if constexpr (std::invocable<Operation&, const attempt&>) {
+        return std::invoke(operation, current);
+    } else {
+        return std::invoke(operation);
+    }
+}
+
+template <class Operation>
+using operation_result =
+    decltype(invoke_operation(std::declval<Operation&>(), std::declval<const attempt&>()));
+
+/// Stands for the value of operations that return nothing.
+struct no_value {};
+
+/// Owns time for one blocking call: reads the clock only when somebody needs it.
+class call_time {
+public:
+    explicit call_time(const call_options& options) noexcept
+        : options_(&options),
+          limited_(options.deadline || options.timeout || options.attempt_timeout) {}
+
+    [[nodiscard]] moment draw() const noexcept { return {clock().now(), options_->random()}; }
+    /// The call's deadline; reads the clock only for a relative one.
+    [[nodiscard]] time_point deadline() const noexcept {
+        time_point earliest = options_->deadline.value_or(no_deadline);
+        if (options_->timeout) {
+            earliest =
+                std::min(earliest, add_saturated(clock().now(), at_least_zero(*options_->timeout)));
+        }
+        return earliest;
+    }
+    /// Fills in the attempt's own limits.
+    void limit(attempt& current, time_point call_deadline) const noexcept {
+        if (!limited_) {
+            return;
+        }
+        const time_point now = clock().now();
+        current.deadline = call_deadline;
+        if (options_->attempt_timeout) {
+            current.deadline = std::min(
+                call_deadline, add_saturated(now, at_least_zero(*options_->attempt_timeout)));
+        }
+        current.timeout = time_left(now, current.deadline);
+    }
+    /// False when stopped. Zero waits do not touch the clock.
+    [[nodiscard]] bool wait(duration length, time_point from) const {
+        if (options_->stop.stop_requested()) {
+            return false;
+        }
+        return length <= duration::zero() ||
+               clock().wait_until(add_saturated(from, length), options_->stop);
+    }
+    [[nodiscard]] retry_clock& clock() const noexcept {
+        return options_->clock != nullptr ? *options_->clock : real_clock();
+    }
+
+private:
+    const call_options* options_;
+    bool limited_;
+};
+
+/// One attempt: its value, or what it threw.
+template <class Result>
+struct attempt_result {
+    std::optional<Result> value;
+    std::exception_ptr thrown;
+};
+
+template <class Result, class Operation>
+[[nodiscard]] attempt_result<Result> run_attempt(Operation& operation, const attempt& current) {
+    attempt_result<Result> out;
+    try {
+        if constexpr (std::is_same_v<Result, no_value>) {
+            invoke_operation(operation, current);
+            out.value.emplace();
+        } else {
+            out.value.emplace(invoke_operation(operation, current));
+        }
+    } catch (...) {
+        out.thrown = std::current_exception();
+    }
+    return out;
+}
+
+/// Waits out the delay of the initial token, if it has one; never beyond the deadline.
+template <class Session>
+void wait_for_first_attempt(Session& session, const call_time& time, duration delay) {
+    const time_point now = time.clock().now();
+    if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
+        throw canceled_before_first_attempt{};
+    }
+}
+
+template <class Result, class Strategy, class Operation, class... Exceptions>
+Result run_blocking(
+    Strategy& strategy, const call_options& options, Operation& operation,
+    catching_t<Exceptions...> list) {
+    const call_time time(options);
+    retry_session<Strategy> session(strategy, options);
+    session.set_deadline(time.deadline());
+    if (const duration delay = session.begin(session.wants_moment() ? time.draw() : moment{});
+        delay > duration::zero()) {
+        wait_for_first_attempt(session, time, delay);
+    }
+    for (;;) {
+        attempt current{
+            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
+            options.stop};
+        time.limit(current, session.deadline());
+        attempt_result<Result> outcome = run_attempt<Result>(operation, current);
+        failure_facts facts;
+        if (outcome.thrown) {
+            facts = describe_exception(outcome.thrown, list);
+        } else if (!outcome_traits<Result>::is_failure(*outcome.value)) {
+            session.on_success(session.wants_moment() ? time.draw() : moment{});
+            return std::move(*outcome.value);
+        } else {
+            facts = outcome_traits<Result>::facts(*outcome.value);
+        }
+        const moment failed_at = time.draw();
+        const retry_step next = session.on_failure(facts, failed_at, options.stop.stop_requested());
+        const bool go_on = next.retry && time.wait(next.wait, failed_at.now);
+        if (next.retry && !go_on) {
+            session.on_canceled_wait(moment{time.clock().now(), 0});
+        }
+        if (!go_on) {
+            if (outcome.thrown) {
+                std::rethrow_exception(outcome.thrown);
+            }
+            return std::move(*outcome.value);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Runs `operation` until it succeeds or its strategy, deadline or stop token ends the matter.
+/// `list` names exception types whose facts come from `facts_of`.
+template <retry_strategy Strategy, class... Exceptions, retry_operation Operation>
+auto retry(
+    Strategy& strategy, const call_options& options, catching_t<Exceptions...> list,
+    Operation&& operation) -> detail::operation_result<Operation> {
+    using result = detail::operation_result<Operation>;
+    static_assert(
+        !std::is_reference_v<result>,
+        "an operation must return a value: a reference could outlive its attempt");
+    if constexpr (std::is_void_v<result>) {
+        detail::run_blocking<detail::no_value>(strategy, options, operation, list);
+    } else {
+        return detail::run_blocking<result>(strategy, options, operation, list);
+    }
+}
+
+template <retry_strategy Strategy, retry_operation Operation>
+auto retry(Strategy& strategy, const call_options& options, Operation&& operation)
+    -> detail::operation_result<Operation> {
+    return retry(strategy, options, catching<>, std::forward<Operation>(operation));
+}
+
+template <retry_strategy Strategy, retry_operation Operation>
+auto retry(Strategy& strategy, Operation&& operation) -> detail::operation_result<Operation> {
+    return retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));
+}
+
+}  // namespace reprise

@@ -1,0 +1,62 @@
+#pragma once
+
+/// Options of one call, and what the loop hands to each attempt.
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+
+#include <reprise/retry/allowance.hpp>
+#include <reprise/retry/clock.hpp>
+#include <reprise/retry/trace.hpp>
+
+namespace reprise {
+
+/// Everything is optional: `{}` retries until the strategy ends it.
+struct call_options {
+    /// No attempt starts after this. The first attempt is made in any case.
+    std::optional<time_point> deadline{};
+    /// The same as a span from the start of the call; the earlier of both counts. Negative is zero.
+    std::optional<duration> timeout{};
+    /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
+    /// themselves; the Asio forms cancel the attempt.
+    std::optional<duration> attempt_timeout{};
+    /// Whether the operation may be executed twice.
+    repeatability repeat = repeatability::unspecified;
+    /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
+    std::stop_token stop{};
+    /// The allowance of an enclosing loop (`attempt::allowance`).
+    retry_allowance* outer = nullptr;
+    /// Filled with the story of this call.
+    decision_trace* trace = nullptr;
+    /// Hears each decision.
+    decision_observer* observer = nullptr;
+    /// Null: the real clock.
+    retry_clock* clock = nullptr;
+    /// Empty: a generator per thread.
+    random_source random{};
+};
+
+/// What an operation may know about the attempt it makes.
+struct attempt {
+    std::uint32_t number = 1;  ///< The first attempt is 1.
+    /// The call's deadline or this attempt's timeout, whichever is earlier; `no_deadline` if
+    /// neither.
+    time_point deadline = no_deadline;
+    /// The same as a span from the start of the attempt; `duration::max()` if neither.
+    duration timeout = duration::max();
+    /// Give it to retry loops inside the operation (`call_options::outer`).
+    retry_allowance* allowance = nullptr;
+    /// The call's stop token.
+    std::stop_token stop{};
+};
+
+/// The blocking loop throws this when it is stopped during the delay of the initial token: there is
+/// no attempt yet whose result could be returned.
+class canceled_before_first_attempt : public std::runtime_error {
+public:
+    canceled_before_first_attempt() : std::runtime_error("canceled before the first attempt") {}
+};
+
+}  // namespace reprise

@@ -1,0 +1,42 @@
+#pragma once
+
+/// The one place where loops meet the world: a clock that can also wait, and a source of
+/// randomness. Replace both to run a program's retries in virtual time
+/// (`reprise::testing::virtual_clock`).
+
+#include <cstdint>
+#include <stop_token>
+
+#include <reprise/retry/time.hpp>
+
+namespace reprise {
+
+/// Must be safe to use from all threads that run loops with it.
+class retry_clock {
+public:
+    virtual ~retry_clock();
+    [[nodiscard]] virtual time_point now() noexcept = 0;
+    /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
+    /// reached. A time in the past returns at once.
+    [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
+};
+
+/// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
+[[nodiscard]] retry_clock& real_clock() noexcept;
+
+/// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
+struct random_source {
+    std::uint64_t (*draw)(void* state) noexcept = nullptr;
+    void* state = nullptr;
+
+    [[nodiscard]] std::uint64_t operator()() const noexcept;
+};
+
+/// A generator per thread, seeded from the operating system once.
+[[nodiscard]] std::uint64_t thread_random() noexcept;
+
+inline std::uint64_t random_source::operator()() const noexcept {
+    return draw != nullptr ? draw(state) : thread_random();
+}
+
+}  // namespace reprise

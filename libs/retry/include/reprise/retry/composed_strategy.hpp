@@ -1,0 +1,120 @@
+#pragma once
+
+/// A strategy put together from three policies, one per question:
+///
+///   Retryable  may this failure be retried?     `refusal_reason check(facts, repeatability)`
+///   Backoff    how long to wait?                `duration wait(token_state&, const
+///   retry_question&)` Budget     can it be paid for?              see `budget.hpp`
+///
+/// plus the maximum number of attempts and the deadline. To change one question, replace one
+/// policy:
+///
+///     struct also_conflicts : reprise::stated_safety { ... };
+///     auto strategy = reprise::composed_strategy(limits, also_conflicts{}, backoff, budget);
+
+#include <limits>
+#include <utility>
+
+#include <reprise/retry/backoff.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/retryable.hpp>
+#include <reprise/retry/strategy.hpp>
+
+namespace reprise {
+
+struct attempt_limits {
+    /// All attempts count, the first included; at least 1. Absent: only time and budget limit them.
+    std::optional<std::uint32_t> attempts_max = 5;
+};
+
+[[nodiscard]] std::optional<settings_error> check(const attempt_limits& limits);
+
+template <class Retryable, class Backoff, retry_budget Budget>
+class composed_strategy : public token_issuer<composed_strategy<Retryable, Backoff, Budget>> {
+public:
+    /// Throws `invalid_settings` for limits that `check` refuses.
+    composed_strategy(
+        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget)
+        : attempts_max_(
+              checked(limits).attempts_max.value_or(std::numeric_limits<std::uint32_t>::max())),
+          retryable_(std::move(retryable)),
+          backoff_(std::move(backoff)),
+          budget_(std::move(budget)) {}
+
+    /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
+    [[nodiscard]] decision begin(token_state& token, const moment& at) noexcept {
+        token = token_state{};
+        if constexpr (requires { budget_.on_request(at.now); }) {
+            budget_.on_request(at.now);
+        }
+        return {};
+    }
+
+    /// Asks in the order: safety, attempts, time, money. So nothing is charged for a retry that
+    /// another rule forbids.
+    [[nodiscard]] decision refresh(token_state& token, const retry_question& question) noexcept {
+        if constexpr (requires { budget_.on_failure(question.facts, question.at.now); }) {
+            budget_.on_failure(question.facts, question.at.now);
+        }
+        if (const refusal_reason refusal = retryable_.check(question.facts, question.repeat);
+            refusal != refusal_reason::none) {
+            return {refusal, -1};
+        }
+        if (token.attempt >= attempts_max_) {
+            return {refusal_reason::attempts_exhausted, -1};
+        }
+        const duration wait = at_least_zero(backoff_.wait(token, question));
+        if (question.deadline != no_deadline &&
+            add_saturated(question.at.now, wait) >= question.deadline) {
+            return {refusal_reason::deadline, -1};
+        }
+        const payment paid = budget_.try_pay(question.facts, question.at.now);
+        if (!paid.paid) {
+            return {refusal_reason::budget_exhausted, paid.level};
+        }
+        token.delay = wait;
+        token.cost = paid.cost;
+        ++token.attempt;
+        return {refusal_reason::none, paid.level};
+    }
+
+    void succeed(const token_state& token, const moment& at) noexcept {
+        budget_.on_success(token.cost, token.attempt, at.now);
+    }
+
+    [[nodiscard]] strategy_traits traits() const noexcept {
+        strategy_traits traits;
+        if constexpr (requires { Budget::wants_time; }) {
+            traits.wants_moment = Budget::wants_time;
+        }
+        if (attempts_max_ != std::numeric_limits<std::uint32_t>::max()) {
+            traits.retries_max = attempts_max_ - 1;
+        }
+        return traits;
+    }
+
+    [[nodiscard]] const Backoff& backoff() const noexcept { return backoff_; }
+    [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
+
+private:
+    std::uint32_t attempts_max_;
+    [[no_unique_address]] Retryable retryable_;
+    Backoff backoff_;
+    [[no_unique_address]] Budget budget_;
+};
+
+/// Exactly one attempt, always.
+class no_retry : public token_issuer<no_retry> {
+public:
+    [[nodiscard]] decision begin(token_state& token, const moment&) noexcept {
+        token = token_state{};
+        return {};
+    }
+    [[nodiscard]] decision refresh(token_state&, const retry_question&) noexcept {
+        return {refusal_reason::attempts_exhausted, -1};
+    }
+    void succeed(const token_state&, const moment&) noexcept {}
+    [[nodiscard]] strategy_traits traits() const noexcept { return {false, 0}; }
+};
+
+}  // namespace reprise

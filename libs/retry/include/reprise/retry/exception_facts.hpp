@@ -1,0 +1,65 @@
+#pragma once
+
+/// Facts of thrown exceptions.
+///
+/// The loop catches whatever an operation throws and asks, in this order: the exception types
+/// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
+/// `std::system_error`. An exception none of these knows is not retried: it goes straight on to the
+/// caller, as the very object that was thrown.
+
+#include <exception>
+#include <optional>
+#include <system_error>
+
+#include <reprise/retry/failure_facts.hpp>
+
+namespace reprise {
+
+/// For exception hierarchies that want to describe themselves by inheritance.
+class failure_description {
+public:
+    failure_description() = default;
+    failure_description(const failure_description&) = default;
+    failure_description& operator=(const failure_description&) = default;
+    virtual ~failure_description();
+
+    /// Called once per failed attempt, from the thread that runs the loop.
+    [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
+};
+
+/// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
+/// `retry(strategy, options, catching<db_error, http_error>, operation)`.
+template <class... Exceptions>
+struct catching_t {};
+
+template <class... Exceptions>
+inline constexpr catching_t<Exceptions...> catching{};
+
+namespace detail {
+
+/// Facts by inheritance or `std::system_error`; empty for everything else.
+[[nodiscard]] failure_facts describe_exception(const std::exception_ptr& thrown) noexcept;
+
+template <class E>
+[[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const E& error) {
+        return facts_of(error);
+    } catch (...) {
+        return std::nullopt;
+    }
+}
+
+template <class... Exceptions>
+[[nodiscard]] failure_facts describe_exception(
+    const std::exception_ptr& thrown, catching_t<Exceptions...>) noexcept {
+    std::optional<failure_facts> found;
+    // The first listed type that matches wins, as in a sequence of catch clauses.
+    static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
+    return found ? *found : describe_exception(thrown);
+}
+
+}  // namespace detail
+
+}  // namespace reprise

@@ -1,0 +1,121 @@
+#pragma once
+
+/// What a failure says about itself, and how the library asks for it.
+///
+/// Retry strategies know no error types. They see `failure_facts`: five small answers. Any error
+/// type can give them, without inheriting from anything, in one of three ways (first match wins):
+///
+///   1. specialise `reprise::failure_traits<E>` with `static failure_facts describe(const E&)`;
+///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
+///   3. a member `retry_facts() const`.
+///
+/// `std::error_code` and exceptions are described out of the box. A type with none of these has no
+/// facts, and a failure without facts is never retried.
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/time.hpp>
+
+namespace reprise {
+
+/// May the failed attempt be repeated?
+enum class retry_safety : std::uint8_t {
+    yes,    ///< Allowed (which does not mean that it will happen).
+    no,     ///< Never: repeating it is wrong or pointless.
+    maybe,  ///< Not known; allowed unless the call is marked as not repeatable.
+};
+
+/// Who caused the failure, if that is known.
+enum class failure_fault : std::uint8_t {
+    client,  ///< The request was wrong; sending it again will not mend it.
+    server,  ///< The service failed; the same request may succeed later.
+    other,   ///< Neither, or both.
+};
+
+/// The facts of one failure. A default-constructed value means "nothing is known": not retried.
+struct failure_facts {
+    /// Absent: the failure brings no retry information, the fault decides instead.
+    std::optional<retry_safety> safety{};
+    /// The service says that it gets too many requests.
+    bool throttling = false;
+    /// No answer came in time. Strategies charge more for these: they point at a sick service.
+    bool timeout = false;
+    /// The service asked for at least this much pause. Negative values count as zero.
+    std::optional<duration> minimum_wait{};
+    /// Decides when `safety` is absent: a server's fault is retried, a client's is not.
+    std::optional<failure_fault> fault{};
+    /// Any number that helps a reader of the trace (an HTTP status, an errno). Not used to decide.
+    std::uint32_t code = 0;
+
+    friend bool operator==(const failure_facts&, const failure_facts&) = default;
+};
+
+/// Customisation point 1: specialise for a type you cannot touch.
+template <class E>
+struct failure_traits;
+
+/// `std::error_code`: connection attempts that failed and "try again" are safe to repeat; broken
+/// connections may be; `timed_out` is a timeout. Other codes have no facts.
+[[nodiscard]] failure_facts describe_error_code(const std::error_code& code) noexcept;
+
+namespace detail {
+
+template <class E>
+concept has_failure_traits = requires(const E& e) {
+    { failure_traits<E>::describe(e) } -> std::convertible_to<failure_facts>;
+};
+
+template <class E>
+concept has_adl_facts = requires(const E& e) {
+    { retry_facts(e) } -> std::convertible_to<failure_facts>;
+};
+
+template <class E>
+concept has_member_facts = requires(const E& e) {
+    { e.retry_facts() } -> std::convertible_to<failure_facts>;
+};
+
+struct facts_of_fn {
+    /// Never throws: a description that throws counts as "no facts".
+    template <class E>
+    [[nodiscard]] failure_facts operator()(const E& error) const noexcept {
+        try {
+            if constexpr (has_failure_traits<E>) {
+                return failure_traits<E>::describe(error);
+            } else if constexpr (has_adl_facts<E>) {
+                return retry_facts(error);
+            } else if constexpr (has_member_facts<E>) {
+                return error.retry_facts();
+            } else if constexpr (std::is_same_v<E, std::error_code>) {
+                return describe_error_code(error);
+            } else if constexpr (requires {
+                                     error.code();
+                                 } && std::is_base_of_v<std::system_error, E>) {
+                return describe_error_code(error.code());
+            } else {
+                return failure_facts{};
+            }
+        } catch (...) {
+            return failure_facts{};
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The facts of any error value. Types that describe themselves in none of the ways above yield the
+/// empty facts.
+inline constexpr detail::facts_of_fn facts_of{};
+
+/// True for error types that say something about retries.
+template <class E>
+concept describes_failure =
+    detail::has_failure_traits<E> || detail::has_adl_facts<E> || detail::has_member_facts<E> ||
+    std::is_same_v<E, std::error_code> || std::is_base_of_v<std::system_error, E>;
+
+}  // namespace reprise

@@ -1,0 +1,41 @@
+#pragma once
+
+/// Settings that contradict themselves are refused when a strategy or bucket is built, by name.
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace reprise {
+
+/// One setting that cannot work, and why.
+struct settings_error {
+    std::string field;    ///< As written in the options struct, e.g. "backoff.cap".
+    std::string message;  ///< One sentence for people.
+};
+
+/// Thrown by constructors that take options. Programs built without a handler for it can call
+/// `check(options)` first, which returns the same thing as a value.
+class invalid_settings : public std::invalid_argument {
+public:
+    explicit invalid_settings(settings_error error)
+        : std::invalid_argument(error.field + ": " + error.message), error_(std::move(error)) {}
+
+    [[nodiscard]] const std::string& field() const noexcept { return error_.field; }
+    [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
+
+private:
+    settings_error error_;
+};
+
+/// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
+/// initialiser lists.
+template <class Options>
+[[nodiscard]] const Options& checked(const Options& options) {
+    if (std::optional<settings_error> error = check(options)) {
+        throw invalid_settings(std::move(*error));
+    }
+    return options;
+}
+
+}  // namespace reprise

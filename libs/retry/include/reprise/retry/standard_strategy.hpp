@@ -1,0 +1,72 @@
+#pragma once
+
+/// The strategy to start with: five attempts, exponential backoff with full jitter from 1 s to 20
+/// s, and a token bucket of 500 units that stops a client from joining a retry storm.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/retry/composed_strategy.hpp>
+
+namespace reprise {
+
+struct standard_options {
+    /// All attempts, the first included; at least 1.
+    std::uint32_t attempts_max = 5;
+    backoff_options backoff{};
+    token_bucket_options bucket{};
+    bucket_prices prices{};
+};
+
+/// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
+/// number, ...). The constructor below throws the same as `invalid_settings`.
+[[nodiscard]] std::optional<settings_error> check(const standard_options& options);
+
+class standard_strategy final
+    : public composed_strategy<stated_safety, exponential_backoff, bucket_budget> {
+public:
+    /// With a bucket of its own.
+    explicit standard_strategy(const standard_options& options = {});
+    /// With a bucket shared with other strategies; `options.bucket` is not used.
+    standard_strategy(const standard_options& options, std::shared_ptr<token_bucket> bucket);
+
+private:
+    standard_strategy(
+        std::in_place_t, const standard_options& checked_options,
+        const std::shared_ptr<token_bucket>& bucket);
+};
+
+/// One legal but dangerous setting.
+struct settings_warning {
+    std::string field;
+    std::string message;
+};
+
+/// What the linter may assume about the service.
+struct lint_context {
+    /// Requests per second that the service can answer; 0 when not known.
+    double service_capacity = 0.0;
+    /// Requests per second that the clients send; 0 when not known.
+    double load = 0.0;
+};
+
+/// Figures that follow from the settings, for people who must choose them.
+struct settings_figures {
+    double worst_amplification =
+        1.0;  ///< Attempts per request while everything fails, bucket full.
+    double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
+    duration give_up_after{};            ///< Sum of the longest delays of one request.
+    double healing_load = 0.0;  ///< Above this load an outage does not heal without the bucket:
+                                ///< capacity / attempts; 0 when the capacity is not known.
+};
+
+[[nodiscard]] settings_figures figures(
+    const standard_options& options, const lint_context& context = {});
+
+/// Warnings for settings that are legal but known to hurt; empty when there is nothing to say.
+[[nodiscard]] std::vector<settings_warning> lint(
+    const standard_options& options, const lint_context& context = {});
+
+}  // namespace reprise

@@ -1,0 +1,55 @@
+#pragma once
+
+/// Time as the library sees it: plain values. Nothing that decides reads a clock; whoever drives an
+/// operation passes the time in. See `clock.hpp` for the one interface that does read it.
+
+#include <chrono>
+
+namespace reprise {
+
+/// All durations are nanoseconds. Any `std::chrono` duration of coarser or equal precision
+/// converts.
+using duration = std::chrono::nanoseconds;
+
+/// Points in time come from a steady clock: they never jump, and they are no calendar dates.
+using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
+
+/// "No deadline": later than every other time point.
+inline constexpr time_point no_deadline = time_point::max();
+
+/// `at + delta`, held inside the range of `time_point` instead of overflowing.
+[[nodiscard]] constexpr time_point add_saturated(time_point at, duration delta) noexcept {
+    const auto base = at.time_since_epoch().count();
+    const auto step = delta.count();
+    if (step > 0 && base > duration::max().count() - step) {
+        return time_point::max();
+    }
+    if (step < 0 && base < duration::min().count() - step) {
+        return time_point::min();
+    }
+    return time_point{duration{base + step}};
+}
+
+/// Negative durations count as zero: nobody can wait for less than nothing.
+[[nodiscard]] constexpr duration at_least_zero(duration value) noexcept {
+    return value < duration::zero() ? duration::zero() : value;
+}
+
+/// The time left at `now` before `deadline`; zero when it has passed, `duration::max()` without
+/// one.
+[[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
+    if (deadline == no_deadline) {
+        return duration::max();
+    }
+    if (deadline <= now) {
+        return duration::zero();
+    }
+    const auto upper = deadline.time_since_epoch().count();
+    const auto lower = now.time_since_epoch().count();
+    if (lower < 0 && upper > duration::max().count() + lower) {
+        return duration::max();
+    }
+    return duration{upper - lower};
+}
+
+}  // namespace reprise

@@ -1,0 +1,91 @@
+#pragma once
+
+/// Retry tokens: the state of one request between its attempts.
+///
+///     acquire_initial_token -> [wait delay] attempt 1 -+- success -> record_success(token)
+///                                                      +- failure -> refresh_token(token) -> ...
+///
+/// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
+/// is refused as an invalid argument, also when two threads try at the same time.
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include <reprise/retry/time.hpp>
+#include <reprise/retry/verdict.hpp>
+
+namespace reprise {
+
+/// The data inside a token. Loop drivers own theirs and work on it directly.
+struct token_state {
+    duration delay{};           ///< Wait this long before the attempt.
+    std::uint32_t attempt = 1;  ///< The attempt this token is for; the first is 1.
+    std::uint32_t cost = 0;     ///< What the last retry cost, in milli-units of the budget.
+    std::uint64_t extra = 0;    ///< Whatever else the strategy wants to remember.
+};
+
+/// Move-only, 32 bytes. A moved-from or used token is invalid.
+class retry_token {
+public:
+    retry_token() noexcept = default;
+    retry_token(retry_token&& other) noexcept
+        : issuer_(other.issuer_.exchange(0, std::memory_order_acq_rel)), state_(other.state_) {}
+    retry_token& operator=(retry_token&& other) noexcept {
+        if (this != &other) {
+            issuer_.store(
+                other.issuer_.exchange(0, std::memory_order_acq_rel), std::memory_order_release);
+            state_ = other.state_;
+        }
+        return *this;
+    }
+    retry_token(const retry_token&) = delete;
+    retry_token& operator=(const retry_token&) = delete;
+    ~retry_token() = default;
+
+    /// How long to wait before the attempt. The initial token may carry a delay, too.
+    [[nodiscard]] duration delay() const noexcept { return state_.delay; }
+    /// The number of the attempt that this token is for; the first is 1.
+    [[nodiscard]] std::uint32_t attempt() const noexcept { return state_.attempt; }
+    /// False once used, moved from, or default-constructed.
+    [[nodiscard]] bool is_valid() const noexcept {
+        return issuer_.load(std::memory_order_acquire) != 0;
+    }
+
+private:
+    template <class Derived>
+    friend class token_issuer;
+
+    retry_token(std::uint64_t issuer, const token_state& state) noexcept
+        : issuer_(issuer), state_(state) {}
+
+    /// Uses the token up if `issuer` issued it. Of several threads exactly one succeeds.
+    [[nodiscard]] bool consume(std::uint64_t issuer) noexcept {
+#if defined(REPRISE_MUTANT_SM_03)
+        return issuer_.load(std::memory_order_acquire) == issuer;
+#else
+        std::uint64_t expected = issuer;
+        return issuer_.compare_exchange_strong(
+            expected, 0, std::memory_order_acq_rel, std::memory_order_relaxed);
+#endif
+    }
+
+    std::atomic<std::uint64_t> issuer_{0};
+    token_state state_{};
+};
+
+static_assert(sizeof(retry_token) <= 32);
+
+/// A token, or the reason why there is none.
+struct token_result {
+    retry_token token{};
+    decision why{};
+
+    explicit operator bool() const noexcept { return token.is_valid(); }
+    /// The token passed in was not this strategy's, or had been used before.
+    [[nodiscard]] bool is_invalid_argument() const noexcept {
+        return why.refusal == refusal_reason::invalid_token;
+    }
+};
+
+}  // namespace reprise

@@ -1,0 +1,143 @@
+/// Validation of every options struct. Each function returns the first contradiction it finds.
+
+#include <cmath>
+
+#include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+namespace reprise {
+
+namespace {
+
+[[nodiscard]] std::optional<settings_error> refuse(std::string field, std::string message) {
+    return settings_error{std::move(field), std::move(message)};
+}
+
+/// Units go into a 32-bit price in thousandths.
+constexpr double price_max = 4'000'000.0;
+constexpr double capacity_max = 1e12;
+
+[[nodiscard]] std::optional<settings_error> check_price(
+    const char* field, double value, double capacity) {
+    if (!std::isfinite(value)) {
+        return refuse(field, "must be a number");
+    }
+    if (value < 0.0) {
+        return refuse(field, "must not be negative");
+    }
+    if (value > capacity) {
+        return refuse(field, "is above the bucket's capacity, so no retry could ever be paid");
+    }
+    if (value > price_max) {
+        return refuse(field, "must be at most 4,000,000 units");
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] settings_error prefixed(const char* prefix, settings_error error) {
+    error.field = std::string(prefix) + "." + error.field;
+    return error;
+}
+
+}  // namespace
+
+std::optional<settings_error> check(const backoff_options& options) {
+    if (!std::isfinite(options.factor)) {
+        return refuse("factor", "must be a number");
+    }
+    if (options.factor < 1.0) {
+        return refuse("factor", "must be at least 1: delays must not shrink");
+    }
+    if (options.base < duration::zero()) {
+        return refuse("base", "must not be negative");
+    }
+    if (options.cap < options.base) {
+        return refuse("cap", "is below base, so the first delay would already be cut");
+    }
+    if (options.hint_excess_max && *options.hint_excess_max < duration::zero()) {
+        return refuse("hint_excess_max", "must not be negative");
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check(const token_bucket_options& options) {
+    if (!std::isfinite(options.capacity)) {
+        return refuse("capacity", "must be a number");
+    }
+    if (options.capacity <= 0.0 || options.capacity > capacity_max) {
+        return refuse("capacity", "must be above 0 and at most 1e12 units");
+    }
+    if (!options.initial) {
+        return std::nullopt;
+    }
+    if (!std::isfinite(*options.initial)) {
+        return refuse("initial", "must be a number");
+    }
+    if (*options.initial < 0.0 || *options.initial > options.capacity) {
+        return refuse("initial", "must be between 0 and the capacity");
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check(const bucket_prices& prices, double capacity) {
+    if (auto error = check_price("retry", prices.retry, capacity)) {
+        return error;
+    }
+    if (auto error = check_price("timeout", prices.timeout, capacity)) {
+        return error;
+    }
+    if (auto error = check_price("throttling", prices.throttling.value_or(0.0), capacity)) {
+        return error;
+    }
+    return check_price("refund", prices.refund, capacity);
+}
+
+std::optional<settings_error> check(const attempt_limits& limits) {
+    if (limits.attempts_max == 0U) {
+        return refuse("attempts_max", "must be at least 1: the first attempt counts");
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check(const standard_options& options) {
+    if (auto error = check(attempt_limits{options.attempts_max})) {
+        return error;
+    }
+    if (auto error = check(options.backoff)) {
+        return prefixed("backoff", std::move(*error));
+    }
+    if (auto error = check(options.bucket)) {
+        return prefixed("bucket", std::move(*error));
+    }
+    if (auto error = check(options.prices, options.bucket.capacity)) {
+        return prefixed("prices", std::move(*error));
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check(const failure_throttle_options& options) {
+    if (!std::isfinite(options.units_max) || options.units_max <= 0.0 ||
+        options.units_max > 1000.0) {
+        return refuse("units_max", "must be above 0 and at most 1000");
+    }
+    if (!std::isfinite(options.ratio) || options.ratio < 0.001) {
+        return refuse("ratio", "must be at least 0.001");
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check(const windowed_budget_options& options) {
+    if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
+        return refuse("percent", "must be between 0 and 1000");
+    }
+    if (!std::isfinite(options.minimum_per_second) || options.minimum_per_second < 0.0 ||
+        options.minimum_per_second > 10'000.0) {
+        return refuse("minimum_per_second", "must be between 0 and 10000");
+    }
+    if (options.window < std::chrono::seconds{1} || options.window > std::chrono::seconds{60}) {
+        return refuse("window", "must be between 1 s and 60 s");
+    }
+    return std::nullopt;
+}
+
+}  // namespace reprise

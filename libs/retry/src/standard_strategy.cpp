@@ -1,0 +1,83 @@
+#include <reprise/retry/presets.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+namespace reprise {
+
+namespace {
+
+/// The whole of the options is checked before any part is built, so that errors name full fields.
+[[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_options& options) {
+    return std::make_shared<token_bucket>(checked(options).bucket);
+}
+
+[[nodiscard]] standard_options for_shared_bucket(
+    standard_options options, const std::shared_ptr<token_bucket>& bucket) {
+    if (bucket == nullptr) {
+        throw invalid_settings({"bucket", "must not be null"});
+    }
+    options.bucket = {static_cast<double>(bucket->capacity()) / 1000.0, std::nullopt};
+    return checked(options);
+}
+
+}  // namespace
+
+standard_strategy::standard_strategy(const standard_options& options)
+    : standard_strategy(options, own_bucket(options)) {}
+
+standard_strategy::standard_strategy(
+    const standard_options& options, std::shared_ptr<token_bucket> bucket)
+    : standard_strategy(std::in_place, for_shared_bucket(options, bucket), bucket) {}
+
+standard_strategy::standard_strategy(
+    std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
+    : composed_strategy(
+          attempt_limits{options.attempts_max}, stated_safety{},
+          exponential_backoff{options.backoff}, bucket_budget{bucket, options.prices}) {}
+
+namespace presets {
+
+standard_options smithy_guide() {
+    standard_options options;
+    options.attempts_max = 6;
+    return options;
+}
+
+standard_options aws_standard() {
+    standard_options options;
+    options.attempts_max = 3;
+    options.prices.refund_last_cost = true;
+    return options;
+}
+
+aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
+    using namespace std::chrono_literals;
+    if (bucket == nullptr) {
+        bucket = std::make_shared<token_bucket>();
+    }
+    const backoff_options transient{50ms, 2.0, 20s, jitter::full, 5s};
+    const backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
+    const bucket_prices prices{14.0, 14.0, 5.0, 1.0, true};
+    return aws_2_1_strategy(
+        attempt_limits{3}, stated_safety{}, backoff_by_kind{transient, throttling},
+        bucket_budget{std::move(bucket), prices});
+}
+
+grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
+    using namespace std::chrono_literals;
+    return grpc_a6_strategy(
+        attempt_limits{4}, stated_safety{},
+        exponential_backoff{backoff_options{100ms, 2.0, 1s, jitter::full, std::nullopt}},
+        failure_throttle{throttle});
+}
+
+finagle_strategy finagle(const windowed_budget_options& budget) {
+    using namespace std::chrono_literals;
+    return finagle_strategy(
+        attempt_limits{std::nullopt}, stated_safety{},
+        exponential_backoff{backoff_options{50ms, 2.0, 5s, jitter::full, std::nullopt}},
+        windowed_budget{budget});
+}
+
+}  // namespace presets
+
+}  // namespace reprise

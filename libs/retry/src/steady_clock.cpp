@@ -1,0 +1,81 @@
+/// The real-time driver of the blocking loop: the only file of this library that reads a clock,
+/// sleeps, or asks the operating system for randomness.
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <random>
+
+#include <reprise/retry/clock.hpp>
+
+namespace reprise {
+
+retry_clock::~retry_clock() = default;
+
+namespace {
+
+class steady_driver final : public retry_clock {
+public:
+    time_point now() noexcept override {
+        return std::chrono::time_point_cast<duration>(std::chrono::steady_clock::now());
+    }
+
+    bool wait_until(time_point until, const std::stop_token& stop) override {
+        std::mutex mutex;
+        std::condition_variable_any changed;
+        std::unique_lock lock(mutex);
+        // Far-away times are waited for in pieces: some systems overflow on the way to the kernel.
+        for (;;) {
+            const time_point current = now();
+            if (stop.stop_requested()) {
+                return false;
+            }
+            if (until <= current) {
+                return true;
+            }
+            const time_point piece = std::min(until, add_saturated(current, std::chrono::hours{1}));
+            changed.wait_until(lock, stop, piece, [] { return false; });
+        }
+    }
+};
+
+/// SplitMix64: one addition and three mixing steps; good enough to spread delays.
+class split_mix {
+public:
+    explicit split_mix(std::uint64_t seed) noexcept : state_(seed) {}
+    std::uint64_t operator()() noexcept {
+        state_ += 0x9e3779b97f4a7c15U;
+        std::uint64_t mixed = state_;
+        mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+        mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+        return mixed ^ (mixed >> 31U);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+/// A device that cannot be read must not stop a program: the clock seeds instead.
+std::uint64_t seed_from_system() noexcept {
+    try {
+        std::random_device device;
+        return (static_cast<std::uint64_t>(device()) << 32U) ^ device();
+    } catch (...) {
+        return static_cast<std::uint64_t>(
+            std::chrono::steady_clock::now().time_since_epoch().count());
+    }
+}
+
+}  // namespace
+
+retry_clock& real_clock() noexcept {
+    static steady_driver driver;
+    return driver;
+}
+
+std::uint64_t thread_random() noexcept {
+    thread_local split_mix generator(seed_from_system());
+    return generator();
+}
+
+}  // namespace reprise

@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include <reprise/retry/backoff.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+using testing::scripted_random;
+
+TEST(backoff, SM_13_standard_figures_are_1_2_4_8_16_20_20_seconds_before_jitter) {
+    const exponential_backoff backoff;
+    const duration expected[] = {1s, 2s, 4s, 8s, 16s, 20s, 20s};
+    for (std::uint32_t retry = 0; retry < 7; ++retry) {
+        EXPECT_EQ(backoff.ceiling(retry), expected[retry]) << retry;
+    }
+}
+
+TEST(backoff, SM_13_full_jitter_lies_in_zero_to_d_exclusive_at_the_extremes_of_the_generator) {
+    const exponential_backoff backoff;
+    EXPECT_EQ(backoff.delay(0, {}, scripted_random::lowest), 0s);
+    EXPECT_EQ(backoff.delay(0, {}, scripted_random::half), 500ms);
+    EXPECT_LT(backoff.delay(0, {}, scripted_random::highest), 1s);
+    EXPECT_GE(backoff.delay(0, {}, scripted_random::highest), 1s - 1ns);
+}
+
+TEST(backoff, SM_13_equal_jitter_keeps_half) {
+    const exponential_backoff backoff({.jitter = jitter::equal});
+    EXPECT_EQ(backoff.delay(1, {}, scripted_random::lowest), 1s);
+    EXPECT_EQ(backoff.delay(1, {}, scripted_random::half), 1500ms);
+    EXPECT_LT(backoff.delay(1, {}, scripted_random::highest), 2s);
+}
+
+TEST(backoff, SM_13_decorrelated_jitter_grows_from_the_previous_delay) {
+    const exponential_backoff backoff({.base = 1s, .cap = 20s, .jitter = jitter::decorrelated});
+    EXPECT_EQ(backoff.delay(0, {}, scripted_random::lowest), 1s);
+    EXPECT_EQ(backoff.delay(0, {}, scripted_random::half), 2s);
+    EXPECT_EQ(backoff.delay(1, 4s, scripted_random::half), 1s + 5500ms);
+    EXPECT_LT(backoff.delay(9, 19s, scripted_random::highest), 20s);
+    EXPECT_EQ(backoff.delay(9, duration::max(), scripted_random::lowest), 1s);
+}
+
+TEST(backoff, SM_13_no_jitter_is_exact) {
+    const exponential_backoff backoff({.jitter = jitter::none});
+    EXPECT_EQ(backoff.delay(2, {}, scripted_random::highest), 4s);
+}
+
+TEST(backoff, SM_13_does_not_overflow_at_any_attempt_number) {
+    const exponential_backoff wide(
+        {.base = 1ns, .factor = 1e300, .cap = duration::max(), .jitter = jitter::none});
+    const exponential_backoff usual({.jitter = jitter::none});
+    for (const std::uint32_t retry :
+         {0U, 1U, 2U, 31U, 32U, 63U, 64U, 1000U, 0x7fffffffU, 0xffffffffU}) {
+        EXPECT_GE(wide.ceiling(retry), 1ns) << retry;
+        EXPECT_LE(usual.ceiling(retry), 20s) << retry;
+        EXPECT_GE(usual.ceiling(retry), 1s) << retry;
+    }
+    const exponential_backoff flat({.base = 3s, .factor = 1.0, .jitter = jitter::none});
+    EXPECT_EQ(flat.ceiling(0xffffffffU), 3s);
+    const exponential_backoff nothing({.base = 0s, .factor = 1e300, .jitter = jitter::none});
+    EXPECT_GE(nothing.ceiling(0xffffffffU), 0s);
+}
+
+TEST(backoff, SM_13_every_jitter_stays_within_its_bounds_over_random_draws) {
+    std::mt19937_64 rng(7);
+    for (const jitter kind : {jitter::full, jitter::equal, jitter::decorrelated, jitter::none}) {
+        const exponential_backoff backoff({.base = 10ms, .cap = 2s, .jitter = kind});
+        duration previous{};
+        for (std::uint32_t retry = 0; retry < 2000; ++retry) {
+            previous = backoff.delay(retry, previous, rng());
+            ASSERT_GE(previous, 0ns);
+            ASSERT_LE(previous, 2s);
+        }
+    }
+}
+
+TEST(backoff, SM_09_is_never_shorter_than_the_services_minimum_wait_also_above_the_cap) {
+    const exponential_backoff backoff;
+    EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = 30s}), 30s);
+    EXPECT_EQ(backoff.respect_hint(5s, {.minimum_wait = 2s}), 5s) << "it may be longer";
+    EXPECT_EQ(backoff.respect_hint(5s, {}), 5s) << "an absent hint is not an error";
+    EXPECT_EQ(backoff.respect_hint(5s, {.minimum_wait = -2s}), 5s);
+    EXPECT_EQ(backoff.respect_hint(0s, {.minimum_wait = duration::min()}), 0s);
+    EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = duration::max()}), duration::max());
+}
+
+TEST(backoff, a_bounded_excess_holds_the_hint_near_the_computed_delay) {
+    const exponential_backoff backoff({.hint_excess_max = 5s});
+    EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = 30s}), 6s);
+    EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = 3s}), 3s);
+    EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = duration::max()}), 6s);
+}
+
+TEST(backoff, time_arithmetic_saturates) {
+    EXPECT_EQ(add_saturated(time_point{} + 1s, duration::max()), time_point::max());
+    EXPECT_EQ(add_saturated(time_point::min(), -1s), time_point::min());
+    EXPECT_EQ(time_left(time_point::min(), time_point{} + 1s), duration::max());
+    EXPECT_EQ(time_left(time_point{} + 2s, time_point{} + 1s), 0s);
+    EXPECT_EQ(time_left(time_point{}, no_deadline), duration::max());
+}
+
+}  // namespace reprise

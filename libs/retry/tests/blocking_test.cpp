@@ -1,0 +1,449 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+namespace blocking_test {
+
+using namespace std::chrono_literals;
+using testing::scripted_operation;
+using testing::scripted_random;
+using testing::virtual_clock;
+
+/// A strategy, a clock and randomness in the middle of each range; options that use them.
+struct fixture {
+    virtual_clock clock;
+    scripted_random random{scripted_random::half};
+    decision_trace trace;
+
+    [[nodiscard]] call_options options() {
+        return {.trace = &trace, .clock = &clock, .random = random.source()};
+    }
+    [[nodiscard]] std::vector<duration> planned_waits() const {
+        std::vector<duration> waits;
+        for (std::size_t i = 0; i < trace.entries().size(); ++i) {
+            if (trace.entries()[i].refusal == refusal_reason::none) {
+                waits.push_back(trace.entries()[i].delay);
+            }
+        }
+        return waits;
+    }
+};
+
+/// Grants no initial token.
+struct refusing_strategy {
+    decision begin(token_state&, const moment&) noexcept {
+        return {refusal_reason::no_initial_token, -1};
+    }
+    decision refresh(token_state&, const retry_question&) noexcept {
+        ++refreshes;
+        return {};
+    }
+    void succeed(const token_state&, const moment&) noexcept { ++successes; }
+    int refreshes = 0;
+    int successes = 0;
+};
+
+/// Always allows, at once; counts. Has no attempt limit.
+struct endless_strategy {
+    decision begin(token_state& token, const moment&) noexcept {
+        token = {};
+        token.delay = initial_delay;
+        return {};
+    }
+    decision refresh(token_state& token, const retry_question&) noexcept {
+        token.delay = duration::zero();
+        ++token.attempt;
+        return {};
+    }
+    void succeed(const token_state&, const moment&) noexcept { ++successes; }
+    duration initial_delay{};
+    int successes = 0;
+};
+
+struct throwing_strategy {
+    decision begin(token_state& token, const moment&) {
+        if (throw_at == 0) {
+            throw std::runtime_error("begin");
+        }
+        token = {};
+        return {};
+    }
+    decision refresh(token_state&, const retry_question&) { throw std::runtime_error("refresh"); }
+    void succeed(const token_state&, const moment&) { throw std::runtime_error("succeed"); }
+    int throw_at = 0;
+};
+
+struct typed_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+failure_facts retry_facts(const typed_error&) {
+    return testing::transient();
+}
+
+}  // namespace blocking_test
+
+using namespace blocking_test;  // NOLINT: one name per test file keeps unity builds apart
+
+TEST(blocking, returns_the_operations_own_result_type) {
+    standard_strategy strategy;
+    EXPECT_EQ(retry(strategy, [] { return std::string("done"); }), "done");
+    const auto pointer = retry(strategy, [] { return std::make_unique<int>(4); });
+    EXPECT_EQ(*pointer, 4);
+    int calls = 0;
+    retry(strategy, [&] { ++calls; });
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(blocking, SM_13_SM_16_waits_the_scripted_delays_and_makes_five_attempts) {
+    fixture f;
+    standard_strategy strategy;
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    const auto result = retry(strategy, f.options(), operation);
+    EXPECT_FALSE(result.has_value());
+    EXPECT_EQ(operation.calls(), 5U);
+    EXPECT_EQ(f.clock.waits(), (std::vector<duration>{500ms, 1s, 2s, 4s}));
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::attempts_exhausted);
+    EXPECT_EQ(result.error().step, 4U) << "the caller gets the last error";
+}
+
+TEST(blocking, SM_01_waits_for_the_delay_of_the_initial_token) {
+    fixture f;
+    endless_strategy strategy{.initial_delay = 3s};
+    scripted_operation operation{};
+    EXPECT_TRUE(retry(strategy, f.options(), operation).has_value());
+    EXPECT_EQ(f.clock.waits(), (std::vector<duration>{3s}));
+}
+
+TEST(blocking, SM_04_without_an_initial_token_exactly_one_attempt_is_made) {
+    fixture f;
+    refusing_strategy strategy;
+    scripted_operation failing{testing::transient()};
+    const auto result = retry(strategy, f.options(), failing);
+    EXPECT_FALSE(result.has_value());
+    EXPECT_EQ(failing.calls(), 1U);
+    EXPECT_EQ(strategy.refreshes, 0);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::no_initial_token);
+    scripted_operation working{};
+    EXPECT_TRUE(retry(strategy, f.options(), working).has_value());
+    EXPECT_EQ(strategy.successes, 0) << "there is no token to return";
+}
+
+TEST(blocking, SM_05_a_refusal_never_replaces_the_operations_own_error) {
+    fixture f;
+    standard_options empty;
+    empty.bucket.initial = 4.0;
+    standard_strategy strategy(empty);
+    struct log final : decision_observer {
+        void on_decision(const trace_entry& entry) noexcept override { last = entry; }
+        trace_entry last{};
+    } log;
+    scripted_operation operation{testing::timed_out()};
+    call_options options = f.options();
+    options.observer = &log;
+    const auto result = retry(strategy, options, operation);
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().facts, testing::timed_out());
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::budget_exhausted);
+    EXPECT_EQ(f.trace.entries().back().budget_level, milli_units(4));
+    EXPECT_EQ(log.last.refusal, refusal_reason::budget_exhausted) << "the refusal is logged";
+}
+
+TEST(blocking, SM_07_success_returns_the_token_exactly_once) {
+    fixture f;
+    endless_strategy strategy;
+    scripted_operation operation{testing::transient(), testing::transient()};
+    EXPECT_TRUE(retry(strategy, f.options(), operation).has_value());
+    EXPECT_EQ(strategy.successes, 1);
+    auto failing = scripted_operation{testing::permanent()};
+    standard_strategy standard;
+    EXPECT_FALSE(retry(standard, f.options(), failing).has_value());
+    EXPECT_EQ(standard.budget().bucket()->level(), milli_units(500));
+}
+
+TEST(blocking, SM_09_a_hint_past_the_deadline_means_no_retry_and_costs_nothing) {
+    fixture f;
+    standard_strategy strategy;
+    scripted_operation operation{testing::throttled(60s)};
+    call_options options = f.options();
+    options.timeout = 10s;
+    EXPECT_FALSE(retry(strategy, options, operation).has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_TRUE(f.clock.waits().empty()) << "refused at once, not after waiting";
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
+    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
+}
+
+TEST(blocking, SM_09_a_hint_is_waited_for_above_the_cap) {
+    fixture f;
+    standard_strategy strategy;
+    scripted_operation operation{testing::throttled(45s)};
+    EXPECT_TRUE(retry(strategy, f.options(), operation).has_value());
+    EXPECT_EQ(f.clock.waits(), (std::vector<duration>{45s}));
+}
+
+TEST(blocking, SM_10_a_not_repeatable_call_is_retried_only_when_it_is_safe_for_certain) {
+    fixture f;
+    standard_strategy strategy;
+    call_options options = f.options();
+    options.repeat = repeatability::not_repeatable;
+    scripted_operation unsure{testing::timed_out()};
+    EXPECT_FALSE(retry(strategy, options, unsure).has_value());
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::not_repeatable);
+    scripted_operation sure{testing::transient()};
+    EXPECT_TRUE(retry(strategy, options, sure).has_value());
+}
+
+TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_uncharged) {
+    fixture f;
+    standard_strategy strategy;
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    call_options options = f.options();
+    options.deadline = time_point{} + 1500ms;  // after 500 ms the next wait is 1 s: too late
+    EXPECT_FALSE(retry(strategy, options, operation).has_value());
+    EXPECT_EQ(operation.calls(), 2U);
+    EXPECT_EQ(f.clock.elapsed(), 500ms);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
+    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(495)) << "one retry was paid";
+}
+
+TEST(blocking, SM_19_a_strategy_that_ignores_deadlines_is_held_to_them) {
+    struct slow_strategy : endless_strategy {
+        decision refresh(token_state& token, const retry_question&) noexcept {
+            token.delay = 1s;
+            ++token.attempt;
+            return {};
+        }
+    } strategy;
+    fixture f;
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    call_options options = f.options();
+    options.timeout = 3500ms;
+    EXPECT_FALSE(retry(strategy, options, operation).has_value());
+    EXPECT_EQ(operation.calls(), 4U);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
+}
+
+TEST(blocking, SM_19_each_attempt_is_told_the_time_it_has) {
+    fixture f;
+    standard_strategy strategy;
+    auto operation =
+        scripted_operation{testing::transient(), testing::transient()}.taking(1s, f.clock);
+    call_options options = f.options();
+    options.timeout = 10s;
+    options.attempt_timeout = 7s;
+    EXPECT_TRUE(retry(strategy, options, operation).has_value());
+    ASSERT_EQ(operation.calls(), 3U);
+    EXPECT_EQ(operation.attempts()[0].timeout, 7s);
+    EXPECT_EQ(operation.attempts()[1].timeout, 7s);      // at 1.5 s
+    EXPECT_EQ(operation.attempts()[2].timeout, 6500ms);  // at 3.5 s the call's deadline is nearer
+    EXPECT_EQ(operation.attempts()[2].number, 3U);
+    EXPECT_EQ(operation.attempts()[2].deadline, time_point{} + 10s);
+}
+
+TEST(blocking, SM_19_stopping_ends_a_wait_at_once_with_the_last_error) {
+    fixture f;
+    standard_strategy strategy;
+    std::stop_source stop;
+    f.clock.after(100ms, [&] { stop.request_stop(); });
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    call_options options = f.options();
+    options.stop = stop.get_token();
+    const auto result = retry(strategy, options, operation);
+    EXPECT_FALSE(result.has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_EQ(f.clock.elapsed(), 100ms);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::canceled);
+}
+
+TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no_more) {
+    fixture f;
+    standard_strategy strategy;
+    std::stop_source stop;
+    call_options options = f.options();
+    options.stop = stop.get_token();
+    int calls = 0;
+    const auto failing = [&]() -> testing::scripted_result {
+        ++calls;
+        stop.request_stop();
+        return testing::scripted_error{0, testing::transient()};
+    };
+    EXPECT_FALSE(retry(strategy, options, failing).has_value());
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500)) << "nothing was charged";
+    EXPECT_TRUE(retry(strategy, options, [] { return true; })) << "a success stays a success";
+}
+
+TEST(blocking, SM_19_stopping_before_the_first_attempt_is_a_named_exception) {
+    fixture f;
+    endless_strategy strategy{.initial_delay = 3s};
+    std::stop_source stop;
+    f.clock.after(1s, [&] { stop.request_stop(); });
+    call_options options = f.options();
+    options.stop = stop.get_token();
+    int calls = 0;
+    EXPECT_THROW(retry(strategy, options, [&] { ++calls; }), canceled_before_first_attempt);
+    EXPECT_EQ(calls, 0);
+}
+
+TEST(blocking, the_first_attempt_is_made_even_when_the_deadline_has_passed) {
+    fixture f;
+    f.clock.advance(10s);
+    endless_strategy strategy{.initial_delay = 3s};
+    call_options options = f.options();
+    options.deadline = time_point{} + 5s;
+    EXPECT_EQ(retry(strategy, options, [] { return 1; }), 1);
+    EXPECT_EQ(f.clock.elapsed(), 10s) << "an initial delay is cut to the deadline";
+    options.timeout = -5s;
+    EXPECT_EQ(retry(strategy, options, [] { return 2; }), 2) << "a negative timeout is zero";
+}
+
+TEST(blocking, SM_20_the_loop_has_no_attempt_limit_of_its_own) {
+    fixture f;
+    endless_strategy strategy;
+    std::size_t calls = 0;
+    const auto result = retry(strategy, f.options(), [&]() -> testing::scripted_result {
+        if (++calls == 100'000) {
+            return 1;
+        }
+        return testing::scripted_error{calls, testing::transient()};
+    });
+    EXPECT_TRUE(result.has_value());
+    EXPECT_EQ(calls, 100'000U);
+    EXPECT_EQ(f.trace.failed_attempts(), 99'999U);
+    EXPECT_EQ(f.trace.entries().size(), 32U);
+}
+
+TEST(blocking, thrown_exceptions_are_retried_by_their_facts_and_reach_the_caller_unchanged) {
+    fixture f;
+    standard_strategy strategy;
+    int calls = 0;
+    const auto throws_twice = [&] {
+        if (++calls < 3) {
+            throw typed_error("busy");
+        }
+        return calls;
+    };
+    EXPECT_EQ(retry(strategy, f.options(), catching<typed_error>, throws_twice), 3);
+    calls = 0;
+    EXPECT_THROW(retry(strategy, f.options(), throws_twice), typed_error)
+        << "not listed: no facts, no retry";
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::unclassified);
+    EXPECT_THROW(retry(strategy, f.options(), []() -> int { throw 42; }), int);
+}
+
+TEST(blocking, an_attempt_may_fail_by_value_and_the_next_by_exception) {
+    fixture f;
+    standard_strategy strategy;
+    int calls = 0;
+    const auto mixed = [&]() -> testing::scripted_result {
+        switch (++calls) {
+            case 1:
+                return testing::scripted_error{0, testing::transient()};
+            case 2:
+                throw typed_error("busy");
+            default:
+                return 9;
+        }
+    };
+    const auto result = retry(strategy, f.options(), catching<typed_error>, mixed);
+    EXPECT_EQ(result.value(), 9);
+}
+
+TEST(blocking, a_result_whose_move_throws_fails_like_a_throwing_operation) {
+    struct fragile {
+        fragile() = default;
+        fragile(fragile&&) { throw typed_error("moved"); }
+    };
+    fixture f;
+    standard_strategy strategy;
+    const auto operation = []() -> fragile {
+        fragile local;
+        return fragile(std::move(local));
+    };
+    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), operation)), typed_error);
+}
+
+TEST(blocking, a_strategy_that_throws_is_a_refusal) {
+    fixture f;
+    scripted_operation operation{testing::transient()};
+    throwing_strategy at_begin{.throw_at = 0};
+    EXPECT_FALSE(retry(at_begin, f.options(), operation).has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::no_initial_token);
+    scripted_operation again{testing::transient()};
+    throwing_strategy at_refresh{.throw_at = 1};
+    EXPECT_FALSE(retry(at_refresh, f.options(), again).has_value());
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::strategy_failed);
+    EXPECT_EQ(retry(at_refresh, [] { return 5; }), 5) << "a throwing succeed changes nothing";
+}
+
+TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
+    struct extreme_strategy : endless_strategy {
+        decision refresh(token_state& token, const retry_question&) noexcept {
+            token.delay = token.attempt == 1 ? duration::min() : duration::max();
+            ++token.attempt;
+            return {};
+        }
+    } strategy;
+    fixture f;
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    call_options options = f.options();
+    options.timeout = 1h;
+    EXPECT_FALSE(retry(strategy, options, operation).has_value());
+    EXPECT_EQ(operation.calls(), 2U)
+        << "a negative delay is zero, an endless one hits the deadline";
+}
+
+TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
+    standard_options options;
+    options.attempts_max = 0xffffffffU;
+    options.prices.retry = 0.0;
+    standard_strategy strategy(options);
+    token_state token;
+    token.attempt = 0xfffffffeU;
+    const retry_question question{
+        testing::transient(), {}, no_deadline, repeatability::unspecified};
+    EXPECT_TRUE(strategy.refresh(token, question).allowed());
+    EXPECT_EQ(token.attempt, 0xffffffffU);
+    EXPECT_EQ(strategy.refresh(token, question).refusal, refusal_reason::attempts_exhausted);
+    EXPECT_EQ(token.attempt, 0xffffffffU);
+}
+
+TEST(blocking, a_success_at_once_reads_no_clock_and_draws_nothing) {
+    fixture f;
+    standard_strategy strategy;
+    EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);
+    EXPECT_EQ(f.clock.reads(), 0U);
+    EXPECT_EQ(f.random.draws(), 0U);
+}
+
+TEST(blocking, the_real_clock_wakes_at_once_when_stopped_from_another_thread) {
+    endless_strategy strategy{.initial_delay = std::chrono::hours{24}};
+    std::stop_source stop;
+    call_options options;
+    options.stop = stop.get_token();
+    std::thread stopper([&] { stop.request_stop(); });
+    EXPECT_THROW(retry(strategy, options, [] {}), canceled_before_first_attempt);
+    stopper.join();
+}
+
+TEST(blocking, no_retry_makes_one_attempt) {
+    fixture f;
+    no_retry strategy;
+    auto operation = scripted_operation{testing::transient()}.fail_forever();
+    EXPECT_FALSE(retry(strategy, f.options(), operation).has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::attempts_exhausted);
+}
+
+}  // namespace reprise

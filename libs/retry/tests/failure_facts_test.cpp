@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/outcome.hpp>
+#include <reprise/retry/retryable.hpp>
+
+namespace facts_test {
+
+// Three user types, none of which inherits from anything of ours.
+struct with_traits {
+    int code = 0;
+};
+struct with_function {};
+struct with_member {
+    [[nodiscard]] reprise::failure_facts retry_facts() const { return {.timeout = true}; }
+};
+struct without_facts {};
+struct throwing_description {};
+
+reprise::failure_facts retry_facts(const with_function&) {
+    return {.throttling = true};
+}
+reprise::failure_facts retry_facts(const throwing_description&) {
+    throw std::runtime_error("no description today");
+}
+
+struct described_exception : std::runtime_error, reprise::failure_description {
+    described_exception() : std::runtime_error("described") {}
+    [[nodiscard]] reprise::failure_facts retry_facts() const noexcept override {
+        return {.safety = reprise::retry_safety::yes};
+    }
+};
+
+// The shape of std::expected, which C++20 does not have.
+template <class T, class E>
+struct expected_shape {
+    std::optional<T> held;
+    E failure{};
+    [[nodiscard]] bool has_value() const { return held.has_value(); }
+    [[nodiscard]] const E& error() const { return failure; }
+};
+
+}  // namespace facts_test
+
+template <>
+struct reprise::failure_traits<facts_test::with_traits> {
+    static failure_facts describe(const facts_test::with_traits& error) {
+        return {.safety = retry_safety::yes, .code = static_cast<std::uint32_t>(error.code)};
+    }
+};
+
+namespace reprise {
+
+TEST(failure_facts, SM_08_a_users_own_type_takes_part_in_three_ways_without_inheriting) {
+    EXPECT_EQ(facts_of(facts_test::with_traits{7}).code, 7U);
+    EXPECT_EQ(facts_of(facts_test::with_traits{7}).safety, retry_safety::yes);
+    EXPECT_TRUE(facts_of(facts_test::with_function{}).throttling);
+    EXPECT_TRUE(facts_of(facts_test::with_member{}).timeout);
+    EXPECT_TRUE(describes_failure<facts_test::with_function>);
+    EXPECT_FALSE(describes_failure<facts_test::without_facts>);
+}
+
+TEST(failure_facts, SM_08_a_type_without_facts_has_empty_facts_and_is_not_retried) {
+    const failure_facts facts = facts_of(facts_test::without_facts{});
+    EXPECT_EQ(facts, failure_facts{});
+    EXPECT_EQ(
+        stated_safety{}.check(facts, repeatability::unspecified), refusal_reason::unclassified);
+}
+
+TEST(failure_facts, a_description_that_throws_counts_as_no_facts) {
+    EXPECT_EQ(facts_of(facts_test::throwing_description{}), failure_facts{});
+}
+
+TEST(failure_facts, SM_08_error_codes_describe_themselves) {
+    const auto refused = facts_of(std::make_error_code(std::errc::connection_refused));
+    EXPECT_EQ(refused.safety, retry_safety::yes);
+    const auto reset = facts_of(std::make_error_code(std::errc::connection_reset));
+    EXPECT_EQ(reset.safety, retry_safety::maybe);
+    const auto late = facts_of(std::make_error_code(std::errc::timed_out));
+    EXPECT_TRUE(late.timeout);
+    const auto denied = facts_of(std::make_error_code(std::errc::permission_denied));
+    EXPECT_FALSE(denied.safety.has_value());
+    EXPECT_NE(denied.code, 0U);
+}
+
+TEST(failure_facts, SM_08_exceptions_are_described_by_list_inheritance_or_system_error) {
+    const auto thrown = [](auto error) { return std::make_exception_ptr(error); };
+    const auto listed = detail::describe_exception(
+        thrown(facts_test::with_traits{3}), catching<facts_test::with_traits>);
+    EXPECT_EQ(listed.code, 3U);
+    const auto described =
+        detail::describe_exception(thrown(facts_test::described_exception{}), catching<>);
+    EXPECT_EQ(described.safety, retry_safety::yes);
+    const std::system_error system(std::make_error_code(std::errc::connection_refused));
+    EXPECT_EQ(detail::describe_exception(thrown(system), catching<>).safety, retry_safety::yes);
+    EXPECT_EQ(detail::describe_exception(thrown(std::string("odd")), catching<>), failure_facts{});
+    EXPECT_EQ(
+        detail::describe_exception(thrown(42), catching<facts_test::with_traits>), failure_facts{});
+}
+
+TEST(failure_facts, SM_08_anything_shaped_like_expected_is_a_result) {
+    using result = facts_test::expected_shape<int, facts_test::with_function>;
+    EXPECT_FALSE(outcome_traits<result>::is_failure(result{1, {}}));
+    EXPECT_TRUE(outcome_traits<result>::is_failure(result{std::nullopt, {}}));
+    EXPECT_TRUE(outcome_traits<result>::facts(result{std::nullopt, {}}).throttling);
+    EXPECT_TRUE(
+        outcome_traits<std::error_code>::is_failure(std::make_error_code(std::errc::timed_out)));
+    EXPECT_FALSE(outcome_traits<std::error_code>::is_failure(std::error_code{}));
+    EXPECT_FALSE(outcome_traits<int>::is_failure(0));
+}
+
+TEST(failure_facts, SM_10_stated_safety_beats_fault) {
+    struct row {
+        failure_facts facts;
+        repeatability repeat;
+        refusal_reason expected;
+    };
+    using rs = retry_safety;
+    using ff = failure_fault;
+    constexpr auto open = repeatability::unspecified;
+    constexpr auto once = repeatability::not_repeatable;
+    const row rows[] = {
+        // The guide's sample would fall through to the server's fault here and retry.
+        {{.safety = rs::no, .fault = ff::server}, open, refusal_reason::unsafe},
+        {{.safety = rs::no}, open, refusal_reason::unsafe},
+        {{.safety = rs::yes, .fault = ff::client}, open, refusal_reason::none},
+        {{.safety = rs::yes}, once, refusal_reason::none},
+        {{.safety = rs::maybe}, open, refusal_reason::none},
+        {{.safety = rs::maybe}, repeatability::repeatable, refusal_reason::none},
+        {{.safety = rs::maybe}, once, refusal_reason::not_repeatable},
+        {{.fault = ff::server}, open, refusal_reason::none},
+        {{.fault = ff::server}, once, refusal_reason::not_repeatable},
+        {{.fault = ff::client}, open, refusal_reason::client_fault},
+        {{.fault = ff::other}, open, refusal_reason::unclassified},
+        {{}, open, refusal_reason::unclassified},
+        {{.safety = static_cast<rs>(9)}, open, refusal_reason::unsafe},
+    };
+    for (const row& each : rows) {
+        EXPECT_EQ(stated_safety{}.check(each.facts, each.repeat), each.expected)
+            << "row " << (&each - rows);
+    }
+}
+
+}  // namespace reprise

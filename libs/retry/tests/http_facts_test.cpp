@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry/http_facts.hpp>
+#include <reprise/retry/modelled_failure.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+namespace http_test {
+
+// Sun, 06 Nov 1994 08:49:37 GMT
+const std::chrono::sys_seconds reference{std::chrono::seconds{784111777}};
+
+}  // namespace http_test
+
+TEST(http_facts, SM_12_statuses_give_safety_fault_throttling_and_timeout) {
+    struct row {
+        int status;
+        retry_safety safety;
+        failure_fault fault;
+        bool throttling;
+        bool timeout;
+    };
+    using rs = retry_safety;
+    using ff = failure_fault;
+    const row rows[] = {
+        {400, rs::no, ff::client, false, false},    {401, rs::no, ff::client, false, false},
+        {404, rs::no, ff::client, false, false},    {408, rs::yes, ff::client, false, true},
+        {409, rs::no, ff::client, false, false},    {429, rs::yes, ff::client, true, false},
+        {499, rs::no, ff::client, false, false},    {500, rs::maybe, ff::server, false, false},
+        {501, rs::maybe, ff::server, false, false}, {502, rs::yes, ff::server, false, false},
+        {503, rs::yes, ff::server, false, false},   {504, rs::yes, ff::server, false, true},
+        {599, rs::maybe, ff::server, false, false},
+    };
+    for (const row& each : rows) {
+        const failure_facts facts = http_facts(each.status);
+        EXPECT_EQ(facts.safety, each.safety) << each.status;
+        EXPECT_EQ(facts.fault, each.fault) << each.status;
+        EXPECT_EQ(facts.throttling, each.throttling) << each.status;
+        EXPECT_EQ(facts.timeout, each.timeout) << each.status;
+        EXPECT_EQ(facts.code, static_cast<std::uint32_t>(each.status));
+    }
+    for (const int status : {-1, 0, 100, 200, 302, 399, 600, 100000}) {
+        EXPECT_EQ(http_facts(status), failure_facts{}) << status;
+    }
+    EXPECT_EQ(http_connect_failure().safety, retry_safety::yes);
+}
+
+TEST(http_facts, SM_12_retry_after_in_seconds) {
+    EXPECT_EQ(http_facts(429, "120").minimum_wait, 120s);
+    EXPECT_EQ(http_facts(503, " 0\t").minimum_wait, 0s);
+    EXPECT_EQ(http_facts(503).minimum_wait, std::nullopt);
+}
+
+TEST(http_facts, SM_12_retry_after_as_a_date_in_all_three_formats) {
+    const auto now = http_test::reference - 90s;
+    EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), 90s);
+    EXPECT_EQ(parse_retry_after("Sunday, 06-Nov-94 08:49:37 GMT", now), 90s);
+    EXPECT_EQ(parse_retry_after("Sun Nov  6 08:49:37 1994", now), 90s);
+}
+
+TEST(http_facts, SM_12_a_past_date_is_zero) {
+    EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", http_test::reference + 1h), 0s);
+}
+
+TEST(http_facts, SM_12_unparsable_negative_and_huge_values_are_ignored) {
+    for (const char* text :
+         {"", " ", "-1", "+5", "1.5", "12x", "0x10", "soon", "Sun, 06 Nov 1994",
+          "99999999999999999999", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+          "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 GMT!",
+          "Xyz Nov  6 08:49:37 1994", "Sun, 06 Foo 1994 08:49:37 GMT"}) {
+        EXPECT_EQ(parse_retry_after(text, http_test::reference), std::nullopt) << text;
+    }
+    EXPECT_EQ(parse_retry_after("86400", {}), 24h);
+    EXPECT_EQ(parse_retry_after("86401", {}), std::nullopt) << "above 24 h";
+    EXPECT_EQ(parse_retry_after("9223372036854775807", {}), std::nullopt);
+    EXPECT_EQ(parse_retry_after("86401", {}, {.retry_after_max = 48h}), 86401s) << "configurable";
+    EXPECT_EQ(
+        parse_retry_after("Mon, 06 Nov 2034 08:49:37 GMT", http_test::reference), std::nullopt);
+}
+
+TEST(modelled_failure, SM_11_safety_derives_from_the_traits) {
+    using ff = failure_fault;
+    const auto facts = [](error_model model) { return modelled_failure(model).retry_facts(); };
+    EXPECT_EQ(facts({ff::client, true, false}).safety, retry_safety::yes);
+    EXPECT_EQ(facts({ff::server, true, false}).safety, retry_safety::yes);
+    EXPECT_EQ(facts({ff::client, false, false}).safety, retry_safety::no);
+    EXPECT_EQ(facts({ff::server, false, false}).safety, retry_safety::maybe);
+    EXPECT_TRUE(facts({ff::client, true, true}).throttling);
+    EXPECT_FALSE(facts({ff::client, false, true}).throttling) << "only the trait can say so";
+    EXPECT_EQ(facts({ff::server, false, false}).fault, ff::server);
+}
+
+TEST(modelled_failure, SM_11_the_minimum_wait_is_settable_after_construction) {
+    modelled_failure failure(error_model{failure_fault::client, true, true});
+    EXPECT_EQ(facts_of(failure).minimum_wait, std::nullopt);
+    failure.set_minimum_wait(3s);
+    EXPECT_EQ(facts_of(failure).minimum_wait, 3s);
+}
+
+}  // namespace reprise

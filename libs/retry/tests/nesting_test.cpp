@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+namespace nesting_test {
+
+struct nest {
+    testing::virtual_clock clock;
+    testing::scripted_random random{testing::scripted_random::lowest};
+    decision_trace outer_trace;
+    decision_trace inner_trace;
+    standard_strategy outer;
+    standard_strategy inner;
+    int sends = 0;
+
+    testing::scripted_result run(bool hand_down) {
+        return retry(
+            outer, {.trace = &outer_trace, .clock = &clock, .random = random.source()},
+            [&](const attempt& current) {
+                return retry(
+                    inner,
+                    {.outer = hand_down ? current.allowance : nullptr,
+                     .trace = &inner_trace,
+                     .clock = &clock,
+                     .random = random.source()},
+                    [&]() -> testing::scripted_result {
+                        ++sends;
+                        return testing::scripted_error{0, testing::transient()};
+                    });
+            });
+    }
+};
+
+}  // namespace nesting_test
+
+TEST(nesting, without_an_allowance_attempts_multiply) {
+    nesting_test::nest nest;
+    EXPECT_FALSE(nest.run(false).has_value());
+    EXPECT_EQ(nest.sends, 25);
+}
+
+TEST(nesting, an_allowance_holds_the_whole_nest_to_the_outer_loops_attempts) {
+    nesting_test::nest nest;
+    EXPECT_FALSE(nest.run(true).has_value());
+    EXPECT_EQ(nest.sends, 5)
+        << "one send and the outer loop's four retries, wherever they are made";
+    EXPECT_EQ(nest.outer_trace.refusal(), refusal_reason::outer_allowance)
+        << "the inner loop has used the outer loop's retries";
+    EXPECT_EQ(nest.inner_trace.refusal(), refusal_reason::attempts_exhausted);
+}
+
+TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
+    retry_allowance spent(0);
+    standard_strategy strategy;
+    testing::virtual_clock clock;
+    decision_trace trace;
+    auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
+    EXPECT_FALSE(retry(strategy, {.outer = &spent, .trace = &trace, .clock = &clock}, operation)
+                     .has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_EQ(trace.refusal(), refusal_reason::outer_allowance);
+    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
+}
+
+TEST(nesting, a_refusal_for_another_reason_gives_the_allowance_back) {
+    retry_allowance outer(3);
+    standard_strategy strategy;
+    testing::virtual_clock clock;
+    testing::scripted_operation operation{testing::permanent()};
+    EXPECT_FALSE(retry(strategy, {.outer = &outer, .clock = &clock}, operation).has_value());
+    EXPECT_EQ(outer.left(), 3U);
+}
+
+TEST(nesting, three_levels_take_from_every_enclosing_one) {
+    retry_allowance top(1);
+    retry_allowance middle(5, &top);
+    EXPECT_TRUE(middle.try_take());
+    EXPECT_FALSE(middle.try_take()) << "the top is exhausted";
+    EXPECT_EQ(middle.left(), 4U) << "what could not be taken above was given back";
+    middle.give_back();
+    EXPECT_EQ(top.left(), 1U);
+    EXPECT_EQ(retry_allowance(std::nullopt).left(), std::nullopt);
+}
+
+}  // namespace reprise

@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+namespace plugin_test {
+
+/// A user's plug-in: two attempts, 10 ms apart; throws where it is told to.
+class two_attempts final : public strategy_interface {
+public:
+    explicit two_attempts(bool throwing = false)
+        : strategy_interface({.wants_moment = true, .retries_max = 1}), throwing_(throwing) {}
+    time_point begun{};
+
+private:
+    decision do_begin(token_state& token, const moment& at) override {
+        token = {};
+        begun = at.now;
+        return {};
+    }
+    decision do_refresh(token_state& token, const retry_question&) override {
+        if (throwing_) {
+            throw std::logic_error("plug-in");
+        }
+        if (token.attempt == 2) {
+            return {refusal_reason::attempts_exhausted, -1};
+        }
+        token.delay = 10ms;
+        ++token.attempt;
+        return {};
+    }
+    void do_succeed(const token_state&, const moment&) override {
+        if (throwing_) {
+            throw std::logic_error("plug-in");
+        }
+    }
+    bool throwing_;
+};
+
+/// Changes one question only: conflicts, which the standard classification refuses, are retried.
+struct also_conflicts : stated_safety {
+    [[nodiscard]] refusal_reason check(
+        const failure_facts& facts, repeatability repeat) const noexcept {
+        return facts.code == 409 ? refusal_reason::none : stated_safety::check(facts, repeat);
+    }
+};
+
+}  // namespace plugin_test
+
+TEST(plugin, the_virtual_interface_drives_the_same_loop) {
+    plugin_test::two_attempts strategy;
+    testing::virtual_clock clock;
+    clock.advance(5s);
+    auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
+    strategy_interface& plain = strategy;
+    EXPECT_FALSE(retry(plain, {.clock = &clock}, operation).has_value());
+    EXPECT_EQ(operation.calls(), 2U);
+    EXPECT_EQ(clock.waits(), (std::vector<duration>{10ms}));
+    EXPECT_EQ(strategy.begun, time_point{} + 5s) << "it asked for the time at the start";
+}
+
+TEST(plugin, SM_02_SM_03_the_virtual_interface_has_the_three_checked_calls) {
+    plugin_test::two_attempts strategy;
+    token_result first = strategy.acquire_initial_token();
+    ASSERT_TRUE(first);
+    token_result second = strategy.refresh_token(first.token, {});
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second.token.delay(), 10ms);
+    EXPECT_TRUE(strategy.refresh_token(first.token, {}).is_invalid_argument());
+    EXPECT_EQ(strategy.record_success(second.token), std::errc{});
+}
+
+TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
+    plugin_test::two_attempts strategy(true);
+    testing::virtual_clock clock;
+    decision_trace trace;
+    testing::scripted_operation operation{testing::transient()};
+    strategy_interface& plain = strategy;
+    const auto result = retry(plain, {.trace = &trace, .clock = &clock}, operation);
+    EXPECT_FALSE(result.has_value());
+    EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
+    EXPECT_EQ(retry(plain, {.clock = &clock}, [] { return 3; }), 3);
+    token_result token = strategy.acquire_initial_token();
+    EXPECT_EQ(strategy.refresh_token(token.token, {}).why.refusal, refusal_reason::strategy_failed);
+}
+
+TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
+    const auto run = [](auto& strategy) {
+        testing::virtual_clock clock;
+        testing::scripted_random random{0x1111'2222'3333'4444U, 0xdddd'0000'0000'0001U};
+        auto operation =
+            testing::scripted_operation{testing::transient(), testing::timed_out()}.fail_forever();
+        static_cast<void>(retry(strategy, {.clock = &clock, .random = random.source()}, operation));
+        return clock.waits();
+    };
+    standard_strategy inlined;
+    std::unique_ptr<strategy_interface> converted =
+        std::make_unique<virtual_strategy<standard_strategy>>(standard_options{});
+    EXPECT_EQ(run(inlined), run(*converted));
+    EXPECT_EQ(converted->traits().retries_max, 4U);
+}
+
+TEST(plugin, composition_changes_one_question_and_leaves_the_others) {
+    composed_strategy strategy(
+        attempt_limits{3}, plugin_test::also_conflicts{}, exponential_backoff{}, no_budget{});
+    testing::virtual_clock clock;
+    auto conflict = testing::permanent();
+    conflict.code = 409;
+    auto operation = testing::scripted_operation{conflict}.fail_forever();
+    EXPECT_FALSE(retry(strategy, {.clock = &clock}, operation).has_value());
+    EXPECT_EQ(operation.calls(), 3U);
+    testing::scripted_operation permanent{testing::permanent()};
+    EXPECT_FALSE(retry(strategy, {.clock = &clock}, permanent).has_value());
+    EXPECT_EQ(permanent.calls(), 1U);
+}
+
+}  // namespace reprise

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <reprise/retry/presets.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+namespace settings_test {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The field that `change` makes wrong.
+template <class Change>
+[[nodiscard]] std::string refused_field(Change&& change) {
+    standard_options options;
+    change(options);
+    const auto error = check(options);
+    if (!error) {
+        return "accepted";
+    }
+    EXPECT_FALSE(error->message.empty());
+    try {
+        standard_strategy strategy(options);
+        return "constructed";
+    } catch (const invalid_settings& thrown) {
+        EXPECT_EQ(thrown.field(), error->field);
+    }
+    return error->field;
+}
+
+[[nodiscard]] bool warns(const std::vector<settings_warning>& warnings, const std::string& field) {
+    return std::ranges::any_of(warnings, [&](const auto& w) { return w.field == field; });
+}
+
+}  // namespace settings_test
+
+TEST(settings, contradictions_are_refused_by_field_name) {
+    using settings_test::infinity;
+    using settings_test::nan;
+    using settings_test::refused_field;
+    using o = standard_options;
+    EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0; }), "attempts_max");
+    EXPECT_EQ(refused_field([](o& s) { s.backoff.cap = 500ms; }), "backoff.cap");
+    EXPECT_EQ(refused_field([](o& s) { s.backoff.base = -1s; }), "backoff.base");
+    EXPECT_EQ(refused_field([](o& s) { s.backoff.factor = 0.5; }), "backoff.factor");
+    EXPECT_EQ(refused_field([](o& s) { s.backoff.factor = nan; }), "backoff.factor");
+    EXPECT_EQ(
+        refused_field([](o& s) { s.backoff.hint_excess_max = -1s; }), "backoff.hint_excess_max");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.capacity = 0; }), "bucket.capacity");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.capacity = infinity; }), "bucket.capacity");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.initial = 501.0; }), "bucket.initial");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.initial = nan; }), "bucket.initial");
+    EXPECT_EQ(refused_field([](o& s) { s.prices.retry = 501; }), "prices.retry");
+    EXPECT_EQ(refused_field([](o& s) { s.prices.timeout = nan; }), "prices.timeout");
+    EXPECT_EQ(refused_field([](o& s) { s.prices.throttling = -1.0; }), "prices.throttling");
+    EXPECT_EQ(refused_field([](o& s) { s.prices.refund = -0.5; }), "prices.refund");
+    EXPECT_EQ(refused_field([](o&) {}), "accepted");
+}
+
+TEST(settings, other_budgets_check_their_options_too) {
+    EXPECT_EQ(check(failure_throttle_options{.units_max = 0})->field, "units_max");
+    EXPECT_EQ(check(failure_throttle_options{.ratio = 0.0001})->field, "ratio");
+    EXPECT_EQ(check(windowed_budget_options{.percent = -1})->field, "percent");
+    EXPECT_EQ(
+        check(windowed_budget_options{.minimum_per_second = settings_test::nan})->field,
+        "minimum_per_second");
+    EXPECT_EQ(check(windowed_budget_options{.window = 10ms})->field, "window");
+    EXPECT_THROW(bucket_budget(nullptr), invalid_settings);
+    EXPECT_THROW(static_cast<void>(presets::finagle({.window = 0s})), invalid_settings);
+    EXPECT_THROW(exponential_backoff({.base = 2s, .cap = 1s}), invalid_settings);
+    const auto small = std::make_shared<token_bucket>(token_bucket_options{3});
+    EXPECT_THROW(standard_strategy({}, small), invalid_settings) << "a retry costs 5";
+}
+
+TEST(settings, figures_say_what_the_settings_mean) {
+    const settings_figures f = figures({}, {.service_capacity = 1000});
+    EXPECT_DOUBLE_EQ(f.worst_amplification, 5.0);
+    EXPECT_DOUBLE_EQ(f.lasting_amplification, 1.2);
+    EXPECT_EQ(f.give_up_after, 15s);
+    EXPECT_DOUBLE_EQ(f.healing_load, 200.0);
+    standard_options endless;
+    endless.attempts_max = 0xffffffffU;
+    endless.backoff.cap = duration::max();
+    EXPECT_EQ(figures(endless).give_up_after, duration::max()) << "no overflow";
+}
+
+TEST(settings, lint_is_quiet_about_the_defaults_and_names_each_danger) {
+    EXPECT_TRUE(lint({}).empty());
+    using settings_test::warns;
+    standard_options options;
+    options.backoff.jitter = jitter::none;
+    EXPECT_TRUE(warns(lint(options), "backoff.jitter"));
+    options = {};
+    options.attempts_max = 9;
+    EXPECT_TRUE(warns(lint(options), "attempts_max"));
+    options = {};
+    options.prices.retry = 0;
+    EXPECT_TRUE(warns(lint(options), "prices.retry"));
+    options = {};
+    options.prices.refund = 10;
+    EXPECT_TRUE(warns(lint(options), "prices.refund"));
+    options = {};
+    options.backoff.base = 0s;
+    EXPECT_TRUE(warns(lint(options), "backoff.base"));
+    EXPECT_TRUE(warns(lint({}, {.service_capacity = 1000, .load = 300}), "attempts_max"));
+    EXPECT_TRUE(lint({}, {.service_capacity = 1000, .load = 150}).empty());
+}
+
+}  // namespace reprise

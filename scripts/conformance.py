@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Makes docs/conformance.md: which requirement is proven by which test, and whether it passed.
+
+Reads the requirement table (docs/requirements.tsv) and the GoogleTest JSON results of one test run
+(<build>/test-results/*.json). A test proves the ids its name carries, written with underscores:
+`SM_03_refuses_a_foreign_token` proves SM-03.
+
+Fails (exit 1) if a delivered id has no passing test or a failing one, or a test names an unknown
+id. With --check nothing is written; it also fails if the page differs from what this run
+generates.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+ID_IN_NAME = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})_(\d+)(?![0-9])")
+PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
+
+
+class Requirement(NamedTuple):
+    id: str
+    delivered: bool
+    source: str
+    text: str
+
+
+class Section(NamedTuple):
+    title: str
+    rows: list
+
+
+def read_requirements(path):
+    """The table as sections in file order. A line `# XX - title` opens a section."""
+    sections, seen = [], set()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines[1:], start=2):
+        if line.startswith("# "):
+            sections.append(Section(line[2:], []))
+            continue
+        fields = line.split("\t")
+        if len(fields) != 4 or fields[1] not in ("yes", "no") or not sections:
+            raise SystemExit(f"{path}:{number}: expected id, yes|no, source, text in a section")
+        if fields[0] in seen:
+            raise SystemExit(f"{path}:{number}: {fields[0]} occurs twice")
+        seen.add(fields[0])
+        sections[-1].rows.append(Requirement(fields[0], fields[1] == "yes", fields[2], fields[3]))
+    return sections
+
+
+def ids_in(name):
+    """Requirement ids carried by a test name, in order of appearance."""
+    return [f"{section}-{number}" for section, number in ID_IN_NAME.findall(name)]
+
+
+def display_name(suite, test):
+    """`suite.test`; the instances of a parametrised or typed test share one name."""
+    return re.sub(r"/\d+$", "", suite) + "." + re.sub(r"/\w+$", "", test)
+
+
+def outcome(test):
+    """What one JSON entry says; None if the test was filtered out of the run."""
+    if test.get("failures"):
+        return FAILED
+    if test.get("result") == "SKIPPED":
+        return SKIPPED
+    if test.get("status", "RUN") != "RUN" or test.get("result") != "COMPLETED":
+        return None
+    return PASSED
+
+
+def read_results(build, programs):
+    """{test name: outcome} of the run, and the list of problems with the result files."""
+    directory = build / "test-results"
+    names = programs or sorted(path.stem for path in directory.glob("*.json"))
+    results, problems = {}, []
+    for name in names:
+        path, program = directory / f"{name}.json", build / "bin" / name
+        if not path.exists():
+            problems.append(f"{name} left no results: run its test first")
+            continue
+        if program.exists() and program.stat().st_mtime > path.stat().st_mtime:
+            problems.append(f"{name} is newer than its results: run its test again")
+        try:
+            suites = json.loads(path.read_text(encoding="utf-8"))["testsuites"]
+        except (ValueError, KeyError) as error:
+            problems.append(f"{path.name} is not a GoogleTest result: {error}")
+            continue
+        for suite in suites:
+            for test in suite["testsuite"]:
+                key, now = display_name(suite["name"], test["name"]), outcome(test)
+                before = results.get(key)
+                # Of several instances the worst one speaks for the test.
+                if now and (before is None or before == PASSED or now == FAILED):
+                    results[key] = now
+    if not results:
+        problems.append(f"no test results in {directory.name}/")
+    return results, problems
+
+
+def state_of(requirement, outcomes):
+    if not requirement.delivered:
+        return "in progress" if outcomes else "not delivered"
+    return "pass" if outcomes and all(o == PASSED for o in outcomes) else "FAIL"
+
+
+def judge(sections, results):
+    """({id: sorted test names}, problems) for a run."""
+    known = {row.id: row for section in sections for row in section.rows}
+    tests, problems = defaultdict(list), []
+    for name in sorted(results):
+        for id in dict.fromkeys(ids_in(name)):
+            if id in known:
+                tests[id].append(name)
+            else:
+                problems.append(f"test {name} names the unknown id {id}")
+    for id, row in known.items():
+        bad = [f"{name} {results[name]}" for name in tests[id] if results[name] != PASSED]
+        if row.delivered and not tests[id]:
+            problems.append(f"{id} is delivered but no test of this run carries it")
+        elif row.delivered and bad:
+            problems.append(f"{id} is delivered but: {', '.join(bad)}")
+    return tests, problems
+
+
+def render(sections, tests, results):
+    """The page as text: a summary, then one table per section."""
+    lines = ["# Conformance", "",
+             "Generated by `scripts/conformance.py` from a test run; do not edit. "
+             "A test proves the ids its name carries.", "",
+             "States: `pass`; `FAIL` (delivered, but a test is missing or does not pass); "
+             "`in progress` (tests exist, not delivered yet); `not delivered`.", "",
+             "| section | requirements | pass | FAIL | in progress | not delivered |",
+             "|---|---|---|---|---|---|"]
+    states = {row.id: state_of(row, [results[name] for name in tests[row.id]])
+              for section in sections for row in section.rows}
+    for section in sections:
+        count = [states[row.id] for row in section.rows]
+        cells = [section.title, len(count)]
+        cells += [count.count(s) for s in ("pass", "FAIL", "in progress", "not delivered")]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    for section in sections:
+        lines += ["", f"## {section.title}", "", "| id | requirement | tests | state |",
+                  "|---|---|---|---|"]
+        for row in section.rows:
+            shown = [f"`{name}`" + ("" if results[name] == PASSED else f" ({results[name]})")
+                     for name in tests[row.id]]
+            text = row.text.replace("|", "\\|")
+            lines.append(f"| {row.id} | {text} ({row.source}) | {'<br>'.join(shown)} "
+                         f"| {states[row.id]} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path, help="build directory with test-results/")
+    parser.add_argument("--check", action="store_true", help="compare with the page, do not write")
+    parser.add_argument("--requirements", type=Path, default=ROOT / "docs/requirements.tsv")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/conformance.md")
+    parser.add_argument("--programs", nargs="+", default=[], metavar="NAME",
+                        help="result files that must be there; others are ignored (default: all)")
+    options = parser.parse_args()
+
+    sections = read_requirements(options.requirements)
+    results, problems = read_results(options.build, options.programs)
+    tests, verdicts = judge(sections, results)
+    problems += verdicts
+    page = render(sections, tests, results)
+    if not options.check:
+        options.page.write_text(page, encoding="utf-8")
+    elif not options.page.exists() or options.page.read_text(encoding="utf-8") != page:
+        problems.append(f"{options.page.name} is not what this run generates: "
+                        "run scripts/conformance.py on the build directory and commit the page")
+    for problem in problems:
+        print(f"conformance: {problem}")
+    proven = sum(bool(tests[row.id]) for section in sections for row in section.rows)
+    print(f"conformance: {len(results)} tests read, {proven} ids carried, "
+          f"{len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The house rules, one module each; see check_rules.py."""

@@ -1,0 +1,40 @@
+"""Time and randomness are arguments: no clock reads, sleeps or random devices outside the drivers,
+which tests/rules/clock.tsv names with a reason (a folder or a file; `*` stands for one folder).
+Tests may read a clock but never sleep."""
+
+import re
+
+from rules.tree import Violation, code_only, line_of
+
+TABLE = "tests/rules/clock.tsv"
+READS = re.compile(
+    r"\b\w+::now\s*\("
+    r"|\bhigh_resolution_clock\b"
+    r"|\bgettimeofday\b|\bclock_gettime\b|\brandom_device\b"
+    r"|(?<![\w.>])(?:std::|::)?s?rand\s*\("
+    r"|(?<!\w)(?:std)?::time\s*\(|(?<![\w.>:])time\s*\(\s*(?:nullptr|NULL|0|&)")
+SLEEPS = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>:])::sleep\s*\(")
+TEST_FILE = re.compile(r"(libs/\w+/)?tests/")
+
+
+def is_driver(path, patterns):
+    """True if one of the table's folders or files holds the path."""
+    for pattern in patterns:
+        regex = re.escape(pattern).replace(r"\*", r"[^/]+")
+        if re.match(regex + r"(/|$)", path):
+            return True
+    return False
+
+
+def check(tree):
+    patterns = [pattern for pattern, _ in tree.table(TABLE, 2)]
+    for path in tree.cpp_files:
+        code = code_only(tree.text(path))
+        in_tests, driver = bool(TEST_FILE.match(path)), is_driver(path, patterns)
+        for regex, what in ((READS, "reads a clock or random device"), (SLEEPS, "sleeps")):
+            if driver and not (in_tests and regex is SLEEPS):
+                continue
+            for match in regex.finditer(code):
+                yield Violation(path, line_of(code, match.start()),
+                                f"`{match[0].strip()}` {what} outside the drivers of {TABLE}"
+                                if not in_tests else f"`{match[0].strip()}`: tests {what[:-1]} not")

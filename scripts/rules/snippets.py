@@ -1,0 +1,65 @@
+"""What a reader copies compiles. A ```cpp block of README.md, libs/*/README.md or docs/guide/*.md
+that follows a line `<!-- example: path/to/file.cpp -->` equals the text of that file between its
+`// [readme]` and `// [/readme]` lines; `<!-- example: path #region name -->` means the lines
+between `// [name]` and `// [/name]`. In the root README every ```cpp block must have one."""
+
+import re
+import textwrap
+
+from rules.tree import Violation
+
+PAGE = re.compile(r"README\.md$|libs/\w+/README\.md$|docs/guide/.*\.md$")
+EXAMPLE = re.compile(r"<!--\s*example:\s*(\S+?)(?:\s+#region\s+([\w-]+))?\s*-->\s*$")
+
+
+def cpp_blocks(text):
+    """(line of the fence, example line's match or None, block text) of each ```cpp block."""
+    lines, example, number = text.splitlines(), None, 0
+    while number < len(lines):
+        line = lines[number].strip()
+        number += 1
+        if line.startswith("```cpp"):
+            start, block = number, []
+            while number < len(lines) and lines[number].strip() != "```":
+                block.append(lines[number])
+                number += 1
+            number += 1
+            yield start, example, "\n".join(block)
+            example = None
+        elif line:
+            if example:
+                yield number, example, None
+            example = EXAMPLE.match(line)
+    if example:
+        yield number, example, None
+
+
+def normal(text):
+    """Text without common indentation, trailing blanks and outer empty lines."""
+    return "\n".join(line.rstrip() for line in textwrap.dedent(text).strip("\n").split("\n"))
+
+
+def region_of(source, name):
+    """The text between `// [name]` and `// [/name]`, or None."""
+    word = re.escape(name)
+    match = re.search(rf"^[ \t]*// \[{word}\][ \t]*\n(.*?)^[ \t]*// \[/{word}\]",
+                      source, re.DOTALL | re.MULTILINE)
+    return match[1] if match else None
+
+
+def check(tree):
+    for page in filter(PAGE.match, tree.files):
+        for line, example, block in cpp_blocks(tree.text(page)):
+            if example is None:
+                if page == "README.md":
+                    yield Violation(page, line, "cpp block without an example line")
+                continue
+            path, name = example[1], example[2] or "readme"
+            if block is None:
+                yield Violation(page, line, "example line without a cpp block after it")
+            elif path not in tree.files:
+                yield Violation(page, line, f"example {path} does not exist")
+            elif (region := region_of(tree.text(path), name)) is None:
+                yield Violation(page, line, f"{path} has no region [{name}]")
+            elif normal(region) != normal(block):
+                yield Violation(page, line, f"block differs from region [{name}] of {path}")

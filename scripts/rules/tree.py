@@ -1,0 +1,92 @@
+"""The files under check, and C++ text without what is not code."""
+
+import re
+import subprocess
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+# Numbers come first: the quotes in 1'000'000 open no literal.
+TOKEN = re.compile(
+    r"""(?P<number>\b\d(?:'?[\w.])*)
+      | (?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
+      | (?P<literal>R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)"
+          | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+')""",
+    re.DOTALL | re.VERBOSE)
+
+
+class Violation(NamedTuple):
+    path: str
+    line: int
+    text: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+class Tree:
+    """A checkout: tracked files and new ones that are not ignored."""
+
+    def __init__(self, root):
+        self.root = Path(root)
+
+    @cached_property
+    def files(self):
+        """Paths relative to the root, sorted. A tree without git (a release archive) is walked."""
+        try:
+            listing = subprocess.run(
+                ["git", "-C", str(self.root), "ls-files", "-co", "--exclude-standard", "-z"],
+                check=True, capture_output=True, text=True).stdout.split("\0")
+        except (OSError, subprocess.CalledProcessError):
+            listing = [path.relative_to(self.root).as_posix() for path in self.root.rglob("*")]
+            listing = [p for p in listing if not p.startswith(("build/", ".git/"))]
+        return sorted({p for p in listing if p and (self.root / p).is_file()})
+
+    @cached_property
+    def cpp_files(self):
+        return [path for path in self.files if path.endswith((".hpp", ".cpp"))]
+
+    @cached_property
+    def public_headers(self):
+        return [path for path in self.cpp_files if re.match(r"libs/\w+/include/.*\.hpp$", path)]
+
+    def text(self, path):
+        return (self.root / path).read_text(encoding="utf-8", errors="replace")
+
+    def table(self, path, columns):
+        """Rows of a tab-separated file; empty lines and lines starting with # are skipped."""
+        if not (self.root / path).exists():
+            return []
+        rows = []
+        for number, line in enumerate(self.text(path).splitlines(), start=1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            fields = [field.strip() for field in line.split("\t")]
+            if len(fields) != columns or not all(fields):
+                raise SystemExit(f"{path}:{number}: expected {columns} filled columns")
+            rows.append(fields)
+        return rows
+
+
+def lines_only(text):
+    """The line breaks of a text, so that blanking it keeps line numbers."""
+    return "\n" * text.count("\n")
+
+
+def without_comments(text):
+    def blank(match):
+        return " " + lines_only(match[0]) if match["comment"] else match[0]
+    return TOKEN.sub(blank, text)
+
+
+def code_only(text):
+    """C++ text with comments and the contents of literals blanked; line numbers stay."""
+    def blank(match):
+        if match["number"]:
+            return match[0]
+        return ('""' if match["literal"] else " ") + lines_only(match[0])
+    return TOKEN.sub(blank, text)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1

@@ -1,0 +1,337 @@
+"""Plants violations of each house rule in a temporary tree and sees check_rules.py report them."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LATER = "TO" + "DO"  # in two parts: this file is under the rule too
+
+
+class planted_tree(unittest.TestCase):
+    """A small tree that holds all rules; each test breaks one."""
+
+    rule = None
+
+    def setUp(self):
+        self.root = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        for table in ("includes", "clock"):
+            self.plant(f"tests/rules/{table}.tsv",
+                       (ROOT / f"tests/rules/{table}.tsv").read_text(encoding="utf-8"))
+        self.plant("libs/retry/CMakeLists.txt", "reprise_library(retry)\n")
+        self.plant("libs/retry/README.md", "# retry\n")
+        self.plant("libs/retry/include/reprise/retry.hpp",
+                   "// Retries.\n#pragma once\n#include <chrono>\nnamespace reprise {}\n")
+        self.plant("libs/retry/src/retry.cpp",
+                   '#include <reprise/retry.hpp>\n#include "loop.hpp"\n')
+        self.plant("libs/retry/src/loop.hpp", "#pragma once\n#include <vector>\n")
+        self.plant("libs/retry/tests/retry_test.cpp",
+                   "#include <gtest/gtest.h>\n#include <reprise/retry.hpp>\n")
+
+    def plant(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def run_rule(self):
+        run = subprocess.run(
+            [sys.executable, "-B", str(ROOT / "scripts/check_rules.py"), self.rule, "--root",
+             str(self.root)], capture_output=True, text=True)
+        self.assertIn(run.returncode, (0, 1), run.stderr)
+        return run.returncode, run.stdout
+
+    def assert_clean(self):
+        status, output = self.run_rule()
+        self.assertEqual(status, 0, output)
+
+    def assert_reported(self, *parts):
+        status, output = self.run_rule()
+        self.assertEqual(status, 1, output)
+        found = [line for line in output.splitlines() if all(part in line for part in parts)]
+        self.assertTrue(found, f"{parts} not in:\n{output}")
+
+
+class includes_rule(planted_tree):
+    rule = "includes"
+
+    def test_clean_tree_passes(self):
+        self.assert_clean()
+
+    def test_retry_may_not_use_boost(self):
+        self.plant("libs/retry/src/retry.cpp", "\n#include <boost/asio.hpp>\n")
+        self.assert_reported("libs/retry/src/retry.cpp:2", "boost/asio")
+
+    def test_commented_include_is_no_include(self):
+        self.plant("libs/retry/src/retry.cpp", "// #include <boost/asio.hpp>\n")
+        self.assert_clean()
+
+    def test_retry_may_not_use_posix_headers(self):
+        self.plant("libs/retry/src/retry.cpp", "#include <unistd.h>\n")
+        self.assert_reported("posix")
+
+    def test_library_may_not_include_a_library_outside_its_row(self):
+        self.plant("libs/base/src/cursor.cpp", "#include <reprise/retry.hpp>\n")
+        self.assert_reported("libs/base/src/cursor.cpp:1", "may not use retry")
+
+    def test_gtest_is_for_tests(self):
+        self.plant("libs/retry/src/retry.cpp", "#include <gtest/gtest.h>\n")
+        self.assert_reported("gtest")
+
+    def test_couchbase_headers_other_than_asio_are_free_of_boost_and_openssl(self):
+        folder = "libs/couchbase/include/reprise/couchbase"
+        self.plant(f"{folder}/asio.hpp", "#include <boost/asio/async_result.hpp>\n")
+        self.assert_clean()
+        self.plant(f"{folder}/cluster.hpp", "#include <boost/asio.hpp>\n#include <openssl/ssl.h>\n")
+        self.assert_reported("cluster.hpp:1", "boost/asio")
+        self.assert_reported("cluster.hpp:2", "openssl")
+
+    def test_second_file_may_not_use_what_one_file_may(self):
+        self.plant("libs/http/src/codec.cpp", "#include <boost/beast/http/basic_parser.hpp>\n")
+        self.assert_clean()
+        self.plant("libs/http/src/more.cpp", "#include <boost/beast/http/basic_parser.hpp>\n")
+        self.assert_reported("libs/http/src/more.cpp", "only one file")
+
+    def test_private_header_of_another_library_is_out_of_reach(self):
+        self.plant("libs/lab/src/lab.cpp", '#include "../../retry/src/loop.hpp"\n')
+        self.assert_reported("reaches into libs/retry")
+
+    def test_missing_headers_are_reported(self):
+        self.plant("libs/retry/src/retry.cpp", '#include <reprise/none.hpp>\n#include "none.hpp"\n')
+        self.assert_reported(":1", "no public header")
+        self.assert_reported(":2", "no private header")
+
+    def test_folder_without_a_row_is_reported(self):
+        self.plant("libs/unheard/src/x.cpp", "\n")
+        self.assert_reported("has no row")
+
+
+class sizes_rule(planted_tree):
+    rule = "sizes"
+
+    def function(self, lines, before="", body="    step();\n"):
+        """A function of exactly `lines` lines."""
+        return f"{before}void f(int a) {{\n" + body * (lines - 2) + "}\n"
+
+    def test_clean_tree_passes(self):
+        self.assert_clean()
+
+    def test_long_file_is_reported(self):
+        self.plant("libs/retry/src/long.cpp", "int x;\n" * 600)
+        self.assert_clean()
+        self.plant("libs/retry/src/long.cpp", "int x;\n" * 601)
+        self.assert_reported("long.cpp:1", "601 lines")
+
+    def test_wide_line_is_reported(self):
+        self.plant("libs/retry/src/wide.cpp", "\n// " + "x" * 98 + "\n")
+        self.assert_reported("wide.cpp:2", "101 columns")
+
+    def test_long_function_is_reported(self):
+        self.plant("libs/retry/src/f.cpp", "namespace a {\n" + self.function(70) + "}\n")
+        self.assert_clean()
+        self.plant("libs/retry/src/f.cpp", "namespace a {\n" + self.function(71) + "}\n")
+        self.assert_reported("f.cpp:2", "71 lines, limit 70")
+
+    def test_long_member_and_constructor_are_reported(self):
+        constructor = ("struct s {\npublic:\n    s(int a) : a_{a}, b_{a} {\n" + "step();\n" * 70
+                       + "}\n    int a_;\n};\n")
+        self.plant("libs/retry/src/f.cpp", constructor)
+        self.assert_reported("f.cpp:3", "72 lines")
+
+    def test_braces_in_literals_and_comments_do_not_count(self):
+        text = 'void f() { g("{", \'{\', R"x({{)x", 1\'000); } // {\n' + self.function(71)
+        self.plant("libs/retry/src/f.cpp", text)
+        self.assert_reported("f.cpp:2", "71 lines")
+
+    def test_branches_of_the_preprocessor_do_not_confuse(self):
+        text = "void g() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\n"
+        self.plant("libs/retry/src/f.cpp", text + self.function(71))
+        self.assert_reported("f.cpp:9", "71 lines")
+
+    def test_data_is_no_function(self):
+        self.plant("libs/retry/src/f.cpp",
+                   "const auto table = make({\n" + "    {1, 2},\n" * 90 + "});\n")
+        self.assert_clean()
+
+    def test_function_that_is_one_switch_may_be_longer(self):
+        def switch(cases):
+            return ("int f(int a) {\n    switch (a) {\n" + "        case 1: return 2;\n" * cases
+                    + "    }\n    return 0;\n}\n")
+        self.plant("libs/retry/src/f.cpp", switch(95))
+        self.assert_clean()
+        self.plant("libs/retry/src/f.cpp", switch(96))
+        self.assert_reported("101 lines, limit 100")
+
+    def test_exception_with_reason_raises_a_limit(self):
+        self.plant("libs/retry/src/f.cpp", self.function(80))
+        self.plant("tests/rules/exceptions.tsv",
+                   "function\tlibs/retry/src/f.cpp\t80\tone table of steps\n")
+        self.assert_clean()
+
+    def test_exception_for_a_missing_file_is_reported(self):
+        self.plant("tests/rules/exceptions.tsv", "file\tlibs/none.cpp\t700\tgenerated\n")
+        self.assert_reported("libs/none.cpp")
+
+
+class clock_rule(planted_tree):
+    rule = "clock"
+
+    READS = ("auto t = std::chrono::steady_clock::now();", "auto t = clock::now();",
+             "std::random_device device;", "auto t = time(nullptr);", "auto t = std::time(&x);",
+             "int r = rand();", "gettimeofday(&tv, nullptr);", "clock_gettime(0, &ts);",
+             "using c = std::chrono::high_resolution_clock;", "std::this_thread::sleep_for(d);")
+
+    def test_clean_tree_passes(self):
+        self.assert_clean()
+
+    def test_each_way_to_read_a_clock_is_reported(self):
+        for line in self.READS:
+            with self.subTest(line):
+                self.plant("libs/retry/src/decide.cpp", f"\n{line}\n")
+                self.assert_reported("decide.cpp:2")
+
+    def test_drivers_may_read_it(self):
+        for path in ("libs/net/src/loop.cpp", "libs/retry/src/steady_clock.cpp", "apps/x/main.cpp"):
+            self.plant(path, "".join(line + "\n" for line in self.READS))
+        self.assert_clean()
+
+    def test_time_as_an_argument_is_fine(self):
+        self.plant("libs/retry/src/decide.cpp",
+                   "auto t = clock.now(); // not steady_clock::now()\n"
+                   "time_point time() const; auto u = entry.time(); brand(1);\n")
+        self.assert_clean()
+
+    def test_tests_may_read_a_clock_but_not_sleep(self):
+        self.plant("libs/retry/tests/wait_test.cpp", "auto t = std::chrono::steady_clock::now();\n")
+        self.plant("tests/integration/wait_test.cpp", "auto t = steady_clock::now();\n")
+        self.assert_clean()
+        for line in ("std::this_thread::sleep_for(1ms);", "usleep(5);"):
+            for path in ("libs/retry/tests/wait_test.cpp", "tests/integration/wait_test.cpp"):
+                with self.subTest(line + path):
+                    self.plant(path, line + "\n")
+                    self.assert_reported(path, "tests sleep not")
+                    self.plant(path, "\n")
+
+
+class snippets_rule(planted_tree):
+    rule = "snippets"
+
+    EXAMPLE = ("int main() {\n    // [readme]\n    auto x = 1;\n\n    use(x);\n    // [/readme]\n"
+               "    // [more]\n    more();\n    // [/more]\n}\n")
+    LINE = "<!-- example: examples/first.cpp -->\n"
+    BLOCK = "```cpp\nauto x = 1;\n\nuse(x);\n```\n"
+
+    def setUp(self):
+        super().setUp()
+        self.plant("examples/first.cpp", self.EXAMPLE)
+
+    def test_equal_blocks_pass(self):
+        self.plant("README.md", "# x\n" + self.LINE + self.BLOCK
+                   + "<!-- example: examples/first.cpp #region more -->\n\n```cpp\nmore();\n```\n")
+        self.assert_clean()
+
+    def test_block_that_differs_is_reported(self):
+        for page in ("README.md", "libs/retry/README.md", "docs/guide/start.md"):
+            with self.subTest(page):
+                self.plant(page, self.LINE + self.BLOCK.replace("x = 1", "x = 2"))
+                self.assert_reported(f"{page}:2", "differs")
+
+    def test_root_readme_needs_an_example_for_each_block(self):
+        self.plant("README.md", self.BLOCK)
+        self.assert_reported("README.md:1", "without an example line")
+        self.plant("README.md", "")
+        self.plant("docs/guide/start.md", self.BLOCK)
+        self.assert_clean()
+
+    def test_broken_references_are_reported(self):
+        for line, text in ((self.LINE.replace("first", "none"), "does not exist"),
+                           (self.LINE.replace(" -->", " #region none -->"), "no region [none]")):
+            with self.subTest(text):
+                self.plant("README.md", line + self.BLOCK)
+                self.assert_reported("README.md:2", text)
+        self.plant("README.md", self.LINE + "some text\n")
+        self.assert_reported("without a cpp block")
+
+
+class files_rule(planted_tree):
+    rule = "files"
+
+    def test_clean_tree_passes(self):
+        self.assert_clean()
+
+    def test_library_without_readme_or_build_file_is_reported(self):
+        for name in ("README.md", "CMakeLists.txt"):
+            with self.subTest(name):
+                self.plant("libs/lab/README.md", "")
+                self.plant("libs/lab/CMakeLists.txt", "")
+                (self.root / "libs/lab" / name).unlink()
+                self.assert_reported(f"libs/lab/{name}")
+
+    def test_dead_files_are_reported(self):
+        for path in ("libs/retry/tests/dead.cpp", "libs/retry/src/deep/dead.cpp",
+                     "libs/retry/src/dead.hpp", "examples/dead.cpp", "scripts/dead.py"):
+            with self.subTest(path):
+                self.plant("examples/CMakeLists.txt", "add_executable(alive alive.cpp)\n")
+                self.plant(path, "#pragma once\n")
+                self.assert_reported(path)
+                (self.root / path).unlink()
+
+    def test_folder_that_is_not_part_of_the_build_is_reported(self):
+        self.plant("CMakeLists.txt", "add_subdirectory(libs/retry)\n")
+        self.assert_clean()
+        self.plant("examples/CMakeLists.txt", "\n")
+        self.assert_reported("examples/CMakeLists.txt", "does not name this folder")
+
+    def test_named_or_globbed_sources_are_built(self):
+        self.plant("examples/CMakeLists.txt",
+                   'foreach(name IN ITEMS first)\nfile(GLOB x "2/*.cpp")\n')
+        self.plant("examples/first.cpp", "\n")
+        self.plant("examples/2/second.cpp", "\n")
+        self.assert_clean()
+
+    def test_text_left_for_later_is_reported(self):
+        self.plant("libs/retry/src/retry.cpp", f'#include "loop.hpp"\n// {LATER}: think\n')
+        self.assert_reported("retry.cpp:2", LATER)
+
+    def test_machine_paths_are_reported(self):
+        for folder in ("work", "root", "home"):
+            with self.subTest(folder):
+                self.plant("docs/start.md", f"\nsee `/{folder}/someone/x`\n")
+                self.assert_reported("docs/start.md:2")
+
+    def test_empty_names_are_reported(self):
+        for path in ("libs/retry/src/string_utils.cpp", "docs/misc/page.md", "docs/page_v2.md"):
+            with self.subTest(path):
+                self.plant(path, "")
+                self.assert_reported(path, "says nothing")
+                (self.root / path).unlink()
+
+    def test_empty_name_with_a_reason_passes(self):
+        self.plant("docs/common_flags.md", "")
+        self.plant("tests/rules/exceptions.tsv",
+                   "name\tdocs/common_flags.md\tcommon\tthe server's word\n")
+        self.assert_clean()
+
+    def test_spelling_of_cpp_files_is_checked(self):
+        self.plant("libs/retry/src/Loop.cpp", "")
+        self.assert_reported("Loop.cpp", "snake_case")
+        self.plant("libs/retry/src/x.h", "")
+        self.assert_reported("x.h", ".hpp")
+        self.plant("libs/retry/src/loop.hpp", "")
+        self.assert_reported("loop.hpp", "pragma once")
+
+
+class headers_rule(planted_tree):
+    rule = "headers"
+
+    def test_comment_share_is_printed_and_never_refused(self):
+        status, output = self.run_rule()
+        self.assertEqual(status, 0)
+        self.assertIn("libs/retry/include/reprise/retry.hpp: 25 % comment (aim", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
