@@ -24,7 +24,8 @@ void append_duration(std::string& out, duration value) {
 }
 
 void append_entry(std::string& out, const trace_entry& entry) {
-    out += "attempt " + std::to_string(entry.attempt) + " failed at +";
+    out += "attempt " + std::to_string(entry.attempt);
+    out += entry.attempted ? " failed at +" : " not made at +";
     append_duration(out, entry.offset);
     if (entry.code != 0) {
         out += ", code " + std::to_string(entry.code);

@@ -262,6 +262,11 @@ TEST(blocking, SM_19_stopping_ends_a_wait_at_once_with_the_last_error) {
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(f.clock.elapsed(), 100ms);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::canceled);
+    EXPECT_EQ(f.trace.failed_attempts(), 1U);
+    EXPECT_NE(
+        to_string(f.trace).find("attempt 2 not made at +100.000 ms: gave up, canceled"),
+        std::string::npos)
+        << f.trace;
 }
 
 TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no_more) {

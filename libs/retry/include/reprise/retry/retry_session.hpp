@@ -79,12 +79,11 @@ public:
         return {answer.allowed(), wait, answer.refusal};
     }
 
-    /// The wait before the next attempt was interrupted by the caller: the last decision in the
-    /// trace becomes `canceled`.
+    /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
     void on_canceled_wait(const moment& at) noexcept {
         tell(
             token_.attempt, failure_facts{}, at.now, decision{refusal_reason::canceled, -1},
-            duration::zero());
+            duration::zero(), false);
     }
 
     /// The number of the attempt to make now; the first is 1.
@@ -133,7 +132,7 @@ private:
 
     void tell(
         std::uint32_t failed, const failure_facts& facts, time_point now, const decision& answer,
-        duration wait) noexcept {
+        duration wait, bool attempted = true) noexcept {
         if (trace_ == nullptr && observer_ == nullptr) {
             return;
         }
@@ -142,7 +141,7 @@ private:
         }
         const trace_entry entry{failed,        facts.code,          now - *first_failure_,
                                 wait,          answer.budget_level, answer.refusal,
-                                facts.timeout, facts.throttling};
+                                facts.timeout, facts.throttling,    attempted};
         if (trace_ != nullptr) {
             trace_->record(entry);
         }

@@ -22,14 +22,22 @@ struct trace_entry {
     refusal_reason refusal;     ///< `none`: retried.
     bool timeout;
     bool throttling;
+    /// False for the one entry that tells of no attempt: the wait before it was canceled.
+    bool attempted = true;
 };
 
 /// Filled by the loops; pass one in `call_options::trace` to read it afterwards. Reused objects are
 /// cleared at the start of each call.
 class decision_trace {
 public:
-    void clear() noexcept { entries_.clear(); }
-    void record(const trace_entry& entry) noexcept { entries_.push(entry); }
+    void clear() noexcept {
+        entries_.clear();
+        failed_attempts_ = 0;
+    }
+    void record(const trace_entry& entry) noexcept {
+        entries_.push(entry);
+        failed_attempts_ += entry.attempted ? 1 : 0;
+    }
 
     /// Why there was no further retry; `none` while the request succeeded or is still going.
     [[nodiscard]] refusal_reason refusal() const noexcept {
@@ -37,10 +45,11 @@ public:
     }
     [[nodiscard]] const bounded_history<trace_entry>& entries() const noexcept { return entries_; }
     /// Attempts that failed, all of them.
-    [[nodiscard]] std::size_t failed_attempts() const noexcept { return entries_.total(); }
+    [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
 
 private:
     bounded_history<trace_entry> entries_;
+    std::size_t failed_attempts_ = 0;
 };
 
 /// The whole story, one line per attempt.

@@ -1,0 +1,13 @@
+#pragma once
+
+/// The commands of the program, one registration function per file `command_<name>.cpp`. Each adds
+/// a subcommand with its options and help to `app`; its callback runs the command and reports
+/// trouble by throwing `usage_error` or `failure` (see `output.hpp`).
+
+#include <CLI/CLI.hpp>
+
+namespace reprise::app {
+
+void add_lab_command(CLI::App& app);
+
+}  // namespace reprise::app

@@ -1,0 +1,85 @@
+#pragma once
+
+/// Runs a storm model: the retry library itself in virtual time.
+///
+///     clients --request--> retry_session --attempt--> network --> queue --> server
+///        ^                  |  ^                                              |
+///        +--- success ------+  +---- timeout, error, late answer <------------+
+///
+/// Every decision about a retry is made by a strategy of `libs/retry` through a `retry_session`;
+/// the lab only moves time, work and answers. No clock is read and nothing sleeps.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <reprise/lab/recovery.hpp>
+#include <reprise/lab/slot.hpp>
+#include <reprise/lab/storm_options.hpp>
+
+namespace reprise::lab {
+
+/// How clients treat a failed attempt.
+enum class policy : std::uint8_t {
+    no_retries,  ///< `reprise::no_retry`.
+    naive,       ///< A fixed number of attempts, no pause between them, no budget.
+    standard,    ///< `reprise::standard_strategy`: backoff, jitter, token bucket.
+};
+
+inline constexpr std::array policies{policy::no_retries, policy::naive, policy::standard};
+
+/// For people: "no retries", "naive retries", "standard strategy".
+[[nodiscard]] std::string_view to_string(policy which) noexcept;
+
+/// Sums over the whole run. They close, whatever the policy:
+///
+///     requests         = succeeded + failed + unfinished
+///     attempts_sent    = attempts_arrived + still on their way at the end
+///     attempts_arrived = work_done + errors + waiting in the last slot
+///     work_done        = succeeded + wasted + faults + answers on their way at the end
+struct storm_totals {
+    std::uint64_t requests = 0;
+    std::uint64_t succeeded = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t unfinished = 0;  ///< Still trying or waiting at the end of the run.
+    std::uint64_t attempts_sent = 0;
+    std::uint64_t attempts_arrived = 0;
+    std::uint64_t on_the_way = 0;          ///< Attempts between client and server at the end.
+    std::uint64_t work_done = 0;           ///< Attempts the server worked off.
+    std::uint64_t wasted = 0;              ///< Of these: answered to nobody.
+    std::uint64_t faults = 0;              ///< Of these: ended in an error and retried or given up.
+    std::uint64_t answers_on_the_way = 0;  ///< Work done, answer not yet there at the end.
+    std::uint64_t errors = 0;              ///< Attempts turned away without work.
+    std::uint32_t waiting_max = 0;         ///< Longest queue, the one in work included.
+    duration latency_sum{};                ///< Of succeeded requests, start to answer.
+};
+
+struct storm_result {
+    lab::policy policy = policy::no_retries;
+    storm_totals totals;
+    std::vector<slot> slots;           ///< Of `slot_length`, from the start of the run.
+    double worst_amplification = 1.0;  ///< Attempts reaching the server per request, worst second.
+    lab::recovery recovery;
+
+    /// Attempts sent per request over the run.
+    [[nodiscard]] double amplification() const noexcept;
+    /// Of the requests that have ended.
+    [[nodiscard]] double success_share() const noexcept;
+    /// Work done for nobody, of all work done.
+    [[nodiscard]] double wasted_share() const noexcept;
+};
+
+/// Throws `invalid_settings` for options that `check` refuses.
+[[nodiscard]] storm_result run_storm(const storm_options& options, policy which);
+
+/// The three policies against the same arrivals.
+struct comparison {
+    storm_options options;
+    std::array<storm_result, policies.size()> results;  ///< In the order of `policies`.
+};
+
+/// Throws `invalid_settings` for options that `check` refuses.
+[[nodiscard]] comparison compare_policies(const storm_options& options);
+
+}  // namespace reprise::lab

@@ -1,0 +1,75 @@
+#pragma once
+
+/// One server with a queue in front of it. Knows nothing of clients, retries or events: it is told
+/// the time, and says when its next piece of work will be done.
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include <reprise/lab/storm_options.hpp>
+
+#include "random_stream.hpp"
+
+namespace reprise::lab {
+
+/// Later than every event.
+inline constexpr duration never = duration::max();
+
+/// Names one attempt of one request. Outdated once the request has moved on: its slot then has
+/// another generation.
+struct attempt_id {
+    std::uint32_t request = 0;
+    std::uint32_t generation = 0;
+
+    friend bool operator==(const attempt_id&, const attempt_id&) = default;
+};
+
+/// The server's answer to an arrival.
+enum class admission : std::uint8_t {
+    queued,   ///< Will be worked off in turn.
+    full,     ///< Turned away: the queue has reached its limit.
+    refused,  ///< The server is down.
+};
+
+class server_model {
+public:
+    explicit server_model(const storm_options& options)
+        : limit_(options.queue_limit),
+          outage_(options.outage),
+          fixed_(options.service_time == service_time::fixed),
+          mean_ns_(1e9 / options.capacity_per_second),
+          random_(options.seed, 2) {}
+
+    [[nodiscard]] admission arrive(attempt_id attempt, duration now);
+
+    /// When `complete` is to be called; `never` while idle or standing still.
+    [[nodiscard]] duration next_completion() const noexcept { return completion_; }
+
+    /// The work due at `next_completion()` is done; starts the next.
+    [[nodiscard]] attempt_id complete();
+
+    /// What a crash throws out (to be answered with an error) is appended to `dropped`.
+    void start_outage(duration now, std::vector<attempt_id>& dropped);
+    void end_outage(duration now);
+
+    /// Waiting and in work.
+    [[nodiscard]] std::uint32_t waiting() const noexcept {
+        return static_cast<std::uint32_t>(queue_.size());
+    }
+
+private:
+    void start_work(duration now);
+
+    std::size_t limit_;
+    outage_kind outage_;
+    bool fixed_;
+    double mean_ns_;
+    random_stream random_;
+    std::deque<attempt_id> queue_;  ///< The front one is in work.
+    duration completion_ = never;
+    bool out_ = false;
+    duration work_left_{};  ///< Of the front one while standing still; 0: not begun.
+};
+
+}  // namespace reprise::lab
