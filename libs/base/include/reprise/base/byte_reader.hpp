@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <reprise/base/bytes.hpp>
+
+namespace reprise::base {
+
+// Reads big-endian numbers and sub-views from bytes that are not trusted.
+//
+// A read past the end fails, and the failure is sticky: that read and all later ones give zero or
+// an empty view, the position stays, and `ok()` is false. So a decoder reads every field, then
+// checks once. Never throws, never reads outside the view, owns nothing: views it returns live as
+// long as the bytes it was made from.
+class byte_reader {
+public:
+    explicit byte_reader(byte_view bytes) noexcept : bytes_(bytes) {}
+
+    // Numbers of 1, 2, 4 and 8 bytes; 0 when the bytes are not there.
+    std::uint8_t read_u8() noexcept { return read_number<std::uint8_t>(); }
+    std::uint16_t read_u16() noexcept { return read_number<std::uint16_t>(); }
+    std::uint32_t read_u32() noexcept { return read_number<std::uint32_t>(); }
+    std::uint64_t read_u64() noexcept { return read_number<std::uint64_t>(); }
+    std::int64_t read_i64() noexcept { return static_cast<std::int64_t>(read_u64()); }
+
+    // The next `size` bytes as a view of the same memory.
+    byte_view read_bytes(std::size_t size) noexcept {
+        if (!take(size)) {
+            return {};
+        }
+        return bytes_.subspan(position_ - size, size);
+    }
+
+    // Everything not yet read; afterwards the reader is at its end. Empty after a failure.
+    byte_view read_rest() noexcept { return read_bytes(failed_ ? 0 : remaining()); }
+
+    // Moves past `size` bytes; fails like a read when they are not there.
+    void skip(std::size_t size) noexcept { (void)take(size); }
+
+    // False once any read failed; what was read since the failure is not data.
+    bool ok() const noexcept { return !failed_; }
+    // True when every byte was read and no read failed: what a decoder of a whole field wants.
+    bool is_complete() const noexcept { return !failed_ && position_ == bytes_.size(); }
+    std::size_t position() const noexcept { return position_; }
+    std::size_t remaining() const noexcept { return bytes_.size() - position_; }
+
+private:
+    // Moves past `size` bytes, or fails and stays.
+    bool take(std::size_t size) noexcept {
+        if (failed_ || size > bytes_.size() - position_) {
+            failed_ = true;
+            return false;
+        }
+        position_ += size;
+        return true;
+    }
+
+    template <class Number>
+    Number read_number() noexcept {
+        static_assert(std::is_unsigned_v<Number>);
+        if (!take(sizeof(Number))) {
+            return 0;
+        }
+        const std::byte* at = bytes_.data() + (position_ - sizeof(Number));
+        std::uint64_t number = 0;
+        for (std::size_t i = 0; i < sizeof(Number); ++i) {
+            number = (number << 8) | std::to_integer<std::uint64_t>(at[i]);
+        }
+        return static_cast<Number>(number);
+    }
+
+    byte_view bytes_;
+    std::size_t position_ = 0;
+    bool failed_ = false;
+};
+
+}  // namespace reprise::base

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <reprise/base/bytes.hpp>
+
+namespace reprise::base {
+
+// Stores `number` big endian at `at`, which must have room for sizeof(Number) bytes. Returns the
+// byte after it. For encoders that asked for all their room at once with `byte_writer::extend`.
+template <class Number>
+std::byte* store_big_endian(std::byte* at, Number number) noexcept {
+    for (std::size_t i = sizeof(Number); i > 0; --i) {
+        *at++ = static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * (i - 1)));
+    }
+    return at;
+}
+
+// Appends big-endian numbers and bytes to memory the caller owns: either a vector, which grows up
+// to a bound, or a fixed span. The memory must outlive the writer, and a vector must not be changed
+// by others meanwhile.
+//
+// What does not fit is not written at all and makes the writer fail; the failure is sticky, so an
+// encoder writes every field, then checks `ok()` once. Throws only what the vector's allocator
+// throws.
+class byte_writer {
+public:
+    static constexpr std::size_t no_bound = std::numeric_limits<std::size_t>::max();
+
+    // Appends after what `out` already holds. `size_max_bytes` bounds the vector's whole size.
+    explicit byte_writer(
+        std::vector<std::byte>& out, std::size_t size_max_bytes = no_bound) noexcept
+        : vector_(&out), start_(out.size()), size_(out.size()), limit_(size_max_bytes) {}
+
+    // Writes from the beginning of `out`.
+    explicit byte_writer(mutable_byte_view out) noexcept : fixed_(out.data()), limit_(out.size()) {}
+
+    void write_u8(std::uint8_t number) { write_number(number); }
+    void write_u16(std::uint16_t number) { write_number(number); }
+    void write_u32(std::uint32_t number) { write_number(number); }
+    void write_u64(std::uint64_t number) { write_number(number); }
+    void write_i64(std::int64_t number) { write_number(static_cast<std::uint64_t>(number)); }
+    void write_bytes(byte_view bytes);
+    void write_text(std::string_view text) { write_bytes(as_bytes(text)); }
+
+    // Room for `size` bytes to be filled by the caller, or nullptr (and a failed writer) when it
+    // does not fit. The pointer is valid until the next call that writes. `size` 0 is legal: the
+    // pointer must then not be dereferenced and may be null only if the writer had failed.
+    std::byte* extend(std::size_t size);
+
+    bool ok() const noexcept { return !failed_; }
+    // Marks the writer failed; for encoders that find a field that cannot be expressed.
+    void fail() noexcept { failed_ = true; }
+    // Bytes written by this writer (not counting what the vector held before).
+    std::size_t written() const noexcept { return size_ - start_; }
+    // Bytes that still fit; 0 once the writer has failed.
+    std::size_t room() const noexcept { return failed_ || size_ > limit_ ? 0 : limit_ - size_; }
+    // What was written so far; valid until the next call that writes.
+    byte_view bytes() const noexcept;
+    // Drops what was written beyond `written_size` and clears the failure: an encoder that must
+    // leave no half message behind notes `written()` first and comes back to it.
+    void rewind(std::size_t written_size) noexcept;
+
+private:
+    template <class Number>
+    void write_number(Number number) {
+        if (std::byte* at = extend(sizeof(Number)); at != nullptr) {
+            store_big_endian(at, number);
+        }
+    }
+
+    std::vector<std::byte>* vector_ = nullptr;
+    std::byte* fixed_ = nullptr;
+    std::size_t start_ = 0;
+    std::size_t size_ = 0;
+    std::size_t limit_ = 0;
+    bool failed_ = false;
+};
+
+}  // namespace reprise::base

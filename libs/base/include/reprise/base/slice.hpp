@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <reprise/base/bytes.hpp>
+
+namespace reprise::base {
+
+// A counted block of memory that a connection receives into and results point into.
+//
+// Counting is atomic, so the last holder may be on any thread. The content is not protected: the
+// receiver writes only to bytes that no slice covers, and reuses a block from its start only when
+// `is_unique()` says that nobody else holds it. That makes recycling free of locks and of pools.
+class block_ref {
+public:
+    block_ref() noexcept = default;
+    block_ref(const block_ref& other) noexcept;
+    block_ref(block_ref&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+    block_ref& operator=(block_ref other) noexcept;
+    ~block_ref() { reset(); }
+
+    // A fresh block of `size` bytes, content not set. Throws std::bad_alloc.
+    static block_ref make(std::size_t size);
+
+    explicit operator bool() const noexcept { return block_ != nullptr; }
+    // The whole block; empty for an empty reference.
+    mutable_byte_view bytes() const noexcept;
+    // True when this is the only holder. Synchronises with holders that let go on other threads.
+    bool is_unique() const noexcept;
+    void reset() noexcept;
+
+private:
+    struct block;
+    block* block_ = nullptr;
+};
+
+// Bytes of a result: either a piece of a receive block, kept alive by counting, or a small copy
+// held inside. Owns what it shows; copying is cheap; movable across threads. A moved-from slice is
+// empty.
+class slice {
+public:
+    // Up to this size the bytes are stored inside, so a tiny result never pins a block.
+    static constexpr std::size_t inline_size_max = 48;
+
+    slice() noexcept = default;
+    slice(const slice&) noexcept = default;
+    slice(slice&& other) noexcept;
+    slice& operator=(slice other) noexcept;
+    ~slice() = default;
+
+    // Its own copy of `bytes`: inside when small, otherwise one allocation.
+    static slice copy_of(byte_view bytes);
+
+    // `part` must lie within `owner`. Copied when it fits inside, or when it is smaller than
+    // `share_size_min_bytes` (copying then costs one allocation, but frees a big block early);
+    // otherwise shares the block without copying.
+    static slice cut(const block_ref& owner, byte_view part, std::size_t share_size_min_bytes = 0);
+
+    byte_view view() const noexcept;
+    std::string_view text() const noexcept { return as_text(view()); }
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    // True when this slice keeps a block alive.
+    bool is_shared() const noexcept { return static_cast<bool>(owner_); }
+
+private:
+    block_ref owner_;
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::array<std::byte, inline_size_max> inline_{};
+};
+
+}  // namespace reprise::base

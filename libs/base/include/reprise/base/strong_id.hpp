@@ -1,0 +1,35 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+
+namespace reprise::base {
+
+// A number that names something, kept apart from other numbers of the same size.
+//
+//     using node_id = strong_id<struct node_id_tag, std::uint32_t>;
+//
+// Converts from and to its representation only when asked; ordered and hashable; no arithmetic,
+// since adding two names has no meaning. Trivially copyable, the size of Representation.
+template <class Tag, class Representation>
+struct strong_id {
+    using representation = Representation;
+
+    constexpr strong_id() noexcept = default;
+    constexpr explicit strong_id(Representation number) noexcept : value(number) {}
+
+    friend constexpr bool operator==(strong_id, strong_id) noexcept = default;
+    friend constexpr auto operator<=>(strong_id, strong_id) noexcept = default;
+
+    Representation value{};
+};
+
+}  // namespace reprise::base
+
+template <class Tag, class Representation>
+struct std::hash<reprise::base::strong_id<Tag, Representation>> {
+    std::size_t operator()(reprise::base::strong_id<Tag, Representation> id) const noexcept {
+        return std::hash<Representation>{}(id.value);
+    }
+};

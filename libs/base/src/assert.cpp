@@ -1,0 +1,14 @@
+#include <reprise/base/assert.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace reprise::base {
+
+void assertion_failed(const char* expression, const char* file, int line) noexcept {
+    std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, expression);
+    std::fflush(stderr);
+    std::abort();
+}
+
+}  // namespace reprise::base

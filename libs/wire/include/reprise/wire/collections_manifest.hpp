@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reprise::wire {
+
+struct manifest_collection {
+    std::string name;
+    std::uint32_t id = 0;
+    // Seconds; empty: the bucket's setting. -1: documents never expire.
+    std::optional<std::int32_t> max_ttl;
+    // Empty: the bucket's setting.
+    std::optional<bool> history;
+
+    friend bool operator==(const manifest_collection&, const manifest_collection&) = default;
+};
+
+struct manifest_scope {
+    std::string name;
+    std::uint32_t id = 0;
+    std::vector<manifest_collection> collections;
+
+    friend bool operator==(const manifest_scope&, const manifest_scope&) = default;
+};
+
+// The scopes and collections of a bucket at one manifest uid. A plain value.
+struct collections_manifest {
+    // Grows by each change.
+    std::uint64_t uid = 0;
+    std::vector<manifest_scope> scopes;
+
+    // Null if there is none. An empty name means `_default`.
+    const manifest_scope* find_scope(std::string_view scope) const noexcept;
+    const manifest_collection* find_collection(
+        std::string_view scope, std::string_view collection) const noexcept;
+
+    friend bool operator==(const collections_manifest&, const collections_manifest&) = default;
+};
+
+// `_default._default` with uid 0: what a new bucket has.
+collections_manifest make_default_manifest();
+
+enum class manifest_errc : std::uint8_t {
+    too_large = 1,   // over manifest_size_max_bytes
+    not_json,        // the detail says where
+    missing_member,  // a member that must be there
+    wrong_type,      // a member of another JSON type
+    uid_invalid,     // not hexadecimal, empty, or wider than 64 (manifest) or 32 bits
+    name_invalid,    // breaks the naming rule
+    duplicate_name   // one scope, or one collection of a scope, named twice
+};
+
+std::string_view to_string(manifest_errc code) noexcept;
+
+struct manifest_error {
+    manifest_errc code = manifest_errc::not_json;
+    std::string path;    // "scopes[1].collections[0].uid"
+    std::string detail;  // for people
+};
+
+std::string to_string(const manifest_error& error);
+
+inline constexpr std::size_t manifest_size_max_bytes = std::size_t{4} * 1024 * 1024;
+inline constexpr std::size_t collection_name_size_max = 251;
+
+// Uids are hexadecimal strings without prefix. Unknown members are ignored. Never throws on input.
+std::expected<collections_manifest, manifest_error> parse_collections_manifest(
+    std::string_view text);
+
+std::string encode_collections_manifest(const collections_manifest& manifest);
+
+enum class name_origin : std::uint8_t {
+    user,   // must not start with `_` or `%`
+    server  // also system names, which start with `_` and may contain `$`
+};
+
+// 1 to 251 characters of A-Z a-z 0-9 _ - %.
+bool is_valid_collection_name(std::string_view name, name_origin origin) noexcept;
+
+// The form uids have in manifests and error bodies: lower-case hexadecimal without prefix.
+std::string to_uid_text(std::uint64_t uid);
+// Empty if it is no such number, or wider than 64 bits.
+std::optional<std::uint64_t> parse_uid_text(std::string_view text) noexcept;
+
+}  // namespace reprise::wire

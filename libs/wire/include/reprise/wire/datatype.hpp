@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace reprise::wire {
+
+// Byte 5 of a frame: what the value is. A bit may be set in a request only if its HELLO feature was
+// acknowledged on that connection.
+enum class datatype : std::uint8_t {
+    raw = 0x00,
+    json = 0x01,    // HELLO 0x0b
+    snappy = 0x02,  // value is one raw snappy block; HELLO 0x0a or 0x13
+    xattr = 0x04,   // value starts with an xattr section; HELLO 0x06
+};
+
+constexpr datatype operator|(datatype left, datatype right) noexcept {
+    return static_cast<datatype>(
+        static_cast<std::uint8_t>(left) | static_cast<std::uint8_t>(right));
+}
+constexpr datatype operator&(datatype left, datatype right) noexcept {
+    return static_cast<datatype>(
+        static_cast<std::uint8_t>(left) & static_cast<std::uint8_t>(right));
+}
+
+// True when every bit of `bits` is set in `value`.
+constexpr bool has(datatype value, datatype bits) noexcept {
+    return (value & bits) == bits;
+}
+
+// No bit outside the three known ones; others are refused with 0x04 by a server.
+constexpr bool is_valid(datatype value) noexcept {
+    return static_cast<std::uint8_t>(value) <= 0x07;
+}
+
+// "raw", "json", "json|snappy", ...; unknown bits as a hex number.
+std::string to_string(datatype value);
+
+}  // namespace reprise::wire

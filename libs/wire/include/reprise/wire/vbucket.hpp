@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/wire/ids.hpp>
+
+namespace reprise::wire {
+
+// CRC-32 as in IEEE 802.3: reflected, all ones in, all ones out.
+std::uint32_t crc32(base::byte_view bytes) noexcept;
+
+// The 15-bit hash that places a key: bits 16..30 of its CRC-32.
+std::uint16_t key_hash(std::string_view key) noexcept;
+
+// Which vbucket holds `key` in a map of `vbucket_count` rows (1..65536). The key is the document
+// key alone, without its collection prefix: documents of one name in two collections share a
+// vbucket.
+vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept;
+
+}  // namespace reprise::wire

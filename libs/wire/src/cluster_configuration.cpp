@@ -1,0 +1,102 @@
+#include <reprise/wire/cluster_configuration.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/json/parse.hpp>
+
+#include "configuration_reader.hpp"
+
+namespace reprise::wire {
+
+namespace {
+
+// Real configurations nest six levels; the rest is room for members we ignore.
+constexpr std::size_t configuration_depth_max = 32;
+
+}  // namespace
+
+std::string_view to_string(configuration_errc code) noexcept {
+    switch (code) {
+        case configuration_errc::too_large:
+            return "configuration too large";
+        case configuration_errc::not_json:
+            return "not JSON";
+        case configuration_errc::missing_member:
+            return "member missing";
+        case configuration_errc::wrong_type:
+            return "wrong type";
+        case configuration_errc::revision_invalid:
+            return "invalid revision";
+        case configuration_errc::locator_unknown:
+            return "unknown node locator";
+        case configuration_errc::host_invalid:
+            return "invalid host or port";
+        case configuration_errc::too_many_nodes:
+            return "too many nodes";
+        case configuration_errc::node_list_too_short:
+            return "node list too short";
+        case configuration_errc::vbucket_map_empty:
+            return "vbucket map empty";
+        case configuration_errc::vbucket_map_too_long:
+            return "vbucket map too long";
+        case configuration_errc::row_too_wide:
+            return "too many replicas";
+        case configuration_errc::node_out_of_range:
+            return "index out of range";
+        case configuration_errc::forward_map_mismatch:
+            return "forward map does not fit the map";
+    }
+    return "unknown";
+}
+
+std::string to_string(const configuration_error& error) {
+    std::string text;
+    if (!error.path.empty()) {
+        text += error.path + ": ";
+    }
+    text += to_string(error.code);
+    if (!error.detail.empty()) {
+        text += ": " + error.detail;
+    }
+    return text;
+}
+
+cluster_configuration::cluster_configuration(
+    facts given, flat_map current, flat_map forward) noexcept
+    : facts_(std::move(given)), current_(std::move(current)), forward_(std::move(forward)) {}
+
+bool cluster_configuration::has_bucket_capability(std::string_view name) const noexcept {
+    return std::ranges::find(facts_.bucket_capabilities, name) != facts_.bucket_capabilities.end();
+}
+
+bool cluster_configuration::has_cluster_capability(
+    std::string_view service_name, std::string_view name) const noexcept {
+    return std::ranges::any_of(facts_.cluster_capabilities, [&](std::string_view each) {
+        return each.size() == service_name.size() + 1 + name.size() &&
+               each.starts_with(service_name) && each[service_name.size()] == '.' &&
+               each.ends_with(name);
+    });
+}
+
+std::expected<cluster_configuration_ptr, configuration_error> parse_cluster_configuration(
+    std::string_view text, const parse_configuration_options& options) {
+    json::parse_options limits;
+    limits.size_max_bytes = options.size_max_bytes;
+    limits.depth_max = configuration_depth_max;
+    const auto document = json::parse(text, limits);
+    if (!document) {
+        const json::parse_error& error = document.error();
+        const bool is_size = error.code == json::parse_errc::too_large;
+        return std::unexpected(configuration_error{
+            is_size ? configuration_errc::too_large : configuration_errc::not_json, "",
+            is_size ? error.detail : to_string(error)});
+    }
+    detail::configuration_reader reader(document->root, options);
+    if (!reader.read()) {
+        return std::unexpected(reader.error());
+    }
+    return reader.take_configuration();
+}
+
+}  // namespace reprise::wire

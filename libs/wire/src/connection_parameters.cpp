@@ -1,0 +1,365 @@
+#include "connection_parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace reprise::wire {
+
+namespace {
+
+using parameters = connection_parameters;
+using duration_member = connection_parameters::duration parameters::*;
+using count_member = std::optional<std::uint32_t> parameters::*;
+using flag_member = std::optional<bool> parameters::*;
+using text_member = std::optional<std::string> parameters::*;
+
+struct parameter_row {
+    std::string_view name;
+    std::variant<duration_member, count_member, flag_member, text_member> target;
+};
+
+// Name and target; the type of the target says how the text is read.
+constexpr std::array<parameter_row, 22> parameter_table{{
+    {"kv_connect_timeout", &parameters::kv_connect_timeout},
+    {"kv_timeout", &parameters::kv_timeout},
+    {"kv_durable_timeout", &parameters::kv_durable_timeout},
+    {"view_timeout", &parameters::view_timeout},
+    {"query_timeout", &parameters::query_timeout},
+    {"analytics_timeout", &parameters::analytics_timeout},
+    {"search_timeout", &parameters::search_timeout},
+    {"management_timeout", &parameters::management_timeout},
+    {"config_poll_interval", &parameters::config_poll_interval},
+    {"config_poll_floor", &parameters::config_poll_floor},
+    {"config_idle_redial_timeout", &parameters::config_idle_redial_timeout},
+    {"idle_http_connection_timeout", &parameters::idle_http_connection_timeout},
+    {"tcp_keepalive_time", &parameters::tcp_keepalive_time},
+    {"num_kv_connections", &parameters::num_kv_connections},
+    {"max_http_connections", &parameters::max_http_connections},
+    {"enable_tcp_keepalives", &parameters::enable_tcp_keepalives},
+    {"enable_mutation_tokens", &parameters::enable_mutation_tokens},
+    {"enable_dns_srv", &parameters::enable_dns_srv},
+    {"force_ipv4", &parameters::force_ipv4},
+    {"tls_verify", &parameters::tls_verify},
+    {"network", &parameters::network},
+    {"trust_certificate", &parameters::trust_certificate},
+}};
+
+constexpr std::uint32_t kv_connections_max = 64;
+
+std::optional<unsigned> hexadecimal_digit(char each) noexcept {
+    if (each >= '0' && each <= '9') {
+        return static_cast<unsigned>(each - '0');
+    }
+    if (each >= 'a' && each <= 'f') {
+        return static_cast<unsigned>(each - 'a') + 10;
+    }
+    if (each >= 'A' && each <= 'F') {
+        return static_cast<unsigned>(each - 'A') + 10;
+    }
+    return std::nullopt;
+}
+
+// Sets one parameter from its text. Answers what would have been right, or nothing if it was.
+class value_setter {
+public:
+    value_setter(parameters& target, std::string_view name, const std::string& text)
+        : target_(target), name_(name), text_(text) {}
+
+    std::string_view operator()(duration_member member) const {
+        target_.*member = parse_duration(text_);
+        return target_.*member ? "" : "not a duration such as 2500, 2.5s or 100ms";
+    }
+    std::string_view operator()(count_member member) const {
+        std::uint32_t count = 0;
+        const auto result = std::from_chars(text_.data(), text_.data() + text_.size(), count);
+        if (text_.empty() || result.ec != std::errc{} ||
+            result.ptr != text_.data() + text_.size()) {
+            return "not a whole number";
+        }
+        if (name_ == "num_kv_connections" && (count == 0 || count > kv_connections_max)) {
+            return "not a number from 1 to 64";
+        }
+        target_.*member = count;
+        return "";
+    }
+    std::string_view operator()(flag_member member) const {
+        const bool is_verify = name_ == "tls_verify";
+        if (text_ == "true" || text_ == "1" || (is_verify && text_ == "peer")) {
+            target_.*member = true;
+        } else if (text_ == "false" || text_ == "0" || (is_verify && text_ == "none")) {
+            target_.*member = false;
+        } else {
+            return is_verify ? "neither none nor peer" : "neither true nor false";
+        }
+        return "";
+    }
+    std::string_view operator()(text_member member) const {
+        if (text_.empty()) {
+            return "empty";
+        }
+        target_.*member = text_;
+        return "";
+    }
+
+private:
+    parameters& target_;
+    std::string_view name_;
+    const std::string& text_;
+};
+
+std::unexpected<connection_string_error> refuse_parameter(
+    connection_string_errc code, std::size_t position, std::string_view name, std::string detail) {
+    return std::unexpected(
+        connection_string_error{code, position, std::string(name), std::move(detail), {}});
+}
+
+// A slip would otherwise silently leave a default in force.
+std::unexpected<connection_string_error> refuse_unknown(
+    std::size_t position, std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const parameter_row& row : parameter_table) {
+        names.push_back(row.name);
+    }
+    return std::unexpected(connection_string_error{
+        connection_string_errc::parameter_unknown, position, std::string(name), "",
+        std::string(closest_name(name, names))});
+}
+
+struct duration_unit {
+    std::string_view name;
+    std::int64_t nanoseconds;
+};
+
+// Longer names first, so that "ms" is not read as "m".
+constexpr std::array<duration_unit, 7> duration_units{{
+    {"ns", 1},
+    {"us", 1'000},
+    {"\xc2\xb5s", 1'000},  // micro sign
+    {"ms", 1'000'000},
+    {"s", 1'000'000'000},
+    {"m", 60'000'000'000},
+    {"h", 3'600'000'000'000},
+}};
+
+constexpr std::int64_t duration_max_ms = std::numeric_limits<std::int32_t>::max();
+
+// One "2.5s" at the front of `text`, which it shortens. Nanoseconds.
+std::optional<double> take_duration_part(std::string_view& text) noexcept {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    double number = 0;
+    const auto result =
+        std::from_chars(text.data(), text.data() + digits, number, std::chars_format::fixed);
+    if (digits == 0 || result.ec != std::errc{} || result.ptr != text.data() + digits) {
+        return std::nullopt;
+    }
+    text.remove_prefix(digits);
+    for (const duration_unit& unit : duration_units) {
+        if (text.starts_with(unit.name)) {
+            text.remove_prefix(unit.name.size());
+            return number * static_cast<double>(unit.nanoseconds);
+        }
+    }
+    return std::nullopt;
+}
+
+// Levenshtein, one row at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t column = 0; column <= b.size(); ++column) {
+        row[column] = column;
+    }
+    for (std::size_t line = 1; line <= a.size(); ++line) {
+        std::size_t diagonal = std::exchange(row[0], line);
+        for (std::size_t column = 1; column <= b.size(); ++column) {
+            const std::size_t change = diagonal + (a[line - 1] == b[column - 1] ? 0 : 1);
+            diagonal = row[column];
+            row[column] = std::min({change, row[column] + 1, row[column - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+// Four decimal numbers up to 255.
+bool is_ipv4(std::string_view host) noexcept {
+    for (int part = 0; part < 4; ++part) {
+        const std::size_t digits = std::min(host.find_first_not_of("0123456789"), host.size());
+        std::uint8_t number = 0;
+        const auto result = std::from_chars(host.data(), host.data() + digits, number);
+        if (digits == 0 || digits > 3 || result.ec != std::errc{}) {
+            return false;
+        }
+        host.remove_prefix(digits);
+        if (part < 3) {
+            if (!host.starts_with('.')) {
+                return false;
+            }
+            host.remove_prefix(1);
+        }
+    }
+    return host.empty();
+}
+
+// Groups of up to four hexadecimal digits, one `::`, an IPv4 tail; a zone after `%` is allowed.
+bool is_ipv6(std::string_view host) noexcept {
+    host = host.substr(0, host.find('%'));
+    std::size_t groups = 0;
+    bool has_gap = false;
+    if (host.starts_with("::")) {
+        has_gap = true;
+        host.remove_prefix(2);
+    }
+    while (!host.empty()) {
+        const std::size_t size = std::min(host.find(':'), host.size());
+        const std::string_view group = host.substr(0, size);
+        if (size == host.size() && group.find('.') != std::string_view::npos) {
+            groups += 2;
+            return is_ipv4(group) && (has_gap ? groups < 8 : groups == 8);
+        }
+        if (group.empty() || group.size() > 4 || !std::ranges::all_of(group, [](char each) {
+                return hexadecimal_digit(each).has_value();
+            })) {
+            return false;
+        }
+        ++groups;
+        host.remove_prefix(size);
+        if (host.starts_with("::")) {
+            if (has_gap) {
+                return false;
+            }
+            has_gap = true;
+            host.remove_prefix(2);
+        } else if (!host.empty()) {
+            host.remove_prefix(1);
+            if (host.empty()) {
+                return false;
+            }
+        }
+    }
+    return has_gap ? groups < 8 : groups == 8;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t index = 0; index < text.size(); ++index) {
+        if (text[index] != '%') {
+            out += text[index];
+            continue;
+        }
+        if (text.size() - index < 3) {
+            return std::nullopt;
+        }
+        const auto high = hexadecimal_digit(text[index + 1]);
+        const auto low = hexadecimal_digit(text[index + 2]);
+        if (!high || !low || (*high == 0 && *low == 0)) {
+            return std::nullopt;
+        }
+        out += static_cast<char>(*high * 16 + *low);
+        index += 2;
+    }
+    return out;
+}
+
+std::expected<connection_parameters, connection_string_error> read_parameters(
+    std::string_view query, std::size_t position) {
+    connection_parameters result;
+    std::array<bool, parameter_table.size()> is_given{};
+    while (!query.empty()) {
+        const std::string_view pair = query.substr(0, query.find('&'));
+        const std::size_t equals = pair.find('=');
+        const std::string_view name = pair.substr(0, equals);
+        const auto row = std::ranges::find(parameter_table, name, &parameter_row::name);
+        if (row == parameter_table.end()) {
+            return refuse_unknown(position, name);
+        }
+        const auto slot = static_cast<std::size_t>(row - parameter_table.begin());
+        if (std::exchange(is_given[slot], true)) {
+            return refuse_parameter(
+                connection_string_errc::parameter_repeated, position, name, "given twice");
+        }
+        const std::size_t value_position = position + std::min(name.size() + 1, pair.size());
+        const auto text = equals == std::string_view::npos
+                              ? std::optional<std::string>("")
+                              : percent_decoded(pair.substr(equals + 1));
+        if (!text) {
+            return refuse_parameter(
+                connection_string_errc::parameter_invalid, value_position, name,
+                "bad percent escape");
+        }
+        const std::string_view complaint =
+            std::visit(value_setter(result, name, *text), row->target);
+        if (!complaint.empty()) {
+            return refuse_parameter(
+                connection_string_errc::parameter_invalid, value_position, name,
+                "'" + *text + "' is " + std::string(complaint));
+        }
+        const std::size_t step = std::min(pair.size() + 1, query.size());
+        query.remove_prefix(step);
+        position += step;
+    }
+    return result;
+}
+
+}  // namespace detail
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept {
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+        std::int64_t bare = 0;
+        const auto result = std::from_chars(text.data(), text.data() + text.size(), bare);
+        if (result.ec != std::errc{} || bare > duration_max_ms) {
+            return std::nullopt;
+        }
+        return std::chrono::milliseconds(bare);
+    }
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    // Doubles are exact enough: the result is rounded to milliseconds within 24 days.
+    double nanoseconds = 0;
+    while (!text.empty()) {
+        const auto part = take_duration_part(text);
+        if (!part) {
+            return std::nullopt;
+        }
+        nanoseconds += *part;
+    }
+    const double milliseconds = nanoseconds / 1e6;
+    if (milliseconds > static_cast<double>(duration_max_ms) ||
+        (milliseconds > 0 && milliseconds < 1)) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
+}
+
+std::string_view closest_name(
+    std::string_view word, const std::vector<std::string_view>& candidates) {
+    // A long word is no slip of a short one; not measuring it bounds the work on hostile input.
+    constexpr std::size_t word_size_max = 64;
+    if (word.size() > word_size_max) {
+        return {};
+    }
+    std::string_view closest;
+    std::size_t closest_distance = std::numeric_limits<std::size_t>::max();
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance * 3 <= candidate.size() && distance < closest_distance) {
+            closest = candidate;
+            closest_distance = distance;
+        }
+    }
+    return closest;
+}
+
+bool is_ip_address(std::string_view host) noexcept {
+    return host.find(':') == std::string_view::npos ? is_ipv4(host) : is_ipv6(host);
+}
+
+}  // namespace reprise::wire

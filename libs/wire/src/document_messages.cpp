@@ -1,0 +1,313 @@
+#include <reprise/wire/document_messages.hpp>
+
+#include <array>
+
+#include <reprise/base/byte_reader.hpp>
+
+#include "message_frame.hpp"
+
+namespace reprise::wire {
+
+using base::store_big_endian;
+
+std::expected<void, wire_errc> document_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    return detail::begin_document_request(out, header, op, {}, key, 0);
+}
+
+std::expected<document_request, wire_errc> document_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::get, opcode::get_replica, opcode::remove, opcode::unlock},
+            {.key = true})) {
+        return std::unexpected(*error);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    return document_request{frame.op(), *key};
+}
+
+std::expected<void, wire_errc> store_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    std::array<std::byte, 8> extras;
+    store_big_endian(store_big_endian(extras.data(), flags), expiry);
+    const auto begun = detail::begin_document_request(out, header, op, extras, key, value.size());
+    if (begun) {
+        out.write_bytes(value);
+    }
+    return begun;
+}
+
+std::expected<store_request, wire_errc> store_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::set, opcode::add, opcode::replace},
+            {.extras = true, .key = true, .value = true})) {
+        return std::unexpected(*error);
+    }
+    if (frame.extras().size() != 8) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    base::byte_reader extras(frame.extras());
+    store_request request;
+    request.op = frame.op();
+    request.key = *key;
+    request.flags = extras.read_u32();
+    request.expiry = extras.read_u32();
+    request.value = frame.value();
+    return request;
+}
+
+std::expected<void, wire_errc> concat_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    const auto begun = detail::begin_document_request(out, header, op, {}, key, value.size());
+    if (begun) {
+        out.write_bytes(value);
+    }
+    return begun;
+}
+
+std::expected<concat_request, wire_errc> concat_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::append, opcode::prepend}, {.key = true, .value = true})) {
+        return std::unexpected(*error);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    return concat_request{frame.op(), *key, frame.value()};
+}
+
+std::expected<void, wire_errc> counter_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    std::array<std::byte, 20> extras;
+    std::byte* at = store_big_endian(extras.data(), delta);
+    at = store_big_endian(at, initial);
+    store_big_endian(at, expiry);
+    return detail::begin_document_request(out, header, op, extras, key, 0);
+}
+
+std::expected<counter_request, wire_errc> counter_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::increment, opcode::decrement}, {.extras = true, .key = true})) {
+        return std::unexpected(*error);
+    }
+    if (frame.extras().size() != 20) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    base::byte_reader extras(frame.extras());
+    counter_request request;
+    request.op = frame.op();
+    request.key = *key;
+    request.delta = extras.read_u64();
+    request.initial = extras.read_u64();
+    request.expiry = extras.read_u32();
+    return request;
+}
+
+std::expected<void, wire_errc> touch_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    std::array<std::byte, 4> extras;
+    store_big_endian(extras.data(), expiry);
+    return detail::begin_document_request(out, header, op, extras, key, 0);
+}
+
+std::expected<touch_request, wire_errc> touch_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::touch, opcode::get_and_touch}, {.extras = true, .key = true})) {
+        return std::unexpected(*error);
+    }
+    if (frame.extras().size() != 4) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    return touch_request{frame.op(), *key, base::byte_reader(frame.extras()).read_u32()};
+}
+
+std::expected<void, wire_errc> get_locked_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    std::array<std::byte, 4> extras;
+    store_big_endian(extras.data(), lock_seconds.value_or(0));
+    const base::byte_view sent = base::byte_view(extras).first(lock_seconds ? 4 : 0);
+    return detail::begin_document_request(out, header, opcode::get_locked, sent, key, 0);
+}
+
+std::expected<get_locked_request, wire_errc> get_locked_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error =
+            detail::check_request(frame, {opcode::get_locked}, {.extras = true, .key = true})) {
+        return std::unexpected(*error);
+    }
+    const std::size_t extras_size = frame.extras().size();
+    if (extras_size != 0 && extras_size != 4) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    get_locked_request request{*key, {}};
+    if (extras_size == 4) {
+        request.lock_seconds = base::byte_reader(frame.extras()).read_u32();
+    }
+    return request;
+}
+
+std::expected<void, wire_errc> get_meta_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    const std::array<std::byte, 1> extras{static_cast<std::byte>(version.value_or(0))};
+    const base::byte_view sent = base::byte_view(extras).first(version ? 1 : 0);
+    return detail::begin_document_request(out, header, opcode::get_meta, sent, key, 0);
+}
+
+std::expected<get_meta_request, wire_errc> get_meta_request::decode(
+    const frame_view& frame, key_form form) {
+    if (const auto error =
+            detail::check_request(frame, {opcode::get_meta}, {.extras = true, .key = true})) {
+        return std::unexpected(*error);
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    get_meta_request request{*key, {}};
+    if (!frame.extras().empty()) {
+        const auto version = std::to_integer<std::uint8_t>(frame.extras()[0]);
+        if (frame.extras().size() != 1 || version > 2) {
+            return std::unexpected(wire_errc::extras_size_invalid);
+        }
+        request.version = version;
+    }
+    return request;
+}
+
+std::expected<void, wire_errc> document_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const auto begun = detail::begin_response(out, header, {4, key.size(), value.size()});
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    detail::store(store_big_endian(*begun, flags), key);
+    out.write_bytes(value);
+    return {};
+}
+
+std::expected<document_response, wire_errc> document_response::decode(const frame_view& frame) {
+    if (const auto error = detail::check_response(
+            frame, {opcode::get, opcode::get_replica, opcode::get_and_touch, opcode::get_locked},
+            {.extras = true, .key = true, .value = true})) {
+        return std::unexpected(*error);
+    }
+    if (frame.extras().size() != 4) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const std::uint32_t flags = base::byte_reader(frame.extras()).read_u32();
+    return document_response{flags, frame.value(), frame.key()};
+}
+
+std::expected<void, wire_errc> mutation_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const auto begun = detail::begin_response(out, header, {.extras = detail::token_size(token)});
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    detail::store_token(*begun, token);
+    return {};
+}
+
+std::expected<mutation_response, wire_errc> mutation_response::decode(const frame_view& frame) {
+    if (const auto error = detail::check_response(
+            frame,
+            {opcode::set, opcode::add, opcode::replace, opcode::remove, opcode::append,
+             opcode::prepend},
+            {.extras = true})) {
+        return std::unexpected(*error);
+    }
+    const auto token = detail::decode_token(frame.extras());
+    if (!token) {
+        return std::unexpected(token.error());
+    }
+    return mutation_response{*token};
+}
+
+std::expected<void, wire_errc> counter_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const detail::body_sizes sizes{.extras = detail::token_size(token), .value = 8};
+    const auto begun = detail::begin_response(out, header, sizes);
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    detail::store_token(*begun, token);
+    out.write_u64(value);
+    return {};
+}
+
+std::expected<counter_response, wire_errc> counter_response::decode(const frame_view& frame) {
+    if (const auto error = detail::check_response(
+            frame, {opcode::increment, opcode::decrement}, {.extras = true, .value = true})) {
+        return std::unexpected(*error);
+    }
+    if (frame.value().size() != 8) {
+        return std::unexpected(wire_errc::value_size_invalid);
+    }
+    const auto token = detail::decode_token(frame.extras());
+    if (!token) {
+        return std::unexpected(token.error());
+    }
+    return counter_response{base::byte_reader(frame.value()).read_u64(), *token};
+}
+
+std::expected<void, wire_errc> get_meta_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const auto begun = detail::begin_response(out, header, {.extras = datatype ? 21u : 20u});
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    std::byte* at = store_big_endian(*begun, std::uint32_t{is_deleted ? 1u : 0u});
+    at = store_big_endian(at, flags);
+    at = store_big_endian(at, expiry);
+    at = store_big_endian(at, seqno);
+    if (datatype) {
+        *at = static_cast<std::byte>(*datatype);
+    }
+    return {};
+}
+
+std::expected<get_meta_response, wire_errc> get_meta_response::decode(const frame_view& frame) {
+    if (const auto error = detail::check_response(frame, {opcode::get_meta}, {.extras = true})) {
+        return std::unexpected(*error);
+    }
+    const std::size_t extras_size = frame.extras().size();
+    if (extras_size != 20 && extras_size != 21) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    base::byte_reader extras(frame.extras());
+    get_meta_response response;
+    response.is_deleted = extras.read_u32() != 0;
+    response.flags = extras.read_u32();
+    response.expiry = extras.read_u32();
+    response.seqno = extras.read_u64();
+    if (extras_size == 21) {
+        response.datatype = static_cast<wire::datatype>(extras.read_u8());
+    }
+    return response;
+}
+
+}  // namespace reprise::wire

@@ -1,0 +1,259 @@
+#include <reprise/wire/message.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <reprise/base/byte_reader.hpp>
+
+#include "message_frame.hpp"
+
+namespace reprise::wire {
+
+namespace detail {
+
+namespace {
+
+enum class cas_rule { any, must_be_zero, must_not_be_zero };
+
+cas_rule cas_rule_of(opcode op) noexcept {
+    switch (op) {
+        case opcode::set:
+        case opcode::replace:
+        case opcode::remove:
+        case opcode::append:
+        case opcode::prepend:
+        case opcode::select_bucket:
+        case opcode::observe_seqno:
+        case opcode::subdoc_multi_lookup:
+        case opcode::subdoc_multi_mutation:
+            return cas_rule::any;
+        case opcode::unlock:
+            return cas_rule::must_not_be_zero;
+        default:
+            return is_subdoc_single(op) ? cas_rule::any : cas_rule::must_be_zero;
+    }
+}
+
+bool carries_document_value(opcode op) noexcept {
+    return op == opcode::set || op == opcode::add || op == opcode::replace ||
+           op == opcode::append || op == opcode::prepend;
+}
+
+bool needs_vbucket_zero(opcode op) noexcept {
+    return op == opcode::get_collection_id || op == opcode::get_scope_id ||
+           op == opcode::get_collections_manifest || op == opcode::get_error_map;
+}
+
+std::optional<wire_errc> check_parts(const frame_view& frame, allowed_parts parts) noexcept {
+    if (!parts.extras && !frame.extras().empty()) {
+        return wire_errc::extras_size_invalid;
+    }
+    if (!parts.key && !frame.key().empty()) {
+        return wire_errc::key_unexpected;
+    }
+    if (!parts.value && !frame.value().empty()) {
+        return wire_errc::value_unexpected;
+    }
+    return std::nullopt;
+}
+
+bool is_one_of(opcode op, std::initializer_list<opcode> ops) noexcept {
+    return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
+}  // namespace
+
+std::optional<wire_errc> check_request_rules(
+    opcode op, std::uint64_t cas, wire::datatype datatype, std::uint16_t vbucket) noexcept {
+    const cas_rule rule = cas_rule_of(op);
+    if (rule == cas_rule::must_be_zero && cas != 0) {
+        return wire_errc::cas_must_be_zero;
+    }
+    if (rule == cas_rule::must_not_be_zero && cas == 0) {
+        return wire_errc::cas_must_not_be_zero;
+    }
+    const unsigned allowed = carries_document_value(op) ? 0x03 : 0x00;
+    if ((static_cast<unsigned>(datatype) & ~allowed) != 0) {
+        return wire_errc::datatype_invalid;
+    }
+    if (vbucket != 0 && needs_vbucket_zero(op)) {
+        return wire_errc::vbucket_must_be_zero;
+    }
+    return std::nullopt;
+}
+
+std::expected<std::byte*, wire_errc> begin_request(
+    base::byte_writer& out, const request_header& header, opcode op, const body_sizes& sizes) {
+    if (const auto error =
+            check_request_rules(op, header.cas, header.datatype, header.vbucket.value)) {
+        return std::unexpected(*error);
+    }
+    frame_header frame;
+    frame.op = op;
+    frame.datatype = header.datatype;
+    frame.vbucket_or_status = header.vbucket.value;
+    frame.opaque = header.opaque;
+    frame.cas = header.cas;
+    if (header.frame_infos.empty()) {
+        frame.magic = magic::request;
+        return begin_frame(out, frame, {}, sizes);
+    }
+    if (const auto allowed = check_frame_infos(op, header.frame_infos); !allowed) {
+        return std::unexpected(allowed.error());
+    }
+    // Longer than the field may be, so that passing its limit is told from a full writer.
+    std::array<std::byte, 2 * framing_extras_size_max> buffer;
+    base::byte_writer framing{base::mutable_byte_view(buffer)};
+    if (const auto encoded = encode_request_frame_infos(framing, header.frame_infos); !encoded) {
+        const bool is_full = encoded.error() == wire_errc::output_full;
+        return std::unexpected(is_full ? wire_errc::frame_info_size_invalid : encoded.error());
+    }
+    frame.magic = magic::alt_request;
+    return begin_frame(out, frame, framing.bytes(), sizes);
+}
+
+std::expected<std::byte*, wire_errc> begin_response(
+    base::byte_writer& out, const response_header& header, const body_sizes& sizes) {
+    frame_header frame;
+    frame.op = header.op;
+    frame.datatype = header.datatype;
+    frame.vbucket_or_status = static_cast<std::uint16_t>(header.status);
+    frame.opaque = header.opaque;
+    frame.cas = header.cas;
+    if (header.frame_infos.empty()) {
+        frame.magic = magic::response;
+        return begin_frame(out, frame, {}, sizes);
+    }
+    std::array<std::byte, 16> buffer;
+    base::byte_writer framing{base::mutable_byte_view(buffer)};
+    if (const auto encoded = encode_response_frame_infos(framing, header.frame_infos); !encoded) {
+        return std::unexpected(encoded.error());
+    }
+    frame.magic = magic::alt_response;
+    return begin_frame(out, frame, framing.bytes(), sizes);
+}
+
+std::expected<void, wire_errc> begin_document_request(
+    base::byte_writer& out, const request_header& header, opcode op, base::byte_view extras,
+    const document_key& key, std::size_t value_size) {
+    if (const auto checked = check(key); !checked) {
+        return checked;
+    }
+    const body_sizes sizes{extras.size(), encoded_size(key), value_size};
+    const auto begun = begin_request(out, header, op, sizes);
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    wire::encode(store(*begun, extras), key);
+    return {};
+}
+
+std::optional<wire_errc> check_request(
+    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept {
+    if (!frame.is_request()) {
+        return wire_errc::not_a_request;
+    }
+    if (!is_one_of(frame.op(), ops)) {
+        return wire_errc::opcode_mismatch;
+    }
+    const frame_header& header = frame.header();
+    if (const auto error =
+            check_request_rules(header.op, header.cas, header.datatype, header.vbucket_or_status)) {
+        return error;
+    }
+    return check_parts(frame, parts);
+}
+
+std::optional<wire_errc> check_response(
+    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept {
+    if (!frame.is_response()) {
+        return wire_errc::not_a_response;
+    }
+    if (ops.size() != 0 && !is_one_of(frame.op(), ops)) {
+        return wire_errc::opcode_mismatch;
+    }
+    if (!is_success(frame.status())) {
+        return wire_errc::status_unexpected;
+    }
+    if (!is_valid(frame.datatype())) {
+        return wire_errc::datatype_invalid;
+    }
+    return check_parts(frame, parts);
+}
+
+std::expected<std::optional<mutation_token>, wire_errc> decode_token(
+    base::byte_view extras) noexcept {
+    if (extras.empty()) {
+        return std::nullopt;
+    }
+    if (extras.size() != 16) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    base::byte_reader reader(extras);
+    mutation_token token;
+    token.vbucket_uuid = reader.read_u64();
+    token.seqno = reader.read_u64();
+    return token;
+}
+
+std::byte* store_token(std::byte* at, const std::optional<mutation_token>& token) noexcept {
+    if (token) {
+        at = base::store_big_endian(at, token->vbucket_uuid);
+        at = base::store_big_endian(at, token->seqno);
+    }
+    return at;
+}
+
+}  // namespace detail
+
+std::expected<void, wire_errc> empty_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    const auto begun = detail::begin_request(out, header, op, {});
+    return begun ? std::expected<void, wire_errc>{} : std::unexpected(begun.error());
+}
+
+std::expected<empty_request, wire_errc> empty_request::decode(const frame_view& frame) {
+    if (const auto error = detail::check_request(
+            frame,
+            {opcode::noop, opcode::quit, opcode::version, opcode::sasl_list_mechanisms,
+             opcode::get_collections_manifest},
+            {})) {
+        return std::unexpected(*error);
+    }
+    return empty_request{frame.op()};
+}
+
+std::expected<void, wire_errc> empty_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const auto begun = detail::begin_response(out, header, {});
+    return begun ? std::expected<void, wire_errc>{} : std::unexpected(begun.error());
+}
+
+std::expected<empty_response, wire_errc> empty_response::decode(const frame_view& frame) {
+    if (const auto error = detail::check_response(frame, {}, {})) {
+        return std::unexpected(*error);
+    }
+    return empty_response{};
+}
+
+std::expected<void, wire_errc> value_response::encode(
+    base::byte_writer& out, const response_header& header) const {
+    const auto begun = detail::begin_response(out, header, {.value = value.size()});
+    if (!begun) {
+        return std::unexpected(begun.error());
+    }
+    out.write_bytes(value);
+    return {};
+}
+
+std::expected<value_response, wire_errc> value_response::decode(const frame_view& frame) {
+    if (!frame.is_response()) {
+        return std::unexpected(wire_errc::not_a_response);
+    }
+    if (const auto error = detail::check_parts(frame, {.value = true})) {
+        return std::unexpected(*error);
+    }
+    return value_response{frame.value()};
+}
+
+}  // namespace reprise::wire

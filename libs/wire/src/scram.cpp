@@ -1,0 +1,380 @@
+#include <reprise/wire/scram.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "crypto.hpp"
+#include "scram_message.hpp"
+
+namespace reprise::wire {
+
+namespace {
+
+using detail::sasl_failure;
+
+struct mechanism_row {
+    sasl_mechanism mechanism;
+    std::string_view name;
+    std::size_t digest_size;  // 0: no SCRAM
+};
+
+// In the order of sasl_mechanism.
+constexpr std::array<mechanism_row, 5> mechanism_table{{
+    {sasl_mechanism::plain, "PLAIN", 0},
+    {sasl_mechanism::scram_sha1, "SCRAM-SHA1", 20},
+    {sasl_mechanism::scram_sha256, "SCRAM-SHA256", 32},
+    {sasl_mechanism::scram_sha512, "SCRAM-SHA512", 64},
+    {sasl_mechanism::oauthbearer, "OAUTHBEARER", 0},
+}};
+
+constexpr std::string_view gs2_header = "n,,";          // no channel binding, no other identity
+constexpr std::string_view gs2_header_base64 = "biws";  // base64 of it
+
+// Both are of digest size.
+std::string exclusive_or(std::string_view a, std::string_view b) {
+    std::string out(a);
+    for (std::size_t index = 0; index < out.size() && index < b.size(); ++index) {
+        out[index] = static_cast<char>(out[index] ^ b[index]);
+    }
+    return out;
+}
+
+// RFC 5802, section 3.
+struct scram_keys {
+    std::string client_key;
+    std::string stored_key;
+    std::string server_key;
+};
+
+scram_keys derive_keys(sasl_mechanism mechanism, std::string_view salted_password) {
+    scram_keys keys;
+    keys.client_key = detail::hmac(mechanism, salted_password, "Client Key");
+    keys.stored_key = detail::digest(mechanism, keys.client_key);
+    keys.server_key = detail::hmac(mechanism, salted_password, "Server Key");
+    return keys;
+}
+
+// Bounded before PBKDF2 starts: the server chooses how long we compute.
+std::expected<std::uint32_t, sasl_error> read_iterations(
+    std::string_view text, const scram_client_options& options) {
+    const bool is_number = !text.empty() && std::ranges::all_of(text, [](char each) {
+        return each >= '0' && each <= '9';
+    });
+    if (!is_number) {
+        return sasl_failure(sasl_errc::iterations_invalid, "not a number");
+    }
+    std::uint32_t count = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), count);
+    const std::uint32_t most = std::min(options.iterations_max, scram_iterations_max);
+    if (result.ec != std::errc{} || count > most) {
+        return sasl_failure(
+            sasl_errc::iterations_too_many,
+            "the server asks for more than " + std::to_string(most));
+    }
+    if (count == 0 || count < options.iterations_min) {
+        return sasl_failure(
+            sasl_errc::iterations_invalid,
+            "the server asks for fewer than " + std::to_string(options.iterations_min));
+    }
+    return count;
+}
+
+// What the server's first message says; `nonce` looks into that message.
+struct server_challenge {
+    std::string_view nonce;
+    std::string salt;
+    std::uint32_t iterations = 0;
+};
+
+// Everything is checked here, so that no key is derived for a bad challenge.
+std::expected<server_challenge, sasl_error> read_challenge(
+    std::string_view server_first, std::string_view client_nonce,
+    const scram_client_options& options) {
+    const auto attributes = detail::scram_attributes::parse(server_first);
+    if (!attributes) {
+        return std::unexpected(attributes.error());
+    }
+    if (const auto allowed = attributes->allow_only("rsi"); !allowed) {
+        return std::unexpected(allowed.error());
+    }
+    const auto nonce = attributes->find('r');
+    const auto salt_text = attributes->find('s');
+    const auto iterations_text = attributes->find('i');
+    if (!nonce || !salt_text || !iterations_text) {
+        return sasl_failure(sasl_errc::malformed_message, "challenge without r=, s= or i=");
+    }
+    if (!detail::is_nonce(*nonce)) {
+        return sasl_failure(sasl_errc::nonce_invalid, "illegal character");
+    }
+    if (!nonce->starts_with(client_nonce) || nonce->size() == client_nonce.size()) {
+        return sasl_failure(sasl_errc::nonce_mismatch, "the server's nonce does not continue ours");
+    }
+    auto salt = detail::decode_base64(*salt_text);
+    if (!salt || salt->empty()) {
+        return sasl_failure(sasl_errc::salt_invalid, "not base64, or empty");
+    }
+    const auto iterations = read_iterations(*iterations_text, options);
+    if (!iterations) {
+        return std::unexpected(iterations.error());
+    }
+    return server_challenge{*nonce, std::move(*salt), *iterations};
+}
+
+}  // namespace
+
+std::string_view to_string(sasl_mechanism mechanism) noexcept {
+    return mechanism_table[static_cast<std::size_t>(mechanism)].name;
+}
+
+std::optional<sasl_mechanism> parse_sasl_mechanism(std::string_view name) noexcept {
+    const auto is_same = [](char a, char b) {
+        return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 'a' + 'A') : a) == b;
+    };
+    for (const mechanism_row& row : mechanism_table) {
+        if (std::ranges::equal(name, row.name, is_same)) {
+            return row.mechanism;
+        }
+    }
+    return std::nullopt;
+}
+
+std::size_t scram_digest_size(sasl_mechanism mechanism) noexcept {
+    return mechanism_table[static_cast<std::size_t>(mechanism)].digest_size;
+}
+
+bool is_scram(sasl_mechanism mechanism) noexcept {
+    return scram_digest_size(mechanism) != 0;
+}
+
+std::string encode_nonce(std::span<const std::byte> random) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (const std::byte each : random) {
+        const auto number = std::to_integer<unsigned>(each);
+        out += digits[number >> 4U];
+        out += digits[number & 0x0fU];
+    }
+    return out;
+}
+
+salted_password_cache::salted_password_cache(std::size_t capacity) : capacity_(capacity) {}
+
+salted_password_cache::~salted_password_cache() {
+    for (entry& each : entries_) {
+        detail::wipe(each.salted_password);
+    }
+}
+
+std::string salted_password_cache::get(
+    sasl_mechanism mechanism, std::string_view password, std::string_view salt,
+    std::uint32_t iterations) {
+    std::string key(to_string(mechanism));
+    key += ' ' + std::to_string(iterations) + ' ' + std::to_string(salt.size()) + ' ';
+    key += salt;
+    // The password may change during the cache's life; its digest keeps the results apart.
+    key += detail::digest(sasl_mechanism::scram_sha256, password);
+    const auto found = std::ranges::find(entries_, key, &entry::key);
+    if (found != entries_.end()) {
+        ++hit_count_;
+        entries_.splice(entries_.begin(), entries_, found);
+        return entries_.front().salted_password;
+    }
+    std::string result = detail::pbkdf2(mechanism, password, salt, iterations);
+    // Not cached, but still right.
+    if (capacity_ == 0) {
+        return result;
+    }
+    if (entries_.size() >= capacity_) {
+        detail::wipe(entries_.back().salted_password);
+        entries_.pop_back();
+    }
+    entries_.push_front({std::move(key), result});
+    return result;
+}
+
+scram_client::scram_client(
+    sasl_mechanism mechanism, std::string username, std::string password, std::string client_nonce,
+    salted_password_cache* cache, const scram_client_options& options)
+    : mechanism_(mechanism),
+      username_(std::move(username)),
+      password_(std::move(password)),
+      nonce_(std::move(client_nonce)),
+      cache_(cache),
+      options_(options) {}
+
+// Nobody needs the password after the exchange.
+scram_client::~scram_client() {
+    detail::wipe(password_);
+}
+
+std::expected<std::string, sasl_error> scram_client::first_message() {
+    if (std::exchange(state_, state::failed) != state::fresh) {
+        return sasl_failure(sasl_errc::out_of_order, "the first message was sent already");
+    }
+    if (username_.empty() || username_.find('\0') != std::string::npos) {
+        return sasl_failure(sasl_errc::username_invalid, "empty, or with a NUL");
+    }
+    if (!detail::is_nonce(nonce_)) {
+        return sasl_failure(sasl_errc::nonce_invalid, "empty, or with an illegal character");
+    }
+    first_bare_ = "n=" + detail::escape_username(username_) + ",r=" + nonce_;
+    state_ = state::challenged;
+    return std::string(gs2_header) + first_bare_;
+}
+
+std::expected<std::string, sasl_error> scram_client::on_challenge(std::string_view server_first) {
+    if (std::exchange(state_, state::failed) != state::challenged) {
+        return sasl_failure(sasl_errc::out_of_order, "no challenge was expected");
+    }
+    const auto challenge = read_challenge(server_first, nonce_, options_);
+    if (!challenge) {
+        return std::unexpected(challenge.error());
+    }
+    std::string salted =
+        cache_ != nullptr
+            ? cache_->get(mechanism_, password_, challenge->salt, challenge->iterations)
+            : detail::pbkdf2(mechanism_, password_, challenge->salt, challenge->iterations);
+    scram_keys keys = derive_keys(mechanism_, salted);
+    detail::wipe(salted);
+    std::string answer = "c=" + std::string(gs2_header_base64) + ",r=";
+    answer += challenge->nonce;
+    // What both sides sign: all three messages without the proof.
+    const std::string auth_message = first_bare_ + "," + std::string(server_first) + "," + answer;
+    const std::string signature = detail::hmac(mechanism_, keys.stored_key, auth_message);
+    server_signature_ = detail::hmac(mechanism_, keys.server_key, auth_message);
+    answer += ",p=" + detail::encode_base64(exclusive_or(keys.client_key, signature));
+    detail::wipe(keys.client_key);
+    state_ = state::proved;
+    return answer;
+}
+
+std::expected<void, sasl_error> scram_client::on_final(std::string_view server_final) {
+    if (std::exchange(state_, state::failed) != state::proved) {
+        return sasl_failure(sasl_errc::out_of_order, "no final message was expected");
+    }
+    if (server_final.empty()) {
+        return sasl_failure(sasl_errc::signature_missing, "empty final message");
+    }
+    const auto attributes = detail::scram_attributes::parse(server_final);
+    if (!attributes) {
+        return std::unexpected(attributes.error());
+    }
+    if (attributes->find('e')) {
+        return sasl_failure(sasl_errc::server_refused, "the server reports an error");
+    }
+    const auto text = attributes->find('v');
+    if (!text) {
+        return sasl_failure(sasl_errc::signature_missing, "final message without v=");
+    }
+    const auto signature = detail::decode_base64(*text);
+    if (!signature || !detail::is_equal_in_constant_time(*signature, server_signature_)) {
+        return sasl_failure(
+            sasl_errc::signature_mismatch, "the server did not prove that it knows the password");
+    }
+    state_ = state::done;
+    return {};
+}
+
+scram_credential make_scram_credential(
+    sasl_mechanism mechanism, std::string_view password, std::string salt,
+    std::uint32_t iterations) {
+    std::string salted = detail::pbkdf2(mechanism, password, salt, iterations);
+    scram_keys keys = derive_keys(mechanism, salted);
+    detail::wipe(salted);
+    return {std::move(salt), iterations, std::move(keys.stored_key), std::move(keys.server_key)};
+}
+
+scram_credential make_decoy_credential(
+    sasl_mechanism mechanism, std::string_view username, std::string_view server_secret,
+    std::uint32_t iterations) {
+    const auto derive = [&](std::string label) {
+        return detail::hmac(mechanism, server_secret, label.append(username));
+    };
+    // Finding a password for a made-up stored key would mean inverting the digest.
+    return {derive("salt "), iterations, derive("stored "), derive("server ")};
+}
+
+scram_server::scram_server(sasl_mechanism mechanism, std::string server_nonce)
+    : mechanism_(mechanism), nonce_(std::move(server_nonce)) {}
+
+std::expected<std::string, sasl_error> scram_server::on_first(std::string_view client_first) {
+    if (std::exchange(state_, state::failed) != state::fresh) {
+        return sasl_failure(sasl_errc::out_of_order, "a first message came already");
+    }
+    if (!client_first.starts_with(gs2_header)) {
+        return sasl_failure(sasl_errc::malformed_message, "does not begin with n,,");
+    }
+    client_first.remove_prefix(gs2_header.size());
+    const auto attributes = detail::scram_attributes::parse(client_first);
+    if (!attributes) {
+        return std::unexpected(attributes.error());
+    }
+    if (const auto allowed = attributes->allow_only("nr"); !allowed) {
+        return std::unexpected(allowed.error());
+    }
+    const auto name = attributes->find('n');
+    const auto client_nonce = attributes->find('r');
+    if (!name || !client_nonce) {
+        return sasl_failure(sasl_errc::malformed_message, "first message without n= or r=");
+    }
+    if (!detail::is_nonce(*client_nonce)) {
+        return sasl_failure(sasl_errc::nonce_invalid, "empty, or with an illegal character");
+    }
+    auto username = detail::unescape_username(*name);
+    if (!username) {
+        return username;
+    }
+    first_bare_ = client_first;
+    nonce_.insert(0, *client_nonce);
+    state_ = state::named;
+    return username;
+}
+
+std::string scram_server::challenge(scram_credential credential) {
+    if (std::exchange(state_, state::failed) != state::named) {
+        return {};
+    }
+    credential_ = std::move(credential);
+    server_first_ = "r=" + nonce_ + ",s=" + detail::encode_base64(credential_.salt) +
+                    ",i=" + std::to_string(credential_.iterations);
+    state_ = state::challenged;
+    return server_first_;
+}
+
+std::expected<std::string, sasl_error> scram_server::on_final(std::string_view client_final) {
+    if (std::exchange(state_, state::failed) != state::challenged) {
+        return sasl_failure(sasl_errc::out_of_order, "a step came before a start");
+    }
+    const auto attributes = detail::scram_attributes::parse(client_final);
+    if (!attributes) {
+        return std::unexpected(attributes.error());
+    }
+    if (attributes->find('c') != gs2_header_base64) {
+        return sasl_failure(sasl_errc::malformed_message, "c= missing or not biws");
+    }
+    if (attributes->find('r') != nonce_) {
+        return sasl_failure(sasl_errc::nonce_mismatch, "r= missing or another nonce");
+    }
+    const auto proof_text = attributes->find('p');
+    const auto proof = proof_text ? detail::decode_base64(*proof_text) : std::nullopt;
+    if (!proof || proof->size() != scram_digest_size(mechanism_)) {
+        return sasl_failure(sasl_errc::proof_invalid, "p= missing or not of digest length");
+    }
+    // A nonce holds no comma, so the first match is the attribute.
+    const std::string_view without_proof = client_final.substr(0, client_final.find(",p="));
+    const std::string auth_message =
+        first_bare_ + "," + server_first_ + "," + std::string(without_proof);
+    // The proof hides ClientKey; only who knows StoredKey can take the signature off again.
+    const std::string signature = detail::hmac(mechanism_, credential_.stored_key, auth_message);
+    const std::string stored = detail::digest(mechanism_, exclusive_or(*proof, signature));
+    if (!detail::is_equal_in_constant_time(stored, credential_.stored_key)) {
+        return sasl_failure(sasl_errc::credentials_refused, "wrong user or password");
+    }
+    state_ = state::done;
+    return "v=" +
+           detail::encode_base64(detail::hmac(mechanism_, credential_.server_key, auth_message));
+}
+
+}  // namespace reprise::wire

@@ -1,0 +1,171 @@
+#include <reprise/wire/connection_string.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reprise::wire::connection_string_test {
+
+using errc = connection_string_errc;
+using std::chrono::milliseconds;
+
+connection_string parsed(std::string_view text) {
+    auto result = parse_connection_string(text);
+    EXPECT_TRUE(result.has_value()) << (result ? "" : to_string(result.error()));
+    return result ? std::move(*result) : connection_string{};
+}
+
+connection_string_error refused(std::string_view text) {
+    auto result = parse_connection_string(text);
+    EXPECT_FALSE(result.has_value()) << text;
+    return result ? connection_string_error{} : result.error();
+}
+
+TEST(connection_string, a_host_alone_is_enough) {
+    const connection_string result = parsed("127.0.0.1");
+    EXPECT_EQ(result.security, transport::plain);
+    ASSERT_EQ(result.hosts.size(), 1U);
+    EXPECT_EQ(result.hosts[0].host, "127.0.0.1");
+    EXPECT_EQ(result.hosts[0].port, std::nullopt);
+    EXPECT_EQ(result.default_port(), 11210);
+    EXPECT_EQ(result.bucket, "");
+    EXPECT_EQ(result.parameters, connection_parameters{});
+}
+
+TEST(connection_string, every_part_is_read) {
+    const connection_string result = parsed(
+        "couchbases://a.example,b-2:11999;[::1]:5,[fe80::1%25eth0]/my%20bucket"
+        "?kv_timeout=2.5s&network=external&num_kv_connections=2&tls_verify=none");
+    EXPECT_EQ(result.security, transport::tls);
+    EXPECT_EQ(result.default_port(), 11207);
+    ASSERT_EQ(result.hosts.size(), 4U);
+    EXPECT_EQ(result.hosts[1].host, "b-2");
+    EXPECT_EQ(result.hosts[1].port, 11999);
+    EXPECT_EQ(result.hosts[2].host, "::1");
+    EXPECT_EQ(result.hosts[2].port, 5);
+    EXPECT_EQ(result.hosts[3].host, "fe80::1%eth0");
+    EXPECT_EQ(result.bucket, "my bucket");
+    EXPECT_EQ(result.parameters.kv_timeout, milliseconds(2500));
+    EXPECT_EQ(result.parameters.network, "external");
+    EXPECT_EQ(result.parameters.num_kv_connections, 2U);
+    EXPECT_EQ(result.parameters.tls_verify, false);
+    EXPECT_EQ(result.parameters.query_timeout, std::nullopt);
+}
+
+TEST(connection_string, other_schemes_are_refused_by_name) {
+    for (const char* scheme : {"http", "https", "couchbase2", "memcached", ""}) {
+        const connection_string_error error = refused(std::string(scheme) + "://h");
+        EXPECT_EQ(error.code, errc::scheme_unsupported);
+        EXPECT_EQ(error.field, "scheme");
+        EXPECT_NE(error.detail.find(std::string("'") + scheme + "://'"), std::string::npos);
+    }
+    EXPECT_EQ(parsed("COUCHBASES://h").security, transport::tls);
+}
+
+TEST(connection_string, user_info_is_refused_and_not_repeated) {
+    const connection_string_error error = refused("couchbase://user:hunter2@host");
+    EXPECT_EQ(error.code, errc::user_info_refused);
+    EXPECT_EQ(to_string(error).find("hunter2"), std::string::npos);
+}
+
+TEST(connection_string, errors_name_position_and_field) {
+    const connection_string_error port = refused("couchbase://a,b:99999");
+    EXPECT_EQ(port.code, errc::port_invalid);
+    EXPECT_EQ(port.position, 16U);
+    EXPECT_EQ(port.field, "port");
+    EXPECT_EQ(refused("couchbase://h:0").code, errc::port_invalid);
+    EXPECT_EQ(refused("couchbase://h:").code, errc::port_invalid);
+    EXPECT_EQ(refused("couchbase://h:1x").code, errc::port_invalid);
+    EXPECT_EQ(refused("").code, errc::empty);
+    EXPECT_EQ(refused("couchbase://").code, errc::host_missing);
+    EXPECT_EQ(refused("couchbase:///b").code, errc::host_missing);
+    EXPECT_EQ(refused("couchbase://a,,b").position, 14U);
+    EXPECT_EQ(refused("couchbase://a,").code, errc::host_missing);
+    EXPECT_EQ(refused("couchbase://:11210").code, errc::host_missing);
+    EXPECT_EQ(refused("couchbase://[::1").code, errc::host_invalid);
+    EXPECT_EQ(refused("couchbase://[::1]x").code, errc::host_invalid);
+    EXPECT_EQ(refused("couchbase://[1.2.3.4]").code, errc::host_invalid);
+    EXPECT_EQ(refused("couchbase://::1").code, errc::host_missing);
+    EXPECT_EQ(refused("couchbase://fe80::1").code, errc::host_invalid);
+    EXPECT_EQ(refused("couchbase://a b").position, 13U);
+    EXPECT_EQ(refused("couchbase://h=mcd").code, errc::mode_refused);
+    EXPECT_EQ(refused("couchbase://h/a/b").code, errc::bucket_invalid);
+    EXPECT_EQ(refused("couchbase://h/a%2").code, errc::bucket_invalid);
+    EXPECT_EQ(refused("couchbase://h/a%00").code, errc::bucket_invalid);
+    EXPECT_EQ(refused(std::string(20000, 'a')).code, errc::too_long);
+}
+
+TEST(connection_string, unknown_parameters_are_refused_with_a_suggestion) {
+    const connection_string_error error = refused("couchbase://h?kv_timout=1s");
+    EXPECT_EQ(error.code, errc::parameter_unknown);
+    EXPECT_EQ(error.position, 14U);
+    EXPECT_EQ(error.suggestion, "kv_timeout");
+    EXPECT_EQ(to_string(error), "kv_timout at 14: unknown parameter; did you mean kv_timeout?");
+    EXPECT_EQ(refused("couchbase://h?config_pool_floor=1").suggestion, "config_poll_floor");
+    EXPECT_EQ(refused("couchbase://h?zzz=1").suggestion, "");
+    EXPECT_EQ(refused("couchbase://h?KV_TIMEOUT=1").code, errc::parameter_unknown);
+}
+
+TEST(connection_string, values_are_checked_against_their_type) {
+    const connection_string_error error = refused("couchbase://h?kv_timeout=1s&query_timeout=soon");
+    EXPECT_EQ(error.code, errc::parameter_invalid);
+    EXPECT_EQ(error.field, "query_timeout");
+    EXPECT_EQ(error.position, 42U);
+    EXPECT_EQ(refused("couchbase://h?kv_timeout").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?force_ipv4=yes").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?num_kv_connections=0").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?num_kv_connections=65").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?max_http_connections=-1").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?network=").code, errc::parameter_invalid);
+    EXPECT_EQ(refused("couchbase://h?kv_timeout=1&kv_timeout=2").code, errc::parameter_repeated);
+    EXPECT_EQ(
+        parsed("couchbase://h?trust_certificate=/a/b%20c.pem").parameters.trust_certificate,
+        "/a/b c.pem");
+    EXPECT_EQ(parsed("h?force_ipv4=1").parameters.force_ipv4, true);
+}
+
+TEST(connection_string, durations_are_go_style_or_bare_milliseconds) {
+    EXPECT_EQ(parse_duration("2.5s"), milliseconds(2500));
+    EXPECT_EQ(parse_duration("100ms"), milliseconds(100));
+    EXPECT_EQ(parse_duration("1m30s"), milliseconds(90000));
+    EXPECT_EQ(parse_duration("1h"), milliseconds(3600000));
+    EXPECT_EQ(parse_duration("1500us"), milliseconds(2));
+    EXPECT_EQ(parse_duration("250"), milliseconds(250));
+    EXPECT_EQ(parse_duration("0"), milliseconds(0));
+    EXPECT_EQ(parse_duration("0s"), milliseconds(0));
+    EXPECT_EQ(parse_duration("2147483647"), milliseconds(2147483647));
+    for (const char* bad :
+         {"", "s", "-1s", "1x", "1.2.3s", ".", "1e3s", "inf", "999us", "2147483648",
+          "99999999999999999999", "1000h", "1s2", "1 s"}) {
+        EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+    }
+}
+
+TEST(connection_string, dns_srv_needs_one_name_without_a_port) {
+    EXPECT_TRUE(parsed("couchbase://cluster.example").is_dns_srv_eligible());
+    EXPECT_EQ(
+        parsed("couchbase://cluster.example").dns_srv_name(), "_couchbase._tcp.cluster.example");
+    EXPECT_EQ(
+        parsed("couchbases://cluster.example").dns_srv_name(), "_couchbases._tcp.cluster.example");
+    EXPECT_FALSE(parsed("couchbase://a,b").is_dns_srv_eligible());
+    EXPECT_FALSE(parsed("couchbase://a:11210").is_dns_srv_eligible());
+    EXPECT_FALSE(parsed("couchbase://10.0.0.1").is_dns_srv_eligible());
+    EXPECT_FALSE(parsed("couchbase://[::1]").is_dns_srv_eligible());
+    EXPECT_FALSE(parsed("couchbase://a?enable_dns_srv=false").is_dns_srv_eligible());
+    EXPECT_TRUE(parsed("couchbase://1.2.3.4.5").is_dns_srv_eligible());
+}
+
+TEST(connection_string, addresses_are_told_from_names) {
+    for (const char* address :
+         {"1.2.3.4", "255.255.255.255", "::", "::1", "fe80::1", "1::", "1:2:3:4:5:6:7:8",
+          "::ffff:1.2.3.4", "fe80::1%eth0"}) {
+        EXPECT_TRUE(is_ip_address(address)) << address;
+    }
+    for (const char* name :
+         {"", "a", "1.2.3", "256.1.1.1", "1.2.3.4.", "1.2.3.4.5", ":", ":1", "1:2:3:4:5:6:7:8:9",
+          "1::2::3", "12345::", "1:2:", "g::1"}) {
+        EXPECT_FALSE(is_ip_address(name)) << name;
+    }
+}
+
+}  // namespace reprise::wire::connection_string_test

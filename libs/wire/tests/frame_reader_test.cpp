@@ -1,0 +1,203 @@
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <reprise/wire/frame_reader.hpp>
+
+#include "frame_bytes.hpp"
+
+namespace frame_reader_test {
+
+using namespace reprise::wire;
+using frame_bytes::from_hex;
+using frame_bytes::text;
+using frame_bytes::to_hex;
+using reprise::base::byte_view;
+
+// Frames of several shapes, one behind the other: empty body, key only, all parts, a push.
+std::vector<std::byte> stream_of_frames() {
+    std::vector<std::byte> stream;
+    reprise::base::byte_writer writer(stream);
+    frame_parts parts;
+    parts.magic = magic::response;
+    parts.opaque = 1;
+    EXPECT_TRUE(encode_frame(writer, parts));
+    parts.opaque = 2;
+    parts.value = text("a value of some length");
+    EXPECT_TRUE(encode_frame(writer, parts));
+    parts.magic = magic::alt_response;
+    parts.opaque = 3;
+    parts.framing_extras = text("\x02zz");
+    parts.extras = text("flag");
+    parts.key = text("k");
+    EXPECT_TRUE(encode_frame(writer, parts));
+    parts = {};
+    parts.magic = magic::server_request;
+    parts.opaque = 4;
+    parts.extras = text("0123456789abcdef");
+    parts.key = text("travel");
+    EXPECT_TRUE(encode_frame(writer, parts));
+    return stream;
+}
+
+// What a frame is, as text: comparable after its memory is gone.
+std::string describe(const frame_view& frame) {
+    return std::to_string(frame.opaque()) + "|" + to_hex(frame.framing_extras()) + "|" +
+           to_hex(frame.extras()) + "|" + to_hex(frame.key()) + "|" + to_hex(frame.value());
+}
+
+void read_all(frame_reader& reader, std::vector<std::string>& frames) {
+    for (;;) {
+        const auto frame = reader.next();
+        ASSERT_TRUE(frame.has_value());
+        if (!*frame) {
+            return;
+        }
+        frames.push_back(describe(**frame));
+    }
+}
+
+std::vector<std::string> read_in_one_piece(byte_view stream) {
+    frame_reader reader({});
+    std::vector<std::string> frames;
+    reader.feed(stream);
+    read_all(reader, frames);
+    EXPECT_TRUE(reader.is_at_boundary());
+    return frames;
+}
+
+TEST(frame_reader, shows_contiguous_frames_in_place) {
+    const auto stream = stream_of_frames();
+    frame_reader reader({});
+    reader.feed(stream);
+    std::size_t offset = 0;
+    for (std::uint32_t opaque = 1; opaque <= 4; ++opaque) {
+        const auto frame = reader.next();
+        ASSERT_TRUE(frame && *frame);
+        EXPECT_EQ((*frame)->opaque(), opaque);
+        EXPECT_EQ((*frame)->body().data(), stream.data() + offset + header_size);
+        offset += (*frame)->header().frame_size();
+    }
+    const auto nothing = reader.next();
+    ASSERT_TRUE(nothing.has_value());
+    EXPECT_FALSE(nothing->has_value());
+    EXPECT_EQ(reader.gathered_size(), 0u);
+}
+
+TEST(frame_reader, every_split_of_a_stream_in_two_gives_the_same_frames) {
+    const auto stream = stream_of_frames();
+    const auto expected = read_in_one_piece(stream);
+    ASSERT_EQ(expected.size(), 4u);
+    for (std::size_t split = 0; split <= stream.size(); ++split) {
+        frame_reader reader({});
+        std::vector<std::string> frames;
+        reader.feed(byte_view(stream).first(split));
+        read_all(reader, frames);
+        reader.feed(byte_view(stream).subspan(split));
+        read_all(reader, frames);
+        ASSERT_EQ(frames, expected) << split;
+        ASSERT_TRUE(reader.is_at_boundary());
+    }
+}
+
+TEST(frame_reader, byte_by_byte_and_random_pieces_give_the_same_frames) {
+    const auto stream = stream_of_frames();
+    const auto expected = read_in_one_piece(stream);
+    std::mt19937_64 rng(5);
+    for (int round = 0; round < 500; ++round) {
+        frame_reader reader({});
+        std::vector<std::string> frames;
+        byte_view rest = stream;
+        while (!rest.empty()) {
+            const std::size_t size =
+                round == 0 ? 1 : std::min<std::size_t>(rest.size(), rng() % 40);
+            // A chunk of its own, released after use: a view kept too long is seen by ASan.
+            const std::vector<std::byte> chunk(
+                rest.begin(), rest.begin() + static_cast<long>(size));
+            reader.feed(chunk);
+            read_all(reader, frames);
+            rest = rest.subspan(size);
+        }
+        ASSERT_EQ(frames, expected) << round;
+    }
+}
+
+TEST(frame_reader, holds_the_bytes_that_came_not_the_length_that_was_promised) {
+    frame_reader reader({});
+    const auto header =
+        from_hex("81 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+    reader.feed(header);
+    const auto frame = reader.next();
+    ASSERT_TRUE(frame.has_value());
+    EXPECT_FALSE(frame->has_value());
+    EXPECT_EQ(reader.gathered_size(), header_size);
+    EXPECT_FALSE(reader.is_at_boundary());
+}
+
+TEST(frame_reader, an_error_is_found_with_the_header_and_is_final) {
+    const auto good = stream_of_frames();
+    const auto bad =
+        from_hex("81 00 00 09 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 00");
+    std::vector<std::byte> stream = good;
+    stream.insert(stream.end(), bad.begin(), bad.end());
+    for (std::size_t split = 0; split <= stream.size(); ++split) {
+        frame_reader reader({});
+        std::size_t count = 0;
+        std::optional<wire_errc> error;
+        for (const byte_view chunk :
+             {byte_view(stream).first(split), byte_view(stream).subspan(split)}) {
+            reader.feed(chunk);
+            for (auto frame = reader.next();; frame = reader.next()) {
+                if (!frame) {
+                    error = frame.error();
+                    break;
+                }
+                if (!*frame) {
+                    break;
+                }
+                ++count;
+            }
+        }
+        ASSERT_EQ(count, 4u) << split;
+        ASSERT_EQ(error, wire_errc::lengths_exceed_body) << split;
+        reader.feed(good);
+        ASSERT_EQ(reader.next().error(), wire_errc::lengths_exceed_body);
+    }
+}
+
+TEST(frame_reader, unknown_magic_is_told_as_soon_as_a_header_is_there) {
+    frame_reader reader({});
+    const std::vector<std::byte> garbage(header_size, std::byte{0x47});
+    reader.feed(garbage);
+    EXPECT_EQ(reader.next().error(), wire_errc::unknown_magic);
+}
+
+TEST(frame_reader, a_frame_above_the_limit_is_refused_before_its_body_comes) {
+    frame_limits limits;
+    limits.body_size_max_bytes = 10;
+    limits.direction = frame_direction::to_client;
+    frame_reader reader(limits);
+    const auto header =
+        from_hex("81 00 00 00 00 00 00 00 00 00 00 0b 00 00 00 00 00 00 00 00 00 00 00 00");
+    reader.feed(header);
+    EXPECT_EQ(reader.next().error(), wire_errc::frame_too_large);
+}
+
+TEST(frame_scan, tells_how_much_is_needed) {
+    const auto stream = stream_of_frames();
+    const auto short_scan = scan_frame(byte_view(stream).first(23), {});
+    ASSERT_TRUE(short_scan);
+    EXPECT_FALSE(short_scan->frame);
+    EXPECT_EQ(short_scan->size, header_size);
+    const byte_view second = byte_view(stream).subspan(header_size);
+    const auto body_missing = scan_frame(second.first(30), {});
+    ASSERT_TRUE(body_missing);
+    EXPECT_FALSE(body_missing->frame);
+    EXPECT_EQ(body_missing->size, header_size + 22);
+    const auto whole = scan_frame(second, {});
+    ASSERT_TRUE(whole && whole->frame);
+    EXPECT_EQ(whole->size, header_size + 22);
+}
+
+}  // namespace frame_reader_test

@@ -1,0 +1,295 @@
+#include <reprise/wire/scram.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "crypto.hpp"
+
+namespace reprise::wire::scram_test {
+
+std::string from_base64(std::string_view text) {
+    return detail::decode_base64(text).value();
+}
+
+// One exchange with everything fixed.
+struct vector {
+    sasl_mechanism mechanism;
+    std::string user;
+    std::string password;
+    std::string client_nonce;
+    std::string server_nonce;
+    std::string salt_base64;
+    std::string client_first;
+    std::string server_first;
+    std::string client_final;
+    std::string server_final;
+};
+
+std::array<vector, 5> make_vectors() {
+    const std::string alice_nonce = "66388cf5bfcf7522";
+    const std::string node_nonce = "18cc8791579b567c";
+    const std::string both = alice_nonce + node_nonce;
+    const std::string alice_first = "n,,n=alice,r=" + alice_nonce;
+    const auto alice = [&](sasl_mechanism mechanism, const std::string& salt,
+                           const std::string& proof, const std::string& signature) {
+        return vector{
+            mechanism,
+            "alice",
+            "s3cret",
+            alice_nonce,
+            node_nonce,
+            salt,
+            alice_first,
+            "r=" + both + ",s=" + salt + ",i=4096",
+            "c=biws,r=" + both + ",p=" + proof,
+            "v=" + signature};
+    };
+    const auto published = [](sasl_mechanism mechanism, const std::string& client_nonce,
+                              const std::string& server_nonce, const std::string& salt,
+                              const std::string& proof, const std::string& signature) {
+        const std::string nonce = client_nonce + server_nonce;
+        return vector{
+            mechanism,
+            "user",
+            "pencil",
+            client_nonce,
+            server_nonce,
+            salt,
+            "n,,n=user,r=" + client_nonce,
+            "r=" + nonce + ",s=" + salt + ",i=4096",
+            "c=biws,r=" + nonce + ",p=" + proof,
+            "v=" + signature};
+    };
+    return {
+        alice(
+            sasl_mechanism::scram_sha512,
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+"
+            "Pw==",
+            "zc0e3PTP/fpmppHsnnM98POxDAadBVgllIt1gGajKVMlkMInwFvD7Ja1RZ9DQqih430iqcBERZ5fWQJtagQZ"
+            "rQ==",
+            "l+hs18Ym+LZtRBoP42iDViiR2YS61Y7yYoc3a6enrvaZbWPCdLh6A7h0OQvsipdk6zZ8+dHuZySO01ILnKVx"
+            "3Q=="),
+        alice(
+            sasl_mechanism::scram_sha256, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            "Lq+XYXdamZ/GsF46L2BdiflcriVEtAqSMRcCXvAKPSU=",
+            "YqS2G7T2H620px29EELteedbBMy9zWeggYuFYZMlpjI="),
+        alice(
+            sasl_mechanism::scram_sha1, "AAECAwQFBgcICQoLDA0ODxAREhM=",
+            "WFABMSpX7MD0vGNYsrWlx2KI6Fw=", "hxhS/A+6GMmJWkMNyknItDxzxgk="),
+        // RFC 5802, section 5.
+        published(
+            sasl_mechanism::scram_sha1, "fyko+d2lbbFgONRv9qkxdawL", "3rfcNHYJY1ZVvWVs7j",
+            "QSXCR+Q6sek8bf92", "v0X8v3Bz2T0CJGbJQyF0X+HI4Ts=", "rmF9pqV8S7suAoZWja4dJRkFsKQ="),
+        // RFC 7677, section 3.
+        published(
+            sasl_mechanism::scram_sha256, "rOprNGfwEbeRWgbNEkqO", "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0",
+            "W22ZaJ0SNY7soEsUEjb6gQ==", "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=",
+            "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="),
+    };
+}
+
+TEST(scram, client_follows_the_published_and_worked_examples) {
+    for (const vector& each : make_vectors()) {
+        scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
+        EXPECT_EQ(client.first_message().value(), each.client_first);
+        EXPECT_EQ(client.on_challenge(each.server_first).value(), each.client_final);
+        EXPECT_TRUE(client.on_final(each.server_final).has_value());
+    }
+}
+
+TEST(scram, server_follows_the_published_and_worked_examples) {
+    for (const vector& each : make_vectors()) {
+        scram_server server(each.mechanism, each.server_nonce);
+        EXPECT_EQ(server.on_first(each.client_first).value(), each.user);
+        EXPECT_EQ(
+            server.challenge(make_scram_credential(
+                each.mechanism, each.password, from_base64(each.salt_base64), 4096)),
+            each.server_first);
+        EXPECT_EQ(server.on_final(each.client_final).value(), each.server_final);
+    }
+}
+
+constexpr auto sha1 = sasl_mechanism::scram_sha1;
+
+// The error of a client that got this challenge.
+sasl_errc challenge_error(std::string_view server_first, const scram_client_options& options = {}) {
+    scram_client client(sha1, "u", "p", "abc", nullptr, options);
+    EXPECT_TRUE(client.first_message().has_value());
+    const auto answer = client.on_challenge(server_first);
+    EXPECT_FALSE(answer.has_value()) << server_first;
+    return answer ? sasl_errc{} : answer.error().code;
+}
+
+TEST(scram, client_refuses_malformed_challenges_by_name) {
+    EXPECT_EQ(challenge_error(""), sasl_errc::malformed_message);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ=="), sasl_errc::malformed_message);
+    EXPECT_EQ(challenge_error("r=abcd,,i=4096"), sasl_errc::malformed_message);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096,r=abcd"), sasl_errc::repeated_attribute);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096,m=1"), sasl_errc::unknown_attribute);
+    EXPECT_EQ(challenge_error("r=abx,s=QQ==,i=4096"), sasl_errc::nonce_mismatch);
+    EXPECT_EQ(challenge_error("r=abc,s=QQ==,i=4096"), sasl_errc::nonce_mismatch);
+    EXPECT_EQ(challenge_error("r=abc\x01,s=QQ==,i=4096"), sasl_errc::nonce_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=Q,i=4096"), sasl_errc::salt_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=,i=4096"), sasl_errc::salt_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QR==,i=4096"), sasl_errc::salt_invalid);  // spare bits
+    EXPECT_EQ(challenge_error(std::string(5000, 'r')), sasl_errc::malformed_message);
+}
+
+TEST(scram, client_bounds_the_iterations_before_any_work) {
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=0"), sasl_errc::iterations_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=-5"), sasl_errc::iterations_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096x"), sasl_errc::iterations_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=999"), sasl_errc::iterations_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=1000001"), sasl_errc::iterations_too_many);
+    EXPECT_EQ(
+        challenge_error("r=abcd,s=QQ==,i=99999999999999999999"), sasl_errc::iterations_too_many);
+    scram_client_options options;
+    options.iterations_max = 4095;
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096", options), sasl_errc::iterations_too_many);
+}
+
+TEST(scram, client_reads_challenge_attributes_in_any_order) {
+    scram_client client(sha1, "u", "p", "abc");
+    EXPECT_TRUE(client.first_message().has_value());
+    EXPECT_TRUE(client.on_challenge("i=1000,s=QQ==,r=abcdef").has_value());
+}
+
+TEST(scram, client_trusts_no_server_without_the_right_signature) {
+    const vector each = make_vectors()[1];
+    const auto final_error = [&](std::string_view server_final) {
+        scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
+        EXPECT_TRUE(client.first_message().has_value());
+        EXPECT_TRUE(client.on_challenge(each.server_first).has_value());
+        const auto done = client.on_final(server_final);
+        return done ? sasl_errc{} : done.error().code;
+    };
+    EXPECT_EQ(final_error(each.server_final), sasl_errc{});
+    EXPECT_EQ(final_error(""), sasl_errc::signature_missing);
+    EXPECT_EQ(final_error("x=1"), sasl_errc::signature_missing);
+    EXPECT_EQ(final_error("v="), sasl_errc::signature_mismatch);
+    EXPECT_EQ(
+        final_error("v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="),
+        sasl_errc::signature_mismatch);
+    EXPECT_EQ(final_error("e=invalid-proof"), sasl_errc::server_refused);
+    EXPECT_EQ(final_error("garbage"), sasl_errc::malformed_message);
+}
+
+TEST(scram, calls_out_of_order_are_named_errors) {
+    scram_client client(sha1, "u", "p", "abc");
+    EXPECT_EQ(client.on_challenge("r=abcd,s=QQ==,i=4096").error().code, sasl_errc::out_of_order);
+    EXPECT_EQ(client.first_message().error().code, sasl_errc::out_of_order);
+    scram_server server(sha1, "def");
+    EXPECT_EQ(server.on_final("c=biws").error().code, sasl_errc::out_of_order);
+    EXPECT_EQ(server.challenge({}), "");
+}
+
+TEST(scram, user_names_are_escaped_both_ways) {
+    scram_client client(sha1, "a,b=c", "p", "abc");
+    EXPECT_EQ(client.first_message().value(), "n,,n=a=2Cb=3Dc,r=abc");
+    scram_server server(sha1, "def");
+    EXPECT_EQ(server.on_first("n,,n=a=2Cb=3Dc,r=abc").value(), "a,b=c");
+    EXPECT_EQ(
+        scram_client(sha1, "", "p", "abc").first_message().error().code,
+        sasl_errc::username_invalid);
+    EXPECT_EQ(
+        scram_client(sha1, "u", "p", "a,c").first_message().error().code, sasl_errc::nonce_invalid);
+}
+
+TEST(scram, server_refuses_malformed_first_messages_by_name) {
+    const auto first_error = [](std::string_view message) {
+        scram_server server(sha1, "def");
+        const auto name = server.on_first(message);
+        return name ? sasl_errc{} : name.error().code;
+    };
+    EXPECT_EQ(first_error("n,,n=u,r=abc"), sasl_errc{});
+    EXPECT_EQ(first_error("y,,n=u,r=abc"), sasl_errc::malformed_message);
+    EXPECT_EQ(first_error("n=u,r=abc"), sasl_errc::malformed_message);
+    EXPECT_EQ(first_error("n,,n=u"), sasl_errc::malformed_message);
+    EXPECT_EQ(first_error("n,,n=u,r="), sasl_errc::nonce_invalid);
+    EXPECT_EQ(first_error("n,,n=u=2c,r=abc"), sasl_errc::username_invalid);
+    EXPECT_EQ(first_error("n,,n=u=,r=abc"), sasl_errc::username_invalid);
+    EXPECT_EQ(first_error("n,,n=,r=abc"), sasl_errc::username_invalid);
+    EXPECT_EQ(first_error("n,,n=u,n=v,r=abc"), sasl_errc::repeated_attribute);
+    EXPECT_EQ(first_error("n,,n=u,r=abc,x=1"), sasl_errc::unknown_attribute);
+}
+
+TEST(scram, server_tells_malformed_proofs_from_wrong_ones) {
+    const auto final_error = [](std::string_view message) {
+        scram_server server(sha1, "def");
+        EXPECT_TRUE(server.on_first("n,,n=u,r=abc").has_value());
+        EXPECT_NE(server.challenge(make_scram_credential(sha1, "p", "salt", 1)), "");
+        const auto done = server.on_final(message);
+        return done ? sasl_errc{} : done.error().code;
+    };
+    const std::string wrong = detail::encode_base64(std::string(20, 'x'));
+    EXPECT_EQ(final_error("c=biws,r=abcdef,p=" + wrong), sasl_errc::credentials_refused);
+    EXPECT_EQ(final_error("r=abcdef,p=" + wrong), sasl_errc::malformed_message);
+    EXPECT_EQ(final_error("c=eSws,r=abcdef,p=" + wrong), sasl_errc::malformed_message);
+    EXPECT_EQ(final_error("c=biws,r=abc,p=" + wrong), sasl_errc::nonce_mismatch);
+    EXPECT_EQ(final_error("c=biws,r=abcdef"), sasl_errc::proof_invalid);
+    EXPECT_EQ(final_error("c=biws,r=abcdef,p=QQ=="), sasl_errc::proof_invalid);
+    EXPECT_EQ(final_error("c=biws,r=abcdef,r=abcdef,p=" + wrong), sasl_errc::repeated_attribute);
+    EXPECT_TRUE(is_malformed(sasl_errc::proof_invalid));
+    EXPECT_FALSE(is_malformed(sasl_errc::credentials_refused));
+}
+
+TEST(scram, a_decoy_looks_like_a_user_and_fits_no_password) {
+    const auto mechanism = sasl_mechanism::scram_sha256;
+    const scram_credential decoy = make_decoy_credential(mechanism, "nobody", "secret", 4096);
+    EXPECT_EQ(decoy.salt.size(), 32U);
+    EXPECT_EQ(decoy.salt, make_decoy_credential(mechanism, "nobody", "secret", 4096).salt);
+    EXPECT_NE(decoy.salt, make_decoy_credential(mechanism, "somebody", "secret", 4096).salt);
+    scram_server server(mechanism, "def");
+    scram_client client(mechanism, "nobody", "", "abc");
+    EXPECT_TRUE(server.on_first(client.first_message().value()).has_value());
+    const auto proof = client.on_challenge(server.challenge(decoy));
+    EXPECT_EQ(server.on_final(proof.value()).error().code, sasl_errc::credentials_refused);
+}
+
+TEST(scram, cache_is_keyed_by_mechanism_salt_iterations_and_password) {
+    salted_password_cache cache(3);
+    const std::string first = cache.get(sha1, "p", "salt", 10);
+    EXPECT_EQ(cache.get(sha1, "p", "salt", 10), first);
+    EXPECT_EQ(cache.hit_count(), 1U);
+    EXPECT_NE(cache.get(sha1, "q", "salt", 10), first);
+    EXPECT_NE(cache.get(sha1, "p", "salu", 10), first);
+    EXPECT_NE(cache.get(sha1, "p", "salt", 11), first);
+    EXPECT_EQ(cache.hit_count(), 1U);
+    EXPECT_EQ(cache.size(), 3U);
+    // The first was dropped as the one not used for longest; it comes out the same again.
+    EXPECT_EQ(cache.get(sha1, "p", "salt", 10), first);
+    EXPECT_EQ(cache.hit_count(), 1U);
+    EXPECT_NE(cache.get(sasl_mechanism::scram_sha256, "p", "salt", 10), first);
+    EXPECT_EQ(cache.size(), 3U);
+}
+
+TEST(scram, a_cached_client_says_the_same_as_an_uncached_one) {
+    salted_password_cache cache;
+    const vector each = make_vectors()[0];
+    for (int round = 0; round < 2; ++round) {
+        scram_client client(each.mechanism, each.user, each.password, each.client_nonce, &cache);
+        EXPECT_TRUE(client.first_message().has_value());
+        EXPECT_EQ(client.on_challenge(each.server_first).value(), each.client_final);
+    }
+    EXPECT_EQ(cache.hit_count(), 1U);
+}
+
+TEST(scram, nonces_are_made_from_given_bytes) {
+    const std::array<std::byte, 3> random{std::byte{0x00}, std::byte{0xaf}, std::byte{0x10}};
+    EXPECT_EQ(encode_nonce(random), "00af10");
+}
+
+TEST(scram, base64_is_strict) {
+    EXPECT_EQ(detail::encode_base64("f"), "Zg==");
+    EXPECT_EQ(detail::encode_base64("foobar"), "Zm9vYmFy");
+    EXPECT_EQ(detail::decode_base64("Zm8="), "fo");
+    EXPECT_EQ(detail::decode_base64(""), "");
+    for (const char* bad : {"Zg", "Zg=", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9 ", "Zm9v\n"}) {
+        EXPECT_EQ(detail::decode_base64(bad), std::nullopt) << bad;
+    }
+}
+
+}  // namespace reprise::wire::scram_test
