@@ -15,7 +15,8 @@ namespace reprise {
 
 /// Everything is optional: `{}` retries until the strategy ends it.
 struct call_options {
-    /// No attempt starts after this. The first attempt is made in any case.
+    /// No retry starts after this; the first attempt is made in any case. The Asio forms also
+    /// cancel an attempt that is still running then.
     std::optional<time_point> deadline{};
     /// The same as a span from the start of the call; the earlier of both counts. Negative is zero.
     std::optional<duration> timeout{};

@@ -1,0 +1,55 @@
+/// A strategy behind one small virtual interface, for programs that choose it at run time.
+
+#include <iostream>
+#include <memory>
+#include <reprise/retry/blocking.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+#include <string_view>
+
+using namespace std::chrono_literals;
+
+// [strategy]
+/// Every second, until the operation's deadline. State of a request would go into its token.
+class steady_beat final : public reprise::strategy_interface {
+private:
+    reprise::decision do_begin(reprise::token_state& token, const reprise::moment&) override {
+        token = {};
+        return {};
+    }
+    reprise::decision do_refresh(
+        reprise::token_state& token, const reprise::retry_question& question) override {
+        const auto refusal = reprise::stated_safety{}.check(question.facts, question.repeat);
+        if (refusal == reprise::refusal_reason::none) {
+            ++token.attempt;
+            token.delay = 1s;
+        }
+        return {refusal, -1};
+    }
+    void do_succeed(const reprise::token_state&, const reprise::moment&) override {}
+};
+// [/strategy]
+
+// [choose]
+std::unique_ptr<reprise::strategy_interface> make_strategy(std::string_view name) {
+    if (name == "beat") {
+        return std::make_unique<steady_beat>();
+    }
+    return std::make_unique<reprise::virtual_strategy<reprise::standard_strategy>>();
+}
+// [/choose]
+
+int main() {
+    int status = 0;
+    for (const std::string_view name : {"beat", "standard"}) {
+        reprise::testing::virtual_clock clock;
+        reprise::decision_trace trace;
+        const auto strategy = make_strategy(name);
+        const auto broken = [] { return make_error_code(std::errc::connection_refused); };
+        static_cast<void>(
+            reprise::retry(*strategy, {.timeout = 5s, .trace = &trace, .clock = &clock}, broken));
+        std::cout << name << ":\n" << trace;
+        status |= trace.failed_attempts() > 1 ? 0 : 1;
+    }
+    return status;
+}

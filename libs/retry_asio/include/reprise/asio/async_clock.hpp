@@ -1,0 +1,39 @@
+#pragma once
+
+/// The clock of an asynchronous loop. Programs need none: without one the loops use Asio's steady
+/// timers. Tests pass one to run in virtual time (`virtual_timer.hpp`).
+
+#include <memory>
+
+#include <reprise/retry/clock.hpp>
+
+namespace reprise {
+
+/// Something that wants to know when a time has come.
+class wake_target {
+public:
+    virtual ~wake_target();
+    /// May be called from any thread, several times, and also when the reason is long gone; does no
+    /// work on the calling thread beyond posting to an executor.
+    virtual void wake() noexcept = 0;
+};
+
+/// A `retry_clock` that can also call back. The asynchronous loops accept no other kind in
+/// `call_options::clock`: a clock that can only block would stop the executor.
+class async_clock : public retry_clock {
+public:
+    ~async_clock() override;
+    /// Calls `target->wake()` once `when` is reached; at once if it has passed. The target is not
+    /// kept alive, and a target that has gone is forgotten: there is nothing to disarm.
+    virtual void arm(time_point when, std::weak_ptr<wake_target> target) = 0;
+};
+
+namespace detail {
+
+/// The clock to wait with; null means Asio's own timers. Throws `std::invalid_argument` for a clock
+/// that can only block.
+[[nodiscard]] async_clock* async_clock_of(retry_clock* clock);
+
+}  // namespace detail
+
+}  // namespace reprise

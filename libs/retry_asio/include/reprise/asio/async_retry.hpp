@@ -1,0 +1,107 @@
+#pragma once
+
+/// The loop for asynchronous operations, with any Asio completion token.
+///
+///     async_retry<void(boost::system::error_code, std::size_t)>(
+///         socket, strategy, call_options{.timeout = 5s},
+///         [&](const attempt&, auto handler) {
+///             socket.async_read_some(buffer, std::move(handler));
+///         },
+///         boost::asio::use_awaitable);
+///
+/// The coroutine form, for operations that are coroutines themselves, is in `co_retry.hpp`.
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/is_executor.hpp>
+
+#include <reprise/asio/detail/retry_loop.hpp>
+
+namespace reprise {
+
+namespace detail {
+
+template <class T>
+concept asio_executor =
+    boost::asio::execution::is_executor<T>::value || boost::asio::is_executor<T>::value;
+
+/// The executor of an I/O object or a context, or the executor itself.
+template <class Source>
+[[nodiscard]] auto executor_of(Source& source) {
+    if constexpr (asio_executor<std::remove_const_t<Source>>) {
+        return source;
+    } else {
+        return source.get_executor();
+    }
+}
+
+template <class Signature>
+struct retry_signature;
+
+template <class First, class... Rest>
+struct retry_signature<void(First, Rest...)> {
+    static_assert(
+        !std::is_reference_v<First> && (!std::is_reference_v<Rest> && ...),
+        "completion arguments are kept until the next attempt: take them by value");
+    static_assert(
+        (std::is_default_constructible_v<Rest> && ...),
+        "completion arguments after the first need a default constructor");
+    static_assert(
+        requires { canceled_outcome<First>::make(); },
+        "specialise reprise::canceled_outcome for the first completion argument");
+
+    template <class Strategy, class Initiate, class Handler, class IoExecutor>
+    using loop = retry_loop<Strategy, Initiate, Handler, IoExecutor, First, Rest...>;
+};
+
+}  // namespace detail
+
+/// Runs an asynchronous operation until it succeeds or its strategy, deadline or caller ends the
+/// matter, then completes with the arguments of the last attempt, unchanged and exactly once.
+///
+/// `source` is an executor, an `io_context` or an I/O object; its timers wait. `Signature` is
+/// `void(First, Rest...)`; `First` decides: an error code, a `std::exception_ptr`, something like
+/// `std::expected`, or your own type (`outcome_traits`, and `canceled_outcome` for the case
+/// described there).
+///
+/// `initiate(const attempt&, handler)` is called once per attempt and starts the operation with the
+/// move-only `handler`. The first call is made inside `async_retry`, the others from the handler's
+/// executor. The handler carries the executor and allocator of the token and a cancellation slot.
+/// It may be called from any thread, also before `initiate` returns; a second call is ignored. If
+/// `initiate` throws and `First` is `std::exception_ptr`, that is a failed attempt. Otherwise the
+/// exception leaves through whoever runs the loop at that moment and the token's handler is
+/// destroyed without being called.
+///
+/// Limits: at `attempt::deadline` (the earlier of the call's deadline and the attempt's timeout)
+/// the attempt is canceled through its slot. If it then fails, the failure counts as a timeout of
+/// safety `maybe` unless its own facts say more. An operation that ignores its slot is waited for.
+///
+/// Cancellation: a signal on the token's slot ends a wait at once, is passed on to a running
+/// attempt with its type unchanged, and allows no further attempt. `call_options::stop` may be
+/// requested from any thread; it ends waits and allows no further attempt, but leaves a running one
+/// alone.
+///
+/// `strategy` and what `options` points to (trace, observer, clock, outer, random state) must live
+/// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
+/// the executor may be run by several threads, with or without a strand.
+template <class Signature, class Source, retry_strategy Strategy, class Initiate, class Token>
+auto async_retry(
+    Source&& source, Strategy& strategy, const call_options& options, Initiate&& initiate,
+    Token&& token) {
+    auto executor = detail::executor_of(source);
+    return boost::asio::async_initiate<Token, Signature>(
+        [executor, target = &strategy](auto handler, const call_options& wanted, auto call) {
+            using loop = typename detail::retry_signature<Signature>::template loop<
+                Strategy, decltype(call), decltype(handler), decltype(executor)>;
+            auto shared = detail::allocate_state<loop>(
+                handler, std::move(handler), executor, *target, wanted, std::move(call));
+            shared->start();
+        },
+        token, options, std::forward<Initiate>(initiate));
+}
+
+}  // namespace reprise

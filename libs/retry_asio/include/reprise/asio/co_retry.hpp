@@ -1,0 +1,66 @@
+#pragma once
+
+/// The loop for operations that are coroutines.
+///
+///     price p = co_await async_retry(strategy, call_options{.timeout = 2s},
+///                                    [&](attempt a) -> boost::asio::awaitable<price> {
+///                                        return fetch_price(sku);
+///                                    });
+
+#include <type_traits>
+#include <utility>
+
+#include <reprise/asio/detail/retry_coroutine.hpp>
+
+namespace reprise {
+
+/// A callable that takes an `attempt` or nothing and returns `boost::asio::awaitable<R>`.
+template <class Operation>
+concept retry_coroutine =
+    retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
+
+/// Awaits `operation` until it succeeds or its strategy, deadline or caller ends the matter; gives
+/// its last result, or throws what it threw last, as the same object. Both kinds of failure are
+/// retried: results that say so (`outcome_traits`) and exceptions with facts (`list`,
+/// `failure_description`, `std::system_error`, `boost::system::system_error`).
+///
+/// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`
+/// and `operation` are moved into the coroutine; `strategy` and what `options` points to must
+/// outlive it. The operation runs on the awaiting coroutine's executor.
+///
+/// At `attempt::deadline` the attempt is canceled and, if it then fails, counts as a timeout, as
+/// described at the completion-token form. Only attempts with such a limit cost a coroutine of
+/// their own.
+///
+/// Cancellation of the awaiting coroutine reaches the running attempt or ends the wait at once; the
+/// last failure is then the result. `call_options::stop` ends waits only. Canceled before the first
+/// attempt: throws `canceled_before_first_attempt`. Throws `std::invalid_argument` for a
+/// `call_options::clock` that can only block.
+template <retry_strategy Strategy, class... Exceptions, class Operation>
+    requires retry_coroutine<std::decay_t<Operation>>
+[[nodiscard]] auto async_retry(
+    Strategy& strategy, call_options options, catching_t<Exceptions...> list,
+    Operation&& operation) {
+    using stored = std::decay_t<Operation>;
+    stored kept(std::forward<Operation>(operation));
+    if constexpr (std::is_void_v<typename detail::awaited<stored>::result>) {
+        return detail::run_void_coroutine(strategy, std::move(options), std::move(kept), list);
+    } else {
+        return detail::run_coroutine(strategy, std::move(options), std::move(kept), list);
+    }
+}
+
+template <retry_strategy Strategy, class Operation>
+    requires retry_coroutine<std::decay_t<Operation>>
+[[nodiscard]] auto async_retry(Strategy& strategy, call_options options, Operation&& operation) {
+    return async_retry(
+        strategy, std::move(options), catching<>, std::forward<Operation>(operation));
+}
+
+template <retry_strategy Strategy, class Operation>
+    requires retry_coroutine<std::decay_t<Operation>>
+[[nodiscard]] auto async_retry(Strategy& strategy, Operation&& operation) {
+    return async_retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));
+}
+
+}  // namespace reprise

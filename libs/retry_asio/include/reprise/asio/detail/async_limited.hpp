@@ -1,0 +1,199 @@
+#pragma once
+
+/// One attempt with a time limit: at the limit the attempt is canceled through the slot of the
+/// handler it was given. The limit does not end the wait for the attempt: it completes when the
+/// operation has really ended, because until then the operation may use the caller's buffers.
+
+#include <exception>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <reprise/asio/async_clock.hpp>
+#include <reprise/asio/detail/associated.hpp>
+
+namespace reprise::detail {
+
+/// First completion argument of a limited attempt; a type of its own, so that it cannot be taken
+/// for an argument of the attempt.
+struct limit_result {
+    bool timed_out = false;
+};
+
+struct limit_request {
+    time_point deadline{};
+    async_clock* clock = nullptr;  ///< Null: real time.
+};
+
+/// True if an exception thrown by an initiating function can be handed on as a result.
+template <class First, class... Rest>
+inline constexpr bool carries_exception =
+    std::is_same_v<First, std::exception_ptr> && (std::is_default_constructible_v<Rest> && ...);
+
+/// The completion arguments of an attempt that could not be started.
+template <class First, class... Rest>
+[[nodiscard]] std::tuple<First, Rest...> failed_to_start(std::exception_ptr thrown) {
+    return {std::move(thrown), Rest{}...};
+}
+
+/// Everything but `wake` runs on the strand: the attempt may end on one thread while the limit is
+/// reached on another.
+template <class Handler, class IoExecutor, class... Args>
+class limited_state final
+    : public wake_target,
+      public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
+public:
+    using strand_type =
+        boost::asio::strand<boost::asio::associated_executor_t<Handler, IoExecutor>>;
+
+    limited_state(Handler handler, const IoExecutor& executor)
+        : strand_(
+              boost::asio::make_strand(boost::asio::get_associated_executor(handler, executor))),
+          timer_(executor),
+          handler_(std::move(handler)) {}
+
+    /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
+    struct attempt_handler {
+        using executor_type = strand_type;
+        using allocator_type = allocator_of<Handler>;
+        using cancellation_slot_type = boost::asio::cancellation_slot;
+
+        std::shared_ptr<limited_state> state;
+
+        [[nodiscard]] executor_type get_executor() const noexcept { return state->strand_; }
+        [[nodiscard]] allocator_type get_allocator() const noexcept {
+            return boost::asio::get_associated_allocator(state->handler_);
+        }
+        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+            return state->signal_.slot();
+        }
+        void operator()(Args... args) {
+            auto& strand = state->strand_;
+            boost::asio::dispatch(
+                strand, [self = std::move(state),
+                         result = std::tuple<Args...>(std::move(args)...)]() mutable {
+                    finish(std::move(self), std::move(result));
+                });
+        }
+    };
+
+    /// Before `start`, in the initiating call: no signal after that call is missed.
+    void connect_slot() {
+        auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+        if (slot.is_connected()) {
+            slot.assign([weak = this->weak_from_this()](boost::asio::cancellation_type_t type) {
+                if (auto self = weak.lock()) {
+                    auto& strand = self->strand_;
+                    boost::asio::dispatch(strand, [self = std::move(self), type] {
+                        if (!self->finished_) {
+                            self->signal_.emit(type);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    template <class Initiate>
+    void start(const limit_request& request, Initiate& initiate) {
+        try {
+            initiate(attempt_handler{this->shared_from_this()});
+        } catch (...) {
+            if constexpr (carries_exception<Args...>) {
+                post_on_strand(
+                    [self = this->shared_from_this(), thrown = std::current_exception()]() mutable {
+                        finish(std::move(self), failed_to_start<Args...>(std::move(thrown)));
+                    });
+                return;
+            } else {
+                throw;
+            }
+        }
+        if (!finished_) {
+            arm(request);
+        }
+    }
+
+    void wake() noexcept override {
+        post_on_strand([self = this->shared_from_this()] { self->timer_.cancel(); });
+    }
+
+    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+
+private:
+    void arm(const limit_request& request) {
+        if (request.clock != nullptr) {
+            timer_.expires_at(std::chrono::steady_clock::time_point::max());
+            request.clock->arm(request.deadline, this->weak_from_this());
+        } else {
+            timer_.expires_at(request.deadline);
+        }
+        // The timer must not keep the attempt's state alive: an operation that drops its handler
+        // would otherwise be noticed only at the limit.
+        auto on_limit = [weak = this->weak_from_this()](const boost::system::error_code&) {
+            if (const auto self = weak.lock(); self != nullptr && !self->finished_) {
+                self->timed_out_ = true;
+                self->signal_.emit(boost::asio::cancellation_type::all);
+            }
+        };
+        timer_.async_wait(bound_on_strand(std::move(on_limit)));
+    }
+
+    template <class Function>
+    [[nodiscard]] auto bound_on_strand(Function function) const {
+        return bound_function<Function, strand_type, allocator_of<Handler>>{
+            std::move(function), strand_, boost::asio::get_associated_allocator(handler_)};
+    }
+
+    /// By way of the I/O executor; see `pause_state::wake`.
+    template <class Function>
+    void post_on_strand(Function function) {
+        boost::asio::post(timer_.get_executor(), bound_on_strand(std::move(function)));
+    }
+
+    static void finish(std::shared_ptr<limited_state> self, std::tuple<Args...> result) {
+        if (std::exchange(self->finished_, true)) {
+            return;  // An operation that both threw and completed, or completed twice.
+        }
+        self->timer_.cancel();
+        clear_slot(self->handler_);
+        const limit_result limit{self->timed_out_};
+        Handler handler(std::move(self->handler_));
+        self.reset();
+        std::apply([&](Args&... args) { std::move(handler)(limit, std::move(args)...); }, result);
+    }
+
+    strand_type strand_;
+    steady_timer_on<IoExecutor> timer_;
+    Handler handler_;
+    boost::asio::cancellation_signal signal_;
+    bool finished_ = false;
+    bool timed_out_ = false;
+};
+
+/// `initiate` is called with the attempt's handler, `void(Args...)`. Completes with
+/// `void(limit_result, Args...)`.
+template <class... Args, class IoExecutor, class Initiate, class Token>
+auto async_limited(
+    const IoExecutor& executor, const limit_request& request, Initiate initiate, Token&& token) {
+    return boost::asio::async_initiate<Token, void(limit_result, Args...)>(
+        [executor](auto handler, const limit_request& wanted, Initiate call) {
+            using state = limited_state<decltype(handler), IoExecutor, Args...>;
+            auto shared = allocate_state<state>(handler, std::move(handler), executor);
+            shared->connect_slot();
+            boost::asio::dispatch(
+                shared->strand(), [shared, wanted, call = std::move(call)]() mutable {
+                    shared->start(wanted, call);
+                });
+        },
+        token, request, std::move(initiate));
+}
+
+}  // namespace reprise::detail

@@ -1,0 +1,181 @@
+#pragma once
+
+/// The coroutine loop behind `async_retry`. It decides nothing: `retry_session` does.
+///
+///     [pause] -> attempt (alone, or cut at its limit) -> classify -> ask the session -> [pause] ->
+///     ...
+
+#include <exception>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <reprise/asio/detail/retry_loop.hpp>
+
+namespace reprise::detail {
+
+template <class T>
+struct awaitable_traits;
+
+template <class R, class Executor>
+struct awaitable_traits<boost::asio::awaitable<R, Executor>> {
+    using result = R;
+    using executor = Executor;
+    using stored = std::conditional_t<std::is_void_v<R>, no_value, R>;
+};
+
+template <class Operation>
+using awaited = awaitable_traits<operation_result<Operation>>;
+
+/// Runs one attempt and keeps what came of it; never throws.
+template <class Operation>
+boost::asio::awaitable<void, typename awaited<Operation>::executor> keep_outcome(
+    Operation& operation, const attempt& current,
+    attempt_result<typename awaited<Operation>::stored>& out) {
+    try {
+        auto pending = invoke_operation(operation, current);
+        if constexpr (std::is_void_v<typename awaited<Operation>::result>) {
+            co_await std::move(pending);
+            out.value.emplace();
+        } else {
+            out.value.emplace(co_await std::move(pending));
+        }
+    } catch (...) {
+        out.thrown = std::current_exception();
+    }
+}
+
+/// The same under a time limit: the attempt becomes a coroutine of its own, which can be canceled
+/// while this one waits for it. True if the limit was reached.
+template <class Operation>
+boost::asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited_outcome(
+    Operation& operation, const attempt& current, async_clock* clock,
+    attempt_result<typename awaited<Operation>::stored>& out) {
+    using executor_type = typename awaited<Operation>::executor;
+    const executor_type executor = co_await boost::asio::this_coro::executor;
+    auto body = [&]() -> boost::asio::awaitable<void, executor_type> {
+        // The outer coroutine's filter has been applied already; pass on whatever it let through.
+        const auto reset = boost::asio::this_coro::reset_cancellation_state(
+            boost::asio::enable_total_cancellation());
+        co_await reset;
+        auto pending = keep_outcome(operation, current, out);
+        co_await std::move(pending);
+    };
+    auto initiate = [&executor, &body](auto handler) {
+        boost::asio::co_spawn(executor, body, std::move(handler));
+    };
+    const limit_request request{current.deadline, clock};
+    auto pending = async_limited<std::exception_ptr>(
+        executor, request, initiate, boost::asio::use_awaitable_t<executor_type>{});
+    const std::tuple<limit_result, std::exception_ptr> ended = co_await std::move(pending);
+    if (std::get<1>(ended) != nullptr && !out.value && !out.thrown) {
+        out.thrown = std::get<1>(ended);
+    }
+    co_return std::get<0>(ended).timed_out;
+}
+
+/// One attempt of a coroutine loop, classified.
+template <class Stored, class... Exceptions>
+[[nodiscard]] std::optional<failure_facts> failure_of(
+    const attempt_result<Stored>& outcome, bool timed_out, catching_t<Exceptions...> list) {
+    if (outcome.thrown) {
+        return after_limit(describe_thrown(outcome.thrown, list), timed_out);
+    }
+    if (outcome_traits<Stored>::is_failure(*outcome.value)) {
+        return after_limit(outcome_traits<Stored>::facts(*outcome.value), timed_out);
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] inline bool is_set(boost::asio::cancellation_type_t type) noexcept {
+    return type != boost::asio::cancellation_type::none;
+}
+
+template <class Executor>
+[[nodiscard]] auto pause_in_coroutine(
+    const Executor& executor, const call_options& options, time_point until) {
+    const pause_request request{until, options.stop, async_clock_of(options.clock)};
+    return async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
+}
+
+/// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
+/// 12 miscompiles some temporaries in `co_await` expressions.
+template <class Strategy, class Operation, class... Exceptions>
+boost::asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
+run_coroutine(
+    Strategy& strategy, call_options options, Operation operation, catching_t<Exceptions...> list) {
+    const typename awaited<Operation>::executor executor =
+        co_await boost::asio::this_coro::executor;
+    async_clock* const clock = async_clock_of(options.clock);
+    const call_time time(options);
+    retry_session<Strategy> session(strategy, options);
+    session.set_deadline(time.deadline());
+    const duration delay = session.begin(session.wants_moment() ? time.draw() : moment{});
+    const auto signals = co_await boost::asio::this_coro::cancellation_state;
+    bool canceled = is_set(signals.cancelled());
+    if (delay > duration::zero() && !canceled && !(canceled = options.stop.stop_requested())) {
+        const time_point now = time.clock().now();
+        const duration first = std::min(delay, time_left(now, session.deadline()));
+        auto pause = pause_in_coroutine(executor, options, add_saturated(now, first));
+        canceled = !co_await std::move(pause);
+    }
+    if (canceled) {
+        throw canceled_before_first_attempt{};
+    }
+    for (;;) {
+        attempt current{
+            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
+            options.stop};
+        time.limit(current, session.deadline());
+        attempt_result<typename awaited<Operation>::stored> outcome;
+        bool timed_out = false;
+        if (current.deadline == no_deadline) {
+            auto pending = keep_outcome(operation, current, outcome);
+            co_await std::move(pending);
+        } else {
+            auto pending = keep_limited_outcome(operation, current, clock, outcome);
+            timed_out = co_await std::move(pending);
+        }
+        const std::optional<failure_facts> failure = failure_of(outcome, timed_out, list);
+        if (!failure) {
+            session.on_success(session.wants_moment() ? time.draw() : moment{});
+            co_return std::move(*outcome.value);
+        }
+        // Asked for anew: the operation may have put another state in its place.
+        const auto latest = co_await boost::asio::this_coro::cancellation_state;
+        canceled = options.stop.stop_requested() || is_set(latest.cancelled());
+        const moment failed_at = time.draw();
+        const retry_step next = session.on_failure(*failure, failed_at, canceled);
+        bool go_on = next.retry;
+        if (next.retry && next.wait > duration::zero()) {
+            const time_point until = add_saturated(failed_at.now, next.wait);
+            auto pause = pause_in_coroutine(executor, options, until);
+            go_on = co_await std::move(pause);
+        }
+        if (next.retry && !go_on) {
+            session.on_canceled_wait(moment{time.clock().now(), 0});
+        }
+        if (!go_on) {
+            if (outcome.thrown) {
+                std::rethrow_exception(outcome.thrown);
+            }
+            co_return std::move(*outcome.value);
+        }
+    }
+}
+
+/// An operation that returns nothing: drops the placeholder.
+template <class Strategy, class Operation, class... Exceptions>
+boost::asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
+    Strategy& strategy, call_options options, Operation operation, catching_t<Exceptions...> list) {
+    auto pending = run_coroutine(strategy, std::move(options), std::move(operation), list);
+    co_await std::move(pending);
+}
+
+}  // namespace reprise::detail

@@ -1,0 +1,21 @@
+#include <reprise/asio/async_clock.hpp>
+#include <stdexcept>
+
+namespace reprise {
+
+wake_target::~wake_target() = default;
+async_clock::~async_clock() = default;
+
+async_clock* detail::async_clock_of(retry_clock* clock) {
+    if (clock == nullptr || clock == &real_clock()) {
+        return nullptr;
+    }
+    auto* const found = dynamic_cast<async_clock*>(clock);
+    if (found == nullptr) {
+        throw std::invalid_argument(
+            "call_options::clock: an asynchronous loop needs an async_clock");
+    }
+    return found;
+}
+
+}  // namespace reprise

@@ -1,0 +1,381 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <memory>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+
+#include "fast_strategy.hpp"
+
+namespace reprise::cancellation_test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using boost::system::error_code;
+using boost::system::system_error;
+using steady_timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
+
+/// One asynchronous loop whose attempts take 10 s of virtual time, fail, and can be canceled.
+struct play {
+    testing::virtual_timer time;
+    asio::io_context io;
+    standard_strategy strategy{testing::steps_of(10s)};
+    decision_trace trace;
+    std::stop_source stop;
+    call_options options{.stop = stop.get_token(), .trace = &trace, .clock = &time};
+    asio::cancellation_signal signal;
+    std::optional<error_code> ended;
+    duration ended_at{};
+    int calls = 0;
+    asio::cancellation_type_t seen = asio::cancellation_type::none;
+
+    /// The attempt: ends early with `operation_aborted` when a signal comes.
+    auto attempts() {
+        return [this](const attempt&, auto handler) {
+            ++calls;
+            auto step = std::make_shared<decltype(handler)>(std::move(handler));
+            auto done = std::make_shared<bool>(false);
+            const auto end = [this, step, done](error_code code) {
+                if (!std::exchange(*done, true)) {
+                    asio::post(io, [step, code] { std::move (*step)(code); });
+                }
+            };
+            auto slot = asio::get_associated_cancellation_slot(*step);
+            if (slot.is_connected()) {
+                slot.assign([this, end](asio::cancellation_type_t type) {
+                    seen = type;
+                    end(asio::error::operation_aborted);
+                });
+            }
+            time.after(10s, [end] { end(asio::error::connection_refused); });
+        };
+    }
+    void start() {
+        async_retry<void(error_code)>(
+            io, strategy, options, attempts(),
+            asio::bind_cancellation_slot(signal.slot(), [this](error_code code) {
+                ASSERT_FALSE(ended) << "completed twice";
+                ended = code;
+                ended_at = time.elapsed();
+            }));
+    }
+    void cancel_at(duration when, asio::cancellation_type_t type) {
+        time.at(time_point{} + when, [this, type] { signal.emit(type); });
+    }
+};
+
+// Attempts run from 0, 20, 50, 100 and 190 s, each for 10 s; between them the loop waits.
+TEST(cancellation, SM_19_a_signal_at_every_second_ends_the_loop_at_that_second) {
+    for (int second = 0; second < 200; ++second) {
+        SCOPED_TRACE(second);
+        play p;
+        p.start();
+        p.cancel_at(std::chrono::seconds{second}, asio::cancellation_type::total);
+        p.time.run(p.io);
+        ASSERT_TRUE(p.ended);
+        EXPECT_EQ(p.ended_at, std::chrono::seconds{second});
+        EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+    }
+}
+
+TEST(cancellation, SM_19_a_stop_request_at_every_second_ends_waits_and_leaves_attempts_alone) {
+    for (int second = 0; second < 200; ++second) {
+        SCOPED_TRACE(second);
+        play p;
+        p.start();
+        p.time.at(time_point{} + std::chrono::seconds{second}, [&p] { p.stop.request_stop(); });
+        p.time.run(p.io);
+        ASSERT_TRUE(p.ended);
+        EXPECT_EQ(*p.ended, asio::error::connection_refused);
+        EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+        EXPECT_EQ(p.seen, asio::cancellation_type::none);
+        const auto late = p.ended_at - std::chrono::seconds{second};
+        EXPECT_GE(late, 0s);
+        EXPECT_LE(late, 10s);  // The rest of a running attempt at most.
+    }
+}
+
+TEST(cancellation, SM_19_a_signal_reaches_the_running_attempt_with_its_type) {
+    for (const auto type :
+         {asio::cancellation_type::total, asio::cancellation_type::partial,
+          asio::cancellation_type::terminal}) {
+        for (const bool limited : {false, true}) {
+            play p;
+            if (limited) {
+                p.options.attempt_timeout = 1min;
+            }
+            p.start();
+            p.cancel_at(25s, type);
+            p.time.run(p.io);
+            ASSERT_TRUE(p.ended);
+            EXPECT_EQ(*p.ended, asio::error::operation_aborted);
+            EXPECT_EQ(p.seen, type);
+            EXPECT_EQ(p.calls, 2);
+            EXPECT_EQ(p.ended_at, 25s);
+        }
+    }
+}
+
+TEST(cancellation, a_canceled_wait_ends_with_the_last_result) {
+    play p;
+    p.start();
+    p.cancel_at(15s, asio::cancellation_type::terminal);
+    p.time.run(p.io);
+    ASSERT_TRUE(p.ended);
+    EXPECT_EQ(*p.ended, asio::error::connection_refused);
+    EXPECT_EQ(p.calls, 1);
+}
+
+TEST(cancellation, a_signal_after_the_end_finds_nobody) {
+    play p;
+    p.start();
+    p.time.run(p.io);
+    ASSERT_TRUE(p.ended);
+    EXPECT_FALSE(p.signal.slot().has_handler());
+    p.signal.emit(asio::cancellation_type::all);
+}
+
+TEST(cancellation, canceled_in_the_initial_delay_no_attempt_is_made) {
+    for (const bool by_signal : {true, false}) {
+        play p;
+        testing::slow_start strategy(30s);
+        async_retry<void(error_code)>(
+            p.io, strategy, p.options, p.attempts(),
+            asio::bind_cancellation_slot(p.signal.slot(), [&p](error_code code) {
+                p.ended = code;
+                p.ended_at = p.time.elapsed();
+            }));
+        p.time.after(5s, [&] {
+            by_signal ? p.signal.emit(asio::cancellation_type::all)
+                      : static_cast<void>(p.stop.request_stop());
+        });
+        p.time.run(p.io);
+        ASSERT_TRUE(p.ended);
+        EXPECT_EQ(*p.ended, asio::error::operation_aborted);
+        EXPECT_EQ(p.ended_at, 5s);
+        EXPECT_EQ(p.calls, 0);
+    }
+}
+
+TEST(cancellation, SM_19_a_signal_before_the_executor_runs_is_not_missed) {
+    play p;
+    p.options.attempt_timeout = 1min;
+    p.start();
+    p.signal.emit(asio::cancellation_type::total);
+    p.time.run(p.io);
+    ASSERT_TRUE(p.ended);
+    EXPECT_EQ(*p.ended, asio::error::operation_aborted);
+    EXPECT_EQ(p.ended_at, 0s);
+
+    play q;
+    testing::slow_start strategy(30s);
+    async_retry<void(error_code)>(
+        q.io, strategy, q.options, q.attempts(),
+        asio::bind_cancellation_slot(q.signal.slot(), [&q](error_code code) { q.ended = code; }));
+    q.signal.emit(asio::cancellation_type::total);
+    q.io.poll();
+    ASSERT_TRUE(q.ended);
+    EXPECT_EQ(*q.ended, asio::error::operation_aborted);
+    EXPECT_EQ(q.calls, 0);
+}
+
+TEST(cancellation, stopped_before_the_start_makes_one_attempt_unless_it_would_have_to_wait) {
+    play p;
+    p.stop.request_stop();
+    p.start();
+    p.time.run(p.io);
+    EXPECT_EQ(p.calls, 1);
+    EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+
+    play q;
+    q.stop.request_stop();
+    testing::slow_start strategy(30s);
+    async_retry<void(error_code)>(
+        q.io, strategy, q.options, q.attempts(), [&q](error_code code) { q.ended = code; });
+    EXPECT_FALSE(q.ended) << "completed inside the initiating function";
+    q.time.run(q.io);
+    ASSERT_TRUE(q.ended);
+    EXPECT_EQ(*q.ended, asio::error::operation_aborted);
+    EXPECT_EQ(q.calls, 0);
+}
+
+TEST(cancellation, a_context_destroyed_during_a_wait_destroys_the_handler_uncalled) {
+    for (const bool real_time : {true, false}) {
+        auto life = std::make_shared<int>(1);
+        bool called = false;
+        standard_strategy strategy(testing::steps_of(1h));
+        testing::virtual_timer time;
+        std::stop_source stop;
+        {
+            asio::io_context io;
+            call_options options{.stop = stop.get_token()};
+            options.clock = real_time ? nullptr : &time;
+            async_retry<void(error_code)>(
+                io, strategy, options,
+                [&](const attempt&, auto handler) {
+                    asio::post(io, [h = std::move(handler)]() mutable {
+                        h(error_code(asio::error::connection_refused));
+                    });
+                },
+                [life, &called](error_code) { called = true; });
+            io.poll();
+            EXPECT_GT(life.use_count(), 1);
+        }
+        EXPECT_EQ(life.use_count(), 1);
+        EXPECT_FALSE(called);
+        EXPECT_EQ(time.pending(), 0U);
+        stop.request_stop();  // Reaches nobody.
+    }
+}
+
+TEST(cancellation, a_context_destroyed_during_a_limited_attempt_destroys_the_handler_uncalled) {
+    auto life = std::make_shared<int>(1);
+    standard_strategy strategy;
+    auto io = std::make_unique<asio::io_context>();
+    auto never = std::make_shared<steady_timer>(*io, std::chrono::steady_clock::time_point::max());
+    async_retry<void(error_code)>(
+        *io, strategy, call_options{.attempt_timeout = 1h},
+        [never](const attempt&, auto handler) { never->async_wait(std::move(handler)); },
+        [life](error_code) { FAIL(); });
+    io->poll();
+    EXPECT_GT(life.use_count(), 1);
+    never.reset();
+    io.reset();
+    EXPECT_EQ(life.use_count(), 1);
+}
+
+TEST(cancellation, a_context_destroyed_under_a_coroutine_destroys_its_frame) {
+    for (const bool limited : {false, true}) {
+        auto life = std::make_shared<int>(1);
+        standard_strategy strategy(testing::steps_of(1h));
+        call_options options;
+        if (limited) {
+            options.attempt_timeout = 1h;
+        }
+        {
+            asio::io_context io;
+            auto body = [&, life]() -> asio::awaitable<void> {
+                auto operation = [life](attempt a) -> asio::awaitable<void> {
+                    if (a.number == 1) {
+                        throw system_error(error_code(asio::error::connection_refused));
+                    }
+                    co_return;
+                };
+                co_await async_retry(strategy, options, operation);
+            };
+            asio::co_spawn(io, body, [](std::exception_ptr) { FAIL(); });
+            io.poll();
+            EXPECT_GT(life.use_count(), 2);
+        }
+        EXPECT_EQ(life.use_count(), 1);
+    }
+}
+
+/// A coroutine loop that fails at once and waits for an hour, or hangs in its attempt.
+struct co_play {
+    testing::virtual_timer time;
+    asio::io_context io;
+    standard_strategy strategy{testing::steps_of(1h)};
+
+    asio::awaitable<void> loop(call_options options, bool hang) {
+        options.clock = &time;
+        auto operation = [hang]() -> asio::awaitable<void> {
+            if (hang) {
+                const auto executor = co_await asio::this_coro::executor;
+                steady_timer never(executor, std::chrono::steady_clock::time_point::max());
+                auto waiting = never.async_wait(asio::use_awaitable);
+                co_await std::move(waiting);
+            }
+            throw system_error(error_code(asio::error::connection_refused));
+        };
+        auto pending = async_retry(strategy, options, operation);
+        co_await std::move(pending);
+    }
+};
+
+[[nodiscard]] error_code code_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const system_error& error) {
+        return error.code();
+    }
+}
+
+TEST(cancellation, SM_19_a_thousand_coroutines_are_canceled_at_once) {
+    constexpr std::size_t count = 1000;
+    co_play p;
+    std::deque<asio::cancellation_signal> signals(count);
+    std::deque<decision_trace> traces(count);
+    std::size_t waiting_ended = 0;
+    std::size_t attempts_ended = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        call_options options{.trace = &traces[i]};
+        if (i % 4 == 0) {
+            options.attempt_timeout = 2h;
+        }
+        asio::co_spawn(
+            p.io, p.loop(options, i % 2 == 0),
+            asio::bind_cancellation_slot(signals[i].slot(), [&](const std::exception_ptr& thrown) {
+                const error_code code = code_of(thrown);
+                ++(code == asio::error::operation_aborted ? attempts_ended : waiting_ended);
+            }));
+    }
+    p.io.poll();
+    EXPECT_EQ(waiting_ended + attempts_ended, 0U);
+    for (auto& signal : signals) {
+        signal.emit(asio::cancellation_type::terminal);
+    }
+    p.io.restart();
+    p.io.poll();
+    EXPECT_EQ(waiting_ended, count / 2);
+    EXPECT_EQ(attempts_ended, count / 2);
+    EXPECT_EQ(p.time.elapsed(), 0s);
+    EXPECT_EQ(p.time.pending(), 0U);
+    for (const decision_trace& trace : traces) {
+        EXPECT_EQ(trace.refusal(), refusal_reason::canceled);
+    }
+}
+
+TEST(cancellation, a_stop_request_ends_the_wait_of_a_coroutine) {
+    co_play p;
+    std::stop_source stop;
+    decision_trace trace;
+    std::exception_ptr thrown;
+    asio::co_spawn(
+        p.io, p.loop({.stop = stop.get_token(), .trace = &trace}, false),
+        [&](std::exception_ptr error) { thrown = error; });
+    p.time.after(5s, [&] { stop.request_stop(); });
+    p.time.run(p.io);
+    ASSERT_NE(thrown, nullptr);
+    EXPECT_EQ(code_of(thrown), asio::error::connection_refused);
+    EXPECT_EQ(trace.refusal(), refusal_reason::canceled);
+    EXPECT_EQ(p.time.elapsed(), 5s);
+}
+
+TEST(cancellation, a_coroutine_canceled_in_the_initial_delay_throws_before_any_attempt) {
+    co_play p;
+    testing::slow_start strategy(30s);
+    std::stop_source stop;
+    std::exception_ptr thrown;
+    auto body = [&]() -> asio::awaitable<void> {
+        auto operation = []() -> asio::awaitable<void> {
+            ADD_FAILURE();
+            co_return;
+        };
+        const call_options options{.stop = stop.get_token(), .clock = &p.time};
+        co_await async_retry(strategy, options, operation);
+    };
+    asio::co_spawn(p.io, body, [&](std::exception_ptr error) { thrown = error; });
+    p.time.after(5s, [&] { stop.request_stop(); });
+    p.time.run(p.io);
+    ASSERT_NE(thrown, nullptr);
+    EXPECT_THROW(std::rethrow_exception(thrown), canceled_before_first_attempt);
+}
+
+}  // namespace reprise::cancellation_test

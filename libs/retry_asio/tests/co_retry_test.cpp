@@ -1,0 +1,323 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <string>
+
+#include "fast_strategy.hpp"
+
+namespace reprise::co_retry_test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using boost::system::error_code;
+using boost::system::system_error;
+
+[[nodiscard]] system_error refused() {
+    return system_error(error_code(asio::error::connection_refused));
+}
+
+struct stage {
+    testing::virtual_timer time;
+    asio::io_context io;
+    standard_strategy strategy{testing::steps_of(1s)};
+    decision_trace trace;
+    call_options options{.trace = &trace, .clock = &time};
+    std::exception_ptr thrown;
+    bool done = false;
+
+    /// Plays a coroutine to its end and keeps what it threw.
+    template <class Coroutine>
+    void play(Coroutine&& coroutine) {
+        asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
+            done = true;
+            thrown = error;
+        });
+        time.run(io);
+        ASSERT_TRUE(done);
+    }
+};
+
+TEST(co_retry, SM_18_returns_what_the_operation_returns_and_retries_what_it_throws) {
+    stage s;
+    int calls = 0;
+    std::string value;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [&](attempt a) -> asio::awaitable<std::string> {
+            EXPECT_EQ(a.number, static_cast<std::uint32_t>(++calls));
+            if (calls < 3) {
+                throw refused();
+            }
+            co_return "three";
+        };
+        value = co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_EQ(s.thrown, nullptr);
+    EXPECT_EQ(value, "three");
+    EXPECT_EQ(s.time.elapsed(), 3s);
+}
+
+TEST(co_retry, SM_05_the_last_exception_is_the_very_object_that_was_thrown) {
+    stage s;
+    const std::exception_ptr original = std::make_exception_ptr(refused());
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [&]() -> asio::awaitable<void> {
+            std::rethrow_exception(original);
+            co_return;
+        };
+        co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_EQ(s.thrown, original);
+    EXPECT_EQ(s.trace.failed_attempts(), 5U);
+}
+
+/// Neither default-constructible nor copyable.
+class heavy_result {
+public:
+    explicit heavy_result(int value) : value_(std::make_unique<int>(value)) {}
+    [[nodiscard]] int value() const { return *value_; }
+
+private:
+    std::unique_ptr<int> value_;
+};
+
+TEST(co_retry, results_need_no_default_constructor_also_under_a_limit) {
+    for (const bool limited : {false, true}) {
+        stage s;
+        if (limited) {
+            s.options.attempt_timeout = 1min;
+        }
+        int value = 0;
+        s.play([&]() -> asio::awaitable<void> {
+            auto operation = [](attempt a) -> asio::awaitable<heavy_result> {
+                if (a.number == 1) {
+                    throw refused();
+                }
+                co_return heavy_result(7);
+            };
+            const heavy_result result = co_await async_retry(s.strategy, s.options, operation);
+            value = result.value();
+        });
+        EXPECT_EQ(value, 7);
+        EXPECT_EQ(s.trace.failed_attempts(), 1U);
+    }
+}
+
+TEST(co_retry, SM_08_failed_results_are_retried_as_well_as_exceptions) {
+    stage s;
+    testing::scripted_operation script{testing::throttled(5s), testing::transient()};
+    int value = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [&](attempt a) -> asio::awaitable<testing::scripted_result> {
+            co_return script(a);
+        };
+        const testing::scripted_result result =
+            co_await async_retry(s.strategy, s.options, operation);
+        value = result.value();
+    });
+    EXPECT_EQ(value, 3);
+    EXPECT_EQ(s.time.elapsed(), 7s);  // The service's 5 s, then 2 s.
+}
+
+struct busy_error {
+    int code;
+};
+[[nodiscard]] failure_facts retry_facts(const busy_error&) {
+    return {.safety = retry_safety::yes};
+}
+
+TEST(co_retry, SM_08_listed_exception_types_take_part) {
+    stage s;
+    int calls = 0;
+    const auto operation = [&]() -> asio::awaitable<int> {
+        ++calls;
+        throw busy_error{5};
+        co_return 0;
+    };
+    s.play([&]() -> asio::awaitable<void> {
+        co_await async_retry(s.strategy, s.options, catching<busy_error>, operation);
+    });
+    EXPECT_EQ(calls, 5);
+    EXPECT_THROW(std::rethrow_exception(s.thrown), busy_error);
+    calls = 0;
+    s.play(
+        [&]() -> asio::awaitable<void> { co_await async_retry(s.strategy, s.options, operation); });
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
+}
+
+/// An asynchronous wait that only cancellation ends.
+asio::awaitable<void> wait_for_ever() {
+    const auto executor = co_await asio::this_coro::executor;
+    asio::basic_waitable_timer<std::chrono::steady_clock> never(executor);
+    never.expires_at(std::chrono::steady_clock::time_point::max());
+    auto waiting = never.async_wait(asio::use_awaitable);
+    co_await std::move(waiting);
+}
+
+TEST(co_retry, SM_19_an_attempt_is_canceled_at_its_timeout_and_counts_as_one) {
+    stage s;
+    s.options.attempt_timeout = 10s;
+    int value = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [](attempt a) -> asio::awaitable<int> {
+            if (a.number == 1) {
+                co_await wait_for_ever();
+            }
+            co_return 8;
+        };
+        value = co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_EQ(value, 8);
+    ASSERT_EQ(s.trace.failed_attempts(), 1U);
+    EXPECT_TRUE(s.trace.entries()[0].timeout);
+    EXPECT_EQ(s.time.elapsed(), 11s);
+}
+
+TEST(co_retry, SM_19_the_deadline_ends_everything) {
+    stage s;
+    s.options.timeout = 5s;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = []() -> asio::awaitable<void> { co_await wait_for_ever(); };
+        co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_THROW(std::rethrow_exception(s.thrown), system_error);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::deadline);
+    EXPECT_EQ(s.time.elapsed(), 5s);
+}
+
+TEST(co_retry, a_canceled_attempt_that_succeeds_all_the_same_is_a_success) {
+    stage s;
+    s.options.attempt_timeout = 10s;
+    int value = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = []() -> asio::awaitable<int> {
+            try {
+                co_await wait_for_ever();
+            } catch (const system_error&) {
+            }
+            co_return 4;
+        };
+        value = co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_EQ(value, 4);
+    EXPECT_EQ(s.trace.failed_attempts(), 0U);
+}
+
+TEST(co_retry, an_operation_that_throws_before_it_becomes_a_coroutine_has_failed_like_any_other) {
+    stage s;
+    int calls = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [&]() -> asio::awaitable<void> {
+            if (++calls < 3) {
+                throw refused();
+            }
+            return wait_for_ever();
+        };
+        s.options.timeout = 10s;
+        co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(s.trace.entries()[1].delay, 2s);
+}
+
+TEST(co_retry, nothing_happens_before_it_is_awaited_and_temporaries_may_be_gone_by_then) {
+    stage s;
+    int calls = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto later = async_retry(
+            s.strategy, call_options{.timeout = 5s, .clock = &s.time},
+            [&calls, text = std::string(100, 'x')](attempt a) -> asio::awaitable<std::size_t> {
+                ++calls;
+                EXPECT_EQ(a.timeout, 5s);
+                co_return text.size();
+            });
+        EXPECT_EQ(calls, 0);
+        s.time.advance(20s);
+        EXPECT_EQ(co_await std::move(later), 100U);
+    });
+    EXPECT_EQ(s.thrown, nullptr);
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(co_retry, SM_01_the_delay_of_the_initial_token_is_waited_for) {
+    stage s;
+    testing::slow_start strategy(4s);
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = []() -> asio::awaitable<int> { co_return 1; };
+        EXPECT_EQ(co_await async_retry(strategy, s.options, operation), 1);
+    });
+    EXPECT_EQ(s.time.elapsed(), 4s);
+}
+
+TEST(co_retry, nested_loops_take_from_the_outer_allowance) {
+    stage s;
+    int inner_calls = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto outer = [&](attempt a) -> asio::awaitable<int> {
+            auto inner = [&]() -> asio::awaitable<int> {
+                ++inner_calls;
+                throw refused();
+                co_return 0;
+            };
+            const call_options options{.outer = a.allowance, .clock = &s.time};
+            auto pending = async_retry(s.strategy, options, inner);
+            co_return co_await std::move(pending);
+        };
+        co_await async_retry(s.strategy, s.options, outer);
+    });
+    EXPECT_EQ(inner_calls, 5);  // Not 25.
+}
+
+TEST(co_retry, SM_18_the_completion_token_form_works_inside_coroutines) {
+    stage s;
+    int value = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto initiate = [&](const attempt& a, auto handler) {
+            const error_code result =
+                a.number < 3 ? error_code(asio::error::connection_refused) : error_code{};
+            asio::post(
+                s.io, [handler = std::move(handler), result]() mutable { handler(result, 9); });
+        };
+        value = co_await async_retry<void(error_code, int)>(
+            s.io, s.strategy, s.options, initiate, asio::use_awaitable);
+    });
+    EXPECT_EQ(s.thrown, nullptr);
+    EXPECT_EQ(value, 9);
+}
+
+TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
+    stage s;
+    testing::virtual_clock blocking;
+    s.options.clock = &blocking;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = []() -> asio::awaitable<void> { co_return; };
+        co_await async_retry(s.strategy, s.options, operation);
+    });
+    EXPECT_THROW(std::rethrow_exception(s.thrown), std::invalid_argument);
+}
+
+TEST(co_retry, SM_20_the_loop_has_no_limit_of_its_own) {
+    stage s;
+    auto endless = composed_strategy(
+        attempt_limits{std::nullopt}, stated_safety{}, exponential_backoff{{.base = 0s, .cap = 0s}},
+        no_budget{});
+    int calls = 0;
+    s.play([&]() -> asio::awaitable<void> {
+        auto operation = [&]() -> asio::awaitable<std::error_code> {
+            const bool enough = ++calls == 10'000;
+            co_return enough ? std::error_code{} : make_error_code(std::errc::connection_refused);
+        };
+        EXPECT_FALSE(co_await async_retry(endless, s.options, operation));
+    });
+    EXPECT_EQ(calls, 10'000);
+}
+
+}  // namespace reprise::co_retry_test

@@ -1,0 +1,41 @@
+#pragma once
+
+/// A strategy for tests: delays without jitter, so that virtual time is easy to follow.
+
+#include <chrono>
+#include <cstdint>
+
+#include <reprise/retry/standard_strategy.hpp>
+
+namespace reprise::testing {
+
+/// Delays of 1, 2, 4, ... units; `attempts_max` attempts.
+[[nodiscard]] inline standard_options steps_of(duration unit, std::uint32_t attempts_max = 5) {
+    standard_options options;
+    options.attempts_max = attempts_max;
+    options.backoff.base = unit;
+    options.backoff.cap = unit * 16;
+    options.backoff.jitter = jitter::none;
+    options.bucket.capacity = 1e6;  // Some tests run a thousand loops on one strategy.
+    return options;
+}
+
+/// Grants an initial token that must be waited for, then refuses every retry.
+class slow_start : public token_issuer<slow_start> {
+public:
+    explicit slow_start(duration delay) : delay_(delay) {}
+    decision begin(token_state& token, const moment&) noexcept {
+        token = token_state{};
+        token.delay = delay_;
+        return {};
+    }
+    decision refresh(token_state&, const retry_question&) noexcept {
+        return {refusal_reason::attempts_exhausted, -1};
+    }
+    void succeed(const token_state&, const moment&) noexcept {}
+
+private:
+    duration delay_;
+};
+
+}  // namespace reprise::testing

@@ -1,0 +1,341 @@
+/// SM-18: one script, three loops, one story. Each row of the table is played through the blocking
+/// loop, the completion-token loop and the coroutine loop, with equal strategies, equal randomness
+/// and virtual time; the recorded traces must be equal entry by entry, and so must the ends.
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <optional>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/blocking.hpp>
+#include <reprise/retry/presets.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <string>
+#include <vector>
+
+#include "fast_strategy.hpp"
+
+template <>
+struct reprise::canceled_outcome<std::optional<reprise::testing::scripted_error>> {
+    static std::optional<testing::scripted_error> make() { return testing::scripted_error{}; }
+};
+
+/// An error, or nothing on success.
+template <>
+struct reprise::outcome_traits<std::optional<reprise::testing::scripted_error>> {
+    using result = std::optional<testing::scripted_error>;
+    static bool is_failure(const result& r) noexcept { return r.has_value(); }
+    static failure_facts facts(const result& r) noexcept { return r->facts; }
+};
+
+namespace reprise::same_decisions_test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using testing::scripted_error;
+using result = std::optional<scripted_error>;
+
+/// How one attempt goes: it takes `time`, then fails with `facts` (or succeeds without).
+struct attempt_script {
+    duration time{};
+    std::optional<failure_facts> facts{};
+};
+
+struct scenario {
+    std::string name;
+    std::vector<attempt_script> attempts;  ///< The last one repeats.
+    call_options options{};                ///< Clock, trace and randomness are filled in.
+    std::optional<duration> stop_at{};     ///< When the caller asks to stop.
+    standard_options strategy{};
+};
+
+/// What a loop did.
+struct story {
+    std::vector<trace_entry> entries;
+    std::size_t calls = 0;
+    std::size_t draws = 0;
+    std::int64_t bucket_level = 0;
+    duration elapsed{};
+    std::optional<std::size_t> failed_step{};  ///< Of the final error, if it failed.
+    bool threw = false;
+};
+
+/// The operation of all three loops: the facts of an attempt that is cut at its limit are those
+/// that the asynchronous loops give to an attempt they cancel.
+[[nodiscard]] result outcome_of(
+    const attempt_script& script, const attempt& current, std::size_t step) {
+    if (script.time >= current.timeout) {
+        return scripted_error{step, {.safety = retry_safety::maybe, .timeout = true}};
+    }
+    return script.facts ? result(scripted_error{step, *script.facts}) : std::nullopt;
+}
+
+/// Everything one run needs, filled alike for all loops.
+template <class Clock>
+struct run {
+    explicit run(const scenario& plan)
+        : plan_(plan), strategy(plan.strategy), options(plan.options) {
+        options.clock = &clock;
+        options.trace = &trace;
+        options.random = random.source();
+        options.stop = stop.get_token();
+        if (plan.stop_at) {
+            clock.at(time_point{} + *plan.stop_at, [this] { stop.request_stop(); });
+        }
+    }
+    [[nodiscard]] const attempt_script& next() {
+        const std::size_t index = std::min(calls, plan_.attempts.size() - 1);
+        ++calls;
+        return plan_.attempts[index];
+    }
+    [[nodiscard]] story tell(const result& last, bool threw) {
+        story out;
+        for (std::size_t i = 0; i < trace.entries().size(); ++i) {
+            out.entries.push_back(trace.entries()[i]);
+        }
+        out.calls = calls;
+        out.draws = random.draws();
+        out.bucket_level = strategy.budget().bucket()->level();
+        out.elapsed = finished.value_or(clock.elapsed());
+        out.failed_step = last ? std::optional(last->step) : std::nullopt;
+        out.threw = threw;
+        return out;
+    }
+
+    const scenario& plan_;
+    Clock clock;
+    standard_strategy strategy;
+    testing::scripted_random random{7U << 20U, ~0ULL, 1ULL << 63U, 0, 3ULL << 61U, 5ULL << 60U};
+    decision_trace trace;
+    std::stop_source stop;
+    call_options options;
+    std::size_t calls = 0;
+    std::optional<duration> finished;  ///< Time goes on after a loop's end if a step was cut.
+};
+
+[[nodiscard]] story play_blocking(const scenario& plan) {
+    run<testing::virtual_clock> r(plan);
+    const result last = retry(r.strategy, r.options, [&](const attempt& current) {
+        const attempt_script& script = r.next();
+        const result out = outcome_of(script, current, r.calls);
+        r.clock.advance(std::min(script.time, current.timeout));
+        return out;
+    });
+    return r.tell(last, false);
+}
+
+/// An asynchronous operation that takes virtual time and can be canceled.
+template <class Handler>
+class slow_step : public std::enable_shared_from_this<slow_step<Handler>> {
+public:
+    slow_step(asio::io_context& io, Handler handler, result out)
+        : io_(io), handler_(std::move(handler)), out_(out) {}
+    void start(testing::virtual_timer& clock, duration time) {
+        auto self = this->shared_from_this();
+        auto slot = asio::get_associated_cancellation_slot(*handler_);
+        if (slot.is_connected()) {
+            slot.assign([weak = std::weak_ptr(self)](asio::cancellation_type_t) {
+                if (auto step = weak.lock()) {
+                    step->end();
+                }
+            });
+        }
+        if (time > duration::zero()) {
+            clock.after(time, [self] { self->end(); });
+        } else {
+            end();
+        }
+    }
+
+private:
+    void end() {
+        if (handler_) {
+            asio::post(io_, [handler = std::move(*handler_), out = out_]() mutable {
+                std::move(handler)(out);
+            });
+            handler_.reset();
+        }
+    }
+    asio::io_context& io_;
+    std::optional<Handler> handler_;
+    result out_;
+};
+
+/// Canceled attempts report an error without facts: the loop itself must know why.
+template <class Run, class Handler>
+void start_step(Run& r, asio::io_context& io, const attempt& current, Handler handler) {
+    const attempt_script& script = r.next();
+    result out = outcome_of(script, current, r.calls);
+    if (out && script.time >= current.timeout) {
+        out->facts = failure_facts{};
+    }
+    auto step = std::make_shared<slow_step<Handler>>(io, std::move(handler), out);
+    step->start(r.clock, script.time);
+}
+
+[[nodiscard]] story play_with_token(const scenario& plan) {
+    run<testing::virtual_timer> r(plan);
+    asio::io_context io;
+    result last;
+    async_retry<void(result)>(
+        io, r.strategy, r.options,
+        [&](const attempt& current, auto handler) {
+            start_step(r, io, current, std::move(handler));
+        },
+        [&](const result& out) {
+            last = out;
+            r.finished = r.clock.elapsed();
+        });
+    r.clock.run(io);
+    return r.tell(last, false);
+}
+
+[[nodiscard]] story play_in_coroutine(const scenario& plan) {
+    run<testing::virtual_timer> r(plan);
+    asio::io_context io;
+    result last;
+    std::exception_ptr thrown;
+    auto operation = [&](attempt current) -> asio::awaitable<result> {
+        auto initiate = [&r, &io, current](auto handler) {
+            start_step(r, io, current, std::move(handler));
+        };
+        auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(result)>(
+            initiate, asio::use_awaitable);
+        const result out = co_await std::move(pending);
+        co_return out;
+    };
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            auto pending = async_retry(r.strategy, r.options, operation);
+            last = co_await std::move(pending);
+        },
+        [&](std::exception_ptr error) {
+            thrown = error;
+            r.finished = r.clock.elapsed();
+        });
+    r.clock.run(io);
+    return r.tell(last, thrown != nullptr);
+}
+
+void expect_same(const story& expected, const story& actual, const std::string& where) {
+    SCOPED_TRACE(where);
+    ASSERT_EQ(expected.entries.size(), actual.entries.size());
+    for (std::size_t i = 0; i < expected.entries.size(); ++i) {
+        SCOPED_TRACE("entry " + std::to_string(i));
+        const trace_entry& a = expected.entries[i];
+        const trace_entry& b = actual.entries[i];
+        EXPECT_EQ(a.attempt, b.attempt);
+        EXPECT_EQ(a.code, b.code);
+        EXPECT_EQ(a.offset, b.offset);
+        EXPECT_EQ(a.delay, b.delay);
+        EXPECT_EQ(a.budget_level, b.budget_level);
+        EXPECT_EQ(a.refusal, b.refusal);
+        EXPECT_EQ(a.timeout, b.timeout);
+        EXPECT_EQ(a.throttling, b.throttling);
+    }
+    EXPECT_EQ(expected.calls, actual.calls);
+    EXPECT_EQ(expected.draws, actual.draws);
+    EXPECT_EQ(expected.bucket_level, actual.bucket_level);
+    EXPECT_EQ(expected.elapsed, actual.elapsed);
+    EXPECT_EQ(expected.failed_step, actual.failed_step);
+    EXPECT_EQ(expected.threw, actual.threw);
+}
+
+[[nodiscard]] standard_options with_bucket(double capacity) {
+    standard_options options;
+    options.bucket.capacity = capacity;
+    return options;
+}
+
+[[nodiscard]] standard_options with_attempts(std::uint32_t attempts, jitter kind) {
+    standard_options options;
+    options.attempts_max = attempts;
+    options.backoff.jitter = kind;
+    return options;
+}
+
+[[nodiscard]] std::vector<scenario> table() {
+    using testing::permanent;
+    using testing::throttled;
+    using testing::timed_out;
+    using testing::transient;
+    const attempt_script success{};
+    const attempt_script hangs{1h, std::nullopt};
+    const failure_facts server{.fault = failure_fault::server, .code = 500};
+    const failure_facts client{.fault = failure_fault::client, .code = 404};
+    const failure_facts late{.safety = retry_safety::yes, .minimum_wait = duration{-5s}};
+    return {
+        {"success at once", {success}},
+        {"two failures, then success", {{1s, transient()}, {2s, server}, success}},
+        {"fails for ever", {{0s, transient()}}},
+        {"fails for ever, slowly", {{700ms, server}}},
+        {"unsafe", {{0s, permanent()}}},
+        {"client's fault", {{0s, client}}},
+        {"no facts", {{0s, failure_facts{}}}},
+        {"hints", {{0s, throttled(3s)}, {0s, throttled(25s)}, {1s, throttled()}, success}},
+        {"negative hint", {{0s, late}, success}},
+        {"timeouts cost more", {{10s, timed_out()}}, {}, {}, with_bucket(25.0)},
+        {"bucket runs dry", {{0s, transient()}}, {}, {}, with_bucket(12.0)},
+        {"maybe, not repeatable", {{0s, timed_out()}}, {.repeat = repeatability::not_repeatable}},
+        {"deadline refuses", {{1s, transient()}}, {.deadline = time_point{} + 4s}},
+        {"deadline in the past", {{1s, transient()}}, {.deadline = time_point{} - 4s}},
+        {"total timeout", {{200ms, transient()}}, {.timeout = 3s}},
+        {"negative timeout", {{1s, transient()}}, {.timeout = -3s}},
+        {"hint past the deadline", {{0s, throttled(30s)}}, {.timeout = 20s}},
+        {"attempt timeout",
+         {{5s, transient()}, {20s, transient()}, success},
+         {.attempt_timeout = 10s}},
+        {"every attempt times out", {hangs}, {.attempt_timeout = 10s}},
+        {"attempt cut by the deadline", {hangs}, {.timeout = 15s, .attempt_timeout = 10s}},
+        {"not repeatable and cut",
+         {hangs},
+         {.attempt_timeout = 1s, .repeat = repeatability::not_repeatable}},
+        {"stop in the first wait", {{0s, throttled(9s)}}, {}, 4s},
+        {"stop in a later wait", {{1s, throttled(9s)}}, {}, 25s},
+        {"stop during an attempt", {{10s, transient()}}, {}, 4s},
+        {"stop during a limited attempt", {{3s, transient()}}, {.attempt_timeout = 10s}, 2s},
+        {"equal jitter", {{0s, server}}, {}, {}, with_attempts(9, jitter::equal)},
+        {"decorrelated jitter", {{1s, server}}, {}, {}, with_attempts(12, jitter::decorrelated)},
+        {"more attempts than the trace holds",
+         {{0s, server}},
+         {},
+         {},
+         with_attempts(60, jitter::none)},
+        {"one attempt", {{0s, server}}, {}, {}, with_attempts(1, jitter::full)},
+    };
+}
+
+TEST(same_decisions, SM_18_SM_19_three_loops_tell_the_same_story_of_every_script) {
+    for (const scenario& plan : table()) {
+        SCOPED_TRACE(plan.name);
+        const story blocking = play_blocking(plan);
+        expect_same(blocking, play_with_token(plan), "completion token");
+        expect_same(blocking, play_in_coroutine(plan), "coroutine");
+    }
+}
+
+TEST(same_decisions, SM_18_the_scripts_reach_every_end_a_loop_can_come_to) {
+    std::vector<refusal_reason> seen;
+    for (const scenario& plan : table()) {
+        const story told = play_blocking(plan);
+        if (!told.entries.empty()) {
+            seen.push_back(told.entries.back().refusal);
+        }
+    }
+    for (const refusal_reason reason :
+         {refusal_reason::none, refusal_reason::unsafe, refusal_reason::not_repeatable,
+          refusal_reason::client_fault, refusal_reason::unclassified,
+          refusal_reason::attempts_exhausted, refusal_reason::budget_exhausted,
+          refusal_reason::deadline, refusal_reason::canceled}) {
+        EXPECT_NE(std::find(seen.begin(), seen.end(), reason), seen.end())
+            << to_string(reason) << " is never reached";
+    }
+}
+
+}  // namespace reprise::same_decisions_test

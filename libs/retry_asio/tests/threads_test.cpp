@@ -1,0 +1,152 @@
+/// Loops on an executor that several threads run, without a strand of the caller's. Meant for
+/// ThreadSanitizer; the assertions hold in every build.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <deque>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <thread>
+#include <vector>
+
+#include "fast_strategy.hpp"
+
+namespace reprise::threads_test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+/// Runs a context on some threads until it has nothing left to do.
+void run_on_threads(asio::io_context& io, int count) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < count; ++i) {
+        threads.emplace_back([&io] { io.run(); });
+    }
+}
+
+TEST(threads, loops_complete_exactly_once_on_a_context_with_several_threads) {
+    constexpr std::size_t count = 2000;
+    asio::io_context io;
+    standard_strategy strategy(testing::steps_of(1us, 4));
+    std::deque<std::atomic<int>> completions(count);
+    std::atomic<int> attempts = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        async_retry<void(error_code)>(
+            io, strategy, call_options{.attempt_timeout = 1h},
+            [&io, &attempts](const attempt& current, auto handler) {
+                attempts.fetch_add(1);
+                const error_code result =
+                    current.number < 4 ? error_code(asio::error::connection_refused) : error_code{};
+                asio::post(io, [h = std::move(handler), result]() mutable { h(result); });
+            },
+            [&completions, i](error_code) { completions[i].fetch_add(1); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(attempts.load(), static_cast<int>(4 * count));
+    for (const auto& completed : completions) {
+        EXPECT_EQ(completed.load(), 1);
+    }
+}
+
+TEST(threads, an_attempt_may_end_while_its_limit_is_reached_on_another_thread) {
+    constexpr std::size_t count = 500;
+    asio::io_context io;
+    standard_strategy strategy(testing::steps_of(1us, 4));
+    std::atomic<std::size_t> completions = 0;
+    using timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto step = std::make_shared<timer>(io);
+        async_retry<void(error_code)>(
+            io, strategy, call_options{.attempt_timeout = 50us},
+            [step](const attempt&, auto handler) {
+                step->expires_after(50us);
+                step->async_wait(std::move(handler));
+            },
+            [&completions](error_code) { completions.fetch_add(1); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(completions.load(), count);
+}
+
+TEST(threads, SM_19_a_stop_request_may_come_from_any_thread) {
+    constexpr std::size_t count = 200;
+    asio::io_context io;
+    standard_strategy strategy(testing::steps_of(1h));
+    std::stop_source stop;
+    std::atomic<std::size_t> waiting = 0;
+    std::atomic<std::size_t> completions = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        async_retry<void(error_code)>(
+            io, strategy, call_options{.stop = stop.get_token()},
+            [&](const attempt&, auto handler) {
+                waiting.fetch_add(1);
+                handler(error_code(asio::error::connection_refused));
+            },
+            [&](error_code code) {
+                EXPECT_EQ(code, asio::error::connection_refused);
+                completions.fetch_add(1);
+            });
+    }
+    std::jthread stopper([&] {
+        while (waiting.load() < count) {
+            std::this_thread::yield();
+        }
+        stop.request_stop();
+    });
+    run_on_threads(io, 3);
+    EXPECT_EQ(completions.load(), count);
+}
+
+TEST(threads, results_from_a_foreign_thread_are_brought_back_to_the_executor) {
+    asio::io_context io;
+    standard_strategy strategy(testing::steps_of(1us, 4));
+    std::vector<std::jthread> foreign;
+    std::thread::id handler_thread;
+    async_retry<void(error_code)>(
+        io, strategy, call_options{},
+        [&](const attempt& current, auto handler) {
+            const error_code result =
+                current.number < 3 ? error_code(asio::error::connection_refused) : error_code{};
+            foreign.emplace_back([h = std::move(handler), result]() mutable { h(result); });
+        },
+        [&](error_code) { handler_thread = std::this_thread::get_id(); });
+    io.run();  // The loop itself keeps the context busy while a foreign thread works.
+    EXPECT_EQ(handler_thread, std::this_thread::get_id());
+    EXPECT_EQ(foreign.size(), 3U);
+}
+
+TEST(threads, coroutines_retry_on_a_context_with_several_threads) {
+    constexpr std::size_t count = 500;
+    asio::io_context io;
+    standard_strategy strategy(testing::steps_of(1us, 4));
+    std::atomic<std::size_t> succeeded = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto body = [&strategy, &succeeded, i]() -> asio::awaitable<void> {
+            auto operation = [](attempt a) -> asio::awaitable<std::error_code> {
+                co_return a.number < 4 ? make_error_code(std::errc::connection_refused)
+                                       : std::error_code{};
+            };
+            call_options options;
+            if (i % 2 == 0) {
+                options.attempt_timeout = 1h;
+            }
+            auto pending = async_retry(strategy, options, operation);
+            if (!co_await std::move(pending)) {
+                succeeded.fetch_add(1);
+            }
+        };
+        asio::co_spawn(
+            io, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(succeeded.load(), count);
+}
+
+}  // namespace reprise::threads_test
