@@ -91,8 +91,9 @@ std::expected<std::string, sasl_error> unescape_username(std::string_view text) 
 }
 
 bool is_nonce(std::string_view text) noexcept {
+    // The RFC leaves blanks out; the C++ SDK (and all that stand on it) sends them.
     return !text.empty() && std::ranges::all_of(text, [](char each) {
-        return each > ' ' && each <= '~' && each != ',';
+        return each >= ' ' && each <= '~' && each != ',';
     });
 }
 

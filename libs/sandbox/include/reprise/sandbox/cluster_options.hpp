@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/wire/error_map.hpp>
+
+namespace reprise::sandbox {
+
+// Somebody who may log in.
+struct user_options {
+    std::string name{};
+    std::string password{};
+    // Accepted by OAUTHBEARER as this user; empty: none is.
+    std::string bearer_token{};
+    // The buckets this user may see; empty: all, also those that do not exist (a missing bucket is
+    // then answered "not found" instead of "no access").
+    std::vector<std::string> buckets{};
+    // Whether xattrs that start with an underscore are open to this user.
+    bool can_access_system_xattrs = true;
+};
+
+enum class bucket_type : std::uint8_t {
+    couchbase,  // keeps documents on (pretended) disk
+    ephemeral   // memory only: durability levels that persist are refused
+};
+
+struct scope_options {
+    std::string name{};
+    std::vector<std::string> collections{};
+};
+
+struct bucket_options {
+    std::string name = "default";
+    bucket_type type = bucket_type::couchbase;
+    // 0..3; empty: the cluster's.
+    std::optional<std::size_t> replica_count{};
+    // False: a bucket of an old server, which refuses connections that negotiated collections.
+    bool has_collections = true;
+    // Beside `_default._default`, which is always there.
+    std::vector<scope_options> scopes{};
+};
+
+// Everything a cluster starts with. Plain data; two clusters with equal options that are fed equal
+// calls give equal bytes.
+struct cluster_options {
+    // Nodes at the start, 1..256. All of them hold data.
+    std::size_t node_count = 4;
+    // Copies of a bucket's documents beside the active one, 0..3.
+    std::size_t replica_count = 1;
+    // Rows of every bucket's map: a power of two, 1..32768.
+    std::size_t vbucket_count = 1024;
+    std::vector<bucket_options> buckets{};
+    std::vector<user_options> users{};
+    // Start of all randomness: uuids, nonces, error references, faults with a probability.
+    std::uint64_t seed = 1;
+    // Name under which nodes are announced until their endpoints are set.
+    std::string hostname = "127.0.0.1";
+    std::string cluster_name = "sandbox";
+    // Rounds of the password hash; strict clients refuse fewer than 4096.
+    std::uint32_t scram_iterations = 4096;
+    // Offer PLAIN without TLS too. Real servers can be set to; by default only TLS ports do.
+    bool offers_plain_without_tls = false;
+    // The time reported in answers to connections with Tracing.
+    std::chrono::microseconds server_duration{8};
+    // Lock time used when a request names none, 0, or more than the maximum.
+    std::chrono::seconds lock_time_default{15};
+    std::chrono::seconds lock_time_max{30};
+    // Longest value of a document, inflated. Bytes.
+    std::size_t value_size_max_bytes = std::size_t{20} * 1024 * 1024;
+    // Connections at once, over all nodes.
+    std::size_t connection_count_max = 65'536;
+    // Entries the audit log keeps; older ones are dropped, counters go on.
+    std::size_t audit_entry_count_max = 65'536;
+    // What get_error_map answers; empty: the map of all codes this project knows.
+    std::optional<wire::error_map> error_map{};
+};
+
+// What is wrong with the options, for people; empty if nothing is.
+std::optional<std::string> find_problem(const bucket_options& bucket);
+std::optional<std::string> find_problem(const cluster_options& options);
+
+}  // namespace reprise::sandbox

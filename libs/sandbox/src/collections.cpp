@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include <reprise/sandbox/cluster.hpp>
+
+#include "cluster_state.hpp"
+
+// The calls of `cluster` that change scopes and collections. Each makes a new manifest and, with
+// it, a new configuration.
+
+namespace reprise::sandbox {
+
+namespace {
+
+using detail::bucket_record;
+using detail::cluster_state;
+
+using uid_or_error = std::expected<std::uint64_t, cluster_errc>;
+
+uid_or_error publish_manifest(cluster_state& state, bucket_record& bucket) {
+    ++bucket.manifest.uid;
+    state.publish(bucket);
+    return bucket.manifest.uid;
+}
+
+wire::manifest_scope* find_scope(bucket_record& bucket, std::string_view name) {
+    const auto it = std::ranges::find(bucket.manifest.scopes, name, &wire::manifest_scope::name);
+    return it == bucket.manifest.scopes.end() ? nullptr : &*it;
+}
+
+// Documents of a collection that is gone can never be reached again: its id is not reused.
+void forget_documents(cluster_state& state, const bucket_record& bucket, std::uint32_t id) {
+    for (const auto& node : state.nodes) {
+        detail::node_bucket* local = state.find_local(*node, bucket.options.name);
+        if (local == nullptr) {
+            continue;
+        }
+        for (const auto& copy : local->vbuckets) {
+            if (copy != nullptr) {
+                std::erase_if(copy->documents, [id](const auto& entry) {
+                    return entry.first.collection == id;
+                });
+            }
+        }
+    }
+}
+
+void forget_collection(cluster_state& state, bucket_record& bucket, std::uint32_t id) {
+    bucket.collections.erase(id);
+    forget_documents(state, bucket, id);
+}
+
+}  // namespace
+
+uid_or_error cluster::create_scope(std::string_view bucket, std::string_view scope) {
+    bucket_record* record = state_->find_bucket(bucket);
+    if (record == nullptr || !record->options.has_collections) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    if (!wire::is_valid_collection_name(scope, wire::name_origin::user)) {
+        return std::unexpected(cluster_errc::name_invalid);
+    }
+    if (find_scope(*record, scope) != nullptr) {
+        return std::unexpected(cluster_errc::already_exists);
+    }
+    record->manifest.scopes.push_back({std::string(scope), record->scope_id_next++, {}});
+    return publish_manifest(*state_, *record);
+}
+
+uid_or_error cluster::drop_scope(std::string_view bucket, std::string_view scope) {
+    bucket_record* record = state_->find_bucket(bucket);
+    if (record == nullptr) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    wire::manifest_scope* found = find_scope(*record, scope);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_scope);
+    }
+    if (found->id == wire::default_scope.value) {
+        return std::unexpected(cluster_errc::name_invalid);
+    }
+    for (const wire::manifest_collection& collection : found->collections) {
+        forget_collection(*state_, *record, collection.id);
+    }
+    std::erase_if(record->manifest.scopes, [scope](const wire::manifest_scope& candidate) {
+        return candidate.name == scope;
+    });
+    return publish_manifest(*state_, *record);
+}
+
+uid_or_error cluster::create_collection(
+    std::string_view bucket, std::string_view scope, std::string_view collection,
+    std::optional<std::int32_t> max_ttl) {
+    bucket_record* record = state_->find_bucket(bucket);
+    if (record == nullptr || !record->options.has_collections) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    wire::manifest_scope* found = find_scope(*record, scope);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_scope);
+    }
+    if (!wire::is_valid_collection_name(collection, wire::name_origin::user) ||
+        max_ttl.value_or(0) < -1) {
+        return std::unexpected(cluster_errc::name_invalid);
+    }
+    if (record->manifest.find_collection(scope, collection) != nullptr) {
+        return std::unexpected(cluster_errc::already_exists);
+    }
+    const std::uint32_t id = record->collection_id_next++;
+    found->collections.push_back({std::string(collection), id, max_ttl, std::nullopt});
+    record->collections.emplace(id, static_cast<std::uint32_t>(std::max(max_ttl.value_or(0), 0)));
+    return publish_manifest(*state_, *record);
+}
+
+uid_or_error cluster::drop_collection(
+    std::string_view bucket, std::string_view scope, std::string_view collection) {
+    bucket_record* record = state_->find_bucket(bucket);
+    if (record == nullptr) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    wire::manifest_scope* found = find_scope(*record, scope);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_scope);
+    }
+    const auto it =
+        std::ranges::find(found->collections, collection, &wire::manifest_collection::name);
+    if (it == found->collections.end()) {
+        return std::unexpected(cluster_errc::unknown_collection);
+    }
+    forget_collection(*state_, *record, it->id);
+    found->collections.erase(it);
+    return publish_manifest(*state_, *record);
+}
+
+}  // namespace reprise::sandbox

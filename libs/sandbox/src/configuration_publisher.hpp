@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <reprise/wire/cluster_configuration_encode.hpp>
+#include <reprise/wire/configuration_revision.hpp>
+
+namespace reprise::sandbox::detail {
+
+struct cluster_state;
+struct bucket_record;
+struct node_record;
+
+using configuration_description_ptr =
+    std::shared_ptr<const wire::cluster_configuration_description>;
+
+// A configuration as one node knows it, with the bytes it sends, made when first asked for. Nodes
+// share the description; the text differs by the mark of the node that answers.
+class known_configuration {
+public:
+    bool is_known() const noexcept { return description_ != nullptr; }
+    // Only if known.
+    const wire::configuration_revision& revision() const noexcept { return description_->revision; }
+
+    // False if that is what was known already.
+    bool set(const configuration_description_ptr& description, std::size_t this_node);
+
+    // Empty while nothing is known.
+    const std::string& text() const;
+    const std::vector<std::byte>& compressed() const;
+
+private:
+    configuration_description_ptr description_;
+    std::size_t this_node_ = 0;
+    mutable std::string text_;
+    mutable std::vector<std::byte> compressed_;
+};
+
+// The members of the configuration in its order: nodes that did not leave.
+std::vector<const node_record*> configured_nodes(const cluster_state& cluster);
+
+// What all nodes will say about a bucket, or about the cluster, at the cluster's revision.
+configuration_description_ptr describe_bucket(
+    const cluster_state& cluster, const bucket_record& bucket);
+configuration_description_ptr describe_cluster(const cluster_state& cluster);
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,443 @@
+#include <utility>
+
+#include <reprise/json/write.hpp>
+#include <reprise/sandbox/control.hpp>
+#include <reprise/wire/vbucket.hpp>
+
+#include "control_fields.hpp"
+
+namespace reprise::sandbox {
+
+namespace {
+
+using detail::field_reader;
+using detail::status_text;
+
+json::value refuse(std::string_view text) {
+    return json::object{{"ok", false}, {"error", text}};
+}
+
+json::value done() {
+    return json::object{{"ok", true}};
+}
+
+json::value done_or_refused(const std::expected<void, cluster_errc>& result) {
+    return result ? done() : refuse(to_string(result.error()));
+}
+
+std::string hex_id(std::uint64_t id) {
+    std::string text;
+    for (int shift = 60; shift >= 0; shift -= 4) {
+        text += "0123456789abcdef"[(id >> shift) & 0xf];
+    }
+    return text;
+}
+
+std::string_view state_text(std::optional<node_state> state) noexcept {
+    switch (state.value_or(node_state::failed_over)) {
+        case node_state::up:
+            return "up";
+        case node_state::down:
+            return "down";
+        case node_state::failed_over:
+            return "failed_over";
+    }
+    return "unknown";
+}
+
+json::value on_status(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    json::array nodes;
+    for (const node_id id : target.nodes()) {
+        const wire::cluster_node& at = *target.endpoints_of(id);
+        nodes.push_back(json::object{
+            {"node", id.value},
+            {"state", state_text(target.state_of(id))},
+            {"host", at.hostname},
+            {"kv", at.ports.port(wire::service::key_value, wire::transport::plain)},
+            {"kv_tls", at.ports.port(wire::service::key_value, wire::transport::tls)},
+            {"management", at.ports.port(wire::service::management, wire::transport::plain)},
+        });
+    }
+    json::array buckets;
+    for (const std::string& name : target.buckets()) {
+        buckets.push_back(json::object{
+            {"name", name}, {"manifest_uid", wire::to_uid_text(target.manifest(name)->uid)}});
+    }
+    json::object answer{
+        {"ok", true},
+        {"nodes", std::move(nodes)},
+        {"buckets", std::move(buckets)},
+        {"vbuckets", target.options().vbucket_count},
+        {"connections", target.connection_count()},
+        {"requests", target.audit().request_count()},
+        {"faults", target.faults().entries().size()},
+    };
+    return answer;
+}
+
+// --- faults ------------------------------------------------------------------------------------
+
+std::optional<fault_effect> read_effect(field_reader& fields) {
+    const json::value* given = fields.any("effect");
+    if (given == nullptr) {
+        fields.wrong("'effect' is missing");
+        return std::nullopt;
+    }
+    if (const auto word = given->as_string()) {
+        if (*word == "no_answer") {
+            return fault_no_answer{};
+        }
+        if (*word == "close_before") {
+            return fault_close_before{};
+        }
+        if (*word == "close_after") {
+            return fault_close_after{};
+        }
+        fields.wrong("'" + std::string(*word) + "' is no effect");
+        return std::nullopt;
+    }
+    const json::object* object = given->as_object();
+    if (object == nullptr) {
+        fields.wrong("'effect' must be a word or an object");
+        return std::nullopt;
+    }
+    field_reader inner(*object);
+    const auto code = inner.status("status");
+    const auto delay = inner.number("delay_ms");
+    fault_status status{code.value_or(wire::status{}), {}};
+    status.context.context = inner.text("context").value_or("");
+    status.context.ref = inner.text("ref").value_or("");
+    if (code.has_value() == delay.has_value()) {
+        inner.wrong("'effect' wants 'status' or 'delay_ms'");
+    }
+    if (delay.value_or(0) > 86'400'000) {
+        inner.wrong("'delay_ms' is above a day");
+    }
+    if (!inner.finish()) {
+        fields.wrong(inner.problem());
+        return std::nullopt;
+    }
+    if (delay) {
+        return fault_delay{std::chrono::milliseconds(static_cast<std::int64_t>(*delay))};
+    }
+    return status;
+}
+
+json::value on_fault_add(cluster& target, field_reader& fields) {
+    fault_rule rule;
+    rule.ops = fields.ops("ops");
+    rule.key_pattern = fields.text("key").value_or("");
+    rule.node = fields.node("node");
+    rule.bucket = fields.text("bucket").value_or("");
+    rule.skip = fields.number("skip").value_or(0);
+    rule.every = fields.number("every").value_or(1);
+    rule.probability = fields.share("probability").value_or(1.0);
+    rule.limit = fields.number("limit");
+    const auto effect = read_effect(fields);
+    if (!fields.finish() || !effect) {
+        return refuse(fields.problem());
+    }
+    rule.effect = *effect;
+    return json::object{{"ok", true}, {"id", target.faults().add(std::move(rule))}};
+}
+
+json::value describe_effect(const fault_effect& effect) {
+    if (const auto* status = std::get_if<fault_status>(&effect)) {
+        json::object described{{"status", status_text(status->status)}};
+        if (!status->context.context.empty()) {
+            described.set("context", status->context.context);
+        }
+        if (!status->context.ref.empty()) {
+            described.set("ref", status->context.ref);
+        }
+        return described;
+    }
+    if (const auto* delay = std::get_if<fault_delay>(&effect)) {
+        return json::object{
+            {"delay_ms",
+             std::chrono::duration_cast<std::chrono::milliseconds>(delay->delay).count()}};
+    }
+    if (std::holds_alternative<fault_no_answer>(effect)) {
+        return "no_answer";
+    }
+    return std::holds_alternative<fault_close_before>(effect) ? "close_before" : "close_after";
+}
+
+json::value on_fault_list(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    json::array list;
+    for (const fault_entry& entry : target.faults().entries()) {
+        json::array ops;
+        for (const wire::opcode op : entry.rule.ops) {
+            ops.push_back(to_string(op));
+        }
+        json::object described{
+            {"id", entry.id},
+            {"ops", std::move(ops)},
+            {"key", entry.rule.key_pattern},
+            {"bucket", entry.rule.bucket},
+            {"skip", entry.rule.skip},
+            {"every", entry.rule.every},
+            {"probability", entry.rule.probability},
+            {"effect", describe_effect(entry.rule.effect)},
+            {"matched", entry.match_count},
+            {"taken", entry.effect_count},
+        };
+        if (entry.rule.node) {
+            described.set("node", entry.rule.node->value);
+        }
+        if (entry.rule.limit) {
+            described.set("limit", *entry.rule.limit);
+        }
+        list.push_back(std::move(described));
+    }
+    return json::object{{"ok", true}, {"faults", std::move(list)}};
+}
+
+json::value on_fault_remove(cluster& target, field_reader& fields) {
+    const std::uint64_t id = fields.required_number("id");
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    return target.faults().remove(id) ? done() : refuse("no such fault rule");
+}
+
+json::value on_fault_clear(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    target.faults().clear();
+    return done();
+}
+
+// --- audit -------------------------------------------------------------------------------------
+
+json::value describe_entry(const audit_entry& entry) {
+    json::object described{
+        {"number", entry.number},
+        {"time_ns", entry.time.time_since_epoch().count()},
+        {"node", entry.node.value},
+        {"connection", entry.connection.value},
+        {"opaque", entry.opaque},
+        {"op", to_string(entry.op)},
+        {"bucket", entry.bucket},
+        {"vbucket", entry.vbucket.value},
+        {"collection", entry.collection.value},
+        {"key", entry.key},
+        {"value_start", entry.value_start},
+        {"applied", entry.is_applied},
+        {"status", status_text(entry.status)},
+        {"cas", hex_id(entry.cas)},
+        {"seqno", entry.seqno},
+        {"answer", to_string(entry.fate)},
+        {"fault", entry.fault_id},
+    };
+    if (entry.client_id && entry.client_connection_id) {
+        described.set("client", hex_id(*entry.client_id));
+        described.set("client_connection", hex_id(*entry.client_connection_id));
+    }
+    return described;
+}
+
+json::value on_audit(cluster& target, field_reader& fields) {
+    constexpr std::size_t entry_count_default = 100;
+    audit_filter filter;
+    filter.op = fields.op("op");
+    filter.node = fields.node("node");
+    filter.status = fields.status("status");
+    filter.is_applied = fields.flag("applied");
+    filter.bucket = fields.text("bucket").value_or("");
+    filter.key_pattern = fields.text("key").value_or("");
+    const auto opaque = fields.number("opaque");
+    const auto connection = fields.text("connection");
+    if (opaque) {
+        filter.opaque = static_cast<std::uint32_t>(*opaque);
+    }
+    if (connection) {
+        filter.client_connection_id = wire::parse_uid_text(*connection);
+        if (!filter.client_connection_id) {
+            fields.wrong("'connection' must be hexadecimal");
+        }
+    }
+    const auto limit = fields.number("limit").value_or(entry_count_default);
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    json::array entries;
+    for (const audit_entry& entry : target.audit().entries(filter, limit)) {
+        entries.push_back(describe_entry(entry));
+    }
+    json::array counters;
+    for (const audit_counter& counter : target.audit().counters()) {
+        counters.push_back(json::object{
+            {"op", to_string(counter.op)},
+            {"status", status_text(counter.status)},
+            {"count", counter.count},
+            {"applied", counter.applied_count},
+        });
+    }
+    return json::object{
+        {"ok", true},
+        {"requests", target.audit().request_count()},
+        {"entries", std::move(entries)},
+        {"counters", std::move(counters)},
+    };
+}
+
+json::value on_audit_clear(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    target.audit().clear();
+    return done();
+}
+
+// --- topology ----------------------------------------------------------------------------------
+
+json::value on_node_state(cluster& target, field_reader& fields, bool is_up) {
+    const node_id node = fields.required_node("node");
+    return fields.finish() ? done_or_refused(target.set_node_state(node, is_up))
+                           : refuse(fields.problem());
+}
+
+json::value on_node_down(cluster& target, field_reader& fields) {
+    return on_node_state(target, fields, false);
+}
+
+json::value on_node_up(cluster& target, field_reader& fields) {
+    return on_node_state(target, fields, true);
+}
+
+json::value on_failover(cluster& target, field_reader& fields) {
+    const node_id node = fields.required_node("node");
+    return fields.finish() ? done_or_refused(target.failover(node)) : refuse(fields.problem());
+}
+
+json::value on_move_vbucket(cluster& target, field_reader& fields) {
+    const std::string bucket = fields.required_text("bucket");
+    const std::uint64_t number = fields.required_number("vbucket");
+    const node_id to = fields.required_node("to");
+    if (number > 0xffff) {
+        fields.wrong("'vbucket' is past every map");
+    }
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
+    return done_or_refused(target.move_vbucket(bucket, vbucket, to));
+}
+
+json::value on_forward_map(cluster& target, field_reader& fields) {
+    const std::string bucket = fields.required_text("bucket");
+    wire::vbucket_rows rows;
+    if (const json::value* given = fields.any("rows")) {
+        const json::array* list = given->as_array();
+        for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+            auto& row = rows.emplace_back();
+            const json::array* entries = (*list)[i].as_array();
+            for (std::size_t k = 0; entries != nullptr && k < entries->size(); ++k) {
+                const auto node = (*entries)[k].as_int64().value_or(-2);
+                row.push_back(static_cast<std::int16_t>(node < -1 || node > 255 ? -2 : node));
+            }
+        }
+        if (list == nullptr) {
+            fields.wrong("'rows' must be a list of lists");
+        }
+    }
+    return fields.finish() ? done_or_refused(target.set_forward_map(bucket, std::move(rows)))
+                           : refuse(fields.problem());
+}
+
+json::value on_hold(cluster& target, field_reader& fields) {
+    const std::string what = fields.required_text("what");
+    const bool is_held = fields.flag("held").value_or(true);
+    const auto node = fields.node("node");
+    const bool is_configuration = what == "configuration";
+    if (is_configuration != node.has_value()) {
+        fields.wrong("'node' belongs to 'configuration', and must be there then");
+    }
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    if (is_configuration) {
+        return done_or_refused(target.hold_configuration(*node, is_held));
+    }
+    if (what == "replication") {
+        target.hold_replication(is_held);
+        return done();
+    }
+    if (what == "persistence") {
+        target.hold_persistence(is_held);
+        return done();
+    }
+    return refuse("'" + what + "' cannot be held");
+}
+
+json::value on_where(cluster& target, field_reader& fields) {
+    const std::string bucket = fields.required_text("bucket");
+    const std::string key = fields.required_text("key");
+    if (!fields.finish()) {
+        return refuse(fields.problem());
+    }
+    if (target.manifest(bucket) == nullptr) {
+        return refuse(to_string(cluster_errc::unknown_bucket));
+    }
+    const wire::vbucket_id vbucket = wire::vbucket_of(key, target.options().vbucket_count);
+    json::array nodes;
+    for (const std::int16_t node : target.copies_of(bucket, vbucket)) {
+        nodes.push_back(node);
+    }
+    return json::object{{"ok", true}, {"vbucket", vbucket.value}, {"nodes", std::move(nodes)}};
+}
+
+using command_function = json::value (*)(cluster&, field_reader&);
+
+struct control_command {
+    std::string_view name;
+    command_function run;
+};
+
+constexpr control_command commands[] = {
+    {"status", on_status},
+    {"fault_add", on_fault_add},
+    {"fault_list", on_fault_list},
+    {"fault_remove", on_fault_remove},
+    {"fault_clear", on_fault_clear},
+    {"audit", on_audit},
+    {"audit_clear", on_audit_clear},
+    {"node_down", on_node_down},
+    {"node_up", on_node_up},
+    {"failover", on_failover},
+    {"move_vbucket", on_move_vbucket},
+    {"forward_map", on_forward_map},
+    {"hold", on_hold},
+    {"where", on_where},
+};
+
+}  // namespace
+
+json::value handle_control(cluster& target, const json::value& request) {
+    const json::object* object = request.as_object();
+    if (object == nullptr) {
+        return refuse("the request must be a JSON object");
+    }
+    const json::value* name = object->find("command");
+    const auto wanted = name == nullptr ? std::nullopt : name->as_string();
+    if (!wanted) {
+        return refuse("'command' is missing");
+    }
+    for (const control_command& command : commands) {
+        if (command.name == *wanted) {
+            field_reader fields(*object);
+            return command.run(target, fields);
+        }
+    }
+    return refuse("unknown command '" + std::string(*wanted) + "'");
+}
+
+}  // namespace reprise::sandbox

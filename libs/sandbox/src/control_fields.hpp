@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/json/value.hpp>
+#include <reprise/sandbox/ids.hpp>
+#include <reprise/wire/opcode.hpp>
+#include <reprise/wire/status.hpp>
+
+namespace reprise::sandbox::detail {
+
+// Reads the members of a control request. The first thing that is wrong is kept; everything read
+// after it is a default, so a command reads all it wants and checks once. A member nobody asked for
+// is wrong too: `finish` finds it.
+class field_reader {
+public:
+    explicit field_reader(const json::object& request) noexcept : request_(request) {}
+
+    std::optional<std::string> text(std::string_view name);
+    std::string required_text(std::string_view name);
+    std::optional<std::uint64_t> number(std::string_view name);
+    std::uint64_t required_number(std::string_view name);
+    std::optional<double> share(std::string_view name);  // 0..1
+    std::optional<bool> flag(std::string_view name);
+    std::optional<node_id> node(std::string_view name);
+    node_id required_node(std::string_view name);
+    std::optional<wire::opcode> op(std::string_view name);
+    std::vector<wire::opcode> ops(std::string_view name);
+    // By code ("0x86") or by the server's name ("Etmpfail").
+    std::optional<wire::status> status(std::string_view name);
+    // Any value; null if it is not there.
+    const json::value* any(std::string_view name);
+
+    // Notes a fault found elsewhere.
+    void wrong(std::string text);
+    // False if anything was wrong or a member was not asked for; `problem` then says what.
+    bool finish();
+    const std::string& problem() const noexcept { return problem_; }
+
+private:
+    void missing(std::string_view name);
+
+    const json::object& request_;
+    std::vector<std::string_view> asked_;
+    std::string problem_;
+};
+
+// "set" or "0xd1".
+std::optional<wire::opcode> parse_opcode(std::string_view text) noexcept;
+std::optional<wire::status> parse_status(std::string_view text) noexcept;
+// "0x0086"
+std::string status_text(wire::status code);
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string_view>
+
+#include <reprise/base/byte_writer.hpp>
+#include <reprise/base/slice.hpp>
+
+#include "request.hpp"
+#include "vbucket.hpp"
+
+namespace reprise::sandbox::detail {
+
+// The steps that data commands share. Those that give a pointer or optional have answered the
+// request when they give nothing.
+
+// The copy of the request's vbucket on this node, if the bucket, the collection of `key` and the
+// wanted state are there. Answers 0x08, 0x88 or 0x07 otherwise.
+vbucket* open_vbucket(request& current, const wire::document_key& key, vbucket_state wanted);
+
+// What is left of a document that is deleted or has expired: system xattrs stay, all else goes.
+document make_tombstone(const document& dead, std::uint32_t now_seconds);
+
+// The living document, or null. One whose time has come becomes a tombstone first (on an active
+// copy). Answers nothing.
+document* find_alive(request& current, vbucket& in, const wire::document_key& key);
+
+// Whether a change with this CAS may touch a document that exists: success, locked or key_eexists.
+wire::status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept;
+
+// Whether the copies that the request's durability asks for exist. Answers 0xa0 or 0xa1 if not.
+bool is_durability_possible(request& current);
+
+// Stores the document on the active copy, its replicas and disk, and notes it in the audit.
+document& commit(request& current, vbucket& in, const wire::document_key& key, document content);
+
+// The absolute expiry that a request's field means here and now, the collection's limit included.
+std::uint32_t absolute_expiry(
+    const request& current, std::uint32_t field, wire::collection_id collection);
+
+// A value as it came, checked: what is stored, and what it is.
+struct taken_value {
+    base::slice stored;
+    bool is_json = false;
+    bool is_compressed = false;
+};
+// Errors: 0x03 too large, 0x04 not inflatable.
+std::expected<taken_value, wire::status> take_value(
+    const request& current, base::byte_view value, wire::datatype given);
+// The same for text made here.
+taken_value make_value(std::string_view text);
+
+// Answers with the document: flags, value in the form the connection understands, CAS.
+void answer_document(request& current, const document& content, std::uint64_t cas);
+// Answers a change: CAS, and the mutation token if agreed on.
+void answer_mutation(
+    request& current, const vbucket& in, const document& content, base::byte_view value = {},
+    answer_parts parts = {});
+
+}  // namespace reprise::sandbox::detail

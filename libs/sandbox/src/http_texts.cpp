@@ -1,0 +1,94 @@
+#include "http_texts.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base64.hpp"
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+// Cuts the scheme off in any case of letters.
+bool take_scheme(std::string_view& header, std::string_view scheme) {
+    if (header.size() <= scheme.size() ||
+        !std::ranges::equal(header.substr(0, scheme.size()), scheme, {}, lower, lower)) {
+        return false;
+    }
+    header.remove_prefix(scheme.size());
+    return true;
+}
+
+}  // namespace
+
+std::string percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        std::uint8_t byte = 0;
+        const std::string_view digits = text.substr(at + 1).substr(0, 2);
+        const char* end = digits.data() + digits.size();
+        if (text[at] == '%' && digits.size() == 2 &&
+            std::from_chars(digits.data(), end, byte, 16).ptr == end) {
+            out += static_cast<char>(byte);
+            at += 2;
+        } else {
+            out += text[at];
+        }
+    }
+    return out;
+}
+
+std::string_view form_fields::find(std::string_view name) const noexcept {
+    for (const auto& [field, value] : fields) {
+        if (field == name) {
+            return value;
+        }
+    }
+    return {};
+}
+
+form_fields parse_form(std::string_view body) {
+    form_fields form;
+    while (!body.empty()) {
+        const std::string_view pair = body.substr(0, body.find('&'));
+        body.remove_prefix(std::min(pair.size() + 1, body.size()));
+        const std::size_t sign = pair.find('=');
+        std::string value(sign == std::string_view::npos ? "" : pair.substr(sign + 1));
+        std::ranges::replace(value, '+', ' ');
+        form.fields.emplace_back(percent_decoded(pair.substr(0, sign)), percent_decoded(value));
+    }
+    return form;
+}
+
+std::optional<http_login> parse_authorization(std::string_view header) {
+    http_login login;
+    if (take_scheme(header, "bearer ")) {
+        login.bearer_token = header;
+        return login;
+    }
+    if (!take_scheme(header, "basic ")) {
+        return std::nullopt;
+    }
+    const auto plain = from_base64(header);
+    const std::size_t colon = plain ? plain->find(':') : std::string::npos;
+    if (colon == std::string::npos) {
+        return std::nullopt;
+    }
+    login.username = plain->substr(0, colon);
+    login.password = plain->substr(colon + 1);
+    return login;
+}
+
+std::optional<std::int32_t> parse_int32(std::string_view text) noexcept {
+    std::int32_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stop == end && !text.empty() ? std::optional(number)
+                                                                : std::nullopt;
+}
+
+}  // namespace reprise::sandbox::detail

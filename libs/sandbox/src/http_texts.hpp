@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reprise::sandbox::detail {
+
+// The little encodings of HTTP requests. None fails loudly: bytes that are no legal escape stay.
+
+std::string percent_decoded(std::string_view text);
+
+struct form_fields {
+    std::vector<std::pair<std::string, std::string>> fields;
+    // Empty if it is not there.
+    std::string_view find(std::string_view name) const noexcept;
+};
+// "a=1&b=x%20y+z"
+form_fields parse_form(std::string_view body);
+
+struct http_login {
+    std::string username;
+    std::string password;
+    std::string bearer_token;
+};
+// "Basic <base64>" or "Bearer <token>"; empty for anything else.
+std::optional<http_login> parse_authorization(std::string_view header);
+
+std::optional<std::int32_t> parse_int32(std::string_view text) noexcept;
+
+}  // namespace reprise::sandbox::detail

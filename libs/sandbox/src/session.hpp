@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/connection.hpp>
+
+#include "cluster_state.hpp"
+#include "request.hpp"
+
+namespace reprise::sandbox::detail {
+
+// One connection at one node: cuts bytes into requests, lets fault rules have their say, and puts
+// the answers in order. What a request means is the handlers' business.
+class session {
+public:
+    session(
+        cluster_state& cluster, node_record& node, connection_id id, const accept_options& options);
+    ~session();
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    connection_id id() const noexcept { return id_; }
+    node_id node() const noexcept { return node_.id; }
+    std::string_view bucket_name() const noexcept;
+
+    void on_bytes(time_point now, base::byte_view bytes, std::vector<std::byte>& out);
+    void on_time(time_point now, std::vector<std::byte>& out);
+    std::optional<time_point> next_due() const noexcept;
+    bool has_backlog() const noexcept { return has_backlog_; }
+    bool is_closing() const noexcept { return is_closing_; }
+
+    // The node knows new configurations; wakes up if this connection wants to hear of one.
+    void on_configuration();
+    // The node or the bucket is gone.
+    void close_from_cluster();
+    // False if it is in the list of wake-ups already.
+    bool mark_woken() noexcept;
+    void clear_woken() noexcept { is_woken_ = false; }
+
+private:
+    struct delayed_answer {
+        time_point due;
+        bool is_reorderable = false;
+        std::vector<std::byte> bytes;
+    };
+
+    // Handles whole frames at the beginning of `bytes`; gives the size of those handled.
+    std::size_t process(time_point now, base::byte_view bytes, std::vector<std::byte>& out);
+    void process_held(time_point now, std::vector<std::byte>& out);
+    void hold(base::byte_view bytes);
+    void on_frame(time_point now, const wire::frame_view& frame, std::vector<std::byte>& out);
+    // Fills in what is known of a request before it is carried out.
+    void describe(time_point now, const wire::frame_view& frame, audit_entry& entry) const;
+    const fault_entry* find_fault(const audit_entry& entry);
+    // Moves the answer that begins at `start` of `out` to where it has to wait, if it has to.
+    void settle_answer(
+        time_point now, std::chrono::nanoseconds delay, std::size_t start, audit_entry& entry,
+        std::vector<std::byte>& out);
+    void send_due(time_point now, std::vector<std::byte>& out);
+    void send_pushes(std::vector<std::byte>& out);
+    void push(
+        const known_configuration& configuration, std::string_view bucket,
+        configuration_progress& progress, std::vector<std::byte>& out);
+    bool wants_push(
+        const known_configuration& configuration,
+        const configuration_progress& progress) const noexcept;
+    void close() noexcept;
+
+    cluster_state& cluster_;
+    node_record& node_;
+    connection_id id_;
+    std::string peer_;
+    conversation conversation_;
+    std::vector<std::byte> held_;  // bytes of requests not yet handled
+    std::deque<delayed_answer> delayed_;
+    std::size_t delayed_size_ = 0;
+    bool has_backlog_ = false;
+    bool is_closing_ = false;
+    bool is_woken_ = false;
+};
+
+}  // namespace reprise::sandbox::detail
