@@ -1,0 +1,110 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/engine/operation_result.hpp>
+
+namespace reprise::engine {
+
+// What is called when an operation ends: any callable taking `operation_result&&`. Move-only.
+//
+// Callables up to 64 bytes are stored inside, larger ones are allocated. Called at most once, and
+// the callable is destroyed before the call returns, so that what it holds is free by then. Must
+// not throw.
+class completion {
+public:
+    static constexpr std::size_t inline_size_max = 64;
+
+    completion() noexcept = default;
+    template <class Callable>
+        requires(
+            !std::same_as<std::remove_cvref_t<Callable>, completion> &&
+            std::invocable<std::remove_cvref_t<Callable>&, operation_result &&>)
+    completion(Callable&& callable) {  // converts on purpose: any lambda is a completion
+        using stored = std::remove_cvref_t<Callable>;
+        if constexpr (is_inline<stored>) {
+            ::new (static_cast<void*>(storage_)) stored(std::forward<Callable>(callable));
+            act_ = &act_inline<stored>;
+        } else {
+            ::new (static_cast<void*>(storage_))
+                stored*(new stored(std::forward<Callable>(callable)));
+            act_ = &act_pointer<stored>;
+        }
+    }
+    completion(completion&& other) noexcept { take(other); }
+    completion& operator=(completion&& other) noexcept {
+        if (this != &other) {
+            reset();
+            take(other);
+        }
+        return *this;
+    }
+    ~completion() { reset(); }
+
+    [[nodiscard]] explicit operator bool() const noexcept { return act_ != nullptr; }
+
+    // Uses it up. Must not be empty.
+    void operator()(operation_result&& result) {
+        auto* act = std::exchange(act_, nullptr);
+        act(verb::call, storage_, nullptr, &result);
+    }
+
+private:
+    enum class verb { call, move, destroy };
+    using action = void (*)(verb, std::byte*, std::byte*, operation_result*);
+
+    template <class Stored>
+    static constexpr bool is_inline =
+        sizeof(Stored) <= inline_size_max && alignof(Stored) <= alignof(std::max_align_t) &&
+        std::is_nothrow_move_constructible_v<Stored>;
+
+    template <class Stored>
+    static void act_inline(verb what, std::byte* from, std::byte* to, operation_result* result) {
+        auto* stored = std::launder(reinterpret_cast<Stored*>(from));
+        if (what == verb::move) {
+            ::new (static_cast<void*>(to)) Stored(std::move(*stored));
+        }
+        if (what != verb::call) {
+            std::destroy_at(stored);
+            return;
+        }
+        // Moved out first: the call may destroy whatever holds this object.
+        Stored callable(std::move(*stored));
+        std::destroy_at(stored);
+        callable(std::move(*result));
+    }
+    template <class Stored>
+    static void act_pointer(verb what, std::byte* from, std::byte* to, operation_result* result) {
+        Stored* stored = *std::launder(reinterpret_cast<Stored**>(from));
+        if (what == verb::move) {
+            ::new (static_cast<void*>(to)) Stored*(stored);
+            return;
+        }
+        const std::unique_ptr<Stored> owner(stored);
+        if (what == verb::call) {
+            (*owner)(std::move(*result));
+        }
+    }
+
+    void take(completion& other) noexcept {
+        if (other.act_ != nullptr) {
+            other.act_(verb::move, other.storage_, storage_, nullptr);
+            act_ = std::exchange(other.act_, nullptr);
+        }
+    }
+    void reset() noexcept {
+        if (act_ != nullptr) {
+            std::exchange(act_, nullptr)(verb::destroy, storage_, nullptr, nullptr);
+        }
+    }
+
+    alignas(std::max_align_t) std::byte storage_[inline_size_max];
+    action act_ = nullptr;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/time.hpp>
+#include <reprise/wire/compression.hpp>
+#include <reprise/wire/connection_string.hpp>
+
+namespace reprise::engine {
+
+// Who the client is. With `has_client_certificate` the TLS handshake has said it and no SASL is
+// spoken; with a bearer token OAUTHBEARER is used; otherwise user name and password.
+struct credentials {
+    std::string username{};
+    std::string password{};
+    std::string bearer_token{};
+    bool has_client_certificate = false;
+};
+
+enum class hello_order : std::uint8_t {
+    first,                // HELLO is the first command
+    after_authentication  // for old servers that answer it only then
+};
+
+// Everything that can be set. Durations are steady time; every field has a sensible default except
+// `seeds`.
+struct engine_options {
+    // Where to begin; ports that are missing are the transport's default.
+    std::vector<wire::bootstrap_address> seeds{};
+    // Non-empty: ask the name service for the seeds first (SRV), and fall back to `seeds`.
+    std::string dns_srv_name{};
+    wire::transport transport = wire::transport::plain;
+    // `auto`, or the network whose addresses are used.
+    std::string network = "auto";
+    // Said in HELLO, at most 200 bytes.
+    std::string agent = "reprise";
+
+    duration kv_timeout = std::chrono::milliseconds{2500};
+    duration kv_durable_timeout = std::chrono::seconds{10};
+    // From the connect action until the driver says connected (TLS included).
+    duration connect_timeout = std::chrono::seconds{2};
+    // From connected until the bootstrap is done.
+    duration bootstrap_timeout = std::chrono::seconds{10};
+    // Pause between two attempts to connect to a node: exponential with equal jitter.
+    duration reconnect_delay_min = std::chrono::milliseconds{50};
+    duration reconnect_delay_max = std::chrono::seconds{5};
+    duration config_poll_interval = std::chrono::milliseconds{2500};
+    // Least time between two polls of one bucket, whatever asked for them.
+    duration config_poll_floor = std::chrono::milliseconds{50};
+    // Waiting time of the client's own requests (configuration, collection ids).
+    duration internal_timeout = std::chrono::milliseconds{2500};
+    // A connection with requests in flight that is silent for so long is probed with NOOP ...
+    duration probe_after = std::chrono::seconds{1};
+    // ... and closed if nothing comes for so long after that.
+    duration probe_timeout = std::chrono::seconds{2};
+    // Fixed wait after not-my-vbucket, as RFC 0005 has it; absent: the controlled backoff.
+    std::optional<duration> not_my_vbucket_delay{};
+
+    std::size_t kv_connections_per_node = 1;  // for each bucket; 1..64
+    // Requests on the wire of one connection at once, unanswered timed-out ones included; 1..65536.
+    std::size_t pipeline_credit = 1024;
+    // Bytes gathered for one write before no further request is added.
+    std::size_t write_size_max_bytes = std::size_t{256} * 1024;
+    // Operations waiting for a retry, or for a connection, at once.
+    std::size_t parked_count_max = 32768;
+    // Operations waiting for credit on one connection; beyond it the socket counts as not writable.
+    std::size_t ready_count_max = 65536;
+
+    // Null: terminal_error_strategy.
+    std::shared_ptr<request_strategy> strategy{};
+    // Retries are paid from it; absent: free. Never charged for reasons that are always retried.
+    std::optional<bucket_budget> retry_budget{};
+    std::shared_ptr<log_sink> log{};
+    bool log_keys = false;
+
+    hello_order hello = hello_order::first;
+    // PLAIN sends the password readably: without TLS only if asked for.
+    bool allow_plain_without_tls = false;
+    bool enable_error_map = true;    // XERROR and GET_ERROR_MAP
+    bool enable_compression = true;  // snappy, if the server agrees
+    wire::compression_options compression{};
+    bool enable_mutation_tokens = true;
+    bool enable_unordered_execution = true;
+    bool enable_server_duration = true;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <reprise/engine/errc.hpp>
+#include <reprise/engine/retry_history.hpp>
+#include <reprise/engine/retry_reason.hpp>
+
+// Everything known about a failed operation. Needs the standard library and reprise::retry only;
+// part of the vocabulary that users see.
+
+namespace reprise::engine {
+
+// What the node's error map says about a status this client does not know.
+struct error_map_note {
+    std::string name{};
+    std::string description{};
+    std::vector<std::string> attributes{};  // the wire's spelling: "retry-later"
+};
+
+// A plain value, made once when the operation ends, then shared as const.
+struct error_info {
+    std::error_code code{};
+    std::string operation{};  // "get", "upsert", ...
+    std::string bucket{};
+    std::string scope{};
+    std::string collection{};
+    std::string key{};  // never logged by the client itself unless asked for
+
+    // True: the server may have acted. Never true for an idempotent operation.
+    bool is_ambiguous = false;
+    // Why it was tried last, or could not be; `unknown` if it was answered with a plain error.
+    retry_reason last_reason = retry_reason::unknown;
+    retry_reason_set retry_reasons{};
+    std::uint32_t retry_attempts = 0;
+    // The server's status; absent without an answer.
+    std::optional<std::uint16_t> status{};
+    std::optional<error_map_note> error_map{};
+    std::string server_context{};  // the server's own words, if it sent some
+    std::string server_ref{};      // to be looked up in the server's logs
+    // Index of the first failed path of a sub-document mutation.
+    std::optional<std::uint8_t> failed_path{};
+    std::string last_dispatched_to{};  // "host:port"; empty if nothing was ever sent
+    std::uint64_t connection = 0;      // connection id of the last attempt, as given in HELLO
+    std::uint32_t opaque = 0;          // opaque of the last attempt
+    // More, for people: the strategy's exception, the connection's end, ...
+    std::string detail{};
+    // Null if nothing was retried.
+    std::shared_ptr<const retry_history> history{};
+};
+
+// One paragraph: what failed, why, where, and each attempt on a line of its own.
+[[nodiscard]] std::string to_string(const error_info& error);
+
+// What the retry library needs to know (customisation point of reprise::facts_of).
+[[nodiscard]] failure_facts retry_facts(const error_info& error) noexcept;
+
+}  // namespace reprise::engine

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/base/slice.hpp>
+#include <reprise/engine/ids.hpp>
+#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/allowance.hpp>
+#include <reprise/wire/datatype.hpp>
+#include <reprise/wire/framing_extras.hpp>
+#include <reprise/wire/opcode.hpp>
+#include <reprise/wire/subdoc_messages.hpp>
+
+namespace reprise::engine {
+
+enum class operation_kind : std::uint8_t {
+    get,
+    get_and_touch,
+    get_and_lock,
+    unlock,  // needs `cas`: it names the lock
+    touch,
+    exists,  // get-meta; a tombstone counts as not there
+    upsert,
+    insert,
+    replace,
+    remove,
+    append,
+    prepend,
+    increment,
+    decrement,
+    lookup_in,    // sub-document reads, 1..16 specs
+    mutate_in,    // sub-document writes, 1..16 specs, all or nothing
+    get_replica,  // reads copy number `replica`
+    noop,         // to any node of the bucket; no key
+};
+
+// "get", "get_and_touch", ...
+[[nodiscard]] std::string_view to_string(operation_kind kind) noexcept;
+[[nodiscard]] wire::opcode opcode_of(operation_kind kind) noexcept;
+// By RFC 0049's list: get, exists, lookup_in, get_replica, noop.
+[[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
+
+// One path of a lookup or a mutation; owns its text.
+struct subdoc_spec {
+    wire::opcode op = wire::opcode::subdoc_get;
+    wire::path_flags flags = wire::path_flags::none;
+    std::string path{};
+    base::slice value{};
+};
+
+// What to do. Moved into the engine, which keeps it until the operation ends, since it may have to
+// be sent again. Fields that the kind does not use are ignored.
+struct operation_request {
+    operation_kind kind = operation_kind::get;
+    keyspace_id keyspace{};
+    base::slice key{};
+    base::slice value{};
+    std::uint32_t flags = 0;                        // kept by the server; see common_flags.hpp
+    wire::datatype datatype = wire::datatype::raw;  // raw or json
+    std::uint32_t expiry = 0;                       // as it stands on the wire; see expiry.hpp
+    bool preserve_expiry = false;
+    std::uint64_t cas = 0;  // 0: any
+    std::optional<wire::durability_level> durability{};
+    std::uint64_t delta = 1;    // counters
+    std::uint64_t initial = 0;  // counters; with expiry_do_not_create none is made
+    std::uint32_t lock_seconds = 15;
+    std::uint8_t replica = 1;  // 1..3
+    wire::doc_flags doc_flags = wire::doc_flags::none;
+    std::vector<subdoc_spec> specs{};
+
+    // Counted from `start`; absent: the engine's default for the kind. Covers everything.
+    std::optional<duration> timeout{};
+    // Also ends it; the earlier of the two counts.
+    time_point deadline = no_deadline;
+    // Null: the engine's.
+    std::shared_ptr<request_strategy> strategy{};
+    // Shown to the strategy.
+    std::shared_ptr<const std::any> user_data{};
+    // An enclosing retry loop's allowance; must outlive the operation. Retries that are the
+    // client's own affair (always-retry reasons) do not take from it.
+    retry_allowance* outer_allowance = nullptr;
+};
+
+}  // namespace reprise::engine

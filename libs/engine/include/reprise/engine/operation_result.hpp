@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <reprise/base/slice.hpp>
+#include <reprise/engine/error_info.hpp>
+#include <reprise/wire/datatype.hpp>
+#include <reprise/wire/ids.hpp>
+#include <reprise/wire/message.hpp>
+
+namespace reprise::engine {
+
+// One path of a sub-document answer, in the order of the specs.
+struct subdoc_result {
+    std::error_code ec{};      // of this path; unset: success
+    std::uint16_t status = 0;  // as the server sent it
+    base::slice value{};
+};
+
+// How an operation ended. Owns everything it shows; may be moved to another thread.
+struct operation_result {
+    // Unset: success. The paths of a lookup may still have failed one by one.
+    std::error_code ec{};
+    // Set exactly when `ec` is.
+    std::shared_ptr<const error_info> error{};
+
+    std::uint64_t cas = 0;
+    std::uint32_t flags = 0;
+    std::uint32_t expiry = 0;  // exists only
+    wire::datatype datatype = wire::datatype::raw;
+    base::slice value{};        // inflated if it came compressed
+    std::uint64_t counter = 0;  // increment, decrement
+    bool is_present = false;    // exists: the document is there and alive
+    bool is_deleted = false;    // sub-document access to a tombstone
+    std::optional<wire::mutation_token> token{};
+    wire::vbucket_id vbucket{};  // of the key; goes with the token
+    std::vector<subdoc_result> paths{};
+    // Time the server spent, if it said so.
+    std::optional<std::chrono::microseconds> server_duration{};
+
+    std::uint32_t retry_attempts = 0;
+    // Null if nothing was retried.
+    std::shared_ptr<const retry_history> history{};
+
+    [[nodiscard]] bool has_value() const noexcept { return !ec; }
+};
+
+}  // namespace reprise::engine

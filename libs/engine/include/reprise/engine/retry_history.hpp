@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/retry_reason.hpp>
+#include <reprise/retry/bounded_history.hpp>
+#include <reprise/retry/time.hpp>
+
+// What happened to an operation before its last attempt. Needs the standard library and
+// reprise::retry only; part of the vocabulary that users see.
+
+namespace reprise::engine {
+
+// How far an attempt had come when it failed.
+enum class attempt_stage : std::uint8_t {
+    dispatch,  // nothing was sent
+    network,   // sent, no answer
+    response,  // the server answered
+};
+
+[[nodiscard]] std::string_view to_string(attempt_stage stage) noexcept;
+
+// Why there was no further retry.
+enum class retry_refusal : std::uint8_t {
+    none,              // it was retried
+    unclassified,      // the failure is of no known kind
+    lost_in_flight,    // not idempotent, sent, connection closed: the server may have acted
+    strategy_said_no,  // the strategy answered so
+    strategy_failed,   // the strategy threw, or dropped the question
+    outer_allowance,   // an enclosing retry loop has no retries left
+    budget_exhausted,  // the client's retry budget is empty
+    queue_full,        // too many operations wait for a retry
+};
+
+// One short phrase: "strategy said no".
+[[nodiscard]] std::string_view to_string(retry_refusal refusal) noexcept;
+
+// One failed attempt and what was decided about it. 16 bytes.
+struct history_entry {
+    static constexpr std::uint8_t no_endpoint = 0xff;
+
+    std::uint32_t offset_us = 0;  // since the operation was started; saturates after 71 minutes
+    std::uint32_t delay_us = 0;   // wait before the next attempt; 0 when not retried or at once
+    std::uint16_t status = 0;     // the server's status; 0 without an answer
+    std::uint16_t attempt = 0;    // retries made before this failure; saturates
+    retry_reason reason = retry_reason::unknown;
+    attempt_stage stage = attempt_stage::dispatch;
+    std::uint8_t endpoint = no_endpoint;  // index into retry_history::endpoints
+    retry_refusal refusal = retry_refusal::none;
+
+    [[nodiscard]] duration offset() const noexcept { return std::chrono::microseconds{offset_us}; }
+    [[nodiscard]] duration delay() const noexcept { return std::chrono::microseconds{delay_us}; }
+};
+
+static_assert(sizeof(history_entry) == 16);
+
+// The first 8 and the last 24 entries, and how many there were. A plain value that owns its text.
+struct retry_history {
+    bounded_history<history_entry> entries;
+    // "host:port" of the nodes the entries name, each once.
+    std::vector<std::string> endpoints;
+
+    // The name behind an entry's index; empty if it has none.
+    [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
+};
+
+// One line for each entry:
+// "+1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms"
+[[nodiscard]] std::string to_string(const retry_history& history);
+
+}  // namespace reprise::engine

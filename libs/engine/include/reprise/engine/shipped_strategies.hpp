@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/backoff.hpp>
+
+// The strategies that come with the client. Public vocabulary: standard library and reprise::retry.
+
+namespace reprise::engine {
+
+// Delay before retry number `attempts` (0 is the first); `random` is 64 uniform bits.
+using backoff_calculator = std::function<duration(std::uint32_t attempts, std::uint64_t random)>;
+
+// 1, 2, 4, ... 256, 500, 500, ... ms: RFC 0049's rule for best effort, without jitter.
+[[nodiscard]] backoff_calculator exponential_calculator();
+// Any rule of the retry library; for many clients full jitter within the same bounds is kinder.
+[[nodiscard]] backoff_calculator jittered_calculator(
+    const backoff_options& options = {
+        .base = std::chrono::milliseconds{1},
+        .factor = 2.0,
+        .cap = std::chrono::milliseconds{500},
+        .jitter = reprise::jitter::full,
+        .hint_excess_max = {}});
+
+// 1, 10, 50, 100, 500, then 1000 ms: the delay of reasons that are always retried, by the retries
+// made before.
+[[nodiscard]] duration controlled_backoff(std::uint32_t attempts) noexcept;
+
+// Retries whatever may be repeated safely, until the deadline. May be derived from: override
+// `retry_after`, handle your reasons, and call this one for the rest.
+class best_effort_strategy : public request_strategy {
+public:
+    explicit best_effort_strategy(backoff_calculator calculator = exponential_calculator());
+    void retry_after(
+        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+
+private:
+    backoff_calculator calculator_;
+};
+
+// The default. As best effort, except that the five terminal reasons end the request at once with
+// a clear error instead of a timeout. What counts as terminal may grow with new servers; who wants
+// fixed behaviour copies this class.
+class terminal_error_strategy : public best_effort_strategy {
+public:
+    using best_effort_strategy::best_effort_strategy;
+    void retry_after(
+        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+};
+
+}  // namespace reprise::engine

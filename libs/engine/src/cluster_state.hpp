@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/wire/cluster_configuration.hpp>
+#include <reprise/wire/error_map.hpp>
+#include <reprise/wire/ids.hpp>
+
+#include "engine_timer.hpp"
+#include "intrusive_list.hpp"
+#include "operation_slot.hpp"
+
+// What the client knows about the cluster, as data: endpoints, links, collections, buckets.
+
+namespace reprise::engine {
+
+struct bucket_state;
+class kv_connection;
+
+using wait_list = intrusive_list<operation_slot>;
+
+// One address, whatever buckets use it. Kept as long as the engine, since histories name it.
+struct endpoint_record {
+    std::uint32_t number = 0;
+    std::string host;
+    std::uint16_t port = 0;
+    std::string name;            // "host:port"
+    std::size_t link_count = 0;  // links of the current topology
+    // Terminal states; meaningful while link_count is not 0.
+    bool is_auth_refused = false;
+    bool is_tls_failed = false;
+    // The node's error map, while any connection to it lives.
+    std::shared_ptr<const wire::error_map> error_map;
+    std::size_t error_map_shares = 0;
+};
+
+// One wish to be connected: a bucket's connection number `ordinal` to an endpoint. Connects, and
+// connects again, until it is retired.
+struct node_link : engine_timer {
+    node_link(bucket_state& owner, endpoint_record& to, std::size_t number) noexcept
+        : engine_timer(timer_kind::link), bucket(&owner), endpoint(&to), ordinal(number) {}
+
+    bucket_state* bucket;
+    endpoint_record* endpoint;
+    std::size_t ordinal;
+    kv_connection* connection = nullptr;  // from connecting until it is given up
+    wait_list waiters;                    // woken when the connection is open
+    std::uint32_t failures = 0;           // in a row; the reconnect delay grows with it
+    bool is_retired = false;              // not in the topology any more; drains
+    bool has_failed = false;              // the last attempt to connect failed
+    bool was_open = false;                // has been open at least once
+    bool skip_error_map = false;          // the next connection does not ask for it
+    bool is_bucket_missing = false;       // answered 0x01 to select bucket
+    time_point opened{};
+};
+
+enum class collection_state : std::uint8_t {
+    unknown,  // ask when somebody needs it
+    asking,   // the question is on its way
+    stale,    // a node behind its peers answered; asked again after a while
+    known,
+};
+
+// A named collection of a bucket.
+struct collection_entry : engine_timer {
+    collection_entry() noexcept : engine_timer(timer_kind::collection) {}
+
+    bucket_state* bucket = nullptr;
+    std::uint32_t index = 0;
+    std::string path;  // "scope.collection"
+    collection_state state = collection_state::unknown;
+    wire::collection_id id{};
+    std::uint32_t stale_answers = 0;
+    wait_list waiters;
+    kv_connection* asked = nullptr;  // while asking
+    std::uint32_t opaque = 0;
+};
+
+// A bucket, or with an empty name the cluster itself. Its timer is the configuration poll.
+struct bucket_state : engine_timer {
+    explicit bucket_state(std::string given) noexcept
+        : engine_timer(timer_kind::bucket), name(std::move(given)) {}
+
+    std::string name;
+    bool is_open = false;  // somebody wants it; links are kept up
+    wire::cluster_configuration_ptr configuration;
+    std::vector<std::unique_ptr<node_link>> links;
+    // By node index of the configuration, kv_connections_per_node entries each; null: no address.
+    std::vector<node_link*> routes;
+    wait_list not_my_vbucket_waiters;  // woken by a new configuration
+    wait_list topology_waiters;        // no configuration, or no owner in it: likewise
+    std::vector<std::unique_ptr<collection_entry>> collections;
+    std::uint64_t manifest_uid_max = 0;
+    bool is_access_denied = false;
+    std::optional<time_point> polled_last;
+    bool is_poll_wanted = false;  // by something else than the timer
+    std::size_t poll_turn = 0;
+    std::size_t noop_turn = 0;
+};
+
+struct keyspace_entry {
+    bucket_state* bucket = nullptr;
+    std::string scope;
+    std::string collection;
+    collection_entry* entry = nullptr;  // null: the default collection
+};
+
+}  // namespace reprise::engine

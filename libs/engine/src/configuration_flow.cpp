@@ -1,0 +1,148 @@
+// Cluster configurations: applying, polling, and the links that follow from them.
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/wire/cluster_messages.hpp>
+
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+
+// True if it was news. Anything else is refused without harm.
+bool engine_core::apply_configuration(
+    bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now) {
+    wire::parse_configuration_options parsing;
+    parsing.source_host = source_host;
+    auto parsed = wire::parse_cluster_configuration(text, parsing);
+    if (!parsed) {
+        ++counters_.configurations_refused;
+        log(log_level::warn, "configuration refused: " + wire::to_string(parsed.error()));
+        return false;
+    }
+    const bool is_newer =
+        !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
+    if ((*parsed)->bucket_name() != bucket.name || !is_newer) {
+        ++counters_.configurations_refused;
+        return false;
+    }
+    install(bucket, std::move(*parsed), now);
+    return true;
+}
+
+void engine_core::install(
+    bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now) {
+    bucket.configuration = std::move(configuration);
+    ++counters_.configurations_applied;
+    bucket.manifest_uid_max =
+        std::max(bucket.manifest_uid_max, bucket.configuration->collections_manifest_uid());
+    if (network_.empty()) {
+        network_ = wire::select_network(bucket.configuration->nodes(), seeds_, options_.transport);
+    }
+    log(log_level::info, "configuration " + to_string(bucket.configuration->revision()) + " of " +
+                             (bucket.name.empty() ? "the cluster" : bucket.name));
+    sync_links(bucket, now);
+    wake(bucket.not_my_vbucket_waiters, now);
+    wake(bucket.topology_waiters, now);
+}
+
+// One link for each data node (and ordinal) of the configuration; the others retire.
+void engine_core::sync_links(bucket_state& bucket, time_point now) {
+    if (!bucket.configuration || bucket.name.empty()) {
+        return;
+    }
+    reap(bucket);
+    const std::size_t per_node = options_.kv_connections_per_node;
+    const auto nodes = bucket.configuration->nodes();
+    bucket.routes.assign(nodes.size() * per_node, nullptr);
+    bool has_any = false;
+    for (std::size_t node = 0; node < bucket.configuration->kv_node_count(); ++node) {
+        const auto address =
+            nodes[node].endpoint(wire::service::key_value, options_.transport, network_);
+        for (std::size_t ordinal = 0; address && ordinal < per_node; ++ordinal) {
+            bucket.routes[node * per_node + ordinal] =
+                &link_to(bucket, address->host, address->port, ordinal, now);
+            has_any = true;
+        }
+    }
+    if (!has_any) {
+        return;  // keep what we have: it is the only way to a better configuration
+    }
+    std::vector<node_link*> leaving;
+    for (const auto& link : bucket.links) {
+        if (!link->is_retired &&
+            std::ranges::find(bucket.routes, link.get()) == bucket.routes.end()) {
+            leaving.push_back(link.get());
+        }
+    }
+    for (node_link* link : leaving) {
+        retire(*link, now);
+    }
+}
+
+void engine_core::want_configuration(bucket_state& bucket, time_point now) {
+    if (bucket.is_open && !is_closed_ && !bucket.is_poll_wanted) {
+        bucket.is_poll_wanted = true;
+        poll(bucket, now);
+    }
+}
+
+// Asks one node, in turn. Never sooner than the floor after the last time, and never a node that
+// has not answered the last question.
+void engine_core::poll(bucket_state& bucket, time_point now) {
+    if (is_closed_) {
+        return;
+    }
+    if (bucket.polled_last) {
+        const time_point earliest = add_saturated(*bucket.polled_last, options_.config_poll_floor);
+        if (now < earliest) {
+            return wheel_.arm(bucket, earliest);
+        }
+    }
+    wheel_.arm(bucket, add_saturated(now, options_.config_poll_interval));
+    kv_connection* asked = nullptr;
+    for (std::size_t step = 0; step < bucket.links.size() && asked == nullptr; ++step) {
+        kv_connection* candidate = any_open(bucket, bucket.poll_turn);
+        if (candidate == nullptr) {
+            return;  // every bootstrap fetches one itself
+        }
+        if (!candidate->poll_opaque || now - candidate->poll_sent >= options_.internal_timeout) {
+            asked = candidate;
+        }
+    }
+    if (asked == nullptr) {
+        return;  // all are being asked: `is_poll_wanted` is looked at when one answers
+    }
+    if (asked->poll_opaque) {
+        if (opaque_entry* overdue = asked->waiting.find(*asked->poll_opaque)) {
+            asked->waiting.abandon(*overdue);
+        }
+    }
+    wire::get_cluster_config_request request;
+    if (bucket.configuration && bucket.configuration->revision().epoch >= 1 &&
+        asked->features.contains(wire::hello_feature::get_cluster_config_with_known_version)) {
+        request.known = bucket.configuration->revision();
+    }
+    asked->poll_opaque =
+        send_own(*asked, waiter_kind::configuration, wire::opcode::get_cluster_config, 0, request);
+    asked->poll_sent = now;
+    bucket.polled_last = now;
+    bucket.is_poll_wanted = false;
+}
+
+void engine_core::on_poll_answer(
+    kv_connection& connection, const wire::frame_view& frame, time_point now) {
+    connection.poll_opaque.reset();
+    bucket_state& bucket = *connection.link->bucket;
+    // An empty value means: you have the newest.
+    if (frame.status() == wire::status::success && !frame.value().empty()) {
+        if (const auto text = inflated_text(frame)) {
+            apply_configuration(bucket, *text, connection.link->endpoint->host, now);
+        }
+    }
+    if (bucket.is_poll_wanted) {
+        poll(bucket, now);
+    }
+}
+
+}  // namespace reprise::engine

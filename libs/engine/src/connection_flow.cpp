@@ -1,0 +1,454 @@
+// The life of a connection: bootstrap, bytes in, bytes out, probes, the end.
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <reprise/wire/session_messages.hpp>
+
+#include "engine_core.hpp"
+#include "request_encoding.hpp"
+
+namespace reprise::engine {
+namespace {
+
+using feature = wire::hello_feature;
+
+wire::hello_feature_set wanted_features(const engine_options& options, bool skip_error_map) {
+    wire::hello_feature_set wanted{
+        feature::tcp_no_delay,
+        feature::xattr,
+        feature::select_bucket,
+        feature::json,
+        feature::duplex,
+        feature::clustermap_change_notification,
+        feature::alt_request_support,
+        feature::sync_replication,
+        feature::collections,
+        feature::preserve_ttl,
+        feature::subdoc_create_as_deleted,
+        feature::subdoc_replica_read,
+        feature::get_cluster_config_with_known_version,
+        feature::dedupe_not_my_vbucket_clustermap,
+        feature::clustermap_change_notification_brief,
+        feature::subdoc_binary_xattr};
+    const std::array<std::pair<bool, feature>, 6> by_option{{
+        {options.enable_error_map && !skip_error_map, feature::xerror},
+        {options.enable_mutation_tokens, feature::mutation_seqno},
+        {options.enable_unordered_execution, feature::unordered_execution},
+        {options.enable_server_duration, feature::tracing},
+        {options.enable_compression, feature::snappy},
+        {options.enable_compression, feature::snappy_everywhere},
+    }};
+    for (const auto& [is_wanted, code] : by_option) {
+        if (is_wanted) {
+            wanted.insert(code);
+        }
+    }
+    return wanted;
+}
+
+}  // namespace
+
+kv_connection* engine_core::find(connection_id id) noexcept {
+    const auto found = connections_.find(id);
+    return found == connections_.end() ? nullptr : found->second.get();
+}
+
+bootstrap_options engine_core::bootstrap_options_for(const node_link& link, connection_id id) {
+    bootstrap_options options;
+    options.agent_key = wire::make_agent_key({options_.agent, client_number_, id.value});
+    options.features = wanted_features(options_, link.skip_error_map);
+    options.hello = options_.hello;
+    options.identity = identity_;
+    options.bucket = link.bucket->name;
+    const std::array<std::uint64_t, 2> fresh{random_.next(), random_.next()};
+    options.nonce = wire::encode_nonce(std::as_bytes(std::span(fresh)));
+    options.is_over_tls = options_.transport == wire::transport::tls;
+    options.allow_plain_without_tls = options_.allow_plain_without_tls;
+    options.cache = &password_cache_;
+    return options;
+}
+
+void engine_core::on_connected(connection_id id, time_point now) {
+    kv_connection* connection = find(id);
+    if (connection == nullptr || connection->state != connection_state::connecting) {
+        return;
+    }
+    connection->state = connection_state::bootstrapping;
+    connection->received_last = now;
+    connection->has_error_map_share = true;
+    ++connection->link->endpoint->error_map_shares;
+    connection->bootstrap =
+        std::make_unique<bootstrap_fsm>(bootstrap_options_for(*connection->link, id));
+    connection->link->skip_error_map = false;  // the next fresh connection asks again
+    connection->bootstrap->start(connection->control);
+    wheel_.arm(*connection, add_saturated(now, options_.bootstrap_timeout));
+    on_bootstrap_step(*connection, now);
+}
+
+void engine_core::on_connect_failed(
+    connection_id id, connect_failure failure, std::string_view text, time_point now) {
+    kv_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state == connection_state::closed) {
+        connections_.erase(id);
+        return;
+    }
+    endpoint_record& endpoint = *connection->link->endpoint;
+    log(log_level::warn, "cannot connect to " + endpoint.name + ": " +
+                             std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
+                             std::string(text));
+    const bool is_terminal = is_tls_failure(failure);
+    endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+    refresh_terminal_states();
+    finish_connection(*connection, 0, true, now);
+    connections_.erase(id);
+    if (is_terminal) {
+        on_terminal_state(nullptr, now);
+    }
+}
+
+void engine_core::on_bytes(
+    connection_id id, const frame_source& source, base::byte_view bytes, time_point now) {
+    kv_connection* connection = find(id);
+    if (connection == nullptr || connection->state == connection_state::closed ||
+        connection->state == connection_state::connecting) {
+        return;
+    }
+    connection->received_last = now;
+    connection->probe_sent.reset();
+    if (connection->link->endpoint->is_tls_failed) {
+        connection->link->endpoint->is_tls_failed = false;
+        refresh_terminal_states();
+    }
+    connection->reader.feed(bytes);
+    while (connection->state != connection_state::closed) {
+        const auto next = connection->reader.next();
+        if (!next) {
+            const auto name = wire::to_string(next.error());
+            return fail_connection(*connection, "malformed frame: " + std::string(name), now);
+        }
+        if (!*next) {
+            break;
+        }
+        on_frame(*connection, **next, source, now);
+    }
+    if (connection->state != connection_state::closed) {
+        request_write(*connection);
+        close_drained(*connection, now);
+    }
+}
+
+void engine_core::on_frame(
+    kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+    time_point now) {
+    if (frame.is_server_push()) {
+        return on_push(connection, frame, now);
+    }
+    if (connection.state == connection_state::bootstrapping) {
+        connection.bootstrap->on_response(frame, connection.control);
+        return on_bootstrap_step(connection, now);
+    }
+    on_response(connection, frame, source, now);
+}
+
+void engine_core::on_bootstrap_step(kv_connection& connection, time_point now) {
+    bootstrap_fsm& bootstrap = *connection.bootstrap;
+    if (bootstrap.error_map()) {
+        take_error_map(*connection.link->endpoint, bootstrap.error_map());
+    }
+    if (bootstrap.is_authenticated() && connection.link->endpoint->is_auth_refused) {
+        connection.link->endpoint->is_auth_refused = false;
+        refresh_terminal_states();
+    }
+    if (bootstrap.is_bucket_selected()) {
+        clear_bucket_state(*connection.link->bucket);
+    }
+    if (bootstrap.has_failed()) {
+        return on_bootstrap_failed(connection, now);
+    }
+    if (bootstrap.is_done()) {
+        return on_open(connection, now);
+    }
+    request_write(connection);
+}
+
+void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now) {
+    node_link& link = *connection.link;
+    const bootstrap_failure failure = connection.bootstrap->failure();
+    log(log_level::warn, "bootstrap with " + link.endpoint->name + " failed: " +
+                             std::string(to_string(failure)) + ", " + connection.bootstrap->text());
+    bool is_terminal = false;
+    bucket_state* affected = nullptr;
+    switch (failure) {
+        case bootstrap_failure::error_map_corrupt:
+            link.skip_error_map = true;  // once: on_connected forgets it
+            break;
+        case bootstrap_failure::credentials_refused:
+            link.endpoint->is_auth_refused = true;
+            is_terminal = true;
+            break;
+        case bootstrap_failure::bucket_no_access:
+            link.bucket->is_access_denied = true;
+            affected = link.bucket;
+            is_terminal = true;
+            break;
+        case bootstrap_failure::bucket_not_found:
+            // One node alone may be behind; all of them together mean that there is none.
+            link.is_bucket_missing = true;
+            affected = link.bucket;
+            is_terminal = terminal_reason(*link.bucket).has_value();
+            break;
+        default:
+            break;
+    }
+    refresh_terminal_states();
+    fail_connection(connection, to_string(failure), now);
+    if (is_terminal) {
+        on_terminal_state(affected, now);
+    }
+}
+
+void engine_core::on_open(kv_connection& connection, time_point now) {
+    node_link& link = *connection.link;
+    bucket_state& bucket = *link.bucket;
+    connection.state = connection_state::open;
+    connection.features = connection.bootstrap->granted();
+    const std::string text = connection.bootstrap->configuration();
+    if (!connection.bootstrap->text().empty()) {
+        log(log_level::warn, link.endpoint->name + ": " + connection.bootstrap->text());
+    }
+    connection.bootstrap.reset();
+    wheel_.disarm(connection);
+    link.has_failed = false;
+    link.was_open = true;
+    link.opened = now;
+    log(log_level::info, "connected to " + link.endpoint->name);
+    bucket.is_poll_wanted = false;  // the bootstrap has just asked
+    if (!text.empty()) {
+        apply_configuration(bucket, text, link.endpoint->host, now);
+    }
+    if (!bucket.is_armed()) {
+        wheel_.arm(bucket, add_saturated(now, options_.config_poll_interval));
+    }
+    if (connection.state != connection_state::open) {
+        return;  // the configuration does not have this node any more
+    }
+    wake(link.waiters, now);
+    wake(bucket.topology_waiters, now);
+    sync_links(bucket, now);
+}
+
+// Ends a connection by our own decision. Everything handed to a write counts as sent.
+void engine_core::fail_connection(kv_connection& connection, std::string_view why, time_point now) {
+    if (connection.state == connection_state::closed) {
+        return;
+    }
+    log(log_level::warn, "closing " + connection.link->endpoint->name + ": " + std::string(why));
+    actions_.emplace_back(close_action{connection.id});
+    const bool has_failed = connection.state != connection_state::open;
+    finish_connection(connection, connection.sent_end(0), has_failed, now);
+}
+
+void engine_core::on_closed(
+    connection_id id, close_reason reason, std::size_t unwritten_size, time_point now) {
+    kv_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state != connection_state::closed) {
+        endpoint_record& endpoint = *connection->link->endpoint;
+        const bool is_terminal = reason == close_reason::tls_alert;
+        endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+        refresh_terminal_states();
+        log(log_level::info, endpoint.name + ": " + std::string(to_string(reason)));
+        const bool has_failed = connection->state != connection_state::open;
+        finish_connection(*connection, connection->sent_end(unwritten_size), has_failed, now);
+        if (is_terminal) {
+            on_terminal_state(nullptr, now);
+        }
+    }
+    connections_.erase(id);
+}
+
+// The connection is over for us: its link looks for another one, its operations for another way.
+void engine_core::finish_connection(
+    kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now) {
+    node_link& link = *connection.link;
+    bucket_state& bucket = *link.bucket;
+    connection.state = connection_state::closed;
+    wheel_.disarm(connection);
+    drop_error_map(connection);
+    std::vector<operation_slot*> slots;
+    std::vector<collection_entry*> questions;
+    for (opaque_entry& entry : connection.waiting.entries()) {
+        if (entry.kind == waiter_kind::operation) {
+            slots.push_back(&operations_.at(entry.target));
+        } else if (entry.kind == waiter_kind::collection) {
+            questions.push_back(bucket.collections[entry.target].get());
+        }
+        if (entry.kind != waiter_kind::nobody) {
+            connection.waiting.erase(entry);
+        }
+    }
+    // In the order in which they were sent, then those that never were.
+    std::ranges::sort(slots, {}, &operation_slot::wire_offset);
+    while (operation_slot* slot = connection.ready.front()) {
+        connection.ready.erase(*slot);
+        slot->state = operation_state::ready;
+        slots.push_back(slot);
+    }
+    link.connection = nullptr;
+    connection.link = nullptr;
+    reconnect_later(link, has_failed, now);
+    requeue(slots, sent_end, now);
+    for (collection_entry* entry : questions) {
+        forget_question(*entry, now);
+    }
+    if (has_failed) {
+        on_link_failed(link, now);
+    }
+}
+
+void engine_core::requeue(
+    std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
+    for (operation_slot* slot : slots) {
+        const bool was_sent =
+            slot->state == operation_state::on_wire && slot->wire_offset < sent_end;
+        const bool was_handed = slot->state == operation_state::on_wire;
+        slot->connection = nullptr;
+        wheel_.disarm(*slot);
+        slot->state = operation_state::running;
+        if (was_sent) {
+            retry_case failed;
+            failed.reason = retry_reason::socket_closed_while_in_flight;
+            failed.stage = attempt_stage::network;
+            retry(*slot, failed, now);
+        } else if (was_handed) {
+            dispatch_failed(*slot, retry_reason::socket_not_available, now);
+        } else {
+            dispatch(*slot, true, now);
+        }
+    }
+}
+
+void engine_core::request_write(kv_connection& connection) {
+    if (connection.state == connection_state::closed || connection.is_write_requested ||
+        !connection.outstanding().empty()) {
+        return;
+    }
+    const bool has_credit = connection.waiting.operation_count() < options_.pipeline_credit;
+    if (!connection.control.empty() || (!connection.ready.empty() && has_credit)) {
+        connection.is_write_requested = true;
+        actions_.emplace_back(write_action{connection.id});
+    }
+}
+
+base::byte_view engine_core::begin_write(connection_id id, time_point now) {
+    kv_connection* connection = find(id);
+    if (connection == nullptr || connection->state == connection_state::closed ||
+        connection->state == connection_state::connecting) {
+        return {};
+    }
+    connection->is_write_requested = false;
+    if (!connection->outstanding().empty()) {
+        return connection->outstanding();
+    }
+    std::vector<std::byte>& bytes = connection->begin_outgoing();
+    base::byte_writer writer(bytes);
+    while (bytes.size() < options_.write_size_max_bytes && encode_next(*connection, writer, now)) {
+    }
+    if (!connection->is_armed() && connection->waiting.operation_count() != 0) {
+        wheel_.arm(*connection, add_saturated(now, options_.probe_after));
+    }
+    return connection->outstanding();
+}
+
+// Encodes the first of the ready list. False: nothing more can be sent now.
+bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
+    operation_slot* slot = connection.ready.front();
+    if (slot == nullptr || connection.waiting.operation_count() >= options_.pipeline_credit) {
+        return false;
+    }
+    const auto opaque = connection.waiting.insert(
+        waiter_kind::operation, opcode_of(slot->request.kind), slot->index);
+    if (!opaque) {
+        return false;
+    }
+    const keyspace_entry& space = keyspaces_[slot->request.keyspace.value];
+    encoding_context context;
+    context.opaque = *opaque;
+    context.vbucket = slot->vbucket;
+    context.collection = space.entry == nullptr ? wire::default_collection : space.entry->id;
+    context.form = connection.key_form();
+    context.features = connection.features;
+    context.compression = options_.enable_compression ? &options_.compression : nullptr;
+    context.time_left = time_left(now, slot->deadline);
+    const std::uint64_t offset = connection.offset_of_next();
+    connection.ready.erase(*slot);
+    if (auto encoded = encode_operation(out, slot->request, context); !encoded) {
+        connection.waiting.erase(*connection.waiting.find(*opaque));
+        slot->state = operation_state::running;
+        complete_error(
+            *slot, encoded.error().code, {.detail = std::move(encoded.error().detail)}, now);
+        return true;
+    }
+    slot->state = operation_state::on_wire;
+    slot->opaque = *opaque;
+    slot->wire_offset = offset;
+    slot->was_sent = true;
+    slot->connection_number = connection.id.value;
+    return true;
+}
+
+void engine_core::on_written(connection_id id, std::size_t size, time_point now) {
+    static_cast<void>(now);
+    kv_connection* connection = find(id);
+    if (connection == nullptr || connection->state == connection_state::closed) {
+        return;
+    }
+    const bool is_sound = connection->on_written(size);
+    REPRISE_ASSERT(is_sound);
+    request_write(*connection);
+}
+
+void engine_core::on_connection_due(kv_connection& connection, time_point now) {
+    switch (connection.state) {
+        case connection_state::connecting:
+            return fail_connection(connection, "no connection in time", now);
+        case connection_state::bootstrapping:
+            return fail_connection(connection, "no bootstrap in time", now);
+        case connection_state::open:
+            return probe(connection, now);
+        case connection_state::closed:
+            return;
+    }
+}
+
+// Somebody waits for an answer on a connection that says nothing: is the peer still there?
+void engine_core::probe(kv_connection& connection, time_point now) {
+    if (connection.waiting.size() == 0) {
+        return;
+    }
+    if (connection.probe_sent) {
+        if (now >= add_saturated(*connection.probe_sent, options_.probe_timeout)) {
+            return fail_connection(connection, "no answer to a probe", now);
+        }
+        return wheel_.arm(
+            connection, add_saturated(*connection.probe_sent, options_.probe_timeout));
+    }
+    const time_point quiet_since = add_saturated(connection.received_last, options_.probe_after);
+    if (now < quiet_since) {
+        return wheel_.arm(connection, quiet_since);
+    }
+    send_own(
+        connection, waiter_kind::probe, wire::opcode::noop, 0,
+        wire::empty_request{wire::opcode::noop});
+    connection.probe_sent = now;
+    wheel_.arm(connection, add_saturated(now, options_.probe_timeout));
+}
+
+}  // namespace reprise::engine

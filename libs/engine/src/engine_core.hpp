@@ -1,0 +1,243 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/retry/backoff.hpp>
+#include <reprise/wire/error_context.hpp>
+#include <reprise/wire/scram.hpp>
+
+#include "answer_mailbox.hpp"
+#include "cluster_state.hpp"
+#include "kv_connection.hpp"
+#include "orchestrator.hpp"
+#include "random_source.hpp"
+#include "response_decoding.hpp"
+#include "status_mapping.hpp"
+
+namespace reprise::engine {
+
+// Wires the machines together: it owns the state and moves operations between them. What is decided
+// is decided by the machines (bootstrap_fsm, route, status_mapping, orchestrator). One source file
+// for each activity; the groups below name them. Contracts: client_engine.hpp.
+class engine_core {
+public:
+    engine_core(engine_options options, credentials identity, std::uint64_t seed, time_point now);
+    ~engine_core();
+    engine_core(const engine_core&) = delete;
+    engine_core& operator=(const engine_core&) = delete;
+
+    keyspace_id keyspace(
+        std::string_view bucket, std::string_view scope, std::string_view collection);
+    void open(std::string_view bucket, time_point now);
+    operation_id start(operation_request&& request, completion done, time_point now);
+    bool cancel(operation_id operation, time_point now);
+    void close(time_point now);
+    void replace_credentials(credentials identity) { identity_ = std::move(identity); }
+    std::size_t drain_completions();
+    bool has_completions() const noexcept { return !completed_.empty(); }
+
+    void on_connected(connection_id connection, time_point now);
+    void on_connect_failed(
+        connection_id connection, connect_failure failure, std::string_view text, time_point now);
+    void on_bytes(
+        connection_id connection, const frame_source& source, base::byte_view bytes,
+        time_point now);
+    void on_written(connection_id connection, std::size_t size, time_point now);
+    void on_closed(
+        connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
+    void on_resolved(
+        resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
+    void on_time(time_point now);
+    void on_wake(time_point now);
+
+    void take_actions(action_list& out);
+    base::byte_view begin_write(connection_id connection, time_point now);
+    std::optional<time_point> next_due() const noexcept { return wheel_.next_due(); }
+    void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
+    engine_statistics statistics() const noexcept;
+    wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
+
+private:
+    struct finished_operation {
+        completion done;
+        operation_result result;
+    };
+    // What an error says beyond its code.
+    struct failure_note {
+        bool is_ambiguous = false;
+        std::optional<std::uint16_t> status{};
+        const wire::error_map_entry* entry = nullptr;
+        wire::error_context context{};
+        std::optional<std::uint8_t> failed_path{};
+        std::string detail{};
+    };
+
+    // operation_flow.cpp: from start to the ready list, parking and waking, retries.
+    void dispatch(operation_slot& slot, bool is_woken, time_point now);
+    void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
+    void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
+    void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
+    void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
+    void make_ready(operation_slot& slot, kv_connection& connection);
+    void retry(operation_slot& slot, const retry_case& failed, time_point now);
+    void apply(operation_slot& slot, const verdict& decided, time_point now);
+    void record(operation_slot& slot, const verdict& decided, time_point now);
+    void park(operation_slot& slot, wait_list& list, time_point due);
+    void park_silently(operation_slot& slot, wait_list& list, time_point now);
+    void leave_place(operation_slot& slot);
+    void wake(wait_list& list, time_point now);
+    void wake_silent(wait_list& list, time_point now);
+    void on_operation_due(operation_slot& slot, time_point now);
+    wait_list& list_for(operation_slot& slot);
+    retry_subject subject_of(operation_slot& slot) const;
+    bucket_state& bucket_of(const operation_slot& slot) const;
+
+    // operation_end.cpp: how an operation ends.
+    void complete(operation_slot& slot, operation_result&& result, time_point now);
+    void complete_error(
+        operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
+    void time_out(operation_slot& slot, time_point now);
+    std::shared_ptr<const retry_history> history_of(const operation_slot& slot) const;
+
+    // connection_flow.cpp: the life of a connection.
+    kv_connection* find(connection_id id) noexcept;
+    bootstrap_options bootstrap_options_for(const node_link& link, connection_id id);
+    void on_frame(
+        kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+        time_point now);
+    void on_bootstrap_step(kv_connection& connection, time_point now);
+    void on_bootstrap_failed(kv_connection& connection, time_point now);
+    void on_open(kv_connection& connection, time_point now);
+    void fail_connection(kv_connection& connection, std::string_view why, time_point now);
+    void finish_connection(
+        kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now);
+    void requeue(std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now);
+    void request_write(kv_connection& connection);
+    bool encode_next(kv_connection& connection, base::byte_writer& out, time_point now);
+    void on_connection_due(kv_connection& connection, time_point now);
+    void probe(kv_connection& connection, time_point now);
+
+    // response_flow.cpp: what answers mean for operations.
+    void on_response(
+        kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+        time_point now);
+    void on_operation_response(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        const frame_source& source, time_point now);
+    void on_success(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        const frame_source& source, time_point now);
+    void on_retryable(
+        operation_slot& slot, const wire::frame_view& frame, std::string_view host,
+        const response_outcome& outcome, time_point now);
+    void on_push(kv_connection& connection, const wire::frame_view& frame, time_point now);
+
+    // link_flow.cpp: links, reconnecting, terminal states.
+    void open_bucket(bucket_state& bucket, time_point now);
+    void add_seed_links(bucket_state& bucket, time_point now);
+    node_link& link_to(
+        bucket_state& bucket, std::string_view host, std::uint16_t port, std::size_t ordinal,
+        time_point now);
+    void connect(node_link& link, time_point now);
+    void reconnect_later(node_link& link, bool has_failed, time_point now);
+    void on_link_failed(node_link& link, time_point now);
+    void retire(node_link& link, time_point now);
+    void reap(bucket_state& bucket);
+    void close_drained(kv_connection& connection, time_point now);
+    kv_connection* any_open(bucket_state& bucket, std::size_t& turn) const noexcept;
+    std::optional<retry_reason> terminal_reason(const bucket_state& bucket) const noexcept;
+    void refresh_terminal_states() noexcept;
+    void on_terminal_state(bucket_state* bucket, time_point now);
+    void wake_for_terminal_state(wait_list& list, time_point now);
+    endpoint_record& endpoint(std::string_view host, std::uint16_t port);
+    void take_error_map(
+        endpoint_record& endpoint, const std::shared_ptr<const wire::error_map>& map);
+    void clear_bucket_state(bucket_state& bucket) noexcept;
+    void drop_error_map(kv_connection& connection);
+
+    // configuration_flow.cpp: configurations and polls.
+    bool apply_configuration(
+        bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now);
+    void install(
+        bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now);
+    void sync_links(bucket_state& bucket, time_point now);
+    void want_configuration(bucket_state& bucket, time_point now);
+    void poll(bucket_state& bucket, time_point now);
+    void on_poll_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
+
+    // collection_flow.cpp: collection ids.
+    void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
+    void ask(collection_entry& entry, kv_connection& connection, time_point now);
+    void on_collection_answer(
+        collection_entry& entry, const wire::frame_view& frame, time_point now);
+    void on_collection_missing(
+        collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now);
+    void on_collection_due(collection_entry& entry, time_point now);
+    void forget_question(collection_entry& entry, time_point now);
+
+    template <class Message>
+    std::optional<std::uint32_t> send_own(
+        kv_connection& connection, waiter_kind kind, wire::opcode op, std::uint32_t target,
+        const Message& message);
+    bucket_state& bucket_named(std::string_view name);
+    void log(log_level level, std::string_view text) const;
+
+    engine_options options_;
+    credentials identity_;
+    random_source random_;
+    std::uint64_t client_number_;  // said in HELLO
+    bool is_closed_ = false;
+    std::shared_ptr<answer_mailbox> mailbox_;
+    orchestrator orchestrator_;
+    base::timer_wheel wheel_;
+    wire::salted_password_cache password_cache_;
+
+    operation_pool operations_;
+    std::size_t parked_count_ = 0;
+    wait_list backoff_waiters_;  // waiting for nothing but time
+    std::vector<finished_operation> completed_;
+    std::vector<finished_operation> draining_;
+    action_list actions_;
+
+    std::vector<std::unique_ptr<endpoint_record>> endpoints_;
+    std::vector<std::unique_ptr<bucket_state>> buckets_;
+    std::vector<keyspace_entry> keyspaces_;
+    std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;
+    std::uint64_t next_connection_ = 1;
+    std::vector<wire::bootstrap_address> seeds_;  // empty until the name service answered
+    std::optional<resolution_id> resolving_;
+    std::string network_;  // empty until chosen
+    exponential_backoff reconnect_backoff_;
+    bool is_any_auth_refused_ = false;
+    bool is_any_tls_failed_ = false;
+    engine_statistics counters_;
+};
+
+template <class Message>
+std::optional<std::uint32_t> engine_core::send_own(
+    kv_connection& connection, waiter_kind kind, wire::opcode op, std::uint32_t target,
+    const Message& message) {
+    const auto opaque = connection.waiting.insert(kind, op, target);
+    if (!opaque) {
+        return std::nullopt;
+    }
+    wire::request_header header;
+    header.opaque = *opaque;
+    base::byte_writer writer(connection.control);
+    if (!message.encode(writer, header)) {
+        connection.waiting.erase(*connection.waiting.find(*opaque));
+        return std::nullopt;
+    }
+    request_write(connection);
+    return opaque;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include <reprise/base/timer_wheel.hpp>
+
+namespace reprise::engine {
+
+// Whose timer fired. The owner derives from engine_timer, so the kind says what to cast to.
+enum class timer_kind : std::uint8_t {
+    operation,   // operation_slot: retry due, or deadline
+    connection,  // kv_connection: connect, bootstrap, probe
+    link,        // node_link: reconnect
+    bucket,      // bucket_state: configuration poll
+    collection,  // collection_entry: answer overdue, or ask again
+};
+
+class engine_timer : public base::timer_node {
+public:
+    explicit engine_timer(timer_kind kind) noexcept : kind_(kind) {}
+    [[nodiscard]] timer_kind kind() const noexcept { return kind_; }
+
+private:
+    timer_kind kind_;
+};
+
+}  // namespace reprise::engine

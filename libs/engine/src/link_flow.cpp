@@ -1,0 +1,258 @@
+// Links: connecting, connecting again, retiring; terminal states of nodes and buckets.
+
+#include <algorithm>
+
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// Endpoints remembered by name. Twice the nodes a configuration can have.
+constexpr std::size_t endpoint_count_max = 2 * wire::node_count_max;
+
+}  // namespace
+
+void engine_core::open_bucket(bucket_state& bucket, time_point now) {
+    if (bucket.is_open || is_closed_) {
+        return;
+    }
+    bucket.is_open = true;
+    if (seeds_.empty() && !options_.dns_srv_name.empty() && !resolving_) {
+        resolving_ = resolution_id{1};
+        actions_.emplace_back(resolve_srv_action{*resolving_, options_.dns_srv_name});
+    }
+    add_seed_links(bucket, now);
+}
+
+// All seeds at once: the first one that answers brings the configuration.
+void engine_core::add_seed_links(bucket_state& bucket, time_point now) {
+    const std::uint16_t usual = options_.transport == wire::transport::tls ? 11207 : 11210;
+    for (const wire::bootstrap_address& seed : seeds_) {
+        link_to(bucket, seed.host, seed.port.value_or(usual), 0, now);
+    }
+}
+
+endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port) {
+    for (const auto& known : endpoints_) {
+        if (known->port == port && known->host == host) {
+            return *known;
+        }
+    }
+    endpoint_record* record = nullptr;
+    if (endpoints_.size() >= endpoint_count_max) {
+        // Servers name endpoints: the table must not grow for ever. Very old histories may then
+        // show a newer name.
+        const auto unused = std::ranges::find_if(endpoints_, [](const auto& known) {
+            return known->link_count == 0 && known->error_map_shares == 0;
+        });
+        record = unused == endpoints_.end() ? nullptr : unused->get();
+    }
+    if (record == nullptr) {
+        endpoints_.push_back(std::make_unique<endpoint_record>());
+        record = endpoints_.back().get();
+        record->number = static_cast<std::uint32_t>(endpoints_.size() - 1);
+    }
+    record->host = host;
+    record->port = port;
+    record->name = wire::to_host_port(host, port);
+    return *record;
+}
+
+node_link& engine_core::link_to(
+    bucket_state& bucket, std::string_view host, std::uint16_t port, std::size_t ordinal,
+    time_point now) {
+    endpoint_record& to = endpoint(host, port);
+    for (const auto& link : bucket.links) {
+        if (link->endpoint != &to || link->ordinal != ordinal) {
+            continue;
+        }
+        if (link->is_retired) {  // it came back before it was gone
+            link->is_retired = false;
+            ++to.link_count;
+            if (link->connection == nullptr) {
+                connect(*link, now);
+            }
+        }
+        return *link;
+    }
+    bucket.links.push_back(std::make_unique<node_link>(bucket, to, ordinal));
+    ++to.link_count;
+    connect(*bucket.links.back(), now);
+    return *bucket.links.back();
+}
+
+void engine_core::connect(node_link& link, time_point now) {
+    if (is_closed_ || link.is_retired || link.connection != nullptr) {
+        return;
+    }
+    const connection_id id{next_connection_++};
+    auto made = std::make_unique<kv_connection>(id, link, options_.pipeline_credit);
+    link.connection = made.get();
+    wheel_.arm(*made, add_saturated(now, options_.connect_timeout));
+    connections_.emplace(id, std::move(made));
+    actions_.emplace_back(connect_action{
+        id, link.endpoint->host, link.endpoint->port, options_.transport, link.endpoint->host});
+}
+
+// A node that restarts is met again at once; one that keeps failing less and less often, and not
+// by all its clients at the same moment.
+void engine_core::reconnect_later(node_link& link, bool has_failed, time_point now) {
+    link.has_failed = link.has_failed || has_failed;
+    if (is_closed_ || link.is_retired) {
+        return;
+    }
+    duration delay{};
+    if (!has_failed && now - link.opened >= options_.reconnect_delay_max) {
+        link.failures = 0;
+    } else if (!link.skip_error_map) {
+        delay = reconnect_backoff_.delay(link.failures++, duration::zero(), random_.next());
+    }
+    wheel_.arm(link, add_saturated(now, delay));
+}
+
+void engine_core::on_link_failed(node_link& link, time_point now) {
+    bucket_state& bucket = *link.bucket;
+    wake_silent(link.waiters, now);
+    wake_silent(bucket.topology_waiters, now);
+    const bool is_any_left = std::ranges::any_of(
+        bucket.links, [](const auto& other) { return !other->has_failed && !other->is_retired; });
+    if (!is_any_left && bucket.configuration && !is_closed_) {
+        add_seed_links(bucket, now);  // nobody we know answers: begin again where we began
+    }
+}
+
+// The topology does not have this node any more. What is on the wire may still be answered.
+void engine_core::retire(node_link& link, time_point now) {
+    link.is_retired = true;
+    wheel_.disarm(link);
+    if (--link.endpoint->link_count == 0) {
+        link.endpoint->is_auth_refused = false;
+        link.endpoint->is_tls_failed = false;
+        refresh_terminal_states();
+    }
+    if (kv_connection* connection = link.connection) {
+        for (std::size_t left = connection->ready.size(); left > 0; --left) {
+            operation_slot& slot = *connection->ready.front();
+            leave_place(slot);
+            dispatch(slot, true, now);
+        }
+        close_drained(*connection, now);
+    }
+    wake(link.waiters, now);
+}
+
+void engine_core::close_drained(kv_connection& connection, time_point now) {
+    const bool is_in_use =
+        connection.state == connection_state::open &&
+        (connection.waiting.live_operation_count() != 0 || !connection.ready.empty());
+    if (connection.link == nullptr || !connection.link->is_retired || is_in_use) {
+        return;
+    }
+    actions_.emplace_back(close_action{connection.id});
+    finish_connection(connection, connection.sent_end(0), false, now);
+}
+
+// Forgets links that are retired and have nothing left to do.
+void engine_core::reap(bucket_state& bucket) {
+    std::erase_if(bucket.links, [](const auto& link) {
+        return link->is_retired && link->connection == nullptr && link->waiters.empty();
+    });
+}
+
+kv_connection* engine_core::any_open(bucket_state& bucket, std::size_t& turn) const noexcept {
+    for (std::size_t step = 0; step < bucket.links.size(); ++step) {
+        const auto& link = bucket.links[turn++ % bucket.links.size()];
+        if (!link->is_retired && link->connection != nullptr &&
+            link->connection->state == connection_state::open) {
+            return link->connection;
+        }
+    }
+    return nullptr;
+}
+
+// The state that explains best why nothing can be dispatched.
+std::optional<retry_reason> engine_core::terminal_reason(
+    const bucket_state& bucket) const noexcept {
+    if (is_any_auth_refused_) {
+        return retry_reason::authentication_error;
+    }
+    if (is_any_tls_failed_) {
+        return retry_reason::tls_error;
+    }
+    std::size_t present = 0;
+    std::size_t missing = 0;
+    for (const auto& link : bucket.links) {
+        present += link->is_retired ? 0U : 1U;
+        missing += !link->is_retired && link->is_bucket_missing ? 1U : 0U;
+    }
+    if (bucket.is_access_denied || (present != 0 && present == missing)) {
+        return retry_reason::bucket_access_error;
+    }
+    return std::nullopt;
+}
+
+void engine_core::refresh_terminal_states() noexcept {
+    is_any_auth_refused_ = false;
+    is_any_tls_failed_ = false;
+    for (const auto& known : endpoints_) {
+        const bool is_current = known->link_count != 0;
+        is_any_auth_refused_ = is_any_auth_refused_ || (is_current && known->is_auth_refused);
+        is_any_tls_failed_ = is_any_tls_failed_ || (is_current && known->is_tls_failed);
+    }
+}
+
+void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
+    bucket.is_access_denied = false;
+    for (const auto& link : bucket.links) {
+        link->is_bucket_missing = false;
+    }
+}
+
+// Whoever waits for a connection learns now that it will not come soon. Null: every bucket.
+void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
+    for (const auto& bucket : buckets_) {
+        if (affected != nullptr && affected != bucket.get()) {
+            continue;
+        }
+        wake_for_terminal_state(bucket->topology_waiters, now);
+        for (std::size_t index = 0; index < bucket->links.size(); ++index) {
+            wake_for_terminal_state(bucket->links[index]->waiters, now);
+        }
+    }
+}
+
+void engine_core::wake_for_terminal_state(wait_list& list, time_point now) {
+    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+        operation_slot& slot = *list.front();
+        if (!slot.is_silent && info(slot.failed.reason).is_terminal) {
+            list.erase(slot);  // knows it already; its backoff goes on
+            list.push_back(slot);
+        } else {
+            leave_place(slot);
+            dispatch(slot, true, now);
+        }
+    }
+}
+
+// One map for each node: of one format the highest revision, of two formats the newer one.
+void engine_core::take_error_map(
+    endpoint_record& endpoint, const std::shared_ptr<const wire::error_map>& map) {
+    const auto rank = [](const wire::error_map& of) {
+        return std::pair(of.version(), of.revision());
+    };
+    if (!endpoint.error_map || rank(*endpoint.error_map) < rank(*map)) {
+        endpoint.error_map = map;
+    }
+}
+
+void engine_core::drop_error_map(kv_connection& connection) {
+    if (connection.has_error_map_share) {
+        connection.has_error_map_share = false;
+        endpoint_record& endpoint = *connection.link->endpoint;
+        if (--endpoint.error_map_shares == 0) {
+            endpoint.error_map.reset();
+        }
+    }
+}
+
+}  // namespace reprise::engine

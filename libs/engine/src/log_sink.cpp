@@ -1,0 +1,50 @@
+#include <array>
+#include <cstdio>
+
+#include <reprise/engine/log_sink.hpp>
+
+namespace reprise::engine {
+
+log_sink::~log_sink() = default;
+
+std::string_view to_string(log_level level) noexcept {
+    switch (level) {
+        case log_level::debug:
+            return "debug";
+        case log_level::info:
+            return "info";
+        case log_level::warn:
+            return "warn";
+        case log_level::error:
+            return "error";
+    }
+    return "unknown";
+}
+
+std::string to_string(const decision_record& record) {
+    std::string text(record.operation);
+    if (!record.key.empty()) {
+        text += " ";
+        text += record.key;
+    }
+    if (record.is_retried) {
+        std::array<char, 48> delay{};
+        std::snprintf(
+            delay.data(), delay.size(),
+            " retried in %.6g ms: ", static_cast<double>(record.delay.count()) / 1e6);
+        text += delay.data();
+    } else {
+        text += " not retried (";
+        text += to_string(record.error);
+        text += "): ";
+    }
+    text += to_string(record.reason);
+    text += " (attempt " + std::to_string(record.attempt);
+    if (!record.endpoint.empty()) {
+        text += ", ";
+        text += record.endpoint;
+    }
+    return text + ")";
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,99 @@
+// How an operation ends: exactly once, through the queue of completions.
+
+#include <utility>
+
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+error_map_note note_of(const wire::error_map_entry& entry) {
+    error_map_note note{entry.name, entry.description, {}};
+    for (std::size_t index = 0; index < wire::error_attribute_count; ++index) {
+        const auto attribute = static_cast<wire::error_attribute>(index);
+        if (entry.attributes.has(attribute)) {
+            note.attributes.emplace_back(wire::to_string(attribute));
+        }
+    }
+    return note;
+}
+
+}  // namespace
+
+std::shared_ptr<const retry_history> engine_core::history_of(const operation_slot& slot) const {
+    if (slot.history.empty()) {
+        return nullptr;
+    }
+    return std::make_shared<const retry_history>(slot.history.report(
+        [&](std::uint32_t number) -> const std::string& { return endpoints_[number]->name; }));
+}
+
+void engine_core::complete(operation_slot& slot, operation_result&& result, time_point now) {
+    result.retry_attempts = slot.attempts;
+    if (!result.ec) {
+        orchestrator_.on_success(slot.budget_cost, slot.attempts, now);
+        result.history = history_of(slot);
+    }
+    wheel_.disarm(slot);
+    completed_.push_back({std::move(slot.done), std::move(result)});
+    operations_.release(slot);
+}
+
+void engine_core::complete_error(
+    operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
+    const keyspace_entry& space = keyspaces_[slot.request.keyspace.value];
+    auto error = std::make_shared<error_info>();
+    error->code = code;
+    error->operation = to_string(slot.request.kind);
+    error->bucket = space.bucket->name;
+    error->scope = space.scope;
+    error->collection = space.collection;
+    error->key = slot.request.key.text();
+    error->is_ambiguous = note.is_ambiguous || code == errc::durability_ambiguous;
+    error->last_reason = slot.last_reason;
+    error->retry_reasons = slot.reasons;
+    error->retry_attempts = slot.attempts;
+    error->status = note.status;
+    if (note.entry != nullptr) {
+        error->error_map = note_of(*note.entry);
+    }
+    error->server_context = std::move(note.context.context);
+    error->server_ref = std::move(note.context.ref);
+    error->failed_path = note.failed_path;
+    if (slot.was_sent) {
+        error->connection = slot.connection_number;
+        error->opaque = slot.opaque;
+    }
+    if (slot.was_sent && slot.endpoint >= 0) {
+        error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
+    }
+    error->detail = std::move(note.detail);
+    error->history = history_of(slot);
+    operation_result result;
+    result.ec = code;
+    result.history = error->history;
+    result.error = std::move(error);
+    complete(slot, std::move(result), now);
+}
+
+// Ambiguous only if a request that is not idempotent is on the wire without an answer: whatever
+// waits in a backoff was answered with "nothing done", or was never sent.
+void engine_core::time_out(operation_slot& slot, time_point now) {
+#if defined(REPRISE_MUTANT_RH_29)
+    const bool is_ambiguous = slot.state != operation_state::on_wire && !slot.is_idempotent;
+#else
+    const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
+#endif
+    kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
+    leave_place(slot);
+    complete_error(
+        slot, is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout,
+        {.is_ambiguous = is_ambiguous}, now);
+    // Half of the window lost to requests that are never answered: the connection is sick.
+    if (connection != nullptr && !is_closed_ &&
+        connection->waiting.abandoned_count() > options_.pipeline_credit / 2) {
+        fail_connection(*connection, "too many requests without an answer", now);
+    }
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,339 @@
+// From start to a connection's ready list; parking, waking and retries.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <reprise/wire/vbucket.hpp>
+
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+std::uint32_t saturated_us(duration time) noexcept {
+    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(micros, 0, most));
+}
+
+bool is_about_dispatch(retry_reason reason) noexcept {
+    switch (reason) {
+        case retry_reason::socket_not_available:
+        case retry_reason::service_not_available:
+        case retry_reason::node_not_available:
+        case retry_reason::socket_closed_while_in_flight:
+        case retry_reason::circuit_breaker_open:
+        case retry_reason::authentication_error:
+        case retry_reason::tls_error:
+        case retry_reason::bucket_access_error:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// First attempt to connect, not decided yet: worth waiting for, not a failure.
+bool is_still_connecting(const node_link& link) noexcept {
+    return !link.has_failed && !link.was_open;
+}
+
+}  // namespace
+
+bucket_state& engine_core::bucket_of(const operation_slot& slot) const {
+    return *keyspaces_[slot.request.keyspace.value].bucket;
+}
+
+// Sends the operation on its way, from wherever it waited. `is_woken`: its cause has ended; it must
+// not be turned away by a full ready list.
+void engine_core::dispatch(operation_slot& slot, bool is_woken, time_point now) {
+    slot.state = operation_state::running;
+    slot.endpoint = -1;
+    const keyspace_entry& space = keyspaces_[slot.request.keyspace.value];
+    bucket_state& bucket = *space.bucket;
+    open_bucket(bucket, now);
+    if (slot.request.kind == operation_kind::noop) {
+        return dispatch_noop(slot, bucket, now);
+    }
+    if (!bucket.configuration) {
+        return wait_for_topology(slot, bucket, now);
+    }
+    if (bucket.configuration->vbucket_count() == 0) {
+        return complete_error(
+            slot, errc::feature_not_available,
+            {.detail = "the bucket has no vbuckets; such buckets are not supported"}, now);
+    }
+    if (space.entry != nullptr && space.entry->state != collection_state::known) {
+        return await_collection(slot, *space.entry, now);
+    }
+    slot.vbucket = wire::vbucket_of(slot.request.key.text(), bucket.configuration->vbucket_count());
+    const std::size_t replica =
+        slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
+    const auto node = choose_node(*bucket.configuration, slot.vbucket.value, replica, slot.route);
+    if (!node) {
+        return dispatch_failed(slot, retry_reason::node_not_available, now);
+    }
+    const std::size_t ordinal = slot.index % options_.kv_connections_per_node;
+    node_link* link = bucket.routes[*node * options_.kv_connections_per_node + ordinal];
+    if (link == nullptr) {
+        const bool is_nowhere = std::ranges::all_of(
+            bucket.routes, [](const node_link* route) { return route == nullptr; });
+        return dispatch_failed(
+            slot,
+            is_nowhere ? retry_reason::service_not_available : retry_reason::node_not_available,
+            now);
+    }
+    submit(slot, *link, is_woken, now);
+}
+
+void engine_core::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
+    kv_connection* connection = any_open(bucket, bucket.noop_turn);
+    if (connection == nullptr) {
+        return wait_for_topology(slot, bucket, now);
+    }
+    slot.endpoint = static_cast<std::int32_t>(connection->link->endpoint->number);
+    make_ready(slot, *connection);
+}
+
+void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, time_point now) {
+    slot.endpoint = static_cast<std::int32_t>(link.endpoint->number);
+    kv_connection* connection = link.connection;
+    if (connection != nullptr && connection->state == connection_state::open) {
+        if (!is_woken && connection->ready.size() >= options_.ready_count_max) {
+            return dispatch_failed(slot, retry_reason::socket_not_available, now);
+        }
+        return make_ready(slot, *connection);
+    }
+    if (is_still_connecting(link)) {
+        return park_silently(slot, link.waiters, now);
+    }
+    dispatch_failed(
+        slot,
+        link.has_failed ? retry_reason::node_not_available : retry_reason::socket_not_available,
+        now);
+}
+
+// There is no configuration, or no connection at all, to go on with.
+void engine_core::wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now) {
+    const auto connecting = [](const auto& link) { return is_still_connecting(*link); };
+    const bool is_early = bucket.links.empty() || std::ranges::any_of(bucket.links, connecting);
+    const bool is_open_without_map =
+        !bucket.configuration && std::ranges::any_of(bucket.links, [](const auto& link) {
+            return link->was_open && !link->has_failed;
+        });
+    if (!terminal_reason(bucket) && (is_early || is_open_without_map)) {
+        return park_silently(slot, bucket.topology_waiters, now);
+    }
+    const bool is_lost = std::ranges::any_of(
+        bucket.links, [](const auto& link) { return link->was_open && !link->has_failed; });
+    dispatch_failed(
+        slot, is_lost ? retry_reason::socket_not_available : retry_reason::node_not_available, now);
+}
+
+// Nothing was sent. A terminal state explains better than the socket why.
+void engine_core::dispatch_failed(operation_slot& slot, retry_reason reason, time_point now) {
+    const retry_reason told = terminal_reason(bucket_of(slot)).value_or(reason);
+    retry_case failed;
+    failed.reason = told;
+    failed.stage = attempt_stage::dispatch;
+    failed.own_error = own_error_of(told);
+    retry(slot, failed, now);
+}
+
+void engine_core::make_ready(operation_slot& slot, kv_connection& connection) {
+    slot.state = operation_state::ready;
+    slot.connection = &connection;
+    connection.ready.push_back(slot);
+    if (slot.deadline != no_deadline) {
+        wheel_.arm(slot, slot.deadline);
+    }
+    request_write(connection);
+}
+
+retry_subject engine_core::subject_of(operation_slot& slot) const {
+    retry_subject subject;
+    subject.operation = to_string(slot.request.kind);
+    subject.is_idempotent = slot.is_idempotent;
+    subject.attempts = slot.attempts;
+    subject.reasons = slot.reasons;
+    subject.deadline = slot.deadline;
+    subject.user_data = slot.request.user_data;
+    subject.strategy = slot.request.strategy.get();
+    subject.allowance = slot.request.outer_allowance;
+    subject.ticket = {slot.id().value, slot.decision};
+    return subject;
+}
+
+// An attempt failed: ask the orchestrator, and obey.
+void engine_core::retry(operation_slot& slot, const retry_case& failed, time_point now) {
+    REPRISE_ASSERT(slot.state == operation_state::running);
+    slot.failed = failed;
+    slot.last_reason = failed.reason;
+    ++slot.decision;
+    const auto decided =
+        orchestrator_.decide(failed, subject_of(slot), parked_count_, random_.next(), now);
+    if (decided) {
+        return apply(slot, *decided, now);
+    }
+    slot.state = operation_state::deciding;
+    ++parked_count_;
+    if (slot.deadline != no_deadline) {
+        wheel_.arm(slot, slot.deadline);
+    }
+}
+
+void engine_core::apply(operation_slot& slot, const verdict& decided, time_point now) {
+    record(slot, decided, now);
+    if (!decided.is_retry) {
+        failure_note note;
+        note.is_ambiguous = decided.is_ambiguous;
+        note.detail = decided.cause;
+        // Kept for this call: the entry lives in it.
+        const auto map = slot.endpoint < 0
+                             ? nullptr
+                             : endpoints_[static_cast<std::size_t>(slot.endpoint)]->error_map;
+        if (slot.failed.status != 0) {
+            note.status = slot.failed.status;
+            const bool is_known =
+                wire::is_known_to_client(static_cast<wire::status>(slot.failed.status));
+            note.entry = map && !is_known ? map->find(slot.failed.status) : nullptr;
+        }
+        return complete_error(slot, decided.error, std::move(note), now);
+    }
+    ++slot.attempts;
+    ++counters_.retries;
+    slot.reasons.insert(slot.failed.reason);
+    slot.budget_cost = decided.budget_cost;
+    // After an answer "now" is now. Before one, a loop without any answer between must go through
+    // the timer, or a strategy that always says zero would never let go.
+    if (decided.delay == duration::zero() && !decided.is_capped &&
+        slot.failed.stage != attempt_stage::dispatch) {
+        return dispatch(slot, true, now);
+    }
+    park(slot, list_for(slot), add_saturated(now, decided.delay));
+}
+
+void engine_core::record(operation_slot& slot, const verdict& decided, time_point now) {
+    history_entry entry;
+    entry.offset_us = saturated_us(now - slot.started);
+    entry.delay_us = decided.is_retry ? saturated_us(decided.delay) : 0;
+    entry.status = slot.failed.status;
+    entry.attempt = static_cast<std::uint16_t>(std::min<std::uint32_t>(slot.attempts, 0xffff));
+    entry.reason = slot.failed.reason;
+    entry.stage = slot.failed.stage;
+    entry.refusal = decided.refusal;
+    slot.history.push(entry, slot.endpoint);
+    if (!options_.log) {
+        return;
+    }
+    decision_record line;
+    line.operation = to_string(slot.request.kind);
+    line.reason = slot.failed.reason;
+    line.stage = slot.failed.stage;
+    line.attempt = slot.attempts;
+    line.is_retried = decided.is_retry;
+    line.delay = decided.delay;
+    if (decided.error.category() == client_category()) {
+        line.error = static_cast<errc>(decided.error.value());
+    }
+    line.status = slot.failed.status;
+    if (slot.endpoint >= 0) {
+        line.endpoint = endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
+    }
+    if (options_.log_keys) {
+        line.key = slot.request.key.text();
+    }
+    options_.log->on_decision(decided.is_retry ? log_level::debug : log_level::warn, line);
+}
+
+// Where an operation waits decides what wakes it before its time.
+wait_list& engine_core::list_for(operation_slot& slot) {
+    bucket_state& bucket = bucket_of(slot);
+    if (slot.failed.reason == retry_reason::kv_not_my_vbucket) {
+        return bucket.not_my_vbucket_waiters;
+    }
+    if (!is_about_dispatch(slot.failed.reason)) {
+        return backoff_waiters_;
+    }
+    for (const auto& link : bucket.links) {
+        if (slot.endpoint == static_cast<std::int32_t>(link->endpoint->number) &&
+            !link->is_retired) {
+            return link->waiters;
+        }
+    }
+    return bucket.topology_waiters;
+}
+
+void engine_core::park(operation_slot& slot, wait_list& list, time_point due) {
+    slot.state = operation_state::parked;
+    slot.is_silent = false;
+    list.push_back(slot);
+    ++parked_count_;
+    wheel_.arm(slot, due);
+}
+
+void engine_core::park_silently(operation_slot& slot, wait_list& list, time_point now) {
+    if (parked_count_ >= options_.parked_count_max) {
+        return complete_error(
+            slot, errc::retry_queue_full, {.detail = "too many operations wait"}, now);
+    }
+    slot.state = operation_state::parked;
+    slot.is_silent = true;
+    list.push_back(slot);
+    ++parked_count_;
+    if (slot.deadline != no_deadline) {
+        wheel_.arm(slot, slot.deadline);
+    }
+}
+
+// Takes the operation out of its list, its timer and its connection.
+void engine_core::leave_place(operation_slot& slot) {
+    wheel_.disarm(slot);
+    if (slot.list() != nullptr) {
+        slot.list()->erase(slot);
+    }
+    if (slot.state == operation_state::parked || slot.state == operation_state::deciding) {
+        --parked_count_;
+    }
+    if (slot.state == operation_state::on_wire && slot.connection != nullptr) {
+        if (opaque_entry* entry = slot.connection->waiting.find(slot.opaque)) {
+            slot.connection->waiting.abandon(*entry);
+        }
+    }
+    slot.connection = nullptr;
+    slot.state = operation_state::running;
+}
+
+// The cause has ended: everybody who was waiting for it goes on, in the order they came.
+void engine_core::wake(wait_list& list, time_point now) {
+    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+        operation_slot& slot = *list.front();
+        leave_place(slot);
+        dispatch(slot, true, now);
+    }
+}
+
+// What was waited for did not come: those who only waited learn it; those in a backoff are told
+// when it ends.
+void engine_core::wake_silent(wait_list& list, time_point now) {
+    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+        operation_slot& slot = *list.front();
+        if (slot.is_silent) {
+            leave_place(slot);
+            dispatch(slot, false, now);
+        } else {
+            list.erase(slot);
+            list.push_back(slot);
+        }
+    }
+}
+
+void engine_core::on_operation_due(operation_slot& slot, time_point now) {
+    if (now >= slot.deadline) {
+        return time_out(slot, now);
+    }
+    leave_place(slot);
+    dispatch(slot, false, now);
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include <reprise/base/bounded_list.hpp>
+#include <reprise/engine/retry_history.hpp>
+
+namespace reprise::engine {
+
+// The history of an operation while it lives: four entries inside, a block of its own from the
+// fifth. Endpoints are noted by their number in the engine; names are looked up when it is read.
+class operation_history {
+public:
+    // Endpoints one history can name; further ones are left out.
+    static constexpr std::size_t endpoint_count_max = 8;
+
+    // `endpoint`: number in the engine; negative if none.
+    void push(history_entry entry, std::int32_t endpoint) {
+        entry.endpoint = local_index(endpoint);
+        if (count_ < inline_.size()) {
+            inline_[count_++] = entry;
+            return;
+        }
+        if (!more_) {
+            more_ = std::make_unique<bounded_history<history_entry>>();
+            for (const history_entry& early : inline_) {
+                more_->push(early);
+            }
+        }
+        more_->push(entry);
+    }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+
+    // As users see it; `name_of` gives the text of an endpoint's number.
+    template <class NameOf>
+    [[nodiscard]] retry_history report(NameOf&& name_of) const {
+        retry_history result;
+        if (more_) {
+            result.entries = *more_;
+        } else {
+            for (std::size_t index = 0; index < count_; ++index) {
+                result.entries.push(inline_[index]);
+            }
+        }
+        for (const std::uint32_t endpoint : endpoints_) {
+            result.endpoints.emplace_back(name_of(endpoint));
+        }
+        return result;
+    }
+
+private:
+    std::uint8_t local_index(std::int32_t endpoint) {
+        if (endpoint < 0) {
+            return history_entry::no_endpoint;
+        }
+        const auto number = static_cast<std::uint32_t>(endpoint);
+        for (std::size_t index = 0; index < endpoints_.size(); ++index) {
+            if (endpoints_[index] == number) {
+                return static_cast<std::uint8_t>(index);
+            }
+        }
+        return endpoints_.push_back(number) ? static_cast<std::uint8_t>(endpoints_.size() - 1)
+                                            : history_entry::no_endpoint;
+    }
+
+    std::array<history_entry, 4> inline_{};
+    std::uint8_t count_ = 0;
+    base::bounded_list<std::uint32_t, endpoint_count_max> endpoints_;
+    std::unique_ptr<bounded_history<history_entry>> more_;
+};
+
+}  // namespace reprise::engine

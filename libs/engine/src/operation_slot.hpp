@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/wire/ids.hpp>
+
+#include "engine_timer.hpp"
+#include "intrusive_list.hpp"
+#include "operation_history.hpp"
+#include "orchestrator.hpp"
+#include "route.hpp"
+
+namespace reprise::engine {
+
+class kv_connection;
+
+enum class operation_state : std::uint8_t {
+    free,      // the slot belongs to nobody
+    running,   // being worked on inside one engine call
+    parked,    // waits for its retry, or for what it needs: a configuration, connection, name
+    deciding,  // the strategy will answer
+    ready,     // in a connection's ready list; nothing sent
+    on_wire,   // handed to a write; no answer yet
+};
+
+// One operation from start to end. Lives in the pool; one timer and one list at a time.
+struct operation_slot : engine_timer, list_hook<operation_slot> {
+    operation_slot() noexcept : engine_timer(timer_kind::operation) {}
+
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+    operation_state state = operation_state::free;
+    // Parked without a retry being due: only the wake-up or the deadline ends it.
+    bool is_silent = false;
+    bool is_idempotent = false;
+
+    operation_request request;
+    completion done;
+    time_point started{};
+    time_point deadline = no_deadline;
+
+    // Retries so far, and why.
+    std::uint32_t attempts = 0;
+    std::uint32_t budget_cost = 0;
+    std::uint32_t decision = 0;  // number of the question a strategy is working on
+    retry_reason last_reason = retry_reason::unknown;
+    retry_reason_set reasons;
+    retry_case failed;  // the attempt a strategy is working on
+    operation_history history;
+
+    // Where it goes and went.
+    wire::vbucket_id vbucket{};
+    route_state route;
+    std::int32_t endpoint = -1;  // number of the endpoint chosen last; negative: none
+    bool was_sent = false;
+    kv_connection* connection = nullptr;  // while ready or on the wire
+    std::uint64_t connection_number = 0;  // of the last attempt, as said in HELLO
+    std::uint32_t opaque = 0;
+    std::uint64_t wire_offset = 0;  // of its first byte in the connection's stream
+
+    [[nodiscard]] operation_id id() const noexcept {
+        return operation_id{(std::uint64_t{generation} << 32U) | index};
+    }
+};
+
+// The bar for a parked operation, key and value beside it.
+static_assert(sizeof(operation_slot) <= 896);
+
+// Slots that never move. Ids are checked by generation.
+class operation_pool {
+public:
+    operation_slot& acquire();
+    // Ends the slot's generation and empties it. Its timer and list must be left before.
+    void release(operation_slot& slot);
+    // Null if the operation has ended.
+    [[nodiscard]] operation_slot* find(operation_id id) noexcept;
+    [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept;
+    [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
+
+    // Calls `visit(slot)` for every operation in use.
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (auto& chunk : chunks_) {
+            for (std::size_t index = 0; index < chunk_size; ++index) {
+                if (chunk[index].state != operation_state::free) {
+                    visit(chunk[index]);
+                }
+            }
+        }
+    }
+
+private:
+    static constexpr std::size_t chunk_size = 256;
+    std::vector<std::unique_ptr<operation_slot[]>> chunks_;
+    std::vector<std::uint32_t> free_;
+    std::size_t open_count_ = 0;
+};
+
+}  // namespace reprise::engine

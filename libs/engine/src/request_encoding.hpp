@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include <reprise/base/byte_writer.hpp>
+#include <reprise/engine/engine_options.hpp>
+#include <reprise/engine/errc.hpp>
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/wire/document_key.hpp>
+#include <reprise/wire/hello_feature.hpp>
+
+namespace reprise::engine {
+
+// What the connection and the route add to a request.
+struct encoding_context {
+    std::uint32_t opaque = 0;
+    wire::vbucket_id vbucket{};
+    wire::collection_id collection = wire::default_collection;
+    wire::key_form form = wire::key_form::collection_prefixed;
+    wire::hello_feature_set features{};
+    // Absent: values are sent as they are.
+    const wire::compression_options* compression = nullptr;
+    // Of the operation; nine tenths of it are told to the server with a durability requirement.
+    duration time_left{};
+};
+
+struct encoding_error {
+    errc code = errc::invalid_argument;
+    std::string detail{};
+};
+
+// Appends the frame, whole or not at all.
+[[nodiscard]] std::expected<void, encoding_error> encode_operation(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context);
+
+// What can be said about a request before there is a connection. `is_named_collection`: its
+// collection is not the default one.
+[[nodiscard]] std::expected<void, encoding_error> check_request(
+    const operation_request& request, bool is_named_collection);
+
+}  // namespace reprise::engine

@@ -1,0 +1,61 @@
+#include <utility>
+
+#include <reprise/engine/request_strategy.hpp>
+
+namespace reprise::engine {
+
+answer_channel::~answer_channel() = default;
+request_strategy::~request_strategy() = default;
+
+deferred_answer::deferred_answer(
+    std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept
+    : channel_(std::move(channel)), ticket_(ticket) {}
+
+deferred_answer& deferred_answer::operator=(deferred_answer&& other) noexcept {
+    if (this != &other) {
+        fail("dropped without an answer");
+        channel_ = std::move(other.channel_);
+        ticket_ = other.ticket_;
+    }
+    return *this;
+}
+
+deferred_answer::~deferred_answer() {
+    fail("dropped without an answer");
+}
+
+void deferred_answer::answer(retry_action action) noexcept {
+    if (const auto channel = std::exchange(channel_, nullptr)) {
+        channel->post(ticket_, action, {});
+    }
+}
+
+void deferred_answer::fail(std::string cause) noexcept {
+    if (const auto channel = std::exchange(channel_, nullptr)) {
+        channel->post(ticket_, std::nullopt, std::move(cause));
+    }
+}
+
+void retry_sink::answer(retry_action action) noexcept {
+    if (state_ == state::open) {
+        action_ = action;
+        state_ = state::answered;
+    }
+}
+
+void retry_sink::fail(std::string cause) noexcept {
+    if (state_ == state::open) {
+        cause_ = std::move(cause);
+        state_ = state::failed;
+    }
+}
+
+deferred_answer retry_sink::defer() noexcept {
+    if (state_ != state::open) {
+        return {};
+    }
+    state_ = state::deferred;
+    return {channel_, ticket_};
+}
+
+}  // namespace reprise::engine

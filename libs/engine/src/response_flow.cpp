@@ -1,0 +1,182 @@
+// What answers and pushes mean for operations and for the client itself.
+
+#include <utility>
+
+#include <reprise/wire/cluster_messages.hpp>
+#include <reprise/wire/compression.hpp>
+
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
+
+}  // namespace
+
+void engine_core::on_response(
+    kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+    time_point now) {
+    opaque_entry* entry = connection.waiting.find(frame.opaque());
+    if (entry == nullptr) {
+        ++counters_.orphans;  // answered twice, or never asked
+        return;
+    }
+    if (entry->op != frame.op()) {
+        return fail_connection(connection, "an answer of another opcode", now);
+    }
+    const opaque_entry answered = *entry;
+    connection.waiting.erase(*entry);
+    switch (answered.kind) {
+        case waiter_kind::operation:
+            return on_operation_response(
+                connection, operations_.at(answered.target), frame, source, now);
+        case waiter_kind::configuration:
+            return on_poll_answer(connection, frame, now);
+        case waiter_kind::collection:
+            return on_collection_answer(
+                *connection.link->bucket->collections[answered.target], frame, now);
+        case waiter_kind::abandoned:
+            ++counters_.orphans;
+            return;
+        case waiter_kind::probe:
+        case waiter_kind::nobody:
+            return;
+    }
+}
+
+void engine_core::on_operation_response(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    const frame_source& source, time_point now) {
+    wheel_.disarm(slot);
+    slot.connection = nullptr;
+    slot.state = operation_state::running;
+    // Kept for this call: the entry must outlive the connection it came by.
+    const std::shared_ptr<const wire::error_map> map = connection.link->endpoint->error_map;
+    response_facts facts;
+    facts.kind = slot.request.kind;
+    facts.status = frame.status();
+    facts.request_cas = slot.request.cas;
+    facts.doc_flags = slot.request.doc_flags;
+    facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
+    facts.error_map = map.get();
+    const response_outcome outcome = classify(facts);
+    if (facts.kind == operation_kind::exists && facts.status == wire::status::key_enoent) {
+        return complete(slot, {}, now);
+    }
+    if (outcome.kind == outcome_kind::success) {
+        return on_success(connection, slot, frame, source, now);
+    }
+    bucket_state& bucket = *connection.link->bucket;
+    const std::string& host = connection.link->endpoint->host;
+    if (outcome.drop_connection) {
+        fail_connection(connection, "the server's status asks for it", now);
+    }
+    if (outcome.fetch_configuration) {
+        want_configuration(bucket, now);
+    }
+    if (outcome.kind == outcome_kind::retry) {
+        return on_retryable(slot, frame, host, outcome, now);
+    }
+    failure_note note;
+    note.status = static_cast<std::uint16_t>(frame.status());
+    note.entry = outcome.entry;
+    note.context = wire::error_context_of(frame);
+    complete_error(slot, outcome.error, std::move(note), now);
+}
+
+void engine_core::on_success(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    const frame_source& source, time_point now) {
+    operation_result result;
+    result.vbucket = slot.vbucket;
+    const std::shared_ptr<const wire::error_map> map = connection.link->endpoint->error_map;
+    auto decoded = decode_result(slot.request, frame, source, map.get(), result);
+    if (decoded) {
+        return complete(slot, std::move(result), now);
+    }
+    decoding_error& error = decoded.error();
+    failure_note note;
+    note.failed_path = error.failed_path;
+    note.status = error.failed_path ? error.status : static_cast<std::uint16_t>(frame.status());
+    note.detail = std::move(error.detail);
+    const bool is_malformed = error.code == errc::decoding_failure;
+    // The server says it is done; only its words could not be read.
+    note.is_ambiguous = is_malformed && !slot.is_idempotent;
+    complete_error(slot, error.code, std::move(note), now);
+    if (is_malformed) {
+        fail_connection(connection, "an answer that cannot be decoded", now);
+    }
+}
+
+void engine_core::on_retryable(
+    operation_slot& slot, const wire::frame_view& frame, std::string_view host,
+    const response_outcome& outcome, time_point now) {
+    bucket_state& bucket = bucket_of(slot);
+    retry_case failed;
+    failed.reason = outcome.reason;
+    failed.stage = attempt_stage::response;
+    failed.own_error = outcome.error;
+    failed.status = static_cast<std::uint16_t>(frame.status());
+    if (outcome.reason == retry_reason::kv_not_my_vbucket) {
+        bool is_news = false;
+        if (!frame.value().empty()) {
+            if (const auto text = inflated_text(frame)) {
+                is_news = apply_configuration(bucket, *text, host, now);
+            }
+        }
+        if (!is_news) {
+            want_configuration(bucket, now);
+        }
+        const std::size_t replica =
+            slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
+        // Without a configuration nothing was routed: a NOOP answered by a liar.
+        failed.is_at_once = bucket.configuration && on_not_my_vbucket(
+                                                        *bucket.configuration, slot.vbucket.value,
+                                                        replica, slot.route) == route_step::at_once;
+    } else if (outcome.reason == retry_reason::kv_collection_outdated) {
+        collection_entry* entry = keyspaces_[slot.request.keyspace.value].entry;
+        if (const auto said = wire::error_context_of(frame); said.manifest_uid) {
+            bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
+        }
+        if (entry != nullptr && entry->state == collection_state::known) {
+            entry->state = collection_state::unknown;
+        }
+    }
+    retry(slot, failed, now);
+}
+
+void engine_core::on_push(
+    kv_connection& connection, const wire::frame_view& frame, time_point now) {
+    if (frame.server_op() != wire::server_opcode::cluster_map_change_notification) {
+        return;  // of a kind that clients need not know
+    }
+    const auto pushed = wire::cluster_map_change_notification::decode(frame);
+    if (!pushed) {
+        return fail_connection(connection, "a push that cannot be decoded", now);
+    }
+    const bool is_initialised = !pushed->epoch || *pushed->epoch >= 0;
+    bucket_state* bucket = connection.link->bucket;
+    if (bucket->name != pushed->bucket) {
+        bucket = pushed->bucket.empty() ? &bucket_named({}) : nullptr;
+    }
+    if (bucket == nullptr || !is_initialised) {
+        ++counters_.configurations_refused;
+        return;
+    }
+    if (pushed->config.empty()) {
+        const wire::configuration_revision told{pushed->epoch.value_or(0), pushed->rev};
+        if (!bucket->configuration || bucket->configuration->revision() < told) {
+            want_configuration(*bucket, now);
+        }
+        return;
+    }
+    const std::string& host = connection.link->endpoint->host;
+    if (!wire::has(pushed->datatype, wire::datatype::snappy)) {
+        apply_configuration(*bucket, base::as_text(pushed->config), host, now);
+    } else if (const auto text = wire::inflate(pushed->config, pushed_size_max_bytes)) {
+        apply_configuration(*bucket, base::as_text(*text), host, now);
+    }
+}
+
+}  // namespace reprise::engine

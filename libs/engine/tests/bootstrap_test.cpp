@@ -1,0 +1,277 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// The conversation of a new connection: its order, and a failure at each of its steps.
+
+namespace reprise::engine::testing {
+namespace bootstrap_tests {
+
+using wire::opcode;
+
+std::vector<opcode> opcodes_of(const scripted_cluster& cluster) {
+    std::vector<opcode> result;
+    for (const seen_request& request : cluster.requests) {
+        result.push_back(request.op);
+    }
+    return result;
+}
+
+}  // namespace bootstrap_tests
+
+using namespace bootstrap_tests;
+
+TEST(bootstrap, EM_01_EM_02_the_order_is_hello_error_map_sasl_select_configuration) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const std::vector<opcode> golden{
+        opcode::hello,     opcode::get_error_map, opcode::sasl_list_mechanisms, opcode::sasl_auth,
+        opcode::sasl_step, opcode::select_bucket, opcode::get_cluster_config};
+    EXPECT_EQ(opcodes_of(cluster), golden);
+    EXPECT_TRUE(driver.server.hello_features[0].contains(wire::hello_feature::xerror));
+    EXPECT_EQ(cluster.requests[1].value, std::string("\x00\x02", 2));
+    EXPECT_EQ(cluster.requests[3].key, "SCRAM-SHA512");
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(bootstrap, the_connections_identity_is_told_in_hello) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto agent = wire::parse_agent_key(driver.server.hello_agents.at(0));
+    ASSERT_TRUE(agent.has_value());
+    EXPECT_EQ(agent->agent, "reprise");
+    EXPECT_EQ(agent->connection_id, driver.connects.at(0).connection.value);
+    EXPECT_TRUE(agent->client_id.has_value());
+}
+
+TEST(bootstrap, EM_01_hello_can_be_sent_after_authentication) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.hello = hello_order::after_authentication;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    const std::vector<opcode> golden{opcode::sasl_list_mechanisms,
+                                     opcode::sasl_auth,
+                                     opcode::sasl_step,
+                                     opcode::hello,
+                                     opcode::get_error_map,
+                                     opcode::select_bucket,
+                                     opcode::get_cluster_config};
+    EXPECT_EQ(opcodes_of(cluster), golden);
+}
+
+TEST(bootstrap, EM_02_without_xerror_the_map_is_not_asked_for) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].withheld = {wire::hello_feature::xerror};
+    engine_driver driver(cluster);
+    driver.connect();
+    EXPECT_EQ(cluster.count(opcode::get_error_map), 0U);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(bootstrap, EM_04_a_corrupt_map_makes_the_connection_again_once_without_xerror) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].error_map_text = R"({"version":2,"revision":1,"errors":{"xyz":{}}})";
+    engine_driver driver(cluster);
+    driver.connect();
+    ASSERT_EQ(driver.server.hello_features.size(), 2U);
+    EXPECT_TRUE(driver.server.hello_features[0].contains(wire::hello_feature::xerror));
+    EXPECT_FALSE(driver.server.hello_features[1].contains(wire::hello_feature::xerror));
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    // The next fresh connection asks again.
+    cluster.nodes[0].error_map_text.clear();
+    driver.close_node(0);
+    driver.advance(1s);
+    ASSERT_EQ(driver.server.hello_features.size(), 3U);
+    EXPECT_TRUE(driver.server.hello_features[2].contains(wire::hello_feature::xerror));
+}
+
+TEST(bootstrap, EM_04_a_refused_or_empty_map_is_no_corruption) {
+    for (const bool is_empty : {false, true}) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].is_error_map_empty = is_empty;
+        if (!is_empty) {
+            cluster.nodes[0].error_map_status = wire::status::not_supported;
+        }
+        engine_driver driver(cluster);
+        driver.connect();
+        EXPECT_EQ(driver.connects.size(), 1U);
+        EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    }
+}
+
+TEST(bootstrap, the_strongest_offered_scram_is_taken_and_plain_only_when_allowed) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].mechanisms = "PLAIN SCRAM-SHA1 SCRAM-SHA256";
+    {
+        engine_driver driver(cluster);
+        driver.connect();
+        EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "SCRAM-SHA256");
+    }
+    cluster.requests.clear();
+    cluster.nodes[0].mechanisms = "PLAIN";
+    {
+        engine_driver driver(cluster);
+        driver.connect();
+        EXPECT_EQ(cluster.count(opcode::sasl_auth), 0U);
+        EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
+    }
+    engine_options options;
+    options.allow_plain_without_tls = true;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "PLAIN");
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(bootstrap, RH_25_a_mechanism_that_is_not_offered_says_nothing_about_the_credentials) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].mechanisms = "PLAIN";
+    engine_driver driver(cluster);
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 300ms;
+    const auto read = driver.start(std::move(request));
+    driver.advance(400ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::node_not_available));
+}
+
+TEST(bootstrap, a_client_certificate_replaces_sasl) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.identity.has_client_certificate = true;
+    driver.connect();
+    EXPECT_EQ(cluster.count(opcode::sasl_list_mechanisms), 0U);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(bootstrap, a_close_at_every_step_is_mended_by_the_next_connection) {
+    for (std::size_t step = 0; step < 7; ++step) {
+        scripted_cluster cluster(1);
+        std::size_t seen = 0;
+        cluster.on_request =
+            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
+            if (seen++ == step) {
+                return scripted_cluster::scripted_answer{.closes = true};
+            }
+            return std::nullopt;
+        };
+        engine_driver driver(cluster);
+        const auto stored = driver.upsert("k", "v");
+        driver.advance(1s);
+        ASSERT_EQ(stored->calls, 1) << step;
+        EXPECT_TRUE(stored->result.has_value()) << step;
+        EXPECT_EQ(driver.connects.size(), 2U) << step;
+        EXPECT_EQ(driver.server.applied_writes, 1U);
+    }
+}
+
+TEST(bootstrap, garbage_at_every_step_closes_that_connection_only) {
+    for (std::size_t step = 0; step < 7; ++step) {
+        scripted_cluster cluster(1);
+        std::size_t seen = 0;
+        cluster.on_request =
+            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
+            if (seen++ == step) {
+                return scripted_cluster::scripted_answer{.raw = std::string(30, 'x')};
+            }
+            return std::nullopt;
+        };
+        engine_driver driver(cluster);
+        const auto stored = driver.upsert("k", "v");
+        driver.advance(1s);
+        ASSERT_EQ(stored->calls, 1) << step;
+        EXPECT_TRUE(stored->result.has_value()) << step;
+        EXPECT_EQ(driver.closes.size(), 1U) << step;
+    }
+}
+
+TEST(bootstrap, silence_at_every_step_ends_with_the_bootstrap_timeout) {
+    for (std::size_t step = 0; step < 7; ++step) {
+        scripted_cluster cluster(1);
+        std::size_t seen = 0;
+        cluster.on_request =
+            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
+            if (seen++ == step) {
+                return scripted_cluster::scripted_answer{.is_silent = true};
+            }
+            return std::nullopt;
+        };
+        engine_options options;
+        options.bootstrap_timeout = 200ms;
+        engine_driver driver(cluster, options);
+        const auto stored = driver.upsert("k", "v");
+        driver.advance(199ms);
+        EXPECT_EQ(stored->calls, 0);
+        driver.advance(300ms);
+        ASSERT_EQ(stored->calls, 1) << step;
+        EXPECT_TRUE(stored->result.has_value()) << step;
+    }
+}
+
+TEST(bootstrap, a_server_that_cannot_prove_the_password_is_not_trusted) {
+    scripted_cluster cluster(1);
+    cluster.on_request =
+        [&](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
+        if (seen.op == opcode::sasl_step) {
+            return scripted_cluster::scripted_answer{.value = "v=AAAA"};
+        }
+        return std::nullopt;
+    };
+    engine_driver driver(cluster);
+    driver.connect();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
+    EXPECT_EQ(cluster.count(opcode::select_bucket), 0U);
+}
+
+TEST(bootstrap, a_connect_that_never_ends_is_given_up_in_time_and_tried_again) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].ignores_connections = true;
+    engine_options options;
+    options.connect_timeout = 500ms;
+    engine_driver driver(cluster, options);
+    driver.engine().open("travel", driver.now);
+    driver.advance(499ms);
+    EXPECT_TRUE(driver.closes.empty());
+    driver.advance(200ms);
+    EXPECT_EQ(driver.closes.size(), 1U);
+    EXPECT_EQ(driver.connects.size(), 2U);
+}
+
+TEST(bootstrap, seeds_come_from_the_name_service_if_it_has_some) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.dns_srv_name = "_couchbase._tcp.example.com";
+    options.seeds = {{"elsewhere", {}}};
+    engine_driver driver(cluster, options);
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(driver.resolutions.size(), 1U);
+    EXPECT_EQ(driver.resolutions[0].name, "_couchbase._tcp.example.com");
+    EXPECT_TRUE(driver.connects.empty());
+    const std::vector<wire::bootstrap_address> found{{"node1", std::uint16_t{11210}}};
+    driver.engine().on_resolved(driver.resolutions[0].resolution, found, driver.now);
+    driver.advance(1ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(driver.connects.at(0).host, "node1");
+}
+
+TEST(bootstrap, without_srv_records_the_given_hosts_are_used) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.dns_srv_name = "_couchbase._tcp.example.com";
+    options.seeds = {{"node1", {}}};
+    engine_driver driver(cluster, options);
+    driver.engine().open("travel", driver.now);
+    driver.settle();
+    driver.engine().on_resolved(driver.resolutions.at(0).resolution, {}, driver.now);
+    driver.advance(1ms);
+    EXPECT_EQ(driver.connects.at(0).port, 11210);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+}  // namespace reprise::engine::testing

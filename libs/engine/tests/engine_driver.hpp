@@ -1,0 +1,283 @@
+#pragma once
+
+// Drives one engine against scripted servers in virtual time: time moves only by `advance`.
+
+#include "scripted_server.hpp"
+
+namespace reprise::engine::testing {
+
+// Drives one engine against a scripted cluster.
+class engine_driver {
+public:
+    struct outcome {
+        operation_result result;
+        time_point at{};
+        int calls = 0;
+    };
+    using outcome_ptr = std::shared_ptr<outcome>;
+
+    explicit engine_driver(scripted_cluster& servers, engine_options options = {})
+        : cluster(servers), server(servers) {
+        if (options.seeds.empty()) {
+            options.seeds = {{servers.nodes[0].host, servers.nodes[0].port}};
+        }
+        identity.username = "app";
+        identity.password = servers.password;
+        made_options = std::move(options);
+    }
+    ~engine_driver() {
+        if (engine_) {
+            destroy();
+        }
+    }
+    engine_driver(const engine_driver&) = delete;
+    engine_driver& operator=(const engine_driver&) = delete;
+
+    scripted_cluster& cluster;
+    scripted_server server;
+    engine_options made_options;
+    credentials identity;
+    time_point now{1h};
+    // Bytes the operating system takes before it blocks; for partial writes.
+    std::size_t write_room = std::size_t(-1);
+    std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
+    std::vector<connect_action> connects;
+    std::vector<std::pair<connection_id, time_point>> closes;
+    std::vector<resolve_srv_action> resolutions;
+
+    client_engine& engine() {
+        if (!engine_) {
+            engine_ = std::make_unique<client_engine>(made_options, identity, 42, now);
+        }
+        return *engine_;
+    }
+    void destroy() {
+        peers_.clear();
+        engine_.reset();
+    }
+
+    outcome_ptr start(operation_request request) {
+        auto result = std::make_shared<outcome>();
+        last_id = engine().start(
+            std::move(request),
+            [this, result](operation_result&& done) {
+                result->result = std::move(done);
+                result->at = now;
+                ++result->calls;
+            },
+            now);
+        return result;
+    }
+    operation_request request(
+        operation_kind kind, std::string_view key, std::string_view value = {},
+        std::string_view scope = {}, std::string_view collection = {}) {
+        operation_request made;
+        made.kind = kind;
+        made.keyspace = engine().keyspace(cluster.bucket, scope, collection);
+        made.key = base::slice::copy_of(base::as_bytes(key));
+        made.value = base::slice::copy_of(base::as_bytes(value));
+        return made;
+    }
+    outcome_ptr get(std::string_view key) { return start(request(operation_kind::get, key)); }
+    outcome_ptr upsert(std::string_view key, std::string_view value) {
+        return start(request(operation_kind::upsert, key, value));
+    }
+    operation_id last_id{};
+
+    // Does everything that can be done without time passing.
+    void settle() {
+        for (int turn = 0; turn < 10000; ++turn) {
+            bool is_quiet = obey();
+            is_quiet = deliver() && is_quiet;
+            is_quiet = engine().drain_completions() == 0 && is_quiet;
+            const auto due = engine().next_due();
+            if (due && *due <= now) {
+                engine().on_time(now);
+                is_quiet = false;
+            }
+            if (is_quiet) {
+                return;
+            }
+        }
+        FAIL() << "the engine does not come to rest";
+    }
+    // Lets time pass, stopping wherever the engine wants to be called.
+    void advance(duration by) {
+        const time_point end = now + by;
+        settle();
+        while (true) {
+            const auto due = engine().next_due();
+            if (!due || *due > end) {
+                break;
+            }
+            now = std::max(now, *due);
+            engine().on_time(now);
+            settle();
+        }
+        now = end;
+        engine().on_time(now);
+        settle();
+    }
+    // Starts the engine and lets it connect.
+    void connect() {
+        engine().open(cluster.bucket, now);
+        advance(1ms);
+    }
+
+    // The open connections to a node, oldest first.
+    std::vector<connection_id> connections_to(std::size_t node) const {
+        std::vector<connection_id> result;
+        for (const auto& [id, other] : peers_) {
+            if (other.node == node && other.is_up) {
+                result.push_back(id);
+            }
+        }
+        return result;
+    }
+    void close_node(std::size_t node, close_reason reason = close_reason::reset) {
+        for (const connection_id id : connections_to(node)) {
+            close_peer(id, reason);
+        }
+    }
+    void close_peer(connection_id id, close_reason reason = close_reason::reset) {
+        const auto found = peers_.find(id);
+        const std::size_t unwritten = found == peers_.end() ? 0 : found->second.unwritten;
+        peers_.erase(id);
+        engine().on_closed(id, reason, unwritten, now);
+    }
+    // Bytes from the server's side.
+    void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
+    void push_configuration(connection_id id, std::size_t node, bool is_brief) {
+        const std::string text = cluster.configuration_text(node);
+        wire::cluster_map_change_notification pushed;
+        pushed.epoch = cluster.revision.epoch;
+        pushed.rev = cluster.revision.rev;
+        pushed.bucket = cluster.bucket;
+        pushed.config = is_brief ? base::byte_view{} : base::as_bytes(text);
+        pushed.datatype = is_brief ? wire::datatype::raw : wire::datatype::json;
+        std::vector<std::byte> bytes;
+        base::byte_writer writer(bytes);
+        ASSERT_TRUE(pushed.encode(writer).has_value());
+        feed(id, bytes);
+    }
+
+private:
+    // Obeys the actions; true if there were none.
+    bool obey() {
+        action_list actions;
+        engine().take_actions(actions);
+        for (const driver_action& action : actions) {
+            if (const auto* connecting = std::get_if<connect_action>(&action)) {
+                on_connect(*connecting);
+            } else if (const auto* writing = std::get_if<write_action>(&action)) {
+                pending_writes_.insert(writing->connection);
+            } else if (const auto* closing = std::get_if<close_action>(&action)) {
+                closes.emplace_back(closing->connection, now);
+                peers_.erase(closing->connection);
+                engine().on_closed(closing->connection, close_reason::requested, 0, now);
+            } else {
+                resolutions.push_back(std::get<resolve_srv_action>(action));
+            }
+        }
+        return !write_all() && actions.empty();
+    }
+    bool write_all() {
+        const auto writes = std::exchange(pending_writes_, {});
+        bool wrote = false;
+        for (const connection_id id : writes) {
+            const base::byte_view bytes = engine().begin_write(id, now);
+            const std::size_t taken = std::min(bytes.size(), write_room);
+            const auto found = peers_.find(id);
+            if (found == peers_.end()) {
+                continue;
+            }
+            found->second.unwritten = bytes.size() - taken;
+            if (taken < bytes.size()) {
+                pending_writes_.insert(id);
+            }
+            if (taken == 0) {
+                continue;
+            }
+            wrote = true;
+            if (write_room != std::size_t(-1)) {
+                write_room -= taken;
+            }
+            const std::vector<std::byte> copy(bytes.begin(), bytes.begin() + std::ptrdiff_t(taken));
+            engine().on_written(id, taken, now);
+            serve(found->first, found->second, copy);
+        }
+        return wrote;
+    }
+    // Hands the servers' answers to the engine; true if there were none.
+    bool deliver() {
+        std::vector<std::pair<connection_id, std::vector<std::byte>>> batch;
+        std::vector<connection_id> closing;
+        for (auto& [id, other] : peers_) {
+            if (!other.answers.empty()) {
+                batch.emplace_back(id, std::exchange(other.answers, {}));
+            }
+            if (other.closes) {
+                closing.push_back(id);
+            }
+        }
+        for (const auto& [id, bytes] : batch) {
+            feed(id, bytes);
+        }
+        for (const connection_id id : closing) {
+            close_peer(id);
+        }
+        return batch.empty() && closing.empty();
+    }
+    void feed(connection_id id, base::byte_view bytes) {
+        while (!bytes.empty()) {
+            const std::size_t size = std::min(bytes.size(), feed_size);
+            engine().on_bytes(id, bytes.first(size), now);
+            bytes = bytes.subspan(size);
+        }
+    }
+
+    void on_connect(const connect_action& action) {
+        connects.push_back(action);
+        for (std::size_t index = 0; index < cluster.nodes.size(); ++index) {
+            const scripted_node& node = cluster.nodes[index];
+            if (node.host != action.host) {
+                continue;
+            }
+            if (node.connect_failure_kind) {
+                return engine().on_connect_failed(
+                    action.connection, *node.connect_failure_kind, "scripted", now);
+            }
+            if (node.ignores_connections) {
+                return;
+            }
+            if (!node.refuses_connections) {
+                server_peer& made = peers_[action.connection];
+                made.node = index;
+                made.is_up = true;
+                wire::frame_limits limits;
+                limits.direction = wire::frame_direction::to_server;
+                made.reader = std::make_unique<wire::frame_reader>(limits);
+                return engine().on_connected(action.connection, now);
+            }
+        }
+        engine().on_connect_failed(action.connection, connect_failure::refused, "scripted", now);
+    }
+
+    void serve(connection_id id, server_peer& from, base::byte_view bytes) {
+        from.reader->feed(bytes);
+        while (true) {
+            const auto next = from.reader->next();
+            ASSERT_TRUE(next.has_value()) << wire::to_string(next.error());
+            if (!*next) {
+                return;
+            }
+            server.on_frame(id, from, **next, now);
+        }
+    }
+
+    std::unique_ptr<client_engine> engine_;
+    std::map<connection_id, server_peer> peers_;
+    std::set<connection_id> pending_writes_;
+};
+
+}  // namespace reprise::engine::testing

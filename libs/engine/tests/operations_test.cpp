@@ -1,0 +1,282 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <reprise/wire/compression.hpp>
+
+#include "engine_driver.hpp"
+
+// Each kind of operation: what goes out and what comes back.
+
+namespace reprise::engine::testing {
+namespace operations_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+template <class Message>
+std::string frame_text(const seen_request& to, status code, const Message& message) {
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    wire::response_header header;
+    header.op = to.op;
+    header.opaque = to.opaque;
+    header.status = code;
+    header.cas = 77;
+    EXPECT_TRUE(message.encode(writer, header).has_value());
+    return std::string(base::as_text(bytes));
+}
+
+struct kinds_scene {
+    scripted_cluster cluster{1};
+    engine_driver driver{cluster};
+    kinds_scene() { driver.connect(); }
+
+    engine_driver::outcome_ptr run(operation_request request) {
+        auto result = driver.start(std::move(request));
+        driver.advance(1ms);
+        EXPECT_EQ(result->calls, 1);
+        return result;
+    }
+};
+
+}  // namespace operations_tests
+
+using namespace operations_tests;
+
+TEST(operations, insert_replace_and_remove_have_their_errors) {
+    kinds_scene scene;
+    EXPECT_TRUE(
+        scene.run(scene.driver.request(operation_kind::insert, "k", "1"))->result.has_value());
+    EXPECT_EQ(
+        scene.run(scene.driver.request(operation_kind::insert, "k", "1"))->result.ec,
+        errc::document_exists);
+    EXPECT_TRUE(
+        scene.run(scene.driver.request(operation_kind::replace, "k", "2"))->result.has_value());
+    EXPECT_TRUE(scene.run(scene.driver.request(operation_kind::remove, "k"))->result.has_value());
+    EXPECT_EQ(
+        scene.run(scene.driver.request(operation_kind::remove, "k"))->result.ec,
+        errc::document_not_found);
+    EXPECT_EQ(
+        scene.run(scene.driver.request(operation_kind::replace, "k", "2"))->result.ec,
+        errc::document_not_found);
+}
+
+TEST(operations, exists_answers_instead_of_failing) {
+    kinds_scene scene;
+    const auto missing = scene.run(scene.driver.request(operation_kind::exists, "k"));
+    EXPECT_TRUE(missing->result.has_value());
+    EXPECT_FALSE(missing->result.is_present);
+    scene.run(scene.driver.request(operation_kind::upsert, "k", "v"));
+    const auto there = scene.run(scene.driver.request(operation_kind::exists, "k"));
+    EXPECT_TRUE(there->result.is_present);
+}
+
+TEST(operations, counters_touch_lock_and_unlock_pass) {
+    kinds_scene scene;
+    EXPECT_EQ(scene.run(scene.driver.request(operation_kind::increment, "n"))->result.counter, 7U);
+    scene.run(scene.driver.request(operation_kind::upsert, "k", "v"));
+    for (const operation_kind kind :
+         {operation_kind::touch, operation_kind::get_and_touch, operation_kind::get_and_lock}) {
+        EXPECT_TRUE(scene.run(scene.driver.request(kind, "k"))->result.has_value());
+    }
+    auto unlock = scene.driver.request(operation_kind::unlock, "k");
+    unlock.cas = 5;
+    EXPECT_TRUE(scene.run(std::move(unlock))->result.has_value());
+    EXPECT_EQ(scene.cluster.all(opcode::unlock).at(0).cas, 5U);
+    EXPECT_TRUE(scene.run(scene.driver.request(operation_kind::noop, ""))->result.has_value());
+}
+
+TEST(operations, mutation_tokens_and_cas_are_handed_out) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::set) {
+            return std::nullopt;
+        }
+        return answer{
+            .raw = frame_text(
+                seen, status::success, wire::mutation_response{wire::mutation_token{11, 12}})};
+    };
+    const auto stored = scene.run(scene.driver.request(operation_kind::upsert, "foo", "v"));
+    ASSERT_TRUE(stored->result.token.has_value());
+    EXPECT_EQ(stored->result.token->seqno, 12U);
+    EXPECT_EQ(stored->result.cas, 77U);
+    EXPECT_EQ(stored->result.vbucket.value, 3);
+}
+
+TEST(operations, durability_travels_as_a_frame_info_and_needs_the_servers_consent) {
+    for (const bool is_granted : {true, false}) {
+        scripted_cluster cluster(1);
+        if (!is_granted) {
+            cluster.nodes[0].withheld = {wire::hello_feature::sync_replication};
+        }
+        engine_driver driver(cluster);
+        driver.connect();
+        auto request = driver.request(operation_kind::upsert, "k", "v");
+        request.durability = wire::durability_level::majority;
+        const auto stored = driver.start(std::move(request));
+        driver.advance(1ms);
+        ASSERT_EQ(stored->calls, 1);
+        EXPECT_EQ(stored->result.has_value(), is_granted);
+        if (is_granted) {
+            EXPECT_EQ(cluster.all(opcode::set).at(0).magic, wire::magic::alt_request);
+        } else {
+            EXPECT_EQ(stored->result.ec, errc::feature_not_available);
+            EXPECT_EQ(cluster.count(opcode::set), 0U);
+        }
+    }
+}
+
+TEST(operations, an_ambiguous_durable_write_is_marked_and_never_retried) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set
+                   ? std::optional(answer{.status = status::sync_write_ambiguous})
+                   : std::nullopt;
+    };
+    const auto stored = scene.run(scene.driver.request(operation_kind::upsert, "k", "v"));
+    EXPECT_EQ(stored->result.ec, errc::durability_ambiguous);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(scene.cluster.count(opcode::set), 1U);
+}
+
+TEST(operations, values_are_compressed_when_it_pays_and_inflated_when_they_come_back) {
+    kinds_scene scene;
+    const std::string text(1000, 'a');
+    scene.run(scene.driver.request(operation_kind::upsert, "k", text));
+    const std::string sent = scene.cluster.all(opcode::set).at(0).value;
+    EXPECT_LT(sent.size(), 200U);
+    scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::get) {
+            return std::nullopt;
+        }
+        std::vector<std::byte> bytes;
+        base::byte_writer writer(bytes);
+        wire::response_header header;
+        header.opaque = seen.opaque;
+        header.datatype = wire::datatype::snappy;
+        wire::document_response told;
+        told.value = base::as_bytes(sent);
+        EXPECT_TRUE(told.encode(writer, header).has_value());
+        return answer{.raw = std::string(base::as_text(bytes))};
+    };
+    const auto read = scene.run(scene.driver.request(operation_kind::get, "k"));
+    ASSERT_TRUE(read->result.has_value());
+    EXPECT_EQ(read->result.value.text(), text);
+    EXPECT_EQ(read->result.datatype, wire::datatype::raw);
+}
+
+TEST(operations, without_collections_keys_are_bare_and_named_collections_are_refused) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].withheld = {wire::hello_feature::collections};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.get("k");
+    const auto named = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
+    driver.settle();
+    EXPECT_EQ(cluster.all(opcode::get).at(0).key, "k");
+    ASSERT_EQ(named->calls, 1);
+    EXPECT_EQ(named->result.ec, errc::feature_not_available);
+}
+
+TEST(operations, a_lookup_gives_each_path_its_own_result) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::subdoc_multi_lookup) {
+            return std::nullopt;
+        }
+        wire::subdoc_lookup_response told;
+        EXPECT_TRUE(told.results.push_back({status::success, base::as_bytes("1")}));
+        EXPECT_TRUE(told.results.push_back({status::subdoc_path_enoent, {}}));
+        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, told)};
+    };
+    auto request = scene.driver.request(operation_kind::lookup_in, "k");
+    request.specs = {
+        {opcode::subdoc_get, wire::path_flags::none, "a", {}},
+        {opcode::subdoc_get, wire::path_flags::none, "b", {}}};
+    const auto read = scene.run(std::move(request));
+    ASSERT_TRUE(read->result.has_value());
+    ASSERT_EQ(read->result.paths.size(), 2U);
+    EXPECT_EQ(read->result.paths[0].value.text(), "1");
+    EXPECT_EQ(read->result.paths[1].ec, errc::path_not_found);
+}
+
+TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::subdoc_multi_mutation) {
+            return std::nullopt;
+        }
+        wire::subdoc_mutation_response told;
+        EXPECT_TRUE(told.results.push_back({1, status::subdoc_path_eexists, {}}));
+        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, told)};
+    };
+    auto request = scene.driver.request(operation_kind::mutate_in, "k");
+    const auto value = base::slice::copy_of(base::as_bytes("1"));
+    request.specs = {
+        {opcode::subdoc_dict_upsert, wire::path_flags::none, "a", value},
+        {opcode::subdoc_dict_add, wire::path_flags::none, "b", value}};
+    const auto stored = scene.run(std::move(request));
+    EXPECT_EQ(stored->result.ec, errc::path_exists) << stored->result.error->detail;
+    EXPECT_EQ(stored->result.error->failed_path, 1);
+    EXPECT_FALSE(stored->result.error->is_ambiguous);
+    EXPECT_TRUE(scene.driver.closes.empty());
+}
+
+TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
+    scripted_cluster cluster(2, 1);
+    cluster.map = {{0, 1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    driver.start(driver.request(operation_kind::get_replica, "k"));
+    driver.settle();
+    EXPECT_EQ(cluster.all(opcode::get_replica).at(0).node, 1U);
+}
+
+TEST(operations, the_servers_words_are_on_the_error) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set
+                   ? std::optional(answer{
+                         .status = status::einval,
+                         .value = R"({"error":{"context":"bad thing","ref":"r-1"}})",
+                         .datatype = wire::datatype::json})
+                   : std::nullopt;
+    };
+    const auto stored = scene.run(scene.driver.request(operation_kind::upsert, "k", "v"));
+    EXPECT_EQ(stored->result.ec, errc::invalid_argument);
+    EXPECT_EQ(stored->result.error->server_context, "bad thing");
+    EXPECT_EQ(stored->result.error->server_ref, "r-1");
+    EXPECT_EQ(stored->result.error->last_dispatched_to, "node1:11210");
+    EXPECT_EQ(stored->result.error->opaque, scene.cluster.all(opcode::set).at(0).opaque);
+    EXPECT_NE(to_string(*stored->result.error).find("bad thing"), std::string::npos);
+}
+
+TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
+    kinds_scene scene;
+    for (const std::size_t size : {std::size_t{10}, std::size_t{10000}}) {
+        std::optional<seen_request> held;
+        scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+            held = seen;
+            return answer{.is_silent = true};
+        };
+        const auto read = scene.driver.get("k");
+        scene.driver.settle();
+        const std::string value(size, 'x');
+        wire::document_response told;
+        told.value = base::as_bytes(value);
+        const std::string frame = frame_text(*held, status::success, told);
+        const auto block = base::block_ref::make(frame.size());
+        std::ranges::copy(base::as_bytes(frame), block.bytes().begin());
+        scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);
+        scene.driver.settle();
+        ASSERT_EQ(read->calls, 1);
+        EXPECT_EQ(read->result.value.size(), size);
+        EXPECT_EQ(read->result.value.is_shared(), size == 10000);
+        EXPECT_EQ(block.is_unique(), size != 10000);
+    }
+}
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,224 @@
+#include "orchestrator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <reprise/engine/shipped_strategies.hpp>
+
+namespace reprise::engine {
+namespace orchestrator_tests {
+
+using namespace std::chrono_literals;
+
+constexpr time_point start{1h};
+
+// Answers what it is told, and counts how often it was asked.
+class fixed_strategy final : public request_strategy {
+public:
+    explicit fixed_strategy(retry_action given) : action(given) {}
+    void retry_after(const request_snapshot& request, retry_reason, retry_sink& sink) override {
+        ++asked;
+        last = request;
+        sink.answer(action);
+    }
+    retry_action action;
+    int asked = 0;
+    request_snapshot last;
+};
+
+class throwing_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink&) override {
+        throw std::runtime_error("out of ideas");
+    }
+};
+
+class mute_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink&) override {}
+};
+
+class deferring_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+        kept = sink.defer();
+    }
+    deferred_answer kept;
+};
+
+struct bench {
+    engine_options options;
+    retry_case failed;
+    retry_subject subject;
+    std::size_t parked = 0;
+
+    bench(retry_reason reason, bool is_idempotent) {
+        failed.reason = reason;
+        failed.stage = attempt_stage::response;
+        failed.own_error = errc::document_locked;
+        subject.operation = "get";
+        subject.is_idempotent = is_idempotent;
+        subject.deadline = start + 2500ms;
+    }
+    verdict decide(time_point now = start) {
+        orchestrator decider(options, nullptr);
+        return *decider.decide(failed, subject, parked, 7, now);
+    }
+};
+
+}  // namespace orchestrator_tests
+
+using namespace orchestrator_tests;
+
+TEST(orchestrator, RH_12_always_retry_reasons_never_ask_the_strategy) {
+    bench with(retry_reason::kv_not_my_vbucket, false);
+    const auto strategy = std::make_shared<fixed_strategy>(retry_action::no());
+    with.options.strategy = strategy;
+    with.subject.attempts = 2;
+    const verdict decided = with.decide();
+    EXPECT_TRUE(decided.is_retry);
+    EXPECT_EQ(decided.delay, 50ms);
+    EXPECT_EQ(strategy->asked, 0);
+}
+
+TEST(orchestrator, RH_10_unknown_is_not_retried_whatever_the_strategy_answers) {
+    bench with(retry_reason::unknown, true);
+    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
+    const verdict decided = with.decide();
+    EXPECT_FALSE(decided.is_retry);
+    EXPECT_EQ(decided.error, errc::document_locked);
+    EXPECT_EQ(decided.refusal, retry_refusal::unclassified);
+}
+
+TEST(orchestrator, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
+    bench write(retry_reason::socket_closed_while_in_flight, false);
+    const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+    write.options.strategy = strategy;
+    const verdict refused = write.decide();
+    EXPECT_FALSE(refused.is_retry);
+    EXPECT_TRUE(refused.is_ambiguous);
+    EXPECT_EQ(refused.error, errc::request_canceled);
+    EXPECT_EQ(strategy->asked, 0);
+    bench read(retry_reason::socket_closed_while_in_flight, true);
+    EXPECT_TRUE(read.decide().is_retry);
+}
+
+TEST(orchestrator, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
+    bench always(retry_reason::kv_not_my_vbucket, false);
+    always.subject.attempts = 5;
+    const verdict ladder = always.decide(start + 2000ms);
+    EXPECT_TRUE(ladder.is_capped);
+    EXPECT_EQ(ladder.delay, 500ms);
+    bench asked(retry_reason::kv_locked, false);
+    asked.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(1s));
+    const verdict capped = asked.decide(start + 2000ms);
+    EXPECT_TRUE(capped.is_retry);
+    EXPECT_TRUE(capped.is_capped);
+    EXPECT_EQ(capped.delay, 500ms);
+    EXPECT_FALSE(asked.decide(start + 1000ms).is_capped);
+}
+
+TEST(orchestrator, RH_32_a_full_queue_refuses_always_retry_reasons_too) {
+    bench with(retry_reason::kv_not_my_vbucket, false);
+    with.options.parked_count_max = 3;
+    with.parked = 3;
+    const verdict decided = with.decide();
+    EXPECT_FALSE(decided.is_retry);
+    EXPECT_EQ(decided.error, errc::retry_queue_full);
+    EXPECT_EQ(decided.refusal, retry_refusal::queue_full);
+    with.parked = 2;
+    EXPECT_TRUE(with.decide().is_retry);
+}
+
+TEST(orchestrator, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_for_late_answers) {
+    bench with(retry_reason::node_not_available, true);
+    with.options.parked_count_max = 1;
+    with.parked = 1;
+    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
+    EXPECT_TRUE(with.decide().is_retry);
+    with.failed.stage = attempt_stage::dispatch;
+    EXPECT_EQ(with.decide().error, errc::retry_queue_full);
+    with.options.strategy = std::make_shared<deferring_strategy>();
+    EXPECT_EQ(with.decide().error, errc::retry_queue_full);
+}
+
+TEST(orchestrator, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
+    bench with(retry_reason::kv_locked, true);
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    with.options.retry_budget = bucket_budget(bucket);
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_TRUE(with.decide().is_retry);
+    const verdict decided = with.decide();
+    EXPECT_FALSE(decided.is_retry);
+    EXPECT_EQ(decided.error, errc::document_locked);
+    EXPECT_EQ(decided.refusal, retry_refusal::budget_exhausted);
+    with.failed.reason = retry_reason::kv_not_my_vbucket;
+    EXPECT_TRUE(with.decide().is_retry);
+    orchestrator decider(with.options, nullptr);
+    decider.on_success(5000, 1, start);
+    EXPECT_EQ(bucket->level(), 1000);
+}
+
+TEST(orchestrator, RH_02_a_strategy_that_throws_or_says_nothing_fails_the_request) {
+    bench with(retry_reason::kv_locked, true);
+    with.options.strategy = std::make_shared<throwing_strategy>();
+    const verdict thrown = with.decide();
+    EXPECT_EQ(thrown.error, errc::strategy_failure);
+    EXPECT_EQ(thrown.cause, "out of ideas");
+    with.options.strategy = std::make_shared<mute_strategy>();
+    const verdict mute = with.decide();
+    EXPECT_EQ(mute.error, errc::strategy_failure);
+    EXPECT_EQ(mute.refusal, retry_refusal::strategy_failed);
+}
+
+TEST(orchestrator, RH_03_a_no_may_name_the_error_the_user_sees) {
+    bench with(retry_reason::kv_locked, true);
+    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::no());
+    EXPECT_EQ(with.decide().error, errc::document_locked);
+    with.options.strategy =
+        std::make_shared<fixed_strategy>(retry_action::no(errc::temporary_failure));
+    EXPECT_EQ(with.decide().error, errc::temporary_failure);
+}
+
+TEST(orchestrator, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_request) {
+    bench with(retry_reason::kv_locked, false);
+    const auto of_client = std::make_shared<fixed_strategy>(retry_action::no());
+    fixed_strategy of_call(retry_action::after(4ms));
+    with.options.strategy = of_client;
+    with.subject.strategy = &of_call;
+    with.subject.attempts = 3;
+    with.subject.reasons.insert(retry_reason::kv_temporary_failure);
+    with.subject.user_data = std::make_shared<const std::any>(std::string("robot"));
+    EXPECT_EQ(with.decide().delay, 4ms);
+    EXPECT_EQ(of_client->asked, 0);
+    EXPECT_EQ(of_call.last.operation, "get");
+    EXPECT_FALSE(of_call.last.is_idempotent);
+    EXPECT_EQ(of_call.last.retry_attempts, 3U);
+    EXPECT_TRUE(of_call.last.retry_reasons.contains(retry_reason::kv_temporary_failure));
+    EXPECT_EQ(of_call.last.deadline, start + 2500ms);
+    EXPECT_EQ(*of_call.last.user_data_as<std::string>(), "robot");
+    EXPECT_EQ(of_call.last.strategy, &of_call);
+}
+
+TEST(orchestrator, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket) {
+    bench with(retry_reason::kv_not_my_vbucket, true);
+    with.options.not_my_vbucket_delay = 100ms;
+    EXPECT_EQ(with.decide().delay, 100ms);
+    with.failed.reason = retry_reason::kv_collection_outdated;
+    EXPECT_EQ(with.decide().delay, 1ms);
+}
+
+TEST(orchestrator, an_outer_allowance_is_taken_and_its_end_refuses) {
+    bench with(retry_reason::kv_locked, true);
+    retry_allowance allowance(1);
+    with.subject.allowance = &allowance;
+    EXPECT_TRUE(with.decide().is_retry);
+    const verdict decided = with.decide();
+    EXPECT_EQ(decided.refusal, retry_refusal::outer_allowance);
+    EXPECT_EQ(decided.error, errc::document_locked);
+    with.failed.reason = retry_reason::kv_not_my_vbucket;
+    EXPECT_TRUE(with.decide().is_retry);
+}
+
+}  // namespace reprise::engine

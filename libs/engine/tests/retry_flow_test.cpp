@@ -1,0 +1,471 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Retries of operations, seen from the user: what was sent, when, and how it ended.
+
+namespace reprise::engine::testing {
+namespace retry_flow_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+// Answers the first `count` requests of `op` with `code`.
+scripted_cluster::hook refuse_first(opcode op, status code, std::size_t count) {
+    return [op, code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
+        if (seen.op != op || left == 0) {
+            return std::nullopt;
+        }
+        --left;
+        return answer{.status = code};
+    };
+}
+
+scripted_cluster::hook refuse_all(opcode op, status code) {
+    return refuse_first(op, code, 1'000'000);
+}
+
+scripted_cluster::hook ignore_all(opcode op) {
+    return [op](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == op ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+}
+
+std::vector<duration> gaps(const std::vector<seen_request>& requests) {
+    std::vector<duration> result;
+    for (std::size_t index = 1; index < requests.size(); ++index) {
+        result.push_back(requests[index].at - requests[index - 1].at);
+    }
+    return result;
+}
+
+// Keeps the question until somebody answers it.
+class slow_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+        ++asked;
+        pending = sink.defer();
+    }
+    int asked = 0;
+    deferred_answer pending;
+};
+
+class no_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot& request, retry_reason, retry_sink& sink) override {
+        ++asked;
+        if (request.user_data_as<std::string>() != nullptr) {
+            robots += *request.user_data_as<std::string>() == "robot" ? 1 : 0;
+        }
+        sink.answer(retry_action::no());
+    }
+    int asked = 0;
+    int robots = 0;
+};
+
+class eager_strategy final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+        sink.answer(retry_action::after(0ms));
+    }
+};
+
+class recording_log final : public log_sink {
+public:
+    void on_decision(log_level level, const decision_record& record) noexcept override {
+        lines.emplace_back(level, to_string(record));
+    }
+    void on_message(log_level, std::string_view) noexcept override {}
+    std::vector<std::pair<log_level, std::string>> lines;
+};
+
+}  // namespace retry_flow_tests
+
+using namespace retry_flow_tests;
+
+TEST(retry_flow, RH_19_locked_is_retried_with_best_effort_backoff_until_it_is_free) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::set, status::locked, 4);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(stored->result.retry_attempts, 4U);
+    EXPECT_EQ(gaps(cluster.all(opcode::set)), (std::vector<duration>{1ms, 2ms, 4ms, 8ms}));
+}
+
+TEST(retry_flow, RH_12_VB_01_not_my_vbucket_uses_the_ladder_even_under_fail_fast) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto strategy = std::make_shared<no_strategy>();
+    options.strategy = strategy;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::set, status::not_my_vbucket, 5);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(2s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(strategy->asked, 0);
+    EXPECT_EQ(
+        gaps(cluster.all(opcode::set)), (std::vector<duration>{1ms, 10ms, 50ms, 100ms, 500ms}));
+}
+
+TEST(retry_flow, RH_13_a_capped_request_times_out_at_the_deadline_and_is_not_sent_again) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::set, status::not_my_vbucket);
+    auto request = driver.request(operation_kind::upsert, "k", "v");
+    request.timeout = 400ms;
+    const time_point started = driver.now;
+    const auto stored = driver.start(std::move(request));
+    driver.advance(2s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->at - started, 400ms);
+    EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+    // 1, 10, 50, 100 ms; the fifth would have waited 500 ms.
+    EXPECT_EQ(cluster.count(opcode::set), 5U);
+    const auto& entries = stored->result.history->entries;
+    EXPECT_EQ(entries.back().delay(), 400ms - 161ms);
+}
+
+TEST(retry_flow, RH_16_a_write_lost_in_flight_is_canceled_ambiguous_and_never_sent_again) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.strategy = std::make_shared<eager_strategy>();
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = ignore_all(opcode::set);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(10ms);
+    driver.close_node(0);
+    driver.advance(2s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::request_canceled);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(stored->result.error->last_reason, retry_reason::socket_closed_while_in_flight);
+    EXPECT_EQ(cluster.count(opcode::set), 1U);
+}
+
+TEST(retry_flow, RH_16_a_read_lost_in_flight_is_sent_again_when_the_connection_is_back) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = ignore_all(opcode::get);
+    const auto read = driver.get("k");
+    driver.advance(10ms);
+    cluster.on_request = nullptr;
+    driver.close_node(0);
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_TRUE(
+        read->result.error->retry_reasons.contains(retry_reason::socket_closed_while_in_flight));
+    EXPECT_FALSE(read->result.error->is_ambiguous);
+}
+
+TEST(retry_flow, RH_15_bytes_that_never_left_the_process_count_as_not_sent) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.write_room = 0;
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().operations_on_wire, 1U);
+    driver.write_room = std::size_t(-1);
+    driver.close_node(0);
+    driver.advance(1s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    ASSERT_NE(stored->result.history, nullptr);
+    EXPECT_EQ(stored->result.history->entries[0].reason, retry_reason::socket_not_available);
+    EXPECT_EQ(stored->result.history->entries[0].stage, attempt_stage::dispatch);
+    EXPECT_EQ(driver.server.applied_writes, 1U);
+}
+
+TEST(retry_flow, RH_29_a_timeout_is_ambiguous_only_for_a_write_on_the_wire) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.key == std::string("\0locked", 7)) {
+            return answer{.status = status::locked};
+        }
+        return seen.op == opcode::get || seen.op == opcode::set
+                   ? std::optional(answer{.is_silent = true})
+                   : std::nullopt;
+    };
+    const auto write = driver.upsert("write", "v");
+    const auto read = driver.get("read");
+    const auto locked = driver.upsert("locked", "v");
+    driver.advance(2501ms);
+    ASSERT_EQ(write->calls + read->calls + locked->calls, 3);
+    EXPECT_EQ(write->result.ec, errc::ambiguous_timeout);
+    EXPECT_TRUE(write->result.error->is_ambiguous);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(locked->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(locked->result.error->retry_reasons.contains(retry_reason::kv_locked));
+}
+
+TEST(retry_flow, RH_29_a_write_that_was_never_sent_times_out_unambiguous) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].ignores_connections = true;
+    engine_options options;
+    options.connect_timeout = 10s;
+    engine_driver driver(cluster, options);
+    const auto write = driver.upsert("k", "v");
+    driver.advance(2500ms);
+    ASSERT_EQ(write->calls, 1);
+    EXPECT_EQ(write->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(write->result.error->last_dispatched_to, "");
+}
+
+TEST(retry_flow, RH_30_the_history_tells_time_stage_endpoint_reason_and_delay) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::get, status::etmpfail, 3);
+    const auto read = driver.get("k");
+    driver.advance(100ms);
+    ASSERT_EQ(read->calls, 1);
+    ASSERT_NE(read->result.history, nullptr);
+    const retry_history& history = *read->result.history;
+    ASSERT_EQ(history.entries.total(), 3U);
+    EXPECT_EQ(history.entries[1].offset(), 1ms);
+    EXPECT_EQ(history.entries[1].delay(), 2ms);
+    EXPECT_EQ(history.entries[1].status, 0x86);
+    EXPECT_EQ(history.entries[1].attempt, 1);
+    EXPECT_EQ(history.entries[1].stage, attempt_stage::response);
+    EXPECT_EQ(history.endpoint_of(history.entries[1]), "node1:11210");
+    EXPECT_NE(to_string(history).find("KV_TEMPORARY_FAILURE (0x86) at node1"), std::string::npos);
+}
+
+TEST(retry_flow, RH_30_a_long_history_keeps_the_first_8_the_last_24_and_the_total) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.strategy = std::make_shared<best_effort_strategy>(
+        [](std::uint32_t, std::uint64_t) -> duration { return 1ms; });
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::get, status::etmpfail, 100);
+    const auto read = driver.get("k");
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    const auto& entries = read->result.history->entries;
+    EXPECT_EQ(entries.total(), 100U);
+    EXPECT_EQ(entries.size(), 32U);
+    EXPECT_EQ(entries[7].attempt, 7);
+    EXPECT_EQ(entries[8].attempt, 76);
+    EXPECT_EQ(entries.back().attempt, 99);
+}
+
+TEST(retry_flow, RH_02_RH_44_a_late_answer_retries_and_one_after_the_deadline_is_ignored) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto strategy = std::make_shared<slow_strategy>();
+    options.strategy = strategy;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    int wakes = 0;
+    driver.engine().set_wake_hook([&] { ++wakes; });
+    cluster.on_request = refuse_first(opcode::set, status::locked, 2);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(10ms);
+    EXPECT_EQ(strategy->asked, 1);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
+    strategy->pending.answer(retry_action::after(5ms));
+    EXPECT_EQ(wakes, 1);
+    driver.engine().on_wake(driver.now);
+    driver.advance(10ms);
+    EXPECT_EQ(strategy->asked, 2);
+    driver.advance(2500ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+    strategy->pending.answer(retry_action::after(0ms));
+    driver.engine().on_wake(driver.now);
+    driver.advance(1s);
+    EXPECT_EQ(stored->calls, 1);
+    EXPECT_EQ(cluster.count(opcode::set), 2U);
+}
+
+TEST(retry_flow, RH_02_a_question_dropped_unanswered_fails_the_request) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto strategy = std::make_shared<slow_strategy>();
+    options.strategy = strategy;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    const auto read = driver.get("k");
+    driver.advance(1ms);
+    strategy->pending = {};
+    driver.engine().on_wake(driver.now);
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::strategy_failure);
+    EXPECT_EQ(read->result.error->detail, "dropped without an answer");
+}
+
+TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    const auto strategy = std::make_shared<no_strategy>();
+    auto request = driver.request(operation_kind::get, "k");
+    request.strategy = strategy;
+    request.user_data = std::make_shared<const std::any>(std::string("robot"));
+    const auto read = driver.start(std::move(request));
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::temporary_failure);
+    EXPECT_EQ(strategy->robots, 1);
+    EXPECT_EQ(read->result.history->entries[0].refusal, retry_refusal::strategy_said_no);
+}
+
+TEST(retry_flow, RH_03_a_strategy_that_always_says_now_never_hangs_the_engine) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].refuses_connections = true;
+    engine_options options;
+    options.strategy = std::make_shared<eager_strategy>();
+    engine_driver driver(cluster, options);
+    const auto read = driver.get("k");
+    for (int turn = 0; turn < 50; ++turn) {
+        driver.engine().on_time(driver.now);
+    }
+    EXPECT_EQ(read->calls, 0);
+    EXPECT_LE(driver.engine().statistics().retries, 60U);
+    driver.destroy();
+    EXPECT_EQ(read->calls, 1);
+}
+
+TEST(retry_flow, RH_32_beyond_the_bound_requests_fail_with_their_last_reason) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.parked_count_max = 2;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::set, status::not_my_vbucket);
+    std::vector<engine_driver::outcome_ptr> stored;
+    for (int index = 0; index < 3; ++index) {
+        stored.push_back(driver.upsert("k" + std::to_string(index), "v"));
+    }
+    driver.settle();
+    int failed = 0;
+    for (const auto& one : stored) {
+        if (one->calls == 1) {
+            ++failed;
+            EXPECT_EQ(one->result.ec, errc::retry_queue_full);
+            EXPECT_EQ(one->result.error->last_reason, retry_reason::kv_not_my_vbucket);
+        }
+    }
+    EXPECT_EQ(failed, 1);
+}
+
+TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
+    for (const bool with_keys : {false, true}) {
+        scripted_cluster cluster(1);
+        engine_options options;
+        const auto log = std::make_shared<recording_log>();
+        options.log = log;
+        options.log_keys = with_keys;
+        engine_driver driver(cluster, options);
+        driver.connect();
+        cluster.on_request = refuse_first(opcode::set, status::locked, 1);
+        driver.upsert("private", "v");
+        driver.advance(10ms);
+        cluster.on_request = ignore_all(opcode::set);
+        driver.upsert("private", "v");
+        driver.settle();
+        driver.close_node(0);
+        driver.settle();
+        ASSERT_EQ(log->lines.size(), 2U);
+        EXPECT_EQ(log->lines[0].first, log_level::debug);
+        EXPECT_NE(
+            log->lines[0].second.find("retried in 1 ms: KV_LOCKED (attempt 0, node1:11210)"),
+            std::string::npos);
+        EXPECT_EQ(log->lines[1].first, log_level::warn);
+        EXPECT_NE(log->lines[1].second.find("SOCKET_CLOSED_WHILE_IN_FLIGHT"), std::string::npos);
+        EXPECT_EQ(log->lines[0].second.find("private") != std::string::npos, with_keys);
+    }
+}
+
+TEST(retry_flow, EM_06_EM_13_an_unknown_code_follows_the_map_and_shows_its_words) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::get, static_cast<status>(0x7ff0), 1);
+    const auto retried = driver.get("k");
+    driver.advance(10ms);
+    ASSERT_EQ(retried->calls, 1);
+    EXPECT_EQ(retried->result.ec, errc::document_not_found);
+    EXPECT_TRUE(
+        retried->result.error->retry_reasons.contains(retry_reason::kv_error_map_retry_indicated));
+    cluster.on_request = refuse_all(opcode::get, static_cast<status>(0x7ff1));
+    const auto failed = driver.get("k");
+    driver.advance(10ms);
+    ASSERT_EQ(failed->calls, 1);
+    EXPECT_EQ(failed->result.ec, errc::temporary_failure);
+    ASSERT_TRUE(failed->result.error->error_map.has_value());
+    EXPECT_EQ(failed->result.error->error_map->name, "TEST_FAIL");
+    EXPECT_EQ(failed->result.error->error_map->attributes, std::vector<std::string>{"temp"});
+    EXPECT_EQ(failed->result.history, nullptr);
+}
+
+TEST(retry_flow, EM_07_an_invalidated_connection_is_dropped_and_the_operation_retried) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = refuse_first(opcode::set, static_cast<status>(0x7ff2), 1);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(1s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(driver.connects.size(), 2U);
+    const std::size_t polls = cluster.count(opcode::get_cluster_config);
+    cluster.on_request = refuse_first(opcode::set, static_cast<status>(0x7ff3), 1);
+    const auto failed = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(failed->calls, 1);
+    EXPECT_FALSE(failed->result.has_value());
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls + 1);
+}
+
+TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations_own_error) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.retry_budget =
+        bucket_budget(std::make_shared<token_bucket>(token_bucket_options{.capacity = 10}));
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    const auto read = driver.get("k");
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::temporary_failure);
+    EXPECT_EQ(cluster.count(opcode::get), 3U);
+    EXPECT_EQ(read->result.history->entries.back().refusal, retry_refusal::budget_exhausted);
+}
+
+TEST(retry_flow, no_operation_outlives_its_deadline_by_more_than_a_tick) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = ignore_all(opcode::get);
+    for (const duration timeout : {duration{1ns}, duration{1500us}, duration{77ms}}) {
+        auto request = driver.request(operation_kind::get, "k");
+        request.timeout = timeout;
+        const time_point started = driver.now;
+        const auto read = driver.start(std::move(request));
+        driver.advance(100ms);
+        ASSERT_EQ(read->calls, 1);
+        EXPECT_GE(read->at - started, timeout);
+        EXPECT_LE(read->at - started, timeout + 1ms);
+    }
+}
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,155 @@
+#pragma once
+
+// A cluster for tests: plays servers towards one client_engine in virtual time. It answers the
+// bootstrap, keeps documents in a map, and does what a test says instead. No sockets, no
+// sleeps: time moves only by `advance`.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/wire/cluster_configuration_encode.hpp>
+#include <reprise/wire/cluster_messages.hpp>
+#include <reprise/wire/document_messages.hpp>
+#include <reprise/wire/error_context.hpp>
+#include <reprise/wire/error_map.hpp>
+#include <reprise/wire/frame_reader.hpp>
+#include <reprise/wire/sasl.hpp>
+#include <reprise/wire/session_messages.hpp>
+#include <reprise/wire/vbucket.hpp>
+
+namespace reprise::engine::testing {
+
+using namespace std::chrono_literals;
+
+// What one node knows and how it misbehaves. Fields may be changed at any time.
+struct scripted_node {
+    std::string host;
+    std::uint16_t port = 11210;
+    bool refuses_connections = false;
+    bool ignores_connections = false;
+    std::optional<connect_failure> connect_failure_kind;
+    std::string mechanisms = "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN";
+    std::optional<wire::status> sasl_status;  // to AUTH, instead of doing it
+    std::optional<wire::status> select_status;
+    std::optional<wire::status> hello_status;
+    std::optional<wire::status> config_status;
+    std::optional<wire::status> error_map_status;
+    std::string error_map_text;  // empty: a small valid one
+    bool is_error_map_empty = false;
+    wire::hello_feature_set withheld;  // never granted
+    // The configuration it tells; empty: the cluster's.
+    std::string configuration_text;
+    bool is_silent = false;  // reads, and never answers
+};
+
+struct seen_request {
+    std::size_t node = 0;
+    connection_id connection{};
+    wire::opcode op{};
+    std::uint32_t opaque = 0;
+    std::string key;
+    std::string value;
+    std::uint16_t vbucket = 0;
+    std::uint64_t cas = 0;
+    time_point at{};
+    wire::magic magic{};
+};
+
+class scripted_cluster {
+public:
+    explicit scripted_cluster(std::size_t node_count, std::size_t vbucket_count = 4) {
+        for (std::size_t index = 0; index < node_count; ++index) {
+            scripted_node node;
+            node.host = "node" + std::to_string(index + 1);
+            nodes.push_back(std::move(node));
+        }
+        for (std::size_t row = 0; row < vbucket_count; ++row) {
+            map.push_back({static_cast<std::int16_t>(row % node_count)});
+        }
+    }
+
+    // The answer a test wants to give to a request; nothing: the usual one.
+    struct scripted_answer {
+        bool is_silent = false;  // no answer at all
+        bool closes = false;     // close instead of answering
+        bool applies = false;    // does it before it closes or says nothing
+        wire::status status = wire::status::success;
+        std::string value{};
+        wire::datatype datatype = wire::datatype::raw;
+        std::string raw{};  // non-empty: these bytes instead of a frame
+        int copies = 1;     // how often it is sent
+        std::optional<std::uint32_t> opaque{};
+    };
+    using hook = std::function<std::optional<scripted_answer>(const seen_request&)>;
+
+    std::vector<scripted_node> nodes;
+    std::string bucket = "travel";
+    std::string password = "secret";
+    wire::configuration_revision revision{1, 10};
+    wire::vbucket_rows map;
+    wire::vbucket_rows forward_map;
+    std::size_t data_node_count = 0;  // 0: all nodes
+    std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
+    std::uint64_t manifest_uid = 1;
+    hook on_request;
+    std::vector<seen_request> requests;  // everything received, bootstrap included
+
+    std::string configuration_text(std::size_t this_node) const {
+        wire::cluster_configuration_description told;
+        told.revision = revision;
+        told.bucket_name = bucket;
+        told.bucket_uuid = "0123456789abcdef0123456789abcdef";
+        told.collections_manifest_uid = manifest_uid;
+        for (const scripted_node& node : nodes) {
+            wire::cluster_node entry;
+            entry.hostname = node.host;
+            entry.ports.set(wire::service::key_value, wire::transport::plain, node.port);
+            entry.ports.set(wire::service::key_value, wire::transport::tls, 11207);
+            entry.ports.set(wire::service::management, wire::transport::plain, 8091);
+            told.nodes.push_back(std::move(entry));
+        }
+        told.kv_node_count = data_node_count == 0 ? nodes.size() : data_node_count;
+        told.vbucket_map = map;
+        told.forward_map = forward_map;
+        told.this_node = this_node;
+        return wire::encode_cluster_configuration(told);
+    }
+
+    std::size_t count(wire::opcode op) const {
+        std::size_t result = 0;
+        for (const seen_request& request : requests) {
+            result += request.op == op ? 1U : 0U;
+        }
+        return result;
+    }
+    std::vector<seen_request> all(wire::opcode op) const {
+        std::vector<seen_request> result;
+        for (const seen_request& request : requests) {
+            if (request.op == op) {
+                result.push_back(request);
+            }
+        }
+        return result;
+    }
+
+    struct stored_document {
+        std::string value;
+        std::uint32_t flags = 0;
+        std::uint64_t cas = 0;
+    };
+    std::map<std::string, stored_document> documents;
+    std::uint64_t next_cas = 1000;
+};
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/errc.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
+
+namespace reprise::engine {
+namespace strategies_test {
+
+using namespace std::chrono_literals;
+
+retry_action ask(
+    request_strategy& strategy, retry_reason reason, bool is_idempotent,
+    std::uint32_t attempts = 0) {
+    request_snapshot request;
+    request.is_idempotent = is_idempotent;
+    request.retry_attempts = attempts;
+    retry_sink sink(nullptr, {});
+    strategy.retry_after(request, reason, sink);
+    EXPECT_EQ(sink.current(), retry_sink::state::answered);
+    return *sink.action();
+}
+
+// As best effort, except that locked documents are not waited for.
+class impatient_with_locks final : public best_effort_strategy {
+public:
+    void retry_after(
+        const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
+        if (reason == retry_reason::kv_locked) {
+            return sink.answer(retry_action::no());
+        }
+        best_effort_strategy::retry_after(request, reason, sink);
+    }
+};
+
+// Everything the document says about a user's own fail-fast.
+class fails_fast final : public request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+        sink.answer(retry_action::no());
+    }
+};
+
+}  // namespace strategies_test
+
+using namespace strategies_test;
+
+TEST(shipped_strategies, RH_05_best_effort_retries_idempotent_requests_and_allowed_reasons) {
+    best_effort_strategy strategy;
+    for (const retry_reason_facts& facts : all_retry_reasons()) {
+        const bool for_all = facts.allows_non_idempotent_retry;
+        const bool is_known = facts.reason != retry_reason::unknown;
+        EXPECT_EQ(ask(strategy, facts.reason, true).delay().has_value(), is_known) << facts.name;
+        EXPECT_EQ(ask(strategy, facts.reason, false).delay().has_value(), for_all) << facts.name;
+    }
+}
+
+TEST(shipped_strategies, RH_06_backoff_doubles_from_1_ms_and_stays_at_500_ms) {
+    best_effort_strategy strategy;
+    const std::vector<duration> expected{1ms,  2ms,   4ms,   8ms,   16ms, 32ms,
+                                         64ms, 128ms, 256ms, 500ms, 500ms};
+    for (std::uint32_t attempts = 0; attempts < expected.size(); ++attempts) {
+        EXPECT_EQ(
+            ask(strategy, retry_reason::kv_locked, true, attempts).delay(), expected[attempts]);
+    }
+    EXPECT_EQ(ask(strategy, retry_reason::kv_locked, true, 4'000'000'000U).delay(), 500ms);
+}
+
+TEST(shipped_strategies, RH_06_the_calculator_can_be_replaced) {
+    best_effort_strategy fixed([](std::uint32_t attempts, std::uint64_t) -> duration {
+        return std::chrono::seconds{attempts + 3};
+    });
+    EXPECT_EQ(ask(fixed, retry_reason::kv_locked, true, 4).delay(), 7s);
+    const backoff_calculator jittered = jittered_calculator();
+    EXPECT_LT(jittered(20, ~std::uint64_t{0}), 500ms);
+    EXPECT_EQ(jittered(20, 0), 0ms);
+    EXPECT_NE(jittered(8, 1ULL << 62U), jittered(8, 1ULL << 63U));
+}
+
+TEST(shipped_strategies, RH_12_controlled_backoff_is_1_10_50_100_500_then_1000_ms) {
+    const std::vector<duration> expected{1ms, 10ms, 50ms, 100ms, 500ms, 1000ms, 1000ms};
+    for (std::uint32_t attempts = 0; attempts < expected.size(); ++attempts) {
+        EXPECT_EQ(controlled_backoff(attempts), expected[attempts]) << attempts;
+    }
+    EXPECT_EQ(controlled_backoff(4'000'000'000U), 1000ms);
+}
+
+TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_error) {
+    terminal_error_strategy strategy;
+    const std::vector<std::pair<retry_reason, errc>> expected{
+        {retry_reason::authentication_error, errc::authentication_failure},
+        {retry_reason::tls_error, errc::tls_failure},
+        {retry_reason::bucket_access_error, errc::bucket_access_failure},
+        {retry_reason::scope_not_found, errc::scope_not_found},
+        {retry_reason::collection_not_found, errc::collection_not_found}};
+    for (const auto& [reason, error] : expected) {
+        const retry_action action = ask(strategy, reason, true);
+        EXPECT_FALSE(action.delay()) << to_string(reason);
+        EXPECT_EQ(action.error(), error) << to_string(reason);
+    }
+    best_effort_strategy best_effort;
+    for (const retry_reason_facts& facts : all_retry_reasons()) {
+        if (!facts.is_terminal) {
+            EXPECT_EQ(
+                ask(strategy, facts.reason, false, 3).delay(),
+                ask(best_effort, facts.reason, false, 3).delay())
+                << facts.name;
+        }
+    }
+}
+
+TEST(shipped_strategies, RH_08_tls_and_bucket_failures_match_the_client_error_condition) {
+    EXPECT_EQ(make_error_code(errc::tls_failure), error_condition::client_error);
+    EXPECT_EQ(make_error_code(errc::bucket_access_failure), error_condition::client_error);
+    EXPECT_NE(make_error_code(errc::authentication_failure), error_condition::client_error);
+    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), error_condition::timeout);
+}
+
+TEST(shipped_strategies, RH_36_overriding_one_reason_leaves_the_others_unchanged) {
+    impatient_with_locks strategy;
+    best_effort_strategy plain;
+    EXPECT_FALSE(ask(strategy, retry_reason::kv_locked, true).delay());
+    EXPECT_EQ(
+        ask(strategy, retry_reason::kv_temporary_failure, true, 2).delay(),
+        ask(plain, retry_reason::kv_temporary_failure, true, 2).delay());
+}
+
+TEST(shipped_strategies, RH_07_a_users_fail_fast_takes_a_few_lines) {
+    fails_fast strategy;
+    EXPECT_FALSE(ask(strategy, retry_reason::kv_locked, true).delay());
+}
+
+TEST(shipped_strategies, RH_03_zero_differs_from_no_and_negative_counts_as_zero) {
+    EXPECT_EQ(retry_action::after(0ms).delay(), duration::zero());
+    EXPECT_EQ(retry_action::after(-5ms).delay(), duration::zero());
+    EXPECT_FALSE(retry_action::no().delay());
+    EXPECT_FALSE(retry_action::no().error());
+    EXPECT_EQ(retry_action::no(errc::document_locked).error(), errc::document_locked);
+}
+
+TEST(shipped_strategies, the_first_answer_of_a_sink_counts) {
+    retry_sink sink(nullptr, {});
+    sink.answer(retry_action::after(3ms));
+    sink.answer(retry_action::no());
+    sink.fail("late");
+    EXPECT_EQ(sink.current(), retry_sink::state::answered);
+    EXPECT_EQ(sink.action()->delay(), 3ms);
+}
+
+}  // namespace reprise::engine

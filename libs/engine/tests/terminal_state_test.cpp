@@ -1,0 +1,332 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// The five terminal states: set, consulted, cleared.
+
+namespace reprise::engine::testing {
+namespace terminal_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+engine_options with_best_effort() {
+    engine_options options;
+    options.strategy = std::make_shared<best_effort_strategy>();
+    return options;
+}
+
+}  // namespace terminal_tests
+
+using namespace terminal_tests;
+
+TEST(terminal_state, RH_25_RH_38_refused_credentials_fail_a_parked_request_at_once) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_driver driver(cluster);
+    const time_point started = driver.now;
+    const auto read = driver.get("k");
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->result.error->last_reason, retry_reason::authentication_error);
+    EXPECT_LE(read->at - started, 500ms);
+}
+
+TEST(terminal_state, RH_38_best_effort_waits_to_the_deadline_and_the_timeout_names_the_reason) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_driver driver(cluster, with_best_effort());
+    const auto read = driver.get("k");
+    driver.advance(2499ms);
+    EXPECT_EQ(read->calls, 0);
+    driver.advance(2ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::authentication_error));
+}
+
+TEST(terminal_state, RH_39_a_fix_on_the_server_clears_the_state_without_restart) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_driver driver(cluster);
+    const auto refused = driver.get("k");
+    driver.advance(1s);
+    EXPECT_EQ(refused->result.ec, errc::authentication_failure);
+    cluster.nodes[0].sasl_status.reset();
+    driver.advance(5s);
+    const auto read = driver.get("k");
+    driver.advance(10ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(terminal_state, RH_25_other_trouble_at_sasl_does_not_count) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::etmpfail;
+    engine_driver driver(cluster);
+    const auto read = driver.get("k");
+    driver.advance(3s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::node_not_available));
+}
+
+TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_refuses) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    cluster.nodes[1].sasl_status = status::auth_error;
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    std::string key = "a";
+    while (wire::vbucket_of(key, 2).value != 0) {
+        key += "a";
+    }
+    const auto good = driver.get(key);
+    while (wire::vbucket_of(key, 2).value != 1) {
+        key += "b";
+    }
+    const auto bad = driver.get(key);
+    driver.advance(10ms);
+    ASSERT_EQ(good->calls + bad->calls, 2);
+    EXPECT_EQ(good->result.ec, errc::document_not_found);
+    EXPECT_EQ(bad->result.ec, errc::authentication_failure);
+    // The node leaves, and its state with it.
+    cluster.map = {{0}, {0}};
+    cluster.data_node_count = 1;
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    const auto moved = driver.get(key);
+    driver.settle();
+    ASSERT_EQ(moved->calls, 1);
+    EXPECT_EQ(moved->result.ec, errc::document_not_found);
+}
+
+TEST(terminal_state, RH_26_explicit_tls_failures_count_and_broken_handshakes_do_not) {
+    for (const connect_failure failure :
+         {connect_failure::tls_untrusted, connect_failure::tls_wrong_host,
+          connect_failure::tls_expired, connect_failure::tls_alert}) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].connect_failure_kind = failure;
+        engine_driver driver(cluster);
+        const auto read = driver.get("k");
+        driver.advance(500ms);
+        ASSERT_EQ(read->calls, 1);
+        EXPECT_EQ(read->result.ec, errc::tls_failure);
+    }
+    for (const connect_failure failure : {connect_failure::reset, connect_failure::timed_out}) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].connect_failure_kind = failure;
+        engine_driver driver(cluster);
+        const auto read = driver.get("k");
+        driver.advance(500ms);
+        EXPECT_EQ(read->calls, 0);
+        driver.advance(3s);
+        EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    }
+}
+
+TEST(terminal_state, RH_26_the_first_bytes_received_clear_the_tls_state) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].connect_failure_kind = connect_failure::tls_untrusted;
+    engine_driver driver(cluster);
+    const auto refused = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(refused->result.ec, errc::tls_failure);
+    cluster.nodes[0].connect_failure_kind.reset();
+    driver.advance(2s);
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(terminal_state, RH_08_authentication_is_told_before_tls) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    cluster.nodes[1].connect_failure_kind = connect_failure::tls_expired;
+    engine_options options = with_best_effort();
+    options.seeds = {{"node1", {}}, {"node2", {}}};
+    engine_driver driver(cluster, options);
+    driver.engine().open("travel", driver.now);
+    driver.advance(100ms);
+    auto request = driver.request(operation_kind::get, "k");
+    request.strategy = std::make_shared<terminal_error_strategy>();
+    const auto read = driver.start(std::move(request));
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+}
+
+TEST(terminal_state, RH_27_no_access_at_select_bucket_is_an_access_failure_until_it_succeeds) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].select_status = status::eaccess;
+    engine_driver driver(cluster);
+    const auto refused = driver.get("k");
+    driver.advance(100ms);
+    ASSERT_EQ(refused->calls, 1);
+    EXPECT_EQ(refused->result.ec, errc::bucket_access_failure);
+    cluster.nodes[0].select_status.reset();
+    driver.advance(2s);
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(terminal_state, RH_27_not_found_counts_only_when_every_known_node_says_so) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].select_status = status::key_enoent;
+    cluster.nodes[1].ignores_connections = true;
+    engine_options options;
+    options.seeds = {{"node1", {}}, {"node2", {}}};
+    engine_driver driver(cluster, options);
+    const auto waiting = driver.get("k");
+    driver.advance(1s);
+    EXPECT_EQ(waiting->calls, 0);
+    driver.advance(2s);
+    EXPECT_EQ(waiting->result.ec, errc::unambiguous_timeout);
+    cluster.nodes[1].ignores_connections = false;
+    cluster.nodes[1].select_status = status::key_enoent;
+    driver.advance(5s);
+    const auto refused = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(refused->calls, 1);
+    EXPECT_EQ(refused->result.ec, errc::bucket_access_failure);
+}
+
+TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_waits_for_it) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto missing =
+        driver.start(driver.request(operation_kind::get, "k", "", "inventory", "airline"));
+    driver.settle();
+    ASSERT_EQ(missing->calls, 1);
+    EXPECT_EQ(missing->result.ec, errc::collection_not_found);
+    EXPECT_EQ(missing->result.error->last_reason, retry_reason::collection_not_found);
+    auto patient = driver.request(operation_kind::get, "k", "", "inventory", "airline");
+    patient.strategy = std::make_shared<best_effort_strategy>();
+    const auto read = driver.start(std::move(patient));
+    driver.advance(100ms);
+    EXPECT_EQ(read->calls, 0);
+    cluster.collections["inventory.airline"] = 9;
+    ++cluster.manifest_uid;
+    driver.advance(500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(cluster.all(opcode::get).back().key, std::string("\x09k"));
+}
+
+TEST(terminal_state, RH_28_an_unknown_scope_has_its_own_reason) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get_collection_id
+                   ? std::optional(answer{.status = status::unknown_scope})
+                   : std::nullopt;
+    };
+    const auto missing = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
+    driver.settle();
+    ASSERT_EQ(missing->calls, 1);
+    EXPECT_EQ(missing->result.ec, errc::scope_not_found);
+}
+
+TEST(terminal_state, RH_28_a_staler_answer_is_asked_again_with_the_controlled_backoff) {
+    scripted_cluster cluster(1);
+    cluster.manifest_uid = 5;
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.manifest_uid = 4;  // the node lags behind the configuration it once told
+    const auto read =
+        driver.start(driver.request(operation_kind::get, "k", "", "inventory", "airline"));
+    driver.advance(15ms);
+    EXPECT_EQ(read->calls, 0);
+    const auto asked = cluster.all(opcode::get_collection_id);
+    ASSERT_EQ(asked.size(), 3U);
+    EXPECT_EQ(asked[1].at - asked[0].at, 1ms);
+    EXPECT_EQ(asked[2].at - asked[1].at, 10ms);
+    cluster.manifest_uid = 5;
+    driver.advance(100ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::collection_not_found);
+}
+
+TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_request_resent) {
+    scripted_cluster cluster(1);
+    cluster.collections["inventory.airline"] = 8;
+    engine_driver driver(cluster);
+    const auto first =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    driver.advance(10ms);
+    ASSERT_TRUE(first->result.has_value());
+    cluster.collections["inventory.airline"] = 12;
+    ++cluster.manifest_uid;
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set && seen.key[0] == 8
+                   ? std::optional(answer{.status = status::unknown_collection})
+                   : std::nullopt;
+    };
+    const auto again =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    driver.advance(10ms);
+    ASSERT_EQ(again->calls, 1);
+    EXPECT_TRUE(again->result.has_value());
+    const auto stores = cluster.all(opcode::set);
+    ASSERT_EQ(stores.size(), 3U);
+    EXPECT_EQ(stores[2].at - stores[1].at, 1ms);
+    EXPECT_EQ(stores[2].key, std::string("\x0ck"));
+    EXPECT_EQ(cluster.count(opcode::get_collection_id), 2U);
+    // The name goes away for good: the reason becomes the strategy's affair.
+    cluster.collections.erase("inventory.airline");
+    ++cluster.manifest_uid;
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set ? std::optional(answer{.status = status::unknown_collection})
+                                      : std::nullopt;
+    };
+    const auto gone =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    driver.advance(100ms);
+    ASSERT_EQ(gone->calls, 1);
+    EXPECT_EQ(gone->result.ec, errc::collection_not_found);
+    EXPECT_TRUE(gone->result.error->retry_reasons.contains(retry_reason::kv_collection_outdated));
+}
+
+TEST(terminal_state, many_requests_for_one_collection_ask_for_its_id_once) {
+    scripted_cluster cluster(1);
+    cluster.collections["s.c"] = 8;
+    engine_driver driver(cluster);
+    std::vector<engine_driver::outcome_ptr> reads;
+    for (int index = 0; index < 20; ++index) {
+        reads.push_back(driver.start(
+            driver.request(operation_kind::get, "k" + std::to_string(index), "", "s", "c")));
+    }
+    driver.advance(10ms);
+    EXPECT_EQ(cluster.count(opcode::get_collection_id), 1U);
+    EXPECT_EQ(cluster.count(opcode::get), 20U);
+}
+
+TEST(terminal_state, RH_40_a_stale_credential_makes_the_connection_again) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.status = status::auth_stale})
+                                      : std::nullopt;
+    };
+    const auto stale = driver.get("k");
+    driver.settle();
+    EXPECT_EQ(stale->result.ec, errc::authentication_failure);
+    cluster.on_request = nullptr;
+    const auto read = driver.get("k");
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(cluster.count(opcode::sasl_auth), 2U);
+}
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,395 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Configurations: routing by them, applying, polling, pushing, waking, reconnecting.
+
+namespace reprise::engine::testing {
+namespace topology_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+std::uint16_t vbucket_in(const scripted_cluster& cluster, std::string_view key) {
+    return wire::vbucket_of(key, cluster.map.size()).value;
+}
+
+// Like a server: refuses keys by the true owner, with its configuration in the answer.
+scripted_cluster::hook owned_by(
+    scripted_cluster& cluster, std::vector<std::size_t> owners, bool with_body) {
+    return [&cluster, owners, with_body](const seen_request& seen) -> std::optional<answer> {
+        const bool is_document = seen.op == opcode::get || seen.op == opcode::set;
+        if (!is_document || owners[seen.vbucket] == seen.node) {
+            return std::nullopt;
+        }
+        answer refusal{.status = status::not_my_vbucket};
+        if (with_body) {
+            refusal.value = cluster.configuration_text(seen.node);
+            refusal.datatype = wire::datatype::json;
+        }
+        return refusal;
+    };
+}
+
+}  // namespace topology_tests
+
+using namespace topology_tests;
+
+TEST(topology, keys_go_to_the_nodes_that_own_them) {
+    scripted_cluster cluster(4, 64);
+    engine_driver driver(cluster);
+    driver.connect();
+    for (int index = 0; index < 40; ++index) {
+        driver.upsert("key_" + std::to_string(index), "v");
+    }
+    driver.advance(10ms);
+    const auto stores = cluster.all(opcode::set);
+    ASSERT_EQ(stores.size(), 40U);
+    std::set<std::size_t> used;
+    for (const seen_request& seen : stores) {
+        EXPECT_EQ(seen.node, seen.vbucket % 4);
+        EXPECT_EQ(seen.vbucket, vbucket_in(cluster, seen.key.substr(1)));
+        used.insert(seen.node);
+    }
+    EXPECT_EQ(used.size(), 4U);
+}
+
+TEST(topology, VB_07_a_newer_configuration_in_the_answer_is_applied_and_used_at_once) {
+    scripted_cluster cluster(2, 4);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    cluster.revision.rev = 11;
+    for (auto& row : cluster.map) {
+        row[0] = static_cast<std::int16_t>(1 - row[0]);
+    }
+    cluster.on_request = owned_by(cluster, {1, 0, 1, 0}, true);
+    const time_point started = driver.now;
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(10ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(stored->at, started);
+    EXPECT_EQ(stored->result.retry_attempts, 1U);
+    EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 11);
+}
+
+TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_that_brings_the_new_map) {
+    scripted_cluster cluster(2, 4);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    const std::size_t polls = cluster.count(opcode::get_cluster_config);
+    cluster.revision.rev = 11;
+    for (auto& row : cluster.map) {
+        row[0] = static_cast<std::int16_t>(1 - row[0]);
+    }
+    cluster.on_request = owned_by(cluster, {1, 0, 1, 0}, false);
+    std::vector<engine_driver::outcome_ptr> stored;
+    for (int index = 0; index < 20; ++index) {
+        stored.push_back(driver.upsert("key" + std::to_string(index), "v"));
+    }
+    driver.advance(40ms);
+    for (const auto& one : stored) {
+        ASSERT_EQ(one->calls, 1);
+        EXPECT_TRUE(one->result.has_value());
+        EXPECT_EQ(one->result.retry_attempts, 1U);
+    }
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls + 1);
+}
+
+TEST(topology, VB_02_the_forward_map_is_tried_without_delay_and_the_next_wait_is_the_second_step) {
+    scripted_cluster cluster(3, 1);
+    cluster.map = {{0}};
+    cluster.forward_map = {{1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = owned_by(cluster, {2}, false);
+    driver.upsert("k", "v");
+    driver.advance(30ms);
+    const auto stores = cluster.all(opcode::set);
+    ASSERT_EQ(stores.size(), 3U);
+    EXPECT_EQ(stores[0].node, 0U);
+    EXPECT_EQ(stores[1].node, 1U);
+    EXPECT_EQ(stores[1].at, stores[0].at);
+    EXPECT_EQ(stores[2].node, 1U);
+    EXPECT_EQ(stores[2].at - stores[1].at, 10ms);
+}
+
+TEST(topology, VB_03_after_a_new_revision_the_current_map_comes_first_again) {
+    scripted_cluster cluster(3, 1);
+    cluster.map = {{0}};
+    cluster.forward_map = {{1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = owned_by(cluster, {2}, false);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(20ms);
+    cluster.revision.rev = 11;
+    cluster.map = {{2}};
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(cluster.all(opcode::set).back().node, 2U);
+}
+
+TEST(topology, VB_06_a_new_revision_wakes_all_parked_requests_within_the_credit) {
+    scripted_cluster cluster(2, 4);
+    engine_options options;
+    options.pipeline_credit = 8;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
+    std::vector<engine_driver::outcome_ptr> stored;
+    for (int index = 0; index < 100; ++index) {
+        stored.push_back(driver.upsert("key" + std::to_string(index), "v"));
+    }
+    driver.advance(700ms);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 100U);
+    cluster.revision.rev = 11;
+    std::size_t most = 0;
+    cluster.on_request = [&](const seen_request&) -> std::optional<answer> {
+        most = std::max(most, driver.engine().statistics().operations_on_wire);
+        return std::nullopt;
+    };
+    const std::uint64_t retries = driver.engine().statistics().retries;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    for (const auto& one : stored) {
+        ASSERT_EQ(one->calls, 1);
+        EXPECT_TRUE(one->result.has_value());
+    }
+    // The woken send is the retry that was waiting; no burst beyond the credit of two connections.
+    EXPECT_EQ(driver.engine().statistics().retries, retries);
+    EXPECT_LE(most, 16U);
+}
+
+TEST(topology, RH_13_VB_06_a_capped_request_is_woken_by_the_end_of_its_cause) {
+    scripted_cluster cluster(2, 4);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
+    auto request = driver.request(operation_kind::upsert, "k", "v");
+    request.timeout = 400ms;
+    const auto stored = driver.start(std::move(request));
+    driver.advance(300ms);
+    cluster.on_request = nullptr;
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+}
+
+TEST(topology, VB_08_a_key_without_an_owner_waits_as_node_not_available) {
+    scripted_cluster cluster(1, 1);
+    cluster.map = {{-1}};
+    engine_driver driver(cluster);
+    const auto read = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(read->calls, 0);
+    cluster.revision.rev = 11;
+    cluster.map = {{0}};
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::node_not_available));
+    EXPECT_EQ(read->result.error->retry_reasons.size(), 1U);
+}
+
+TEST(topology, VB_09_older_foreign_and_malformed_configurations_are_refused_without_harm) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const connection_id connection = driver.connections_to(0).at(0);
+    const auto before = driver.engine().configuration("travel");
+    ASSERT_NE(before, nullptr);
+    cluster.revision = {1, 9};
+    driver.push_configuration(connection, 0, false);
+    cluster.revision = {0, 99};
+    driver.push_configuration(connection, 0, false);
+    cluster.revision = {2, 1};
+    cluster.nodes[0].configuration_text = R"({"rev":12,"name":"travel"})";
+    driver.push_configuration(connection, 0, true);
+    driver.advance(100ms);
+    cluster.bucket = "other";
+    cluster.nodes[0].configuration_text = cluster.configuration_text(0);
+    cluster.bucket = "travel";
+    driver.push_configuration(connection, 0, true);
+    driver.advance(100ms);
+    EXPECT_EQ(driver.engine().configuration("travel"), before);
+    EXPECT_EQ(driver.engine().statistics().configurations_refused, 4U);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(topology, a_brief_push_is_followed_by_a_fetch) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    const std::size_t polls = cluster.count(opcode::get_cluster_config);
+    driver.push_configuration(driver.connections_to(0).at(0), 0, true);
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls);
+    cluster.revision.rev = 20;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, true);
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls + 1);
+    EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 20);
+}
+
+TEST(topology, configurations_are_polled_at_the_interval_in_turn_and_never_below_the_floor) {
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster);
+    driver.connect();
+    const std::size_t bootstraps = cluster.count(opcode::get_cluster_config);
+    driver.advance(10s);
+    const auto polls = cluster.all(opcode::get_cluster_config);
+    ASSERT_EQ(polls.size(), bootstraps + 4);
+    EXPECT_NE(polls[bootstraps].node, polls[bootstraps + 1].node);
+    // Not-my-vbucket without a body wants a configuration each time.
+    cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
+    for (int index = 0; index < 50; ++index) {
+        driver.get("key" + std::to_string(index));
+        driver.advance(2ms);
+    }
+    EXPECT_LE(cluster.count(opcode::get_cluster_config), polls.size() + 3);
+}
+
+TEST(topology, a_node_that_leaves_is_let_go_after_its_answers_and_a_new_one_is_used) {
+    scripted_cluster cluster(3, 2);
+    cluster.map = {{0}, {1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set && seen.node == 2U ? std::optional(answer{.is_silent = true})
+                                                         : std::nullopt;
+    };
+    cluster.data_node_count = 2;
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 2U);
+    EXPECT_TRUE(driver.connections_to(2).empty());
+    cluster.data_node_count = 3;
+    cluster.revision.rev = 12;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
+}
+
+TEST(topology, requests_on_the_wire_of_a_leaving_node_still_get_their_answers) {
+    scripted_cluster cluster(2, 1);
+    cluster.map = {{1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    std::optional<seen_request> held;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op == opcode::set) {
+            held = seen;
+            return answer{.is_silent = true};
+        }
+        return std::nullopt;
+    };
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    ASSERT_TRUE(held.has_value());
+    cluster.map = {{0}};
+    cluster.data_node_count = 1;
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    ASSERT_EQ(driver.connections_to(1).size(), 1U);
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    wire::response_header header;
+    header.op = opcode::set;
+    header.opaque = held->opaque;
+    ASSERT_TRUE(wire::mutation_response{}.encode(writer, header).has_value());
+    driver.send(held->connection, bytes);
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_TRUE(driver.connections_to(1).empty());
+}
+
+TEST(topology, reconnects_to_a_dead_node_back_off_with_jitter) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.nodes[0].refuses_connections = true;
+    driver.close_node(0);
+    driver.advance(20s);
+    // Doubling from 50 ms to 5 s: about ten attempts in 20 s, not hundreds.
+    EXPECT_GE(driver.connects.size(), 8U);
+    EXPECT_LE(driver.connects.size(), 16U);
+    cluster.nodes[0].refuses_connections = false;
+    driver.advance(5s);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(topology, several_connections_per_node_share_the_load) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.kv_connections_per_node = 3;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(10ms);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
+    std::vector<engine_driver::outcome_ptr> reads;
+    for (int index = 0; index < 9; ++index) {
+        reads.push_back(driver.get("k" + std::to_string(index)));
+    }
+    driver.settle();
+    std::set<connection_id> used;
+    for (const seen_request& seen : cluster.all(opcode::get)) {
+        used.insert(seen.connection);
+    }
+    EXPECT_EQ(used.size(), 3U);
+}
+
+TEST(topology, EM_03_a_map_lives_as_long_as_any_connection_to_its_node) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto failing = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.status = static_cast<status>(0x7ff1)})
+                                      : std::nullopt;
+    };
+    cluster.on_request = failing;
+    const auto known = driver.get("k");
+    driver.settle();
+    EXPECT_TRUE(known->result.error->error_map.has_value());
+    // All connections gone, and the next one gets no map: the old one is forgotten.
+    cluster.nodes[0].error_map_status = status::not_supported;
+    driver.close_node(0);
+    driver.advance(1s);
+    const auto unknown = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(unknown->calls, 1);
+    EXPECT_EQ(unknown->result.ec, errc::unknown_server_status);
+    EXPECT_FALSE(unknown->result.error->error_map.has_value());
+}
+
+TEST(topology, a_bucket_without_vbuckets_is_refused_by_name) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].configuration_text =
+        R"({"rev":5,"name":"travel","nodeLocator":"ketama","nodes":[{"hostname":"node1:8091"}],)"
+        R"("nodesExt":[{"services":{"kv":11210,"mgmt":8091},"hostname":"node1"}]})";
+    engine_driver driver(cluster);
+    const auto read = driver.get("k");
+    driver.advance(100ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::feature_not_available);
+}
+
+}  // namespace reprise::engine::testing

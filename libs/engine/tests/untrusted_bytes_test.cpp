@@ -1,0 +1,295 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Whatever a server sends: nothing crashes, hangs or grows, and no answer finds the wrong request.
+
+namespace reprise::engine::testing {
+namespace untrusted_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+}  // namespace untrusted_tests
+
+using namespace untrusted_tests;
+
+TEST(untrusted_bytes, answers_cut_into_single_bytes_are_understood) {
+    scripted_cluster cluster(2);
+    engine_options options;
+    options.enable_compression = false;
+    engine_driver driver(cluster, options);
+    driver.feed_size = 1;
+    const auto stored = driver.upsert("k", std::string(3000, 'v'));
+    driver.advance(10ms);
+    const auto read = driver.get("k");
+    driver.advance(10ms);
+    ASSERT_EQ(stored->calls + read->calls, 2);
+    EXPECT_TRUE(read->result.has_value());
+    EXPECT_EQ(read->result.value.size(), 3000U);
+}
+
+TEST(untrusted_bytes, an_answer_sent_twice_completes_its_request_once) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get
+                   ? std::optional(answer{.status = status::key_enoent, .copies = 3})
+                   : std::nullopt;
+    };
+    const auto first = driver.get("k");
+    const auto second = driver.get("k2");
+    driver.settle();
+    EXPECT_EQ(first->calls, 1);
+    EXPECT_EQ(second->calls, 1);
+    EXPECT_EQ(driver.engine().statistics().orphans, 4U);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+TEST(untrusted_bytes, an_unknown_opaque_is_dropped_and_the_request_goes_on_waiting) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.opaque = seen.opaque + 0x10000U})
+                                      : std::nullopt;
+    };
+    const auto read = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(read->calls, 0);
+    EXPECT_EQ(driver.engine().statistics().orphans, 1U);
+    driver.advance(3s);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+}
+
+TEST(untrusted_bytes, an_answer_of_another_opcode_closes_the_connection) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    std::vector<std::byte> bytes;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::set) {
+            return std::nullopt;
+        }
+        base::byte_writer writer(bytes);
+        wire::response_header header;
+        header.op = opcode::get;
+        header.opaque = seen.opaque;
+        EXPECT_TRUE(wire::document_response{}.encode(writer, header).has_value());
+        return answer{.raw = std::string(base::as_text(bytes))};
+    };
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::request_canceled);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(driver.closes.size(), 1U);
+}
+
+TEST(untrusted_bytes, garbage_closes_the_connection_and_reads_are_sent_again) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    bool is_first = true;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op == opcode::get && std::exchange(is_first, false)) {
+            return answer{.raw = std::string(64, '\x55')};
+        }
+        return std::nullopt;
+    };
+    const auto read = driver.get("k");
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(driver.closes.size(), 1U);
+}
+
+TEST(untrusted_bytes, a_frame_with_lying_lengths_closes_the_connection) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    std::string frame(24, '\0');
+    frame[0] = '\x81';
+    frame[4] = '\x10';  // extras beyond the body
+    driver.send(driver.connections_to(0).at(0), base::as_bytes(frame));
+    driver.settle();
+    EXPECT_EQ(driver.closes.size(), 1U);
+    frame[4] = '\0';
+    frame[8] = '\x7f';  // a body of two gigabytes
+    driver.advance(1s);
+    driver.send(driver.connections_to(0).at(0), base::as_bytes(frame));
+    driver.settle();
+    EXPECT_EQ(driver.closes.size(), 2U);
+}
+
+TEST(untrusted_bytes, a_success_of_the_wrong_shape_is_a_decoding_failure) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get || seen.op == opcode::set
+                   ? std::optional(answer{.value = "no extras"})
+                   : std::nullopt;
+    };
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+    EXPECT_FALSE(read->result.error->is_ambiguous);
+    EXPECT_EQ(driver.closes.size(), 1U);
+}
+
+TEST(untrusted_bytes, a_value_that_cannot_be_inflated_is_a_decoding_failure) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::get) {
+            return std::nullopt;
+        }
+        std::string frame(24, '\0');
+        frame[0] = '\x81';
+        frame[4] = 4;
+        frame[5] = 2;  // snappy
+        frame[11] = 8;
+        for (int index = 0; index < 4; ++index) {
+            frame[static_cast<std::size_t>(12 + index)] =
+                static_cast<char>(seen.opaque >> (24 - 8 * index));
+        }
+        return answer{.raw = frame + std::string(4, '\0') + "\xff\xff\xff\xff"};
+    };
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+}
+
+TEST(untrusted_bytes, a_late_answer_to_a_timed_out_request_is_dropped) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    std::optional<seen_request> held;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op == opcode::get && !held) {
+            held = seen;
+            return answer{.is_silent = true};
+        }
+        return std::nullopt;
+    };
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 10ms;
+    const auto late = driver.start(std::move(request));
+    driver.advance(20ms);
+    EXPECT_EQ(late->result.ec, errc::unambiguous_timeout);
+    const auto read = driver.get("other");
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    wire::response_header header;
+    header.opaque = held->opaque;
+    ASSERT_TRUE(wire::document_response{}.encode(writer, header).has_value());
+    driver.send(held->connection, bytes);
+    driver.settle();
+    EXPECT_EQ(late->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(driver.engine().statistics().orphans, 1U);
+}
+
+TEST(untrusted_bytes, too_many_requests_without_an_answer_close_the_connection) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.pipeline_credit = 8;
+    options.probe_after = 1h;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    for (int index = 0; index < 5; ++index) {
+        auto request = driver.request(operation_kind::get, "k");
+        request.timeout = 10ms;
+        driver.start(std::move(request));
+    }
+    driver.advance(20ms);
+    EXPECT_EQ(driver.closes.size(), 1U);
+}
+
+TEST(untrusted_bytes, a_silent_peer_is_probed_and_closed) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.nodes[0].is_silent = true;
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 10s;
+    const auto read = driver.start(std::move(request));
+    driver.advance(1100ms);
+    EXPECT_EQ(cluster.count(opcode::noop), 1U);
+    driver.advance(1800ms);
+    EXPECT_TRUE(driver.closes.empty());
+    cluster.nodes[0].is_silent = false;
+    driver.advance(500ms);
+    EXPECT_EQ(driver.closes.size(), 1U);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(untrusted_bytes, a_peer_that_answers_the_probe_is_kept) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get || seen.op == opcode::get_cluster_config
+                   ? std::optional(answer{.is_silent = true})
+                   : std::nullopt;
+    };
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 20s;
+    driver.start(std::move(request));
+    driver.advance(15s);
+    EXPECT_TRUE(driver.closes.empty());
+    EXPECT_GE(cluster.count(opcode::noop), 5U);
+}
+
+TEST(untrusted_bytes, requests_wait_for_credit_and_none_is_lost) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.pipeline_credit = 4;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    std::size_t most = 0;
+    cluster.on_request = [&](const seen_request&) -> std::optional<answer> {
+        most = std::max(most, driver.engine().statistics().operations_on_wire);
+        return std::nullopt;
+    };
+    std::vector<engine_driver::outcome_ptr> stored;
+    for (int index = 0; index < 50; ++index) {
+        stored.push_back(driver.upsert("k" + std::to_string(index), "v"));
+    }
+    driver.advance(1ms);
+    for (const auto& one : stored) {
+        ASSERT_EQ(one->calls, 1);
+        EXPECT_TRUE(one->result.has_value());
+    }
+    EXPECT_LE(most, 4U);
+    EXPECT_EQ(driver.server.applied_writes, 50U);
+}
+
+TEST(untrusted_bytes, RH_15_a_full_ready_list_counts_as_a_socket_that_is_not_available) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.pipeline_credit = 1;
+    options.ready_count_max = 2;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    std::vector<engine_driver::outcome_ptr> reads;
+    for (int index = 0; index < 4; ++index) {
+        reads.push_back(driver.get("k" + std::to_string(index)));
+    }
+    driver.advance(100ms);
+    EXPECT_EQ(reads[0]->result.retry_attempts, 0U);
+    ASSERT_EQ(reads[3]->calls, 1);
+    EXPECT_TRUE(reads[3]->result.error->retry_reasons.contains(retry_reason::socket_not_available));
+}
+
+}  // namespace reprise::engine::testing
