@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <reprise/sandbox/connection.hpp>
+
+#include "peer_session.hpp"
+#include "server_core.hpp"
+
+namespace reprise::sandbox::detail {
+
+// A key-value peer: its bytes go to the cluster's connection and the answers back.
+class kv_session final : public peer_session {
+public:
+    kv_session(
+        server_core& core, std::uint64_t key, std::shared_ptr<channel> link, port_role role,
+        std::string peer)
+        : peer_session(core, key, std::move(link)), role_(role), peer_(std::move(peer)) {}
+
+    void on_open(const std::string& certificate_user) override;
+    void on_bytes(base::byte_view bytes) override;
+    void on_written() override;
+    void on_due(time_point now) override;
+    void release() noexcept override;
+
+    // Something happened in the cluster that concerns this connection.
+    void on_wakeup(time_point now);
+
+private:
+    void after_call();
+
+    port_role role_;
+    std::string peer_;
+    std::optional<connection> connection_;
+};
+
+}  // namespace reprise::sandbox::detail

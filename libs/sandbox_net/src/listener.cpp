@@ -1,0 +1,103 @@
+#include "listener.hpp"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <utility>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+
+constexpr std::chrono::milliseconds accept_pause{100};
+
+std::string file_limit_text() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return "unknown";
+    }
+    return std::to_string(limit.rlim_cur);
+}
+
+}  // namespace
+
+std::expected<void, std::string> listener::bind(std::uint16_t port) {
+    const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
+    boost::system::error_code ec;
+    acceptor_.open(endpoint.protocol(), ec);
+    if (!ec) {
+        acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
+    }
+    if (!ec) {
+        acceptor_.bind(endpoint, ec);
+    }
+    if (!ec) {
+        acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
+    }
+    if (!ec) {
+        port_ = acceptor_.local_endpoint(ec).port();
+    }
+    if (ec) {
+        return std::unexpected(
+            "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + ec.message());
+    }
+    return {};
+}
+
+void listener::start(on_accept accepted, on_notice notice) {
+    accepted_ = std::move(accepted);
+    notice_ = std::move(notice);
+    accept_next();
+}
+
+void listener::stop() noexcept {
+    is_stopped_ = true;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+}
+
+void listener::accept_next() {
+    acceptor_.async_accept(
+        [this, self = shared_from_this()](const boost::system::error_code& ec, tcp::socket socket) {
+            if (is_stopped_) {
+                return;
+            }
+            if (ec) {
+                on_error(ec);
+                return;
+            }
+            is_failing_ = false;
+            accepted_(std::move(socket));
+            if (!is_stopped_) {
+                accept_next();
+            }
+        });
+}
+
+void listener::on_error(const boost::system::error_code& ec) {
+    if (ec == asio::error::connection_aborted) {
+        accept_next();  // the peer went away between its knock and our answer
+        return;
+    }
+    if (!is_failing_) {
+        is_failing_ = true;
+        notice_(
+            "port " + std::to_string(port_) + " cannot accept: " + ec.message() +
+            " (open file limit " + file_limit_text() + "); trying again");
+    }
+    pause_.expires_after(accept_pause);
+    pause_.async_wait([this, self = shared_from_this()](const boost::system::error_code&) {
+        if (!is_stopped_) {
+            accept_next();
+        }
+    });
+}
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,133 @@
+#include <reprise/sandbox_net/ready_file.hpp>
+
+#include <fstream>
+#include <iterator>
+
+#include <reprise/json/parse.hpp>
+#include <reprise/json/write.hpp>
+
+#include "whole_file.hpp"
+
+namespace reprise::sandbox {
+
+namespace {
+
+struct port_member {
+    const char* name;
+    std::uint16_t node_ports::* port;
+};
+
+constexpr port_member port_members[] = {
+    {"kv", &node_ports::key_value},
+    {"kv_tls", &node_ports::key_value_tls},
+    {"management", &node_ports::management},
+    {"management_tls", &node_ports::management_tls},
+};
+
+json::value text_or_null(const std::string& text) {
+    return text.empty() ? json::value() : json::value(text);
+}
+
+// Empty for a member that is not there or no text.
+std::string text_of(const json::value* member) {
+    return member != nullptr ? std::string(member->as_string().value_or("")) : std::string();
+}
+
+std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value* member) {
+    const json::array* elements = member != nullptr ? member->as_array() : nullptr;
+    if (elements == nullptr) {
+        return std::unexpected("'nodes' is missing or no array");
+    }
+    std::vector<node_ports> nodes;
+    for (const json::value& element : *elements) {
+        node_ports& ports = nodes.emplace_back();
+        for (const port_member& each : port_members) {
+            const json::value* port = element.find(each.name);
+            if (port == nullptr || port->is_null()) {
+                continue;
+            }
+            const auto number = port->as_uint64();
+            if (!number || *number > 65535) {
+                return std::unexpected(std::string("a node's '") + each.name + "' is no port");
+            }
+            ports.*each.port = static_cast<std::uint16_t>(*number);
+        }
+    }
+    return nodes;
+}
+
+std::expected<ready_info, std::string> from_json(const json::value& root) {
+    ready_info info;
+    info.addresses.connection_string = text_of(root.find("connection_string"));
+    info.addresses.connection_string_tls = text_of(root.find("connection_string_tls"));
+    info.addresses.ca_path = text_of(root.find("ca_path"));
+    if (const json::value* control = root.find("control"); control != nullptr) {
+        info.addresses.control_url = text_of(control->find("url"));
+        info.addresses.control_token = text_of(control->find("token"));
+    }
+    if (info.addresses.connection_string.empty()) {
+        return std::unexpected("'connection_string' is missing or no text");
+    }
+    if (info.addresses.control_url.empty() || info.addresses.control_token.empty()) {
+        return std::unexpected("'control' has no 'url' or no 'token'");
+    }
+    auto nodes = read_nodes(root.find("nodes"));
+    if (!nodes) {
+        return std::unexpected(nodes.error());
+    }
+    info.addresses.nodes = *std::move(nodes);
+    if (const json::value* pid = root.find("pid"); pid != nullptr) {
+        info.pid = pid->as_int64().value_or(0);
+    }
+    return info;
+}
+
+}  // namespace
+
+std::string to_json(const ready_info& info) {
+    json::array nodes;
+    for (const node_ports& ports : info.addresses.nodes) {
+        json::object node;
+        for (const port_member& each : port_members) {
+            const std::uint16_t port = ports.*each.port;
+            node.set(each.name, port != 0 ? json::value(port) : json::value());
+        }
+        nodes.emplace_back(std::move(node));
+    }
+    return json::serialize(
+               json::object{
+                   {"connection_string", info.addresses.connection_string},
+                   {"connection_string_tls", text_or_null(info.addresses.connection_string_tls)},
+                   {"ca_path", text_or_null(info.addresses.ca_path)},
+                   {"nodes", std::move(nodes)},
+                   {"control",
+                    json::object{
+                        {"url", info.addresses.control_url},
+                        {"token", info.addresses.control_token}}},
+                   {"pid", info.pid}},
+               json::layout::indented) +
+           "\n";
+}
+
+std::expected<void, std::string> write_ready_file(const std::string& path, const ready_info& info) {
+    return detail::write_whole_file(path, to_json(info), 0600);
+}
+
+std::expected<ready_info, std::string> read_ready_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        return std::unexpected("cannot read " + path + "; is the sandbox running?");
+    }
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto parsed = json::parse(text);
+    if (!parsed) {
+        return std::unexpected(path + ": " + to_string(parsed.error()));
+    }
+    auto info = from_json(parsed->root);
+    if (!info) {
+        return std::unexpected(path + ": " + info.error());
+    }
+    return info;
+}
+
+}  // namespace reprise::sandbox

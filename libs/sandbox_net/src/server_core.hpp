@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox_net/server.hpp>
+#include <reprise/wire/cluster_node.hpp>
+
+#include "front_clock.hpp"
+#include "listener.hpp"
+#include "peer_session.hpp"
+#include "tls_identity.hpp"
+
+namespace reprise::sandbox::detail {
+
+class kv_session;
+class http_session;
+
+// What a listening port offers.
+struct port_role {
+    enum class kind : std::uint8_t { key_value, management, control };
+    kind what = kind::key_value;
+    node_id node;
+    wire::transport over = wire::transport::plain;
+};
+
+// The server without its handle: the cluster, the sockets around it, and one timer for everything
+// that is due. One thread.
+class server_core : public std::enable_shared_from_this<server_core> {
+public:
+    server_core(boost::asio::io_context& io, server_options options, sandbox::cluster brain);
+    server_core(const server_core&) = delete;
+    server_core& operator=(const server_core&) = delete;
+    ~server_core();
+
+    std::expected<void, std::string> start();
+    void stop() noexcept;
+
+    const server_options& options() const noexcept { return options_; }
+    const server_addresses& addresses() const noexcept { return addresses_; }
+    sandbox::cluster& brain() noexcept { return brain_; }
+    const tls_identity* tls() const noexcept { return tls_.get(); }
+    std::size_t session_count() const noexcept { return sessions_.size(); }
+    time_point now() const noexcept { return clock_.now(); }
+    void notice(std::string_view text) const;
+
+    // --- for sessions ------------------------------------------------------------------------
+
+    // Sees to everything a call into the cluster may have made due elsewhere.
+    void settle();
+    void schedule(peer_session& session, std::optional<time_point> due);
+    // Closes and forgets a session; its object lives on until the current handler has returned.
+    void retire(peer_session& session) noexcept;
+    void add_connection(connection_id id, kv_session& session);
+    void remove_connection(connection_id id) noexcept;
+    void add_stream(http_session& session);
+    bool is_up(node_id node) const noexcept;
+
+private:
+    std::expected<std::uint16_t, std::string> listen(const port_role& role, std::uint16_t port);
+    std::expected<void, std::string> listen_all();
+    std::expected<void, std::string> publish();
+    void on_accepted(const port_role& role, boost::asio::ip::tcp::socket socket);
+    void wake_connections();
+    void update_streams();
+    void arm_timer();
+    void on_timer();
+
+    boost::asio::io_context& io_;
+    server_options options_;
+    front_clock clock_;
+    sandbox::cluster brain_;
+    std::unique_ptr<tls_identity> tls_;
+    server_addresses addresses_;
+    std::vector<std::shared_ptr<listener>> listeners_;
+
+    std::uint64_t key_next_ = 1;
+    std::unordered_map<std::uint64_t, std::unique_ptr<peer_session>> sessions_;
+    std::unordered_map<connection_id, kv_session*> connections_;
+    std::set<std::uint64_t> streams_;  // keys of sessions
+    std::uint64_t generation_seen_ = 0;
+    // Retired in the current handler.
+    std::vector<std::unique_ptr<peer_session>> retired_;
+
+    boost::asio::steady_timer timer_;
+    std::set<std::pair<time_point, std::uint64_t>> due_;  // by time: keys of sessions
+    std::optional<time_point> armed_;
+    bool is_settling_ = false;
+    bool is_stopped_ = false;
+};
+
+}  // namespace reprise::sandbox::detail

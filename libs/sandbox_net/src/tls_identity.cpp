@@ -1,0 +1,100 @@
+#include "tls_identity.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <openssl/ssl.h>
+#include <boost/asio/buffer.hpp>
+
+#include "whole_file.hpp"
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+
+// A name nobody else has, for a file that stays empty until it is replaced.
+std::expected<std::string, std::string> make_temporary_path() {
+    std::error_code ec;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(ec);
+    std::string path = (ec ? std::filesystem::path("/tmp") : folder) / "reprise-ca-XXXXXX";
+    const int file = mkstemp(path.data());
+    if (file < 0) {
+        return std::unexpected(
+            "cannot make a temporary file like " + path + ": " +
+            std::generic_category().message(errno));
+    }
+    ::close(file);
+    return path;
+}
+
+}  // namespace
+
+tls_identity::tls_identity(certificate_authority authority)
+    : authority_(std::move(authority)), context_(ssl::context::tls_server) {}
+
+tls_identity::~tls_identity() {
+    if (!ca_path_.empty()) {
+        std::error_code ignored;
+        std::filesystem::remove(ca_path_, ignored);
+    }
+}
+
+std::expected<std::unique_ptr<tls_identity>, std::string> tls_identity::make(
+    const server_tls_options& options) {
+    auto authority = certificate_authority::make();
+    if (!authority) {
+        return std::unexpected(authority.error());
+    }
+    std::unique_ptr<tls_identity> made(new tls_identity(*std::move(authority)));
+    if (const auto prepared = made->prepare(options); !prepared) {
+        return std::unexpected(prepared.error());
+    }
+    return made;
+}
+
+std::expected<void, std::string> tls_identity::prepare(const server_tls_options& options) {
+    const auto shown = authority_.issue_server_certificate(options.fault);
+    if (!shown) {
+        return std::unexpected(shown.error());
+    }
+    boost::system::error_code ec;
+    context_.use_certificate_chain(boost::asio::buffer(shown->certificate), ec);
+    if (!ec) {
+        context_.use_private_key(boost::asio::buffer(shown->private_key), ssl::context::pem, ec);
+    }
+    if (!ec && options.takes_client_certificates) {
+        context_.add_certificate_authority(boost::asio::buffer(authority_.certificate()), ec);
+        if (!ec) {
+            context_.set_verify_mode(ssl::verify_peer, ec);
+        }
+    }
+    if (ec) {
+        return std::unexpected("cannot set up TLS: " + ec.message());
+    }
+    SSL_CTX_set_min_proto_version(context_.native_handle(), TLS1_2_VERSION);
+    // Resumed sessions would skip the client certificate; nobody measures handshakes here.
+    SSL_CTX_set_session_cache_mode(context_.native_handle(), SSL_SESS_CACHE_OFF);
+
+    std::string path = options.ca_path;
+    if (path.empty()) {
+        auto temporary = make_temporary_path();
+        if (!temporary) {
+            return std::unexpected(temporary.error());
+        }
+        path = *std::move(temporary);
+    }
+    if (const auto written = write_whole_file(path, authority_.certificate(), 0644); !written) {
+        return written;
+    }
+    ca_path_ = std::move(path);
+    return {};
+}
+
+}  // namespace reprise::sandbox::detail
