@@ -9,5 +9,9 @@
 namespace reprise::app {
 
 void add_lab_command(CLI::App& app);
+void add_sandbox_command(CLI::App& app);
+void add_kv_commands(CLI::App& app);
+void add_config_commands(CLI::App& app);
+void add_explain_command(CLI::App& app);
 
 }  // namespace reprise::app

@@ -32,6 +32,10 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "reprise " REPRISE_VERSION);
     app.require_subcommand(1);
     add_lab_command(app);
+    add_sandbox_command(app);
+    add_kv_commands(app);
+    add_config_commands(app);
+    add_explain_command(app);
     try {
         app.parse(argc, argv);
         return static_cast<int>(exit_code::ok);
@@ -41,6 +45,8 @@ int run(int argc, char** argv) {
         return report(exit_code::wrong_usage, error.what());
     } catch (const usage_error& error) {
         return report(exit_code::wrong_usage, error.what());
+    } catch (const exit_request& asked) {
+        return asked.code();
     }
 }
 

@@ -27,6 +27,16 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Ends the program with a code of the command's own; everything has been said.
+class exit_request {
+public:
+    explicit exit_request(int code) noexcept : code_(code) {}
+    [[nodiscard]] int code() const noexcept { return code_; }
+
+private:
+    int code_;
+};
+
 /// Breaks `text` into lines of at most `width` columns at spaces; each line ends in a newline.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width = 96);
 

@@ -178,9 +178,8 @@ TEST(error_map, EM_05_code_zero_is_accepted_and_never_looked_up) {
 }
 
 TEST(error_map, EM_08_retry_specs_are_read) {
-    const auto spec = parsed_spec(
-        R"({"strategy":"linear","interval":10,"after":20,"ceil":200,)"
-        R"("max-duration":500,"floor":9})");
+    const auto spec = parsed_spec(R"({"strategy":"linear","interval":10,"after":20,"ceil":200,)"
+                                  R"("max-duration":500,"floor":9})");
     ASSERT_TRUE(spec.has_value());
     EXPECT_EQ(spec->kind, retry_spec_kind::linear);
     EXPECT_EQ(spec->interval, milliseconds(10));

@@ -1,0 +1,156 @@
+"""`reprise get|upsert|...`, `config`, `error-map`, `explain`: run as a user runs them, against one
+sandbox of their own and against files.
+
+Usage: kv_test.py PROGRAM
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
+PATIENCE_SECONDS = 60
+
+
+def run(*arguments, stdin="", password="secret"):
+    environment = dict(os.environ, REPRISE_PASSWORD=password)
+    return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, text=True,
+                          timeout=PATIENCE_SECONDS, check=False, env=environment)
+
+
+class WithSandbox(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        ready_file = os.path.join(cls.folder.name, "ready.json")
+        cls.process = subprocess.Popen(
+            [PROGRAM, "sandbox", "start", "--nodes", "2", "--bucket", "travel", "--tls",
+             "--collection", "inventory.airline", "--ready-file", ready_file],
+            stdout=subprocess.PIPE, text=True)
+        for line in cls.process.stdout:
+            if "ready file" in line:
+                break
+        with open(ready_file, encoding="utf-8") as file:
+            cls.ready = json.load(file)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.send_signal(signal.SIGTERM)
+        cls.process.wait(timeout=PATIENCE_SECONDS)
+        cls.process.stdout.close()
+        cls.folder.cleanup()
+
+    def command(self, *arguments, **options):
+        return run(*arguments, "-c", self.ready["connection_string"], **options)
+
+    def test_a_document_is_stored_read_replaced_and_removed(self):
+        stored = self.command("upsert", "doc", '{"a": 1}', "--json")
+        self.assertEqual(stored.returncode, 0, stored.stderr)
+        cas = json.loads(stored.stdout)["cas"]
+        read = self.command("get", "doc")
+        self.assertEqual((read.returncode, read.stdout), (0, '{"a": 1}\n'))
+        shown = json.loads(self.command("get", "doc", "--json").stdout)
+        self.assertEqual((shown["format"], shown["value"], shown["cas"]),
+                         ("json", '{"a": 1}', cas))
+        self.assertEqual(self.command("exists", "doc").stdout, "true\n")
+        stale = self.command("replace", "doc", "x", "--cas", str(int(cas) + 1))
+        self.assertEqual(stale.returncode, 4)
+        self.assertEqual(self.command("replace", "doc", "-", "--cas", cas, stdin="in").returncode, 0)
+        self.assertEqual(self.command("get", "doc").stdout, "in\n")
+        self.assertEqual(self.command("remove", "doc").returncode, 0)
+        self.assertEqual(self.command("exists", "doc").returncode, 3)
+
+    def test_exit_codes_tell_the_class_of_an_error(self):
+        self.assertEqual(self.command("get", "nowhere").returncode, 3)
+        self.assertEqual(self.command("insert", "there", "1").returncode, 0)
+        self.assertEqual(self.command("insert", "there", "1").returncode, 4)
+        self.assertEqual(run("get", "k", "-c", "couchbase://127.0.0.1:1",
+                             "--timeout", "200ms").returncode, 5)
+        self.assertEqual(self.command("get", "k", password="wrong").returncode, 6)
+        self.assertEqual(self.command("get", "k", "--bucket", "nowhere").returncode, 6)
+        self.assertEqual(self.command("get", "k", "--collection", "nowhere").returncode, 3)
+        self.assertEqual(run("get", "k", "-c", "http://host").returncode, 2)
+        self.assertEqual(self.command("get", "k", "--timeout", "soon").returncode, 2)
+        self.assertEqual(self.command("upsert", "k", "{", "--as", "json").returncode, 2)
+        untrusted = run("get", "k", "-c", self.ready["connection_string_tls"])
+        self.assertEqual(untrusted.returncode, 6, untrusted.stderr)
+
+    def test_tls_collections_and_the_password_file_work(self):
+        password = os.path.join(self.folder.name, "password")
+        with open(password, "w", encoding="utf-8") as file:
+            file.write("secret\n")
+        where = ["-c", self.ready["connection_string_tls"], "--ca-file", self.ready["ca_path"],
+                 "--scope", "inventory", "--collection", "airline", "--password-file", password]
+        stored = run("upsert", "k", "v", *where, password="")
+        self.assertEqual(stored.returncode, 0, stored.stderr)
+        self.assertEqual(run("get", "k", *where, password="").stdout, "v\n")
+        self.assertEqual(self.command("get", "k").returncode, 3)
+
+    def test_an_error_tells_every_attempt(self):
+        failed = run("get", "k", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms", "--json")
+        attempts = json.loads(failed.stdout)["error"]["attempts"]
+        self.assertGreater(len(attempts), 2)
+        self.assertEqual(failed.stderr.count("NODE_NOT_AVAILABLE, dispatch"), len(attempts))
+
+    def test_the_configuration_and_error_map_of_a_cluster_are_shown(self):
+        shown = json.loads(self.command("config", "--json").stdout)
+        self.assertEqual((shown["bucket"], len(shown["nodes"])), ("travel", 2))
+        place = self.command("config", "--key", "airline_10").stdout
+        self.assertIn("vbucket 361 of 1024", place)
+        self.assertIn("active now: node", place)
+        entry = self.command("error-map", "0x86")
+        self.assertIn("Etmpfail", entry.stdout)
+        by_tls = run("error-map", "-c", self.ready["connection_string_tls"],
+                     "--ca-file", self.ready["ca_path"])
+        self.assertEqual(by_tls.returncode, 0, by_tls.stderr)
+        self.assertEqual(self.command("error-map", "0x7ffe").returncode, 1)
+
+    def test_a_saved_error_map_reads_back(self):
+        saved = self.command("error-map", "--json").stdout
+        again = run("error-map", "0x01", "--file", "-", stdin=saved)
+        self.assertIn("KeyEnoent", again.stdout)
+
+
+class WithoutCluster(unittest.TestCase):
+    def test_without_a_cluster_one_is_started_and_said_so(self):
+        stored = run("upsert", "k", "v")
+        self.assertEqual(stored.returncode, 0, stored.stderr)
+        self.assertIn("embedded", stored.stderr)
+
+    def test_a_bad_configuration_is_told_where(self):
+        text = json.dumps({
+            "rev": 1, "name": "b", "nodeLocator": "vbucket", "uuid": "0" * 32,
+            "nodesExt": [{"services": {"kv": 11210, "mgmt": 8091}, "hostname": "a"}],
+            "vBucketServerMap": {"numReplicas": 0, "hashAlgorithm": "CRC",
+                                 "serverList": ["a:11210"], "vBucketMap": [[0], [7]]}})
+        shown = run("config", "--file", "-", stdin=text)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("vBucketServerMap.vBucketMap[1][0]", shown.stderr)
+        good = run("config", "--file", "-", "--key", "k", stdin=text.replace("[7]", "[0]"))
+        self.assertEqual(good.returncode, 0, good.stderr)
+        self.assertIn("a:11210", good.stdout)
+
+    def test_a_bad_error_map_is_told_where(self):
+        text = '{"version": 1, "revision": 1, "errors": {"1": {"name": "X", "desc": "d"}}}'
+        shown = run("error-map", "--file", "-", stdin=text)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("errors.1.attrs", shown.stderr)
+        self.assertEqual(run("config", "--file", "/nonexistent/file").returncode, 1)
+
+    def test_everything_can_be_explained(self):
+        self.assertIn("KV_TEMPORARY_FAILURE", run("explain", "0x86").stdout)
+        for spelling in ("KV_NOT_MY_VBUCKET", "kv-not-my-vbucket"):
+            self.assertIn("whatever the strategy says: yes", run("explain", spelling).stdout)
+        self.assertIn("unambiguous_timeout", run("explain", "14").stdout)
+        self.assertIn("twice", run("explain", "ambiguous_timeout").stdout)
+        wrong = run("explain", "document_not_foun")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("document_not_found", wrong.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

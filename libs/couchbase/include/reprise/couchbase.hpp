@@ -1,0 +1,13 @@
+#pragma once
+
+// The Couchbase client. Needs the standard library and reprise::retry; for completion tokens of
+// Boost.Asio (callbacks, futures, coroutines) include <reprise/couchbase/asio.hpp> as well.
+
+#include <reprise/couchbase/cluster.hpp>
+#include <reprise/couchbase/cluster_options.hpp>
+#include <reprise/couchbase/codec.hpp>
+#include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/results.hpp>
+#include <reprise/couchbase/retry_strategy.hpp>

@@ -1,0 +1,270 @@
+#pragma once
+
+// The completion-token forms of all operations, and a client on your own executor. The one public
+// header of the client that includes Boost.
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/recycling_allocator.hpp>
+
+#include <reprise/couchbase/cluster.hpp>
+#include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/detail/document_call.hpp>
+
+namespace reprise::couchbase {
+
+// As cluster::connect, with everything done on `executor`: no thread, no hop. It may be run by
+// several threads (the client uses a strand of it). It must outlive the client or be stopped before
+// it; operations that are then left complete when the executor's context is destroyed.
+// cluster_options::threads is ignored. Blocking calls are possible from threads that do not run the
+// executor; from an io_context's or a thread pool's own threads they are refused.
+[[nodiscard]] std::expected<cluster, error> connect(
+    const boost::asio::any_io_executor& executor, std::string_view connection_string,
+    const cluster_options& options = {});
+
+namespace detail {
+
+// A call that owns what it needs until it is started: tokens like `deferred` start it later.
+struct stored_call {
+    call_target target;
+    document_call call;
+    std::string key;
+    std::string value;
+
+    // The call with its views pointing here.
+    [[nodiscard]] const document_call& refresh() noexcept {
+        call.key = key;
+        call.value = std::as_bytes(std::span{value});
+        return call;
+    }
+};
+
+// Holds the handler while the call is under way, in memory of the handler's allocator; keeps the
+// handler's executor busy so that its context does not run out of work.
+template <class Handler, class Result>
+class handler_receiver final : public result_receiver<Result> {
+public:
+    using executor_type = boost::asio::associated_executor_t<Handler>;
+    using allocator_type =
+        boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>;
+
+    [[nodiscard]] static handler_receiver* make(Handler&& handler) {
+        own_allocator allocator(allocator_of(handler));
+        handler_receiver* memory = own_traits::allocate(allocator, 1);
+        return ::new (static_cast<void*>(memory)) handler_receiver(std::move(handler));
+    }
+
+private:
+    using own_traits =
+        typename std::allocator_traits<allocator_type>::template rebind_traits<handler_receiver>;
+    using own_allocator = typename own_traits::allocator_type;
+
+    explicit handler_receiver(Handler&& handler)
+        : result_receiver<Result>{&handler_receiver::finish},
+          handler_(std::move(handler)),
+          work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {}
+
+    [[nodiscard]] static allocator_type allocator_of(const Handler& handler) noexcept {
+        return boost::asio::get_associated_allocator(
+            handler, boost::asio::recycling_allocator<void>());
+    }
+
+    static void finish(
+        result_receiver<Result>* base, std::expected<Result, error>&& result, bool is_inline) {
+        auto* self = static_cast<handler_receiver*>(base);
+        Handler handler(std::move(self->handler_));
+        const auto work = std::move(self->work_);
+        const allocator_type allocator = allocator_of(handler);
+        own_allocator own(allocator);
+        self->~handler_receiver();
+        own_traits::deallocate(own, self, 1);
+        auto call = boost::asio::bind_allocator(
+            allocator, [handler = std::move(handler), result = std::move(result)]() mutable {
+                // A signal that comes later finds nobody. Here and not before: slots belong to
+                // the handler's executor.
+                if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+                    slot.is_connected()) {
+                    slot.clear();
+                }
+                std::move(handler)(std::move(result));
+            });
+        if (is_inline) {
+            boost::asio::post(work.get_executor(), std::move(call));
+        } else {
+            boost::asio::dispatch(work.get_executor(), std::move(call));
+        }
+    }
+
+    Handler handler_;
+    boost::asio::executor_work_guard<executor_type> work_;
+};
+
+template <class Result>
+struct start_stored_call {
+    template <class Handler>
+    void operator()(Handler&& handler, stored_call stored) const {
+        call_ticket ticket = 0;
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            slot.is_connected()) {
+            // Before the start: afterwards the handler may have run already.
+            ticket = reserve_ticket(stored.target);
+            slot.assign([client = std::weak_ptr(stored.target.client),
+                         ticket](boost::asio::cancellation_type type) {
+                if (type != boost::asio::cancellation_type::none) {
+                    cancel_call(client, ticket);
+                }
+            });
+        }
+        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
+            std::decay_t<Handler>(std::forward<Handler>(handler)));
+        start_call<Result>(stored.target, stored.refresh(), receiver, ticket);
+    }
+};
+
+template <class Result, class Token>
+auto initiate_call(
+    const call_target& target, document_call&& call, std::string&& key, std::string&& value,
+    Token& token) {
+    return boost::asio::async_initiate<Token, void(std::expected<Result, error>)>(
+        start_stored_call<Result>{}, token,
+        stored_call{target, std::move(call), std::move(key), std::move(value)});
+}
+
+[[nodiscard]] inline std::string copy_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace detail
+
+template <class Token>
+auto collection::async_get(std::string key, get_options options, Token&& token) const {
+    return detail::initiate_call<get_result>(
+        target_, detail::make_call(detail::call_kind::get, {}, options), std::move(key), {}, token);
+}
+
+template <class Token>
+auto collection::async_get_and_touch(
+    std::string key, couchbase::expiry expiry, get_and_touch_options options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::get_and_touch, {}, options);
+    call.expiry = expiry;
+    return detail::initiate_call<get_result>(target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token>
+auto collection::async_get_and_lock(
+    std::string key, std::chrono::seconds lock_time, get_and_lock_options options,
+    Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::get_and_lock, {}, options);
+    call.lock_time = lock_time;
+    return detail::initiate_call<get_result>(target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token>
+auto collection::async_exists(std::string key, exists_options options, Token&& token) const {
+    return detail::initiate_call<exists_result>(
+        target_, detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {},
+        token);
+}
+
+template <class Token>
+auto collection::async_unlock(
+    std::string key, cas lock, unlock_options options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::unlock, {}, options);
+    call.cas = lock.value;
+    return detail::initiate_call<void>(target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token>
+auto collection::async_touch(
+    std::string key, couchbase::expiry expiry, touch_options options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::touch, {}, options);
+    call.expiry = expiry;
+    return detail::initiate_call<mutation_result>(
+        target_, std::move(call), std::move(key), {}, token);
+}
+
+template <storable T, class Token>
+auto collection::async_upsert(
+    std::string key, const T& value, upsert_options options, Token&& token) const {
+    const encoded_value encoded = encode(value);
+    auto call = detail::make_call(detail::call_kind::upsert, {}, options);
+    call.flags = encoded.flags();
+    return detail::initiate_call<mutation_result>(
+        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+}
+
+template <storable T, class Token>
+auto collection::async_insert(
+    std::string key, const T& value, insert_options options, Token&& token) const {
+    const encoded_value encoded = encode(value);
+    auto call = detail::make_call(detail::call_kind::insert, {}, options);
+    call.flags = encoded.flags();
+    return detail::initiate_call<mutation_result>(
+        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+}
+
+template <storable T, class Token>
+auto collection::async_replace(
+    std::string key, const T& value, replace_options options, Token&& token) const {
+    const encoded_value encoded = encode(value);
+    auto call = detail::make_call(detail::call_kind::replace, {}, options);
+    call.flags = encoded.flags();
+    return detail::initiate_call<mutation_result>(
+        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+}
+
+template <class Token>
+auto collection::async_remove(std::string key, remove_options options, Token&& token) const {
+    return detail::initiate_call<mutation_result>(
+        target_, detail::make_call(detail::call_kind::remove, {}, options), std::move(key), {},
+        token);
+}
+
+template <class Token>
+auto collection::async_append(
+    std::string key, std::span<const std::byte> bytes, append_options options,
+    Token&& token) const {
+    return detail::initiate_call<mutation_result>(
+        target_, detail::make_call(detail::call_kind::append, {}, options), std::move(key),
+        detail::copy_of(bytes), token);
+}
+
+template <class Token>
+auto collection::async_prepend(
+    std::string key, std::span<const std::byte> bytes, prepend_options options,
+    Token&& token) const {
+    return detail::initiate_call<mutation_result>(
+        target_, detail::make_call(detail::call_kind::prepend, {}, options), std::move(key),
+        detail::copy_of(bytes), token);
+}
+
+template <class Token>
+auto collection::async_increment(std::string key, counter_options options, Token&& token) const {
+    return detail::initiate_call<counter_result>(
+        target_, detail::make_call(detail::call_kind::increment, {}, options), std::move(key), {},
+        token);
+}
+
+template <class Token>
+auto collection::async_decrement(std::string key, counter_options options, Token&& token) const {
+    return detail::initiate_call<counter_result>(
+        target_, detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {},
+        token);
+}
+
+}  // namespace reprise::couchbase

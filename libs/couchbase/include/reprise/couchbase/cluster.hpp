@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <reprise/couchbase/cluster_options.hpp>
+#include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/error.hpp>
+
+namespace reprise::couchbase {
+
+namespace detail {
+struct cluster_access;
+}
+
+// Numbers of a running client; a snapshot.
+struct cluster_statistics {
+    std::size_t operations_open = 0;     // started and not yet completed
+    std::size_t operations_parked = 0;   // waiting for a retry, a connection or a name
+    std::size_t operations_on_wire = 0;  // sent, no answer yet
+    std::size_t connections_open = 0;    // ready for operations
+    std::uint64_t retries = 0;           // all retries ever scheduled
+    std::uint64_t orphans = 0;           // answers nobody waited for any more
+};
+
+// A scope of a bucket. A handle, as all of these.
+class scope {
+public:
+    [[nodiscard]] couchbase::collection collection(std::string_view name) const;
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+private:
+    friend class bucket;
+    scope(std::shared_ptr<detail::session> client, std::string bucket, std::string name)
+        : client_(std::move(client)), bucket_(std::move(bucket)), name_(std::move(name)) {}
+
+    std::shared_ptr<detail::session> client_;
+    std::string bucket_;
+    std::string name_;
+};
+
+// A bucket. Naming one begins to connect to it; that it exists shows with the first operation.
+class bucket {
+public:
+    [[nodiscard]] couchbase::collection default_collection() const;
+    [[nodiscard]] couchbase::collection collection(std::string_view name) const;
+    [[nodiscard]] couchbase::scope scope(std::string_view name) const;
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    // Blocks until an operation of this bucket could be sent and answered. Fails with what stands
+    // in the way: the terminal errors at once, everything else at the timeout.
+    [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
+
+private:
+    friend class cluster;
+    bucket(std::shared_ptr<detail::session> client, std::string name)
+        : client_(std::move(client)), name_(std::move(name)) {}
+
+    std::shared_ptr<detail::session> client_;
+    std::string name_;
+};
+
+// A client of one cluster. A handle: copies share the client, which ends with its last handle
+// (collections and buckets count). The end may come at any time and on any thread: it stops the
+// client's thread, and every operation under way completes with errc::request_canceled.
+class cluster {
+public:
+    // Checks its arguments and starts; connecting goes on in the background, and operations wait
+    // for it within their timeouts. Errors: connection_string_invalid, option_invalid,
+    // certificate_unreadable. Whether the cluster can be reached is told by wait_until_ready, or by
+    // the first operation.
+    [[nodiscard]] static std::expected<cluster, error> connect(
+        std::string_view connection_string, const cluster_options& options = {});
+
+    [[nodiscard]] couchbase::bucket bucket(std::string_view name) const;
+    // The bucket named in the connection string; empty if there is none.
+    [[nodiscard]] const std::string& bucket_name() const noexcept;
+
+    // As of a bucket, for the cluster as such.
+    [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
+    // Ends every operation with errc::request_canceled, also those started later, and closes all
+    // connections. Does not wait for them. Idempotent.
+    void close() const;
+    // thread_mode::caller_drives: moves bytes for so long, or until `close` is complete. In the
+    // other modes client_errc::option_invalid.
+    [[nodiscard]] std::expected<void, error> drive(duration time) const;
+
+    // Blocks for the client's thread to answer.
+    [[nodiscard]] std::expected<cluster_statistics, error> statistics() const;
+
+private:
+    friend struct detail::cluster_access;
+    explicit cluster(std::shared_ptr<detail::session> client) noexcept
+        : client_(std::move(client)) {}
+
+    std::shared_ptr<detail::session> client_;
+};
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <reprise/couchbase/retry_strategy.hpp>
+#include <reprise/engine/log_sink.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/time.hpp>
+
+namespace reprise::couchbase {
+
+using engine::decision_record;
+using engine::log_level;
+using engine::log_sink;
+
+// Who moves the client's bytes.
+enum class thread_mode : std::uint8_t {
+    // A thread of the client's own. Handlers without an executor run there.
+    own_thread,
+    // The threads that call: blocking calls and cluster::drive. Nothing moves between calls (no
+    // keep-alive, no configuration, no timeout of asynchronous operations); the next call first
+    // takes what has piled up. The fastest for plain synchronous programs.
+    caller_drives,
+    // For your own executor see `connect` in <reprise/couchbase/asio.hpp>.
+};
+
+// How TLS (couchbases://) is done. Files are PEM.
+struct tls_options {
+    // Who is trusted; both may be given. Neither: what the system trusts.
+    std::string ca_file{};
+    std::string ca_pem{};
+    // Says who the client is instead of user name and password; give both or neither.
+    std::string certificate_file{};
+    std::string key_file{};
+    // False: any certificate is taken, which protects from nobody who can answer. For tests.
+    bool is_verified = true;
+};
+
+// Everything that can be set for a client. What the connection string sets wins, so that an
+// operator can change it without a build. Durations are steady time.
+struct cluster_options {
+    std::string username{};
+    std::string password{};
+    // OAUTHBEARER instead of user name and password.
+    std::string bearer_token{};
+    tls_options tls{};
+    // PLAIN sends the password readably: without TLS only if asked for.
+    bool allow_plain_without_tls = false;
+
+    // Default time for an operation, and for one with durability.
+    duration kv_timeout = std::chrono::milliseconds{2500};
+    duration kv_durable_timeout = std::chrono::seconds{10};
+    // For one attempt to reach a node: name, TCP and TLS together.
+    duration connect_timeout = std::chrono::seconds{2};
+    // How often each node is asked for news of the cluster where the server does not push them.
+    duration config_poll_interval = std::chrono::milliseconds{2500};
+    // Fixed wait after "not my vbucket", as RFC 0005 has it; absent: 1, 10, 50, ... ms.
+    std::optional<duration> not_my_vbucket_delay{};
+
+    // Null: terminal_error_strategy.
+    std::shared_ptr<request_strategy> strategy{};
+    // Retries are paid from it; copies of one budget may serve several clients. Absent: free.
+    std::optional<bucket_budget> retry_budget{};
+    // Told of every retry decision and connection; called on the client's thread.
+    std::shared_ptr<log_sink> log{};
+    // Document keys in the log; never documents or passwords.
+    bool log_keys = false;
+
+    thread_mode threads = thread_mode::own_thread;
+    // Connections to each node for each bucket, 1 to 64.
+    std::size_t kv_connections_per_node = 1;
+    // Operations that wait for a retry or a connection; beyond it errc::retry_queue_full.
+    std::size_t parked_count_max = 32768;
+    // Operations handed over and not yet taken by the client's thread; beyond it
+    // client_errc::submission_queue_full.
+    std::size_t submission_count_max = 65536;
+
+    // Which of the nodes' addresses are used: `auto`, `default`, `external` or another name.
+    std::string network = "auto";
+    // Name servers, "address[:port],..."; empty: the system's.
+    std::string dns_servers{};
+    // For one question to one name server; it is asked twice.
+    duration dns_timeout = std::chrono::milliseconds{1000};
+    bool enable_compression = true;
+    bool enable_mutation_tokens = true;
+};
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <any>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/results.hpp>
+
+// What the blocking and the token forms of a call have in common. Not for users.
+
+namespace reprise::couchbase::detail {
+
+class session;
+
+enum class call_kind : std::uint8_t {
+    get,
+    get_and_touch,
+    get_and_lock,
+    unlock,
+    touch,
+    exists,
+    upsert,
+    insert,
+    replace,
+    remove,
+    append,
+    prepend,
+    increment,
+    decrement,
+    ping  // no key: waits until the bucket, or the cluster, can be used
+};
+
+// One call in plain values. Borrows key and value until it is run or started.
+struct document_call {
+    call_kind kind = call_kind::get;
+    std::string_view key;
+    std::span<const std::byte> value{};
+    std::uint32_t flags = 0;
+    couchbase::expiry expiry{};
+    bool preserve_expiry = false;
+    std::uint64_t cas = 0;
+    durability_level durability = durability_level::none;
+    std::uint64_t delta = 1;
+    std::optional<std::uint64_t> initial{};
+    std::chrono::seconds lock_time{15};
+    std::optional<duration> timeout{};
+    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+// Fills in what `options` has; every options struct fits.
+template <class Options>
+[[nodiscard]] document_call make_call(
+    call_kind kind, std::string_view key, const Options& options) {
+    document_call call;
+    call.kind = kind;
+    call.key = key;
+    call.timeout = options.timeout;
+    call.strategy = options.strategy;
+    call.user_data = options.user_data;
+    call.outer_allowance = options.outer_allowance;
+    if constexpr (requires { options.cas; }) {
+        call.cas = options.cas.value;
+    }
+    if constexpr (requires { options.expiry; }) {
+        call.expiry = options.expiry;
+    }
+    if constexpr (requires { options.preserve_expiry; }) {
+        call.preserve_expiry = options.preserve_expiry;
+    }
+    if constexpr (requires { options.durability; }) {
+        call.durability = options.durability;
+    }
+    if constexpr (requires { options.delta; }) {
+        call.delta = options.delta;
+        call.initial = options.initial;
+    }
+    return call;
+}
+
+// Where a handle's calls go: a client, and a collection of it by number. Cheap to copy.
+struct call_target {
+    std::shared_ptr<session> client;
+    std::uint32_t keyspace = 0;
+    std::shared_ptr<const std::string> bucket{};
+};
+
+// Receives the result of a started call, exactly once, from any thread. Lives in memory of the
+// starter and frees itself in `complete`.
+template <class Result>
+struct result_receiver {
+    // `is_inline`: called from inside `start_call`, so the handler must not run at once.
+    using function =
+        void (*)(result_receiver* self, std::expected<Result, error>&& result, bool is_inline);
+    function complete = nullptr;
+};
+
+// Names a call that can be canceled; 0: it cannot.
+using call_ticket = std::uint64_t;
+
+// Blocks. Defined for the five result types: get_result, mutation_result, counter_result,
+// exists_result and void.
+template <class Result>
+[[nodiscard]] std::expected<Result, error> run_call(
+    const call_target& target, const document_call& call);
+
+// Does not block; copies what it needs of the call before it returns.
+template <class Result>
+void start_call(
+    const call_target& target, const document_call& call, result_receiver<Result>* receiver,
+    call_ticket ticket);
+
+// A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when
+// the call has ended.
+[[nodiscard]] call_ticket reserve_ticket(const call_target& target) noexcept;
+void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept;
+
+}  // namespace reprise::couchbase::detail

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <reprise/engine/errc.hpp>
+#include <reprise/engine/error_info.hpp>
+#include <reprise/engine/retry_history.hpp>
+#include <reprise/engine/retry_reason.hpp>
+#include <reprise/retry/failure_facts.hpp>
+
+namespace reprise::couchbase {
+
+// The errors of operations, with the numbers all Couchbase SDKs share. Compare with
+// `error.code() == errc::document_not_found`; for groups with `error_condition::timeout`.
+using engine::errc;
+using engine::error_condition;
+// Everything known about one failure, as a plain struct.
+using engine::error_info;
+
+// What this side refuses before anything is tried. Category "reprise.client".
+enum class client_errc : int {
+    // A blocking call from the thread that would have to finish it. Use the asynchronous form.
+    blocking_call_in_loop = 1,
+    // Too many operations were handed over and not yet taken; see
+    // cluster_options::submission_count_max. Nothing was sent; a retry may help.
+    submission_queue_full,
+    // The text given to connect is no connection string; the message says where it is wrong.
+    connection_string_invalid,
+    // An option contradicts another one or cannot be used; the message names it.
+    option_invalid,
+    // A certificate or key could not be read; the message says which and why.
+    certificate_unreadable,
+};
+
+[[nodiscard]] const std::error_category& client_errc_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(client_errc error) noexcept;
+// The enumerator's name.
+[[nodiscard]] std::string_view to_string(client_errc error) noexcept;
+
+// Why a call failed. A value; copies share their content. Never empty: an `error` exists only where
+// something went wrong.
+class error {
+public:
+    // Takes what the engine found out; `info` must not be null.
+    explicit error(std::shared_ptr<const error_info> info) noexcept : info_(std::move(info)) {}
+    // An error without a request behind it. `detail` is for people.
+    error(std::error_code code, std::string detail);
+
+    [[nodiscard]] std::error_code code() const noexcept { return info_->code; }
+    // One paragraph for people: what failed, why, where, and each attempt on a line of its own.
+    [[nodiscard]] std::string message() const;
+
+    // True: the server may have acted although the call failed. Never true for reads.
+    [[nodiscard]] bool is_ambiguous() const noexcept { return info_->is_ambiguous; }
+    // Retries made; the first attempt is none.
+    [[nodiscard]] std::uint32_t retry_attempts() const noexcept { return info_->retry_attempts; }
+    // Why it was tried again, each reason once.
+    [[nodiscard]] engine::retry_reason_set retry_reasons() const noexcept {
+        return info_->retry_reasons;
+    }
+    // One entry for each failed attempt (the first 8 and the last 24), null if nothing was retried.
+    // Lives as long as this error or a copy of it.
+    [[nodiscard]] const engine::retry_history* history() const noexcept {
+        return info_->history.get();
+    }
+    // Names, status, the server's own words, identity of the last attempt.
+    [[nodiscard]] const error_info& info() const noexcept { return *info_; }
+
+private:
+    std::shared_ptr<const error_info> info_;
+};
+
+// `message()`.
+std::ostream& operator<<(std::ostream& out, const error& failure);
+
+// Lets any call be wrapped in reprise::retry (found by argument-dependent lookup).
+[[nodiscard]] failure_facts retry_facts(const error& failure) noexcept;
+
+}  // namespace reprise::couchbase
+
+template <>
+struct std::is_error_code_enum<reprise::couchbase::client_errc> : std::true_type {};

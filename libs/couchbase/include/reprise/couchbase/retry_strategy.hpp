@@ -1,0 +1,52 @@
+#pragma once
+
+// Which failures are tried again, and when: the strategies that come with the client and what is
+// needed to write another one.
+//
+// The standard is `terminal_error_strategy`: retry what may safely be repeated until the deadline,
+// but give up at once with a clear error when only a person can mend it (wrong password, refused
+// TLS, no such bucket, scope or collection). What it counts so may grow with new servers. Who wants
+// behaviour that never changes copies the class: it needs nothing beyond this header.
+//
+//     struct never_retry final : couchbase::request_strategy {
+//         void retry_after(const couchbase::request_snapshot&, couchbase::retry_reason,
+//                          couchbase::retry_sink& sink) override {
+//             sink.answer(couchbase::retry_action::no());
+//         }
+//     };
+
+#include <reprise/engine/request_strategy.hpp>
+#include <reprise/engine/retry_history.hpp>
+#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
+
+namespace reprise::couchbase {
+
+// To write a strategy: what is asked, about what, and how it answers (now or later).
+using engine::deferred_answer;
+using engine::request_snapshot;
+using engine::request_strategy;
+using engine::retry_action;
+using engine::retry_sink;
+
+// The strategies that come along. All of them can be derived from.
+using engine::best_effort_strategy;
+using engine::terminal_error_strategy;
+
+// Delays for them: 1 ms doubling up to 500 ms, exact or with jitter.
+using engine::backoff_calculator;
+using engine::exponential_calculator;
+using engine::jittered_calculator;
+
+// Why an attempt failed; `info(reason)` gives the facts of each, found by its argument.
+using engine::all_retry_reasons;
+using engine::retry_reason;
+using engine::retry_reason_facts;
+using engine::retry_reason_set;
+
+// What happened on each attempt, as errors and results carry it.
+using engine::attempt_stage;
+using engine::history_entry;
+using engine::retry_history;
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,100 @@
+#include <reprise/couchbase/cluster.hpp>
+
+#include <utility>
+
+#include "session.hpp"
+
+namespace reprise::couchbase {
+namespace {
+
+detail::call_target make_target(
+    const std::shared_ptr<detail::session>& client, const std::string& bucket,
+    std::string_view scope, std::string_view collection) {
+    return {
+        client, client->client().keyspace(bucket, scope, collection),
+        std::make_shared<const std::string>(bucket)};
+}
+
+std::expected<void, error> ping(
+    const std::shared_ptr<detail::session>& client, const std::string& bucket, duration timeout) {
+    detail::document_call call;
+    call.kind = detail::call_kind::ping;
+    call.timeout = timeout;
+    return detail::run_call<void>(make_target(client, bucket, {}, {}), call);
+}
+
+}  // namespace
+
+collection scope::collection(std::string_view name) const {
+    return couchbase::collection(make_target(client_, bucket_, name_, name));
+}
+
+collection bucket::default_collection() const {
+    return couchbase::collection(make_target(client_, name_, {}, {}));
+}
+
+collection bucket::collection(std::string_view name) const {
+    return couchbase::collection(make_target(client_, name_, {}, name));
+}
+
+scope bucket::scope(std::string_view name) const {
+    return {client_, name_, std::string(name)};
+}
+
+std::expected<void, error> bucket::wait_until_ready(duration timeout) const {
+    return ping(client_, name_, timeout);
+}
+
+std::expected<cluster, error> cluster::connect(
+    std::string_view connection_string, const cluster_options& options) {
+    auto plan = detail::plan_connect(connection_string, options);
+    if (!plan) {
+        return std::unexpected(std::move(plan.error()));
+    }
+    auto client = net::client::make(std::move(plan->options));
+    if (!client) {
+        return std::unexpected(detail::to_error(client.error()));
+    }
+    return detail::begin_session(std::move(*client), std::move(plan->bucket));
+}
+
+bucket cluster::bucket(std::string_view name) const {
+    client_->client().open(name);
+    return {client_, std::string(name)};
+}
+
+const std::string& cluster::bucket_name() const noexcept {
+    return client_->bucket_name();
+}
+
+std::expected<void, error> cluster::wait_until_ready(duration timeout) const {
+    return ping(client_, {}, timeout);
+}
+
+void cluster::close() const {
+    client_->client().close();
+}
+
+std::expected<void, error> cluster::drive(duration time) const {
+    const std::shared_ptr<detail::session> held = client_;
+    const auto refused = held->client().drive(time);
+    if (refused != net::refusal::none) {
+        return std::unexpected(detail::to_error(refused));
+    }
+    return {};
+}
+
+std::expected<cluster_statistics, error> cluster::statistics() const {
+    cluster_statistics snapshot;
+    const auto refused = client_->client().inspect([&](const engine::client_engine& engine) {
+        const auto numbers = engine.statistics();
+        snapshot = {numbers.operations_open,  numbers.operations_parked, numbers.operations_on_wire,
+                    numbers.connections_open, numbers.retries,           numbers.orphans};
+    });
+    if (refused != net::refusal::none) {
+        return std::unexpected(detail::to_error(refused));
+    }
+    return snapshot;
+}
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,84 @@
+#include <reprise/couchbase/collection.hpp>
+
+namespace reprise::couchbase {
+
+using detail::call_kind;
+using detail::make_call;
+using detail::run_call;
+
+std::expected<get_result, error> collection::get(
+    std::string_view key, const get_options& options) const {
+    return run_call<get_result>(target_, make_call(call_kind::get, key, options));
+}
+
+std::expected<get_result, error> collection::get_and_touch(
+    std::string_view key, couchbase::expiry expiry, const get_and_touch_options& options) const {
+    auto call = make_call(call_kind::get_and_touch, key, options);
+    call.expiry = expiry;
+    return run_call<get_result>(target_, call);
+}
+
+std::expected<get_result, error> collection::get_and_lock(
+    std::string_view key, std::chrono::seconds lock_time,
+    const get_and_lock_options& options) const {
+    auto call = make_call(call_kind::get_and_lock, key, options);
+    call.lock_time = lock_time;
+    return run_call<get_result>(target_, call);
+}
+
+std::expected<exists_result, error> collection::exists(
+    std::string_view key, const exists_options& options) const {
+    return run_call<exists_result>(target_, make_call(call_kind::exists, key, options));
+}
+
+std::expected<void, error> collection::unlock(
+    std::string_view key, cas lock, const unlock_options& options) const {
+    auto call = make_call(call_kind::unlock, key, options);
+    call.cas = lock.value;
+    return run_call<void>(target_, call);
+}
+
+std::expected<mutation_result, error> collection::touch(
+    std::string_view key, couchbase::expiry expiry, const touch_options& options) const {
+    auto call = make_call(call_kind::touch, key, options);
+    call.expiry = expiry;
+    return run_call<mutation_result>(target_, call);
+}
+
+std::expected<mutation_result, error> collection::store(
+    detail::document_call call, const encoded_value& value) const {
+    call.value = value.bytes();
+    call.flags = value.flags();
+    return run_call<mutation_result>(target_, call);
+}
+
+std::expected<mutation_result, error> collection::remove(
+    std::string_view key, const remove_options& options) const {
+    return run_call<mutation_result>(target_, make_call(call_kind::remove, key, options));
+}
+
+std::expected<mutation_result, error> collection::append(
+    std::string_view key, std::span<const std::byte> bytes, const append_options& options) const {
+    auto call = make_call(call_kind::append, key, options);
+    call.value = bytes;
+    return run_call<mutation_result>(target_, call);
+}
+
+std::expected<mutation_result, error> collection::prepend(
+    std::string_view key, std::span<const std::byte> bytes, const prepend_options& options) const {
+    auto call = make_call(call_kind::prepend, key, options);
+    call.value = bytes;
+    return run_call<mutation_result>(target_, call);
+}
+
+std::expected<counter_result, error> collection::increment(
+    std::string_view key, const counter_options& options) const {
+    return run_call<counter_result>(target_, make_call(call_kind::increment, key, options));
+}
+
+std::expected<counter_result, error> collection::decrement(
+    std::string_view key, const counter_options& options) const {
+    return run_call<counter_result>(target_, make_call(call_kind::decrement, key, options));
+}
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,225 @@
+#include <reprise/couchbase/detail/document_call.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/wire/document_messages.hpp>
+#include <reprise/wire/expiry.hpp>
+
+#include "session.hpp"
+
+namespace reprise::couchbase::detail {
+namespace {
+
+engine::operation_kind to_engine(call_kind kind) noexcept {
+    using engine::operation_kind;
+    switch (kind) {
+        case call_kind::get:
+            return operation_kind::get;
+        case call_kind::get_and_touch:
+            return operation_kind::get_and_touch;
+        case call_kind::get_and_lock:
+            return operation_kind::get_and_lock;
+        case call_kind::unlock:
+            return operation_kind::unlock;
+        case call_kind::touch:
+            return operation_kind::touch;
+        case call_kind::exists:
+            return operation_kind::exists;
+        case call_kind::upsert:
+            return operation_kind::upsert;
+        case call_kind::insert:
+            return operation_kind::insert;
+        case call_kind::replace:
+            return operation_kind::replace;
+        case call_kind::remove:
+            return operation_kind::remove;
+        case call_kind::append:
+            return operation_kind::append;
+        case call_kind::prepend:
+            return operation_kind::prepend;
+        case call_kind::increment:
+            return operation_kind::increment;
+        case call_kind::decrement:
+            return operation_kind::decrement;
+        case call_kind::ping:
+            break;
+    }
+    return operation_kind::noop;
+}
+
+std::expected<std::uint32_t, error> to_wire(const expiry& when) {
+    const auto encoded = std::visit(
+        [](auto value) {
+            if constexpr (std::is_same_v<decltype(value), std::chrono::seconds>) {
+                return wire::encode_expiry(value, net::wall_clock_now());
+            } else {
+                return wire::encode_expiry(value);
+            }
+        },
+        when.value());
+    if (!encoded) {
+        return std::unexpected(error(
+            errc::invalid_argument, "expiry: " + std::string(wire::to_string(encoded.error()))));
+    }
+    return *encoded;
+}
+
+bool is_counter(call_kind kind) noexcept {
+    return kind == call_kind::increment || kind == call_kind::decrement;
+}
+
+bool is_json(std::uint32_t flags) noexcept {
+    return format_of(flags) == document_format::json;
+}
+
+std::expected<engine::operation_request, error> to_request(const document_call& call) {
+    const auto expiry = to_wire(call.expiry);
+    if (!expiry) {
+        return std::unexpected(expiry.error());
+    }
+    engine::operation_request request;
+    request.kind = to_engine(call.kind);
+    request.key = base::slice::copy_of(std::as_bytes(std::span{call.key}));
+    request.value = base::slice::copy_of(call.value);
+    request.flags = call.flags;
+    if (!call.value.empty() && is_json(call.flags)) {
+        request.datatype = wire::datatype::json;
+    }
+    request.expiry = *expiry;
+    request.preserve_expiry = call.preserve_expiry;
+    request.cas = call.cas;
+    if (call.durability != durability_level::none) {
+        request.durability = static_cast<wire::durability_level>(call.durability);
+    }
+    if (is_counter(call.kind)) {
+        request.delta = call.delta;
+        request.initial = call.initial.value_or(0);
+        if (!call.initial) {
+            request.expiry = wire::expiry_do_not_create;
+        }
+    }
+    request.lock_seconds =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.lock_time.count(), 0, 0xffff));
+    request.timeout = call.timeout;
+    request.strategy = call.strategy;
+    request.user_data = call.user_data;
+    request.outer_allowance = call.outer_allowance;
+    return request;
+}
+
+operation_trace trace_of(engine::operation_result& result) {
+    return {result.retry_attempts, std::move(result.history)};
+}
+
+std::optional<mutation_token> token_of(
+    const engine::operation_result& result, std::string_view bucket) {
+    if (!result.token) {
+        return std::nullopt;
+    }
+    return mutation_token{
+        std::string(bucket), result.vbucket.value, result.token->vbucket_uuid, result.token->seqno};
+}
+
+template <class Result>
+std::expected<Result, error> to_result(engine::operation_result&& result, std::string_view bucket) {
+    if (result.ec) {
+        return std::unexpected(error(std::move(result.error)));
+    }
+    if constexpr (std::is_void_v<Result>) {
+        return {};
+    } else if constexpr (std::is_same_v<Result, get_result>) {
+        return get_result(
+            document_bytes_access::make(std::move(result.value)), result.flags, cas{result.cas},
+            trace_of(result));
+    } else if constexpr (std::is_same_v<Result, mutation_result>) {
+        return mutation_result{cas{result.cas}, token_of(result, bucket), trace_of(result)};
+    } else if constexpr (std::is_same_v<Result, counter_result>) {
+        return counter_result{
+            result.counter, cas{result.cas}, token_of(result, bucket), trace_of(result)};
+    } else {
+        return exists_result{
+            result.is_present, cas{result.is_present ? result.cas : 0}, trace_of(result)};
+    }
+}
+
+}  // namespace
+
+error to_error(net::refusal refused) {
+    switch (refused) {
+        case net::refusal::queue_full:
+            return {client_errc::submission_queue_full, ""};
+        case net::refusal::not_driven:
+            return {client_errc::option_invalid, "the client is not driven by its callers"};
+        case net::refusal::blocking_in_loop:
+        case net::refusal::none:
+            break;
+    }
+    return {client_errc::blocking_call_in_loop, "use the asynchronous form"};
+}
+
+template <class Result>
+std::expected<Result, error> run_call(const call_target& target, const document_call& call) {
+    auto request = to_request(call);
+    if (!request) {
+        return std::unexpected(std::move(request.error()));
+    }
+    // Held here: a completion may let go of the last handle.
+    const std::shared_ptr<session> held = target.client;
+    auto result = held->client().call(target.keyspace, std::move(*request));
+    if (!result) {
+        return std::unexpected(to_error(result.error()));
+    }
+    return to_result<Result>(std::move(*result), *target.bucket);
+}
+
+template <class Result>
+void start_call(
+    const call_target& target, const document_call& call, result_receiver<Result>* receiver,
+    call_ticket ticket) {
+    auto request = to_request(call);
+    if (!request) {
+        receiver->complete(receiver, std::unexpected(std::move(request.error())), true);
+        return;
+    }
+    // Does not hold the client: operations end with it, not the other way round.
+    auto done = [receiver, bucket = target.bucket](engine::operation_result&& result) {
+        receiver->complete(receiver, to_result<Result>(std::move(result), *bucket), false);
+    };
+    const auto refused = target.client->client().start(
+        target.keyspace, std::move(*request), std::move(done), ticket);
+    if (refused != net::refusal::none) {
+        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    }
+}
+
+template std::expected<get_result, error> run_call(const call_target&, const document_call&);
+template std::expected<mutation_result, error> run_call(const call_target&, const document_call&);
+template std::expected<counter_result, error> run_call(const call_target&, const document_call&);
+template std::expected<exists_result, error> run_call(const call_target&, const document_call&);
+template std::expected<void, error> run_call(const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<get_result>*, call_ticket);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<mutation_result>*, call_ticket);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<counter_result>*, call_ticket);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<exists_result>*, call_ticket);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<void>*, call_ticket);
+
+call_ticket reserve_ticket(const call_target& target) noexcept {
+    return target.client->client().reserve_ticket();
+}
+
+void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept {
+    if (const auto held = client.lock()) {
+        held->client().cancel(ticket);
+    }
+}
+
+}  // namespace reprise::couchbase::detail

@@ -1,0 +1,98 @@
+#include <reprise/couchbase/error.hpp>
+
+#include <ostream>
+
+namespace reprise::couchbase {
+namespace {
+
+class client_category final : public std::error_category {
+public:
+    const char* name() const noexcept override { return "reprise.client"; }
+    std::string message(int code) const override {
+        switch (static_cast<client_errc>(code)) {
+            case client_errc::blocking_call_in_loop:
+                return "blocking call from the thread that would have to finish it";
+            case client_errc::submission_queue_full:
+                return "too many operations wait for the client's thread";
+            case client_errc::connection_string_invalid:
+                return "invalid connection string";
+            case client_errc::option_invalid:
+                return "invalid option";
+            case client_errc::certificate_unreadable:
+                return "certificate or key cannot be read";
+        }
+        return "unknown client error";
+    }
+};
+
+std::shared_ptr<const error_info> make_info(std::error_code code, std::string detail) {
+    auto info = std::make_shared<error_info>();
+    info->code = code;
+    info->detail = std::move(detail);
+    return info;
+}
+
+}  // namespace
+
+const std::error_category& client_errc_category() noexcept {
+    static const client_category category;
+    return category;
+}
+
+std::error_code make_error_code(client_errc error) noexcept {
+    return {static_cast<int>(error), client_errc_category()};
+}
+
+std::string_view to_string(client_errc error) noexcept {
+    switch (error) {
+        case client_errc::blocking_call_in_loop:
+            return "blocking_call_in_loop";
+        case client_errc::submission_queue_full:
+            return "submission_queue_full";
+        case client_errc::connection_string_invalid:
+            return "connection_string_invalid";
+        case client_errc::option_invalid:
+            return "option_invalid";
+        case client_errc::certificate_unreadable:
+            return "certificate_unreadable";
+    }
+    return "unknown_error";
+}
+
+error::error(std::error_code code, std::string detail)
+    : info_(make_info(code, std::move(detail))) {}
+
+std::string error::message() const {
+    if (!info_->operation.empty()) {
+        std::string text = engine::to_string(*info_);
+        text.erase(text.find_last_not_of('\n') + 1);
+        return text;
+    }
+    std::string text = info_->code.message();
+    if (!info_->detail.empty()) {
+        text.append(": ").append(info_->detail);
+    }
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const error& failure) {
+    return out << failure.message();
+}
+
+failure_facts retry_facts(const error& failure) noexcept {
+    if (failure.code() == client_errc::submission_queue_full) {
+        failure_facts facts;
+        facts.safety = retry_safety::yes;  // it never left
+        facts.throttling = true;
+        return facts;
+    }
+    if (failure.code().category() == client_errc_category()) {
+        failure_facts facts;
+        facts.safety = retry_safety::no;
+        facts.fault = failure_fault::client;
+        return facts;
+    }
+    return engine::retry_facts(failure.info());
+}
+
+}  // namespace reprise::couchbase

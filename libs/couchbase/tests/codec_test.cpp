@@ -1,0 +1,57 @@
+#include <reprise/couchbase/codec.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace couchbase = reprise::couchbase;
+using couchbase::document_format;
+
+couchbase::document_view make_document(std::string_view text, std::uint32_t flags) {
+    return {std::as_bytes(std::span{text}), flags};
+}
+
+TEST(codec, formats_are_the_top_byte_of_the_flags) {
+    EXPECT_EQ(couchbase::flags_of(document_format::json), 0x02000000U);
+    EXPECT_EQ(couchbase::flags_of(document_format::binary), 0x03000000U);
+    EXPECT_EQ(couchbase::flags_of(document_format::string), 0x04000000U);
+    EXPECT_EQ(couchbase::format_of(0x02000006), document_format::json);  // older numbers below
+    EXPECT_EQ(couchbase::format_of(0), document_format::none);
+    EXPECT_EQ(couchbase::format_of(0x22000000), document_format::unknown);  // a compression
+}
+
+TEST(codec, values_are_marked_with_their_format) {
+    using couchbase::codec;
+    EXPECT_EQ(codec<std::string_view>::encode("x").flags(), 0x04000000U);
+    EXPECT_EQ(codec<std::string>::encode("x").flags(), 0x04000000U);
+    EXPECT_EQ(codec<couchbase::json_text>::encode({"{}"}).flags(), 0x02000000U);
+    EXPECT_EQ(codec<std::vector<std::byte>>::encode({}).flags(), 0x03000000U);
+}
+
+TEST(codec, documents_without_a_format_are_read_as_json_and_as_binary_but_not_as_string) {
+    const auto document = make_document("{}", 0);
+    EXPECT_EQ(couchbase::codec<couchbase::json_text>::decode(document)->text, "{}");
+    EXPECT_EQ(couchbase::codec<std::vector<std::byte>>::decode(document)->size(), 2U);
+    EXPECT_FALSE(couchbase::codec<std::string>::decode(document));
+}
+
+TEST(codec, another_format_is_a_decoding_failure_that_names_both) {
+    const auto decoded =
+        couchbase::codec<couchbase::json_text>::decode(make_document("x", 0x04000000));
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().code(), couchbase::errc::decoding_failure);
+    EXPECT_NE(decoded.error().message().find("json"), std::string::npos);
+    EXPECT_NE(decoded.error().message().find("string"), std::string::npos);
+}
+
+TEST(codec, an_owned_value_survives_being_moved) {
+    auto value = couchbase::encoded_value::own("short", document_format::string);
+    const auto moved = std::move(value);
+    const auto bytes = moved.bytes();
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "short");
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/net/client_options.hpp>
+
+namespace boost::asio {
+class any_io_executor;
+}
+
+namespace reprise::net {
+
+class driver;
+
+// Why a client could not be made.
+enum class setup_errc : std::uint8_t {
+    option_invalid = 1,
+    certificate_unreadable,  // a file or PEM text that cannot be used
+    name_service,            // the name servers given make no sense
+    no_thread,               // the system gave no thread
+};
+
+struct setup_error {
+    setup_errc code = setup_errc::option_invalid;
+    std::string text;  // for people
+};
+
+// Why an operation was not even taken. It has no effect and its completion is not called.
+enum class refusal : std::uint8_t {
+    none,
+    queue_full,        // submission_count_max operations wait for the loop
+    blocking_in_loop,  // a blocking call from a thread that would have to finish it
+    not_driven         // `drive` in a mode where somebody else runs the loop
+};
+
+// A (bucket, scope, collection) this client was told about.
+using keyspace_number = std::uint32_t;
+// Names an operation for `cancel`; 0: it cannot be canceled.
+using ticket = std::uint64_t;
+
+// One engine with everything it needs: a loop, sockets, TLS, names, time. All members may be called
+// from any thread, also from completions, except where noted.
+//
+//     make -> keyspace -> start/call ... -> close (optional) -> destructor
+//
+// Completions run on the loop's thread, one at a time. Those still open when the client is
+// destroyed are called with request_canceled: before the destructor returns if the client has its
+// own thread or is driven by callers; on your executor, or when its context is destroyed,
+// otherwise. The client may be destroyed from inside a completion.
+class client {
+public:
+    [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
+        client_options options);
+    // On the caller's executor, through a strand. `threads` is ignored.
+    [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
+        client_options options, const boost::asio::any_io_executor& executor);
+    ~client();
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+
+    // Empty scope and collection mean `_default`. Equal names give equal numbers.
+    [[nodiscard]] keyspace_number keyspace(
+        std::string_view bucket, std::string_view scope = {}, std::string_view collection = {});
+    // Begins to connect; empty: to the cluster.
+    void open(std::string_view bucket);
+
+    // Takes the operation; request.keyspace is set from `where`. `done` is called once, later,
+    // never from inside, unless it was refused.
+    [[nodiscard]] refusal start(
+        keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+        ticket cancel_with = 0);
+    // As `start`, and waits for the result.
+    [[nodiscard]] std::expected<engine::operation_result, refusal> call(
+        keyspace_number where, engine::operation_request&& request);
+    // A number never given before; put it into `start`, then `cancel` may come at any time.
+    [[nodiscard]] ticket reserve_ticket() noexcept;
+    void cancel(ticket operation) noexcept;
+    // Ends all operations and closes all connections, in the background.
+    void close();
+    // caller_drives only: runs the loop for this long, or until it has nothing more to do.
+    [[nodiscard]] refusal drive(duration time);
+
+    // Runs `look` on the loop's thread and waits for it.
+    [[nodiscard]] refusal inspect(const std::function<void(const engine::client_engine&)>& look);
+
+    // True if a blocking call from this thread would wait for itself.
+    [[nodiscard]] bool is_loop_thread() const noexcept;
+
+private:
+    class host;
+    explicit client(std::unique_ptr<host> loop) noexcept;
+    std::unique_ptr<host> host_;
+};
+
+// Seconds since 1970, for expiry times.
+[[nodiscard]] std::chrono::sys_seconds wall_clock_now() noexcept;
+
+}  // namespace reprise::net

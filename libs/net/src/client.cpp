@@ -1,0 +1,325 @@
+#include <reprise/net/client.hpp>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "driver.hpp"
+
+namespace reprise::net {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// What a blocked caller waits for. Signalled under the lock: the waiter's stack may be gone as soon
+// as it sees the value.
+template <class Value>
+class waiter {
+public:
+    void set(Value&& value) {
+        const std::scoped_lock lock(mutex_);
+        value_ = std::move(value);
+        ready_.notify_one();
+    }
+    [[nodiscard]] Value wait() {
+        std::unique_lock lock(mutex_);
+        ready_.wait(lock, [this] { return value_.has_value(); });
+        return std::move(*value_);
+    }
+    // For the one thread that also runs the loop.
+    [[nodiscard]] bool is_set() const noexcept { return value_.has_value(); }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable ready_;
+    std::optional<Value> value_;
+};
+
+// A loop of our own. Shared with the thread, or the call, that runs it: the client may end inside.
+struct own_loop {
+    asio::io_context context{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+    std::shared_ptr<driver> engine_driver;  // after the context: goes before it
+    // caller_drives: who runs the loop now.
+    std::mutex driving;
+    std::atomic<std::thread::id> runner{};
+
+    [[nodiscard]] bool is_run_here() const noexcept {
+        return runner.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+};
+
+// Runs the loop as its one driver until `is_done` or the loop is out of work.
+template <class Condition>
+void run_while(own_loop& loop, const Condition& is_wanted) {
+    loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    loop.context.restart();
+    while (is_wanted() && loop.context.run_one() > 0) {
+    }
+    loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
+}
+
+// Whether a thread of this executor's own context is asking.
+bool is_running_here(const asio::any_io_executor& executor) noexcept {
+    if (const auto* io = executor.target<asio::io_context::executor_type>()) {
+        return io->running_in_this_thread();
+    }
+    if (const auto* pool = executor.target<asio::thread_pool::executor_type>()) {
+        return pool->running_in_this_thread();
+    }
+    if (const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>()) {
+        return strand->get_inner_executor().running_in_this_thread();
+    }
+    if (const auto* strand = executor.target<asio::strand<asio::any_io_executor>>()) {
+        return strand->running_in_this_thread() || is_running_here(strand->get_inner_executor());
+    }
+    return false;
+}
+
+}  // namespace
+
+class client::host {
+public:
+    std::shared_ptr<driver> engine_driver;
+    std::shared_ptr<own_loop> loop;  // null on the caller's executor
+    std::optional<std::thread> thread;
+    asio::any_io_executor executor;  // the caller's
+
+    [[nodiscard]] std::expected<void, setup_error> begin(
+        client_options&& options, const asio::any_io_executor* given);
+    void end() noexcept;
+    [[nodiscard]] bool is_caller_driven() const noexcept { return loop && !thread; }
+    [[nodiscard]] bool is_loop_thread() const noexcept;
+    [[nodiscard]] keyspace_number keyspace(
+        std::string_view bucket, std::string_view scope, std::string_view collection);
+
+private:
+    using names = std::tuple<std::string, std::string, std::string>;
+    std::mutex names_mutex_;
+    std::map<names, keyspace_number> names_;
+};
+
+std::expected<void, setup_error> client::host::begin(
+    client_options&& options, const asio::any_io_executor* given) {
+    const thread_mode mode = options.threads;
+    if (given == nullptr) {
+        loop = std::make_shared<own_loop>();
+    } else {
+        executor = *given;
+    }
+    auto made = driver::make(
+        loop ? asio::any_io_executor(loop->context.get_executor())
+             : asio::any_io_executor(asio::make_strand(executor)),
+        std::move(options));
+    if (!made) {
+        return std::unexpected(std::move(made.error()));
+    }
+    engine_driver = std::move(*made);
+    if (!loop) {
+        return {};
+    }
+    loop->engine_driver = engine_driver;
+    if (mode == thread_mode::caller_drives) {
+        return {};
+    }
+    try {
+        thread.emplace([running = loop] {
+            running->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+            running->context.run();
+        });
+    } catch (const std::system_error& error) {
+        return std::unexpected(setup_error{setup_errc::no_thread, error.what()});
+    }
+    return {};
+}
+
+void client::host::end() noexcept {
+    if (!engine_driver) {
+        return;
+    }
+    const bool is_inside = is_loop_thread();
+    engine_driver->run([at = engine_driver.get()] { at->stop(); });
+    if (!loop) {
+        return;
+    }
+    loop->work.reset();
+    if (thread) {
+        if (is_inside) {
+            thread->detach();  // it ends by itself when the loop is out of work
+        } else {
+            thread->join();
+        }
+    } else if (!is_inside) {
+        const std::scoped_lock lock(loop->driving);
+        run_while(*loop, [] { return true; });
+    }
+    if (!is_inside) {
+        engine_driver.reset();
+        loop->engine_driver.reset();
+    }
+}
+
+bool client::host::is_loop_thread() const noexcept {
+    if (engine_driver->is_in_turn()) {
+        return true;
+    }
+    if (loop) {
+        return loop->is_run_here();
+    }
+    return is_running_here(engine_driver->executor()) || is_running_here(executor);
+}
+
+keyspace_number client::host::keyspace(
+    std::string_view bucket, std::string_view scope, std::string_view collection) {
+    constexpr std::string_view default_name = "_default";
+    names wanted{
+        bucket, scope.empty() ? default_name : scope,
+        collection.empty() ? default_name : collection};
+    const std::scoped_lock lock(names_mutex_);
+    const auto next = static_cast<keyspace_number>(names_.size());
+    const auto [found, is_new] = names_.try_emplace(std::move(wanted), next);
+    if (is_new) {
+        // Under the lock, so that the loop counts as we do.
+        engine_driver->run([at = engine_driver.get(), text = found->first] {
+            at->add_keyspace(std::get<0>(text), std::get<1>(text), std::get<2>(text));
+        });
+    }
+    return found->second;
+}
+
+client::client(std::unique_ptr<host> loop) noexcept : host_(std::move(loop)) {}
+
+client::~client() {
+    host_->end();
+}
+
+std::expected<std::unique_ptr<client>, setup_error> client::make(client_options options) {
+    auto loop = std::make_unique<host>();
+    if (auto begun = loop->begin(std::move(options), nullptr); !begun) {
+        return std::unexpected(std::move(begun.error()));
+    }
+    return std::unique_ptr<client>(new client(std::move(loop)));
+}
+
+std::expected<std::unique_ptr<client>, setup_error> client::make(
+    client_options options, const asio::any_io_executor& executor) {
+    auto loop = std::make_unique<host>();
+    if (auto begun = loop->begin(std::move(options), &executor); !begun) {
+        return std::unexpected(std::move(begun.error()));
+    }
+    return std::unique_ptr<client>(new client(std::move(loop)));
+}
+
+keyspace_number client::keyspace(
+    std::string_view bucket, std::string_view scope, std::string_view collection) {
+    return host_->keyspace(bucket, scope, collection);
+}
+
+void client::open(std::string_view bucket) {
+    host_->engine_driver->run(
+        [at = host_->engine_driver.get(), name = std::string(bucket)] { at->open(name); });
+}
+
+refusal client::start(
+    keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+    ticket cancel_with) {
+    return host_->engine_driver->start({where, cancel_with, std::move(request), std::move(done)});
+}
+
+std::expected<engine::operation_result, refusal> client::call(
+    keyspace_number where, engine::operation_request&& request) {
+    if (host_->is_loop_thread()) {
+        return std::unexpected(refusal::blocking_in_loop);
+    }
+    waiter<engine::operation_result> result;
+    const auto begin = [&] {
+        return start(where, std::move(request), [&result](engine::operation_result&& value) {
+            result.set(std::move(value));
+        });
+    };
+    if (!host_->is_caller_driven()) {
+        if (const refusal refused = begin(); refused != refusal::none) {
+            return std::unexpected(refused);
+        }
+        return result.wait();
+    }
+    const auto loop = host_->loop;
+    const std::scoped_lock lock(loop->driving);
+    if (const refusal refused = begin(); refused != refusal::none) {
+        return std::unexpected(refused);
+    }
+    run_while(*loop, [&] { return !result.is_set(); });
+    return result.wait();
+}
+
+ticket client::reserve_ticket() noexcept {
+    return host_->engine_driver->reserve_ticket();
+}
+
+void client::cancel(ticket operation) noexcept {
+    host_->engine_driver->run(
+        [at = host_->engine_driver.get(), operation] { at->cancel(operation); });
+}
+
+void client::close() {
+    host_->engine_driver->run([at = host_->engine_driver.get()] { at->close(); });
+}
+
+refusal client::drive(duration time) {
+    if (!host_->is_caller_driven()) {
+        return refusal::not_driven;
+    }
+    if (host_->is_loop_thread()) {
+        return refusal::blocking_in_loop;
+    }
+    const auto loop = host_->loop;
+    const std::scoped_lock lock(loop->driving);
+    const auto until = std::chrono::steady_clock::now() + time;
+    loop->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    loop->context.restart();
+    while (loop->context.run_one_until(until) > 0) {
+    }
+    loop->runner.store(std::thread::id{}, std::memory_order_relaxed);
+    return refusal::none;
+}
+
+refusal client::inspect(const std::function<void(const engine::client_engine&)>& look) {
+    const auto& engine = host_->engine_driver->engine();
+    if (host_->is_loop_thread()) {
+        // On a pool's other thread the strand may be busy elsewhere: only inside a turn is it ours.
+        if (host_->loop || host_->engine_driver->is_in_turn()) {
+            look(engine);
+            return refusal::none;
+        }
+        return refusal::blocking_in_loop;
+    }
+    if (host_->is_caller_driven()) {
+        const std::scoped_lock lock(host_->loop->driving);
+        look(engine);
+        return refusal::none;
+    }
+    waiter<bool> done;
+    host_->engine_driver->run([&] {
+        look(engine);
+        done.set(true);
+    });
+    (void)done.wait();
+    return refusal::none;
+}
+
+bool client::is_loop_thread() const noexcept {
+    return host_->is_loop_thread();
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,293 @@
+#include "connection.hpp"
+
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+
+#include "driver.hpp"
+#include "tls_context.hpp"
+
+namespace reprise::net {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+// One read takes at most this; values share the block they came in.
+constexpr std::size_t receive_block_size = std::size_t{64} * 1024;
+// With less room left in a block that results still hold, a new one is taken.
+constexpr std::size_t receive_space_min = std::size_t{4} * 1024;
+// A name may have many addresses; each gets a share of the time, so no more than these.
+constexpr std::size_t address_count_max = 8;
+
+}  // namespace
+
+connection::connection(driver& owner, engine::connect_action target)
+    : owner_(owner),
+      target_(std::move(target)),
+      socket_(owner.executor()),
+      timer_(owner.executor()) {}
+
+// The function with everything kept alive that it touches.
+template <class Function>
+auto connection::guarded(Function function) {
+    return [driver_alive = owner_.shared_from_this(), self = shared_from_this(),
+            function = std::move(function)](auto&&... arguments) mutable {
+        function(*self, std::forward<decltype(arguments)>(arguments)...);
+    };
+}
+
+void connection::open() {
+    // The answer may come from inside; the engine must not hear of it before its turn is over.
+    owner_.resolver().find_addresses(
+        target_.host, target_.port,
+        [weak = weak_from_this(), executor = owner_.executor()](name_resolver::addresses found) {
+            const auto self = weak.lock();
+            if (self == nullptr) {
+                return;
+            }
+            asio::post(executor, self->guarded([found = std::move(found)](connection& at) mutable {
+                at.on_addresses(std::move(found.endpoints), found.failure);
+            }));
+        });
+}
+
+void connection::on_addresses(std::vector<tcp::endpoint> endpoints, std::string_view failure) {
+    if (phase_ != phase::resolving) {
+        return;
+    }
+    if (endpoints.empty()) {
+        fail(
+            engine::connect_failure::name_not_found,
+            std::string("name not found: ").append(failure));
+        return;
+    }
+    endpoints_ = std::move(endpoints);
+    if (endpoints_.size() > address_count_max) {
+        endpoints_.resize(address_count_max);
+    }
+    phase_ = phase::connecting;
+    connect_next();
+}
+
+void connection::connect_next() {
+    if (endpoint_ == endpoints_.size()) {
+        fail(last_failure_, last_text_);
+        return;
+    }
+    error_code ec;
+    socket_.close(ec);
+    is_address_late_ = false;
+    // An address that does not answer must leave time for the others.
+    timer_.expires_after(owner_.connect_timeout() / static_cast<std::int64_t>(endpoints_.size()));
+    timer_.async_wait(guarded([at_endpoint = endpoint_](connection& at, const error_code& failed) {
+        if (!failed && at.phase_ == phase::connecting && at.endpoint_ == at_endpoint) {
+            at.is_address_late_ = true;
+            at.close_socket();  // ends the connect
+        }
+    }));
+    socket_.async_connect(
+        endpoints_[endpoint_],
+        guarded([](connection& at, const error_code& failed) { at.on_connect(failed); }));
+}
+
+void connection::on_connect(const error_code& ec) {
+    timer_.cancel();
+    if (phase_ != phase::connecting) {
+        fail(engine::connect_failure::canceled, "closed while connecting");
+        return;
+    }
+    if (ec || is_address_late_) {
+        last_failure_ =
+            is_address_late_ ? engine::connect_failure::timed_out : classify_connect(ec);
+        last_text_ = endpoints_[endpoint_].address().to_string();
+        last_text_.append(": ").append(is_address_late_ ? "no answer in time" : ec.message());
+        ++endpoint_;
+        connect_next();
+        return;
+    }
+    owner_.set_socket_options(socket_);
+    if (target_.transport == wire::transport::tls) {
+        begin_handshake();
+    } else {
+        become_open();
+    }
+}
+
+void connection::begin_handshake() {
+    phase_ = phase::handshaking;
+    tls_ = std::make_unique<tls_stream>(socket_, owner_.tls_context());
+    if (!set_server_name(tls_->native_handle(), target_.server_name, owner_.is_tls_verified())) {
+        fail(engine::connect_failure::tls_protocol, "the server's name cannot be checked");
+        return;
+    }
+    tls_->async_handshake(
+        asio::ssl::stream_base::client,
+        guarded([](connection& at, const error_code& failed) { at.on_handshake(failed); }));
+}
+
+void connection::on_handshake(const error_code& ec) {
+    if (phase_ != phase::handshaking) {
+        fail(engine::connect_failure::canceled, "closed in the TLS handshake");
+    } else if (ec) {
+        const auto failed = classify_handshake(tls_->native_handle(), ec);
+        fail(failed.failure, failed.text);
+    } else {
+        become_open();
+    }
+}
+
+void connection::become_open() {
+    phase_ = phase::open;
+    endpoints_ = {};
+    read();
+    owner_.on_connected(*this);
+}
+
+void connection::fail(engine::connect_failure failure, std::string_view text) {
+    phase_ = phase::done;
+    close_socket();
+    owner_.on_connect_failed(*this, failure, text);
+}
+
+void connection::close() {
+    switch (phase_) {
+        case phase::resolving:
+            phase_ = phase::closing;
+            asio::post(owner_.executor(), guarded([](connection& at) {
+                           at.fail(engine::connect_failure::canceled, "closed while resolving");
+                       }));
+            break;
+        case phase::connecting:
+        case phase::handshaking:
+            phase_ = phase::closing;  // the outstanding handler sees it
+            timer_.cancel();
+            close_socket();
+            break;
+        case phase::open:
+            begin_end(engine::close_reason::requested);
+            break;
+        case phase::closing:
+        case phase::done:
+            break;
+    }
+}
+
+base::mutable_byte_view connection::receive_space() {
+    if (block_ && block_.is_unique()) {
+        block_used_ = 0;
+    } else if (!block_ || block_.bytes().size() - block_used_ < receive_space_min) {
+        block_ = base::block_ref::make(receive_block_size);
+        block_used_ = 0;
+    }
+    return block_.bytes().subspan(block_used_);
+}
+
+void connection::read() {
+    const auto space = receive_space();
+    const auto buffer = asio::buffer(space.data(), space.size());
+    auto done = guarded(
+        [](connection& at, const error_code& ec, std::size_t size) { at.on_read(ec, size); });
+    is_reading_ = true;
+    if (tls_) {
+        tls_->async_read_some(buffer, std::move(done));
+    } else {
+        socket_.async_read_some(buffer, std::move(done));
+    }
+}
+
+void connection::on_read(const error_code& ec, std::size_t size) {
+    is_reading_ = false;
+    if (phase_ != phase::open) {
+        end_if_quiet();
+        return;
+    }
+    if (ec) {
+        begin_end(reason_of(ec));
+        end_if_quiet();
+        return;
+    }
+    const auto bytes = block_.bytes().subspan(block_used_, size);
+    block_used_ += size;
+    owner_.on_bytes(*this, block_, bytes);
+    if (phase_ == phase::open) {
+        read();
+    } else {
+        end_if_quiet();
+    }
+}
+
+void connection::flush() {
+    if (phase_ != phase::open || is_writing_) {
+        return;
+    }
+    const auto bytes = owner_.begin_write(*this);
+    if (bytes.empty()) {
+        return;
+    }
+    write_size_ = bytes.size();
+    is_writing_ = true;
+    const auto buffer = asio::buffer(bytes.data(), bytes.size());
+    auto done = guarded(
+        [](connection& at, const error_code& ec, std::size_t size) { at.on_write(ec, size); });
+    if (tls_) {
+        tls_->async_write_some(buffer, std::move(done));
+    } else {
+        socket_.async_write_some(buffer, std::move(done));
+    }
+}
+
+void connection::on_write(const error_code& ec, std::size_t size) {
+    is_writing_ = false;
+    // What TLS took may have left in part: only a plain socket knows what stayed here.
+    unwritten_size_ = tls_ ? 0 : write_size_ - size;
+    if (size > 0) {
+        owner_.on_written(*this, size);
+    }
+    if (phase_ != phase::open) {
+        end_if_quiet();
+    } else if (ec) {
+        begin_end(reason_of(ec));
+        end_if_quiet();
+    } else {
+        unwritten_size_ = 0;
+        flush();
+    }
+}
+
+engine::close_reason connection::reason_of(const error_code& ec) const noexcept {
+    namespace error = asio::error;
+    if (ec == error::eof || ec == asio::ssl::error::stream_truncated) {
+        return engine::close_reason::end_of_stream;
+    }
+    if (ec == error::connection_reset || ec == error::broken_pipe) {
+        return engine::close_reason::reset;
+    }
+    return is_tls_alert(ec) ? engine::close_reason::tls_alert : engine::close_reason::io_error;
+}
+
+void connection::begin_end(engine::close_reason reason) {
+    phase_ = phase::closing;
+    end_reason_ = reason;
+    close_socket();
+}
+
+// The end is told when no handler can come any more: a write may have been done although its
+// handler has not run, and then its bytes were sent.
+void connection::end_if_quiet() {
+    if (phase_ == phase::closing && !is_reading_ && !is_writing_) {
+        phase_ = phase::done;
+        owner_.on_closed(*this, end_reason_, unwritten_size_);
+    }
+}
+
+void connection::close_socket() noexcept {
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+}  // namespace reprise::net

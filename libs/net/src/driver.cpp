@@ -1,0 +1,310 @@
+#include "driver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+
+#include "connection.hpp"
+#include "tls_context.hpp"
+
+namespace reprise::net {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+// Rounds of one turn before other handlers of the executor get their chance: completions may start
+// operations that complete at once, for ever.
+constexpr int turn_rounds_max = 64;
+
+std::uint64_t random_seed() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+std::expected<std::shared_ptr<driver>, setup_error> driver::make(
+    const asio::any_io_executor& executor, client_options options) {
+    auto tls = make_tls_context(options.tls);
+    if (!tls) {
+        return std::unexpected(std::move(tls.error()));
+    }
+    auto resolver = name_resolver::make(executor, options.dns);
+    if (!resolver) {
+        return std::unexpected(std::move(resolver.error()));
+    }
+    const std::shared_ptr<driver> made(
+        new driver(executor, std::move(options), std::move(*tls), std::move(*resolver)));
+    // Deferred answers of strategies may outlive the client, and so the hook.
+    made->engine_->set_wake_hook([weak = made->weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->run([at = self.get()] { at->engine_->on_wake(at->now_); });
+        }
+    });
+    return made;
+}
+
+driver::driver(
+    const asio::any_io_executor& executor, client_options&& options, asio::ssl::context&& tls,
+    std::unique_ptr<name_resolver> resolver)
+    : executor_(executor),
+      options_(std::move(options)),
+      connect_timeout_(options_.engine.connect_timeout),
+      tls_context_(std::move(tls)),
+      resolver_(std::move(resolver)),
+      timer_(executor),
+      queue_(options_.submission_count_max) {
+    read_clock();
+    engine_ = std::make_unique<engine::client_engine>(
+        std::move(options_.engine), std::move(options_.identity), random_seed(), now_);
+}
+
+driver::~driver() {
+    read_clock();
+    take_submissions();
+    engine_->close(now_);
+    while (engine_->has_completions()) {
+        engine_->drain_completions();
+    }
+    connections_.clear();  // sockets before the engine, which owns what they write
+    engine_.reset();
+}
+
+void driver::read_clock() noexcept {
+    now_ = std::chrono::steady_clock::now();
+}
+
+void driver::wake_loop() {
+    asio::post(executor_, [self = shared_from_this()] {
+        self->read_clock();
+        self->turn();
+    });
+}
+
+refusal driver::start(operation_submission&& operation) {
+    // A collection named a moment ago may still be in the queue; then the operation follows it.
+    if (is_in_turn() && operation.where < keyspaces_.size()) {
+        hand_over(std::move(operation));
+        return refusal::none;
+    }
+    switch (queue_.push(std::move(operation))) {
+        case submission_queue::outcome::full:
+            return refusal::queue_full;
+        case submission_queue::outcome::taken_first:
+            wake_loop();
+            break;
+        case submission_queue::outcome::taken:
+            break;
+    }
+    return refusal::none;
+}
+
+void driver::run(task_submission&& task) {
+    if (queue_.push(std::move(task)) == submission_queue::outcome::taken_first) {
+        wake_loop();
+    }
+}
+
+void driver::add_keyspace(
+    std::string_view bucket, std::string_view scope, std::string_view collection) {
+    keyspaces_.push_back(engine_->keyspace(bucket, scope, collection));
+}
+
+void driver::open(std::string_view bucket) {
+    engine_->open(bucket, now_);
+}
+
+void driver::cancel(ticket operation) {
+    if (const auto found = cancelable_.find(operation); found != cancelable_.end()) {
+        engine_->cancel(found->second, now_);
+    }
+}
+
+void driver::close() {
+    engine_->close(now_);
+}
+
+void driver::stop() {
+    close();
+    is_stopping_ = true;
+    resolver_->stop();
+}
+
+bool driver::take_submissions() {
+    queue_.take(taken_);
+    for (auto& next : taken_) {
+        if (auto* operation = std::get_if<operation_submission>(&next)) {
+            hand_over(std::move(*operation));
+        } else {
+            std::get<task_submission>(next)();
+        }
+    }
+    const bool is_any = !taken_.empty();
+    taken_.clear();
+    return is_any;
+}
+
+void driver::hand_over(operation_submission&& operation) {
+    operation.request.keyspace = keyspaces_[operation.where];
+    const ticket name = operation.cancel_with;
+    if (name == 0) {
+        engine_->start(std::move(operation.request), std::move(operation.done), now_);
+        return;
+    }
+    // The driver outlives its engine, and so this completion.
+    auto forget = [this, name,
+                   done = std::make_unique<engine::completion>(std::move(operation.done))](
+                      engine::operation_result&& result) {
+        cancelable_.erase(name);
+        (*done)(std::move(result));
+    };
+    cancelable_[name] = engine_->start(std::move(operation.request), std::move(forget), now_);
+}
+
+void driver::turn() {
+    turn_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    int rounds = 0;
+    for (bool is_busy = true; is_busy && rounds < turn_rounds_max; ++rounds) {
+        is_busy = take_submissions();
+        engine_->take_actions(actions_);
+        is_busy = is_busy || !actions_.empty();
+        for (auto& action : actions_) {
+            obey(action);
+        }
+        actions_.clear();
+        is_busy = engine_->drain_completions() > 0 || is_busy;
+    }
+    turn_thread_.store(std::thread::id{}, std::memory_order_relaxed);
+    if (rounds == turn_rounds_max) {
+        wake_loop();
+    }
+    arm_timer();
+}
+
+void driver::obey(engine::driver_action& action) {
+    if (auto* connect = std::get_if<engine::connect_action>(&action)) {
+        const auto number = connect->connection.value;
+        const auto made = std::make_shared<connection>(*this, std::move(*connect));
+        connections_.emplace(number, made);
+        made->open();
+        return;
+    }
+    if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
+        obey_resolve(*resolve);
+        return;
+    }
+    const auto* write = std::get_if<engine::write_action>(&action);
+    const auto id =
+        write != nullptr ? write->connection : std::get<engine::close_action>(action).connection;
+    const auto found = connections_.find(id.value);
+    if (found == connections_.end()) {
+        return;
+    }
+    if (write != nullptr) {
+        found->second->flush();
+    } else {
+        found->second->close();
+    }
+}
+
+void driver::obey_resolve(const engine::resolve_srv_action& action) {
+    resolver_->find_srv(
+        action.name, [weak = weak_from_this(),
+                      question = action.resolution](std::vector<wire::bootstrap_address> found) {
+            const auto self = weak.lock();
+            if (self == nullptr) {
+                return;
+            }
+            self->run([at = self.get(), question, found = std::move(found)] {
+                at->engine_->on_resolved(question, found, at->now_);
+            });
+        });
+}
+
+void driver::arm_timer() {
+    const time_point due = is_stopping_ ? no_deadline : engine_->next_due().value_or(no_deadline);
+    if (due == armed_for_) {
+        return;
+    }
+    armed_for_ = due;
+    if (due == no_deadline) {
+        timer_.cancel();
+        return;
+    }
+    timer_.expires_at(due);
+    timer_.async_wait([weak = weak_from_this()](const error_code& ec) {
+        const auto self = weak.lock();
+        if (ec || self == nullptr) {
+            return;
+        }
+        self->armed_for_ = no_deadline;
+        self->read_clock();
+        self->engine_->on_time(self->now_);
+        self->turn();
+    });
+}
+
+void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
+    error_code ignored;
+    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.keepalive_time);
+    if (seconds.count() > 0) {
+        socket.set_option(asio::socket_base::keep_alive(true), ignored);
+        const int idle = static_cast<int>(std::min<std::int64_t>(seconds.count(), 32767));
+        ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    }
+}
+
+void driver::on_connected(connection& from) {
+    read_clock();
+    engine_->on_connected(from.id(), now_);
+    turn();
+}
+
+void driver::on_connect_failed(
+    connection& from, engine::connect_failure failure, std::string_view text) {
+    read_clock();
+    const auto id = from.id();
+    connections_.erase(id.value);
+    engine_->on_connect_failed(id, failure, text, now_);
+    turn();
+}
+
+void driver::on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) {
+    read_clock();
+    engine_->on_bytes(from.id(), owner, bytes, now_);
+    turn();
+}
+
+void driver::on_written(connection& from, std::size_t size) {
+    read_clock();
+    engine_->on_written(from.id(), size, now_);
+    turn();
+}
+
+void driver::on_closed(connection& from, engine::close_reason reason, std::size_t unwritten_size) {
+    read_clock();
+    const auto id = from.id();
+    connections_.erase(id.value);
+    engine_->on_closed(id, reason, unwritten_size, now_);
+    turn();
+}
+
+base::byte_view driver::begin_write(connection& from) {
+    return engine_->begin_write(from.id(), now_);
+}
+
+std::chrono::sys_seconds wall_clock_now() noexcept {
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/net/client.hpp>
+
+#include "name_resolver.hpp"
+#include "submission_queue.hpp"
+
+namespace reprise::net {
+
+class connection;
+
+// One engine on one executor, which must run one handler at a time (a loop of one thread, or a
+// strand). Every handler ends in a turn: hand over what was submitted, obey the engine's actions,
+// call completions, arm the timer.
+//
+// Owned by the client and by the handlers under way; after `stop` and the last handler nothing
+// holds it any more.
+class driver : public std::enable_shared_from_this<driver> {
+public:
+    [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
+        const boost::asio::any_io_executor& executor, client_options options);
+    // Completes what is left with request_canceled.
+    ~driver();
+
+    // --- any thread ---
+
+    [[nodiscard]] refusal start(operation_submission&& operation);
+    // Runs `task` on the loop, in the order of the starts. It must not own the driver, which owns
+    // it.
+    void run(task_submission&& task);
+    [[nodiscard]] ticket reserve_ticket() noexcept {
+        return ticket_last_.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+    // True while this thread is inside a turn.
+    [[nodiscard]] bool is_in_turn() const noexcept {
+        return turn_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+
+    // --- the loop ---
+
+    void add_keyspace(std::string_view bucket, std::string_view scope, std::string_view collection);
+    void open(std::string_view bucket);
+    void cancel(ticket operation);
+    void close();
+    // `close`, and no more questions to name servers: the loop runs out of work.
+    void stop();
+    [[nodiscard]] const engine::client_engine& engine() const noexcept { return *engine_; }
+
+    // --- connections ---
+
+    [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept {
+        return executor_;
+    }
+    [[nodiscard]] name_resolver& resolver() noexcept { return *resolver_; }
+    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept { return tls_context_; }
+    [[nodiscard]] bool is_tls_verified() const noexcept { return options_.tls.is_verified; }
+    [[nodiscard]] duration connect_timeout() const noexcept { return connect_timeout_; }
+    void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept;
+    void on_connected(connection& from);
+    void on_connect_failed(
+        connection& from, engine::connect_failure failure, std::string_view text);
+    void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes);
+    void on_written(connection& from, std::size_t size);
+    void on_closed(connection& from, engine::close_reason reason, std::size_t unwritten_size);
+    [[nodiscard]] base::byte_view begin_write(connection& from);
+
+private:
+    driver(
+        const boost::asio::any_io_executor& executor, client_options&& options,
+        boost::asio::ssl::context&& tls, std::unique_ptr<name_resolver> resolver);
+
+    void read_clock() noexcept;
+    void wake_loop();
+    void turn();
+    bool take_submissions();
+    void hand_over(operation_submission&& operation);
+    void obey(engine::driver_action& action);
+    void obey_resolve(const engine::resolve_srv_action& action);
+    void arm_timer();
+
+    boost::asio::any_io_executor executor_;
+    client_options options_;
+    duration connect_timeout_;
+    boost::asio::ssl::context tls_context_;
+    std::unique_ptr<name_resolver> resolver_;
+    boost::asio::steady_timer timer_;
+    time_point armed_for_ = no_deadline;
+    time_point now_{};
+    std::unique_ptr<engine::client_engine> engine_;
+    engine::action_list actions_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
+    std::vector<engine::keyspace_id> keyspaces_;
+    // Operations that can be canceled and have not ended.
+    std::unordered_map<ticket, engine::operation_id> cancelable_;
+    bool is_stopping_ = false;
+    std::vector<submission> taken_;
+    submission_queue queue_;
+    std::atomic<std::thread::id> turn_thread_{};
+    std::atomic<ticket> ticket_last_{0};
+};
+
+}  // namespace reprise::net

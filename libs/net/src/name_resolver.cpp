@@ -1,0 +1,286 @@
+#include "name_resolver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <ares.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/time.h>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+// ares.h knows the SRV type only through the system's header for it.
+#include <arpa/nameser.h>
+
+namespace reprise::net {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+// A socket of c-ares that the loop watches. c-ares closes it; we only let go of it.
+struct watched_socket {
+    explicit watched_socket(const asio::any_io_executor& executor, int number)
+        : descriptor(executor, number) {}
+    ~watched_socket() { let_go(); }
+    void let_go() {
+        if (descriptor.is_open()) {
+            descriptor.release();  // waits that are outstanding end as aborted
+        }
+    }
+
+    asio::posix::stream_descriptor descriptor;
+    bool wants_read = false;
+    bool wants_write = false;
+    bool is_reading = false;  // a wait is outstanding
+    bool is_writing = false;
+};
+
+}  // namespace
+
+struct name_resolver::state : std::enable_shared_from_this<name_resolver::state> {
+    state(const asio::any_io_executor& on, bool only_ipv4)
+        : executor(on), timer(on), ipv4_only(only_ipv4) {}
+    ~state() {
+        if (channel != nullptr) {
+            ares_destroy(channel);
+        }
+    }
+
+    void on_socket(int number, bool readable, bool writable);
+    void watch(const std::shared_ptr<watched_socket>& socket);
+    void process(ares_socket_t readable, ares_socket_t writable);
+    void arm();
+
+    asio::any_io_executor executor;
+    asio::steady_timer timer;
+    ares_channel channel = nullptr;
+    bool ipv4_only;
+    bool is_stopped = false;
+    std::unordered_map<int, std::shared_ptr<watched_socket>> sockets;
+};
+
+void name_resolver::state::on_socket(int number, bool readable, bool writable) {
+    if (!readable && !writable) {
+        // Now, not when the last holder goes: c-ares closes it next, and the number may come back.
+        if (const auto found = sockets.find(number); found != sockets.end()) {
+            found->second->let_go();
+            sockets.erase(found);
+        }
+        return;
+    }
+    auto& socket = sockets[number];
+    if (socket == nullptr) {
+        socket = std::make_shared<watched_socket>(executor, number);
+    }
+    socket->wants_read = readable;
+    socket->wants_write = writable;
+    watch(socket);
+}
+
+void name_resolver::state::watch(const std::shared_ptr<watched_socket>& socket) {
+    const auto wait = [this, &socket](bool watched_socket::* flag, bool for_write) {
+        if (std::exchange((*socket).*flag, true)) {
+            return;
+        }
+        socket->descriptor.async_wait(
+            for_write ? asio::posix::descriptor_base::wait_write
+                      : asio::posix::descriptor_base::wait_read,
+            [self = weak_from_this(), held = std::weak_ptr(socket), flag,
+             for_write](const error_code& ec) {
+                const auto owner = self.lock();
+                const auto at = held.lock();
+                if (ec || !owner || !at) {
+                    return;
+                }
+                (*at).*flag = false;
+                const int number = at->descriptor.native_handle();
+                owner->process(
+                    for_write ? ARES_SOCKET_BAD : number, for_write ? number : ARES_SOCKET_BAD);
+                const auto found = owner->sockets.find(number);
+                if (found != owner->sockets.end() && found->second == at) {
+                    owner->watch(at);
+                }
+            });
+    };
+    if (socket->wants_read) {
+        wait(&watched_socket::is_reading, false);
+    }
+    if (socket->wants_write) {
+        wait(&watched_socket::is_writing, true);
+    }
+}
+
+void name_resolver::state::process(ares_socket_t readable, ares_socket_t writable) {
+    const auto self = shared_from_this();  // callbacks may drop the resolver
+    ares_process_fd(channel, readable, writable);
+    arm();
+}
+
+void name_resolver::state::arm() {
+    timeval left{};
+    if (is_stopped || ares_timeout(channel, nullptr, &left) == nullptr) {
+        timer.cancel();
+        return;
+    }
+    timer.expires_after(
+        std::chrono::seconds{left.tv_sec} + std::chrono::microseconds{left.tv_usec + 1000});
+    timer.async_wait([self = weak_from_this()](const error_code& ec) {
+        if (const auto owner = self.lock(); owner && !ec) {
+            owner->process(ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+        }
+    });
+}
+
+namespace {
+
+void on_ares_socket(void* data, ares_socket_t number, int readable, int writable) {
+    static_cast<name_resolver::state*>(data)->on_socket(number, readable != 0, writable != 0);
+}
+
+struct address_question {
+    name_resolver::address_callback done;
+    std::uint16_t port = 0;
+};
+
+std::optional<asio::ip::tcp::endpoint> to_endpoint(const sockaddr& address, std::uint16_t port) {
+    if (address.sa_family == AF_INET) {
+        const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(address);
+        return asio::ip::tcp::endpoint(asio::ip::address_v4(ntohl(ipv4.sin_addr.s_addr)), port);
+    }
+    if (address.sa_family == AF_INET6) {
+        const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(address);
+        asio::ip::address_v6::bytes_type bytes;
+        std::copy_n(ipv6.sin6_addr.s6_addr, bytes.size(), bytes.begin());
+        return asio::ip::tcp::endpoint(asio::ip::address_v6(bytes, ipv6.sin6_scope_id), port);
+    }
+    return std::nullopt;
+}
+
+void on_ares_addresses(void* data, int status, int, ares_addrinfo* found) {
+    const std::unique_ptr<address_question> question(static_cast<address_question*>(data));
+    name_resolver::addresses result;
+    if (status != ARES_SUCCESS) {
+        result.failure = ares_strerror(status);
+    } else {
+        for (const auto* node = found->nodes; node != nullptr; node = node->ai_next) {
+            if (const auto endpoint = to_endpoint(*node->ai_addr, question->port)) {
+                result.endpoints.push_back(*endpoint);
+            }
+        }
+        if (result.endpoints.empty()) {
+            result.failure = "the name has no address";
+        }
+    }
+    if (found != nullptr) {
+        ares_freeaddrinfo(found);
+    }
+    question->done(std::move(result));
+}
+
+void on_ares_srv(void* data, int status, int, unsigned char* reply, int size) {
+    const std::unique_ptr<name_resolver::srv_callback> done(
+        static_cast<name_resolver::srv_callback*>(data));
+    std::vector<wire::bootstrap_address> result;
+    ares_srv_reply* records = nullptr;
+    if (status == ARES_SUCCESS && ares_parse_srv_reply(reply, size, &records) == ARES_SUCCESS) {
+        std::vector<const ares_srv_reply*> sorted;
+        for (const auto* record = records; record != nullptr; record = record->next) {
+            sorted.push_back(record);
+        }
+        std::ranges::sort(sorted, [](const auto* left, const auto* right) {
+            return left->priority != right->priority ? left->priority < right->priority
+                                                     : left->weight > right->weight;
+        });
+        for (const auto* record : sorted) {
+            result.push_back({record->host, record->port});
+        }
+    }
+    if (records != nullptr) {
+        ares_free_data(records);
+    }
+    (*done)(std::move(result));
+}
+
+bool is_library_ready() {
+    // Once per process; c-ares counts nothing per thread.
+    static const int status = ares_library_init(ARES_LIB_INIT_ALL);
+    return status == ARES_SUCCESS;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<name_resolver>, setup_error> name_resolver::make(
+    const asio::any_io_executor& executor, const dns_options& options) {
+    if (!is_library_ready()) {
+        return std::unexpected(setup_error{setup_errc::name_service, "c-ares cannot be used"});
+    }
+    auto shared = std::make_shared<state>(executor, options.ipv4_only);
+    ares_options settings{};
+    settings.timeout = static_cast<int>(std::clamp<std::int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(options.timeout).count(), 1, 60'000));
+    settings.tries = std::clamp(options.tries, 1, 10);
+    settings.sock_state_cb = &on_ares_socket;
+    settings.sock_state_cb_data = shared.get();
+    int status = ares_init_options(
+        &shared->channel, &settings, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
+    if (status == ARES_SUCCESS && !options.servers.empty()) {
+        status = ares_set_servers_ports_csv(shared->channel, options.servers.c_str());
+    }
+    if (status != ARES_SUCCESS) {
+        return std::unexpected(setup_error{
+            setup_errc::name_service,
+            "name servers '" + options.servers + "': " + ares_strerror(status)});
+    }
+    return std::unique_ptr<name_resolver>(new name_resolver(std::move(shared)));
+}
+
+name_resolver::~name_resolver() {
+    stop();
+}
+
+void name_resolver::find_addresses(
+    const std::string& host, std::uint16_t port, address_callback done) {
+    error_code ec;
+    const auto address = asio::ip::make_address(host, ec);
+    if (!ec) {
+        done({{{address, port}}, {}});
+        return;
+    }
+    if (state_->is_stopped) {
+        done({{}, "stopped"});
+        return;
+    }
+    ares_addrinfo_hints hints{};
+    hints.ai_family = state_->ipv4_only ? AF_INET : AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    auto question = std::make_unique<address_question>(std::move(done), port);
+    ares_getaddrinfo(
+        state_->channel, host.c_str(), nullptr, &hints, &on_ares_addresses, question.release());
+    state_->arm();
+}
+
+void name_resolver::find_srv(const std::string& name, srv_callback done) {
+    if (state_->is_stopped) {
+        done({});
+        return;
+    }
+    auto question = std::make_unique<srv_callback>(std::move(done));
+    ares_query(state_->channel, name.c_str(), ns_c_in, ns_t_srv, &on_ares_srv, question.release());
+    state_->arm();
+}
+
+void name_resolver::stop() {
+    if (!std::exchange(state_->is_stopped, true)) {
+        ares_cancel(state_->channel);
+        state_->timer.cancel();
+    }
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/net/client.hpp>
+
+namespace reprise::net {
+
+// An operation on its way from a user's thread to the loop.
+struct operation_submission {
+    keyspace_number where = 0;
+    ticket cancel_with = 0;
+    engine::operation_request request;
+    engine::completion done;
+};
+// Everything else, rare.
+using task_submission = std::move_only_function<void()>;
+using submission = std::variant<operation_submission, task_submission>;
+
+// Many threads put in, the loop takes all at once. The lock is held for a push or a swap; in steady
+// state nothing is allocated.
+class submission_queue {
+public:
+    explicit submission_queue(std::size_t count_max) noexcept : count_max_(count_max) {}
+
+    enum class outcome : std::uint8_t {
+        taken,
+        taken_first,  // the loop must be woken
+        full          // the submission is untouched
+    };
+    // Tasks are always taken.
+    [[nodiscard]] outcome push(submission&& next) {
+        const std::scoped_lock lock(mutex_);
+        if (waiting_.size() >= count_max_ && std::holds_alternative<operation_submission>(next)) {
+            return outcome::full;
+        }
+        waiting_.push_back(std::move(next));
+        return std::exchange(is_woken_, true) ? outcome::taken : outcome::taken_first;
+    }
+    // Everything there is, in the order in which it came; `out` is cleared first.
+    void take(std::vector<submission>& out) {
+        out.clear();
+        const std::scoped_lock lock(mutex_);
+        out.swap(waiting_);
+        is_woken_ = false;
+    }
+
+private:
+    const std::size_t count_max_;
+    std::mutex mutex_;
+    std::vector<submission> waiting_;
+    bool is_woken_ = false;
+};
+
+}  // namespace reprise::net

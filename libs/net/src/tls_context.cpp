@@ -1,0 +1,158 @@
+#include "tls_context.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+
+#include <reprise/wire/connection_string.hpp>
+
+namespace reprise::net {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+setup_error unreadable(const std::string& what, const error_code& ec) {
+    return {setup_errc::certificate_unreadable, what + ": " + ec.message()};
+}
+
+error_code add_trust(ssl::context& context, const tls_options& options, std::string& what) {
+    error_code ec;
+    if (!options.is_verified) {
+        return ec;
+    }
+    if (options.ca_file.empty() && options.ca_pem.empty()) {
+        what = "the system's trusted certificates";
+        context.set_default_verify_paths(ec);
+        return ec;
+    }
+    if (!options.ca_file.empty()) {
+        what = "CA file " + options.ca_file;
+        context.load_verify_file(options.ca_file, ec);
+    }
+    if (!ec && !options.ca_pem.empty()) {
+        what = "CA certificates given as PEM text";
+        context.add_certificate_authority(boost::asio::buffer(options.ca_pem), ec);
+    }
+    return ec;
+}
+
+error_code add_identity(ssl::context& context, const tls_options& options, std::string& what) {
+    error_code ec;
+    if (options.certificate_file.empty()) {
+        return ec;
+    }
+    what = "certificate file " + options.certificate_file;
+    context.use_certificate_chain_file(options.certificate_file, ec);
+    if (!ec) {
+        what = "key file " + options.key_file;
+        context.use_private_key_file(options.key_file, ssl::context::pem, ec);
+    }
+    return ec;
+}
+
+engine::connect_failure classify_verify_result(long result) noexcept {
+    switch (result) {
+        case X509_V_ERR_HOSTNAME_MISMATCH:
+        case X509_V_ERR_IP_ADDRESS_MISMATCH:
+            return engine::connect_failure::tls_wrong_host;
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return engine::connect_failure::tls_expired;
+        default:
+            return engine::connect_failure::tls_untrusted;
+    }
+}
+
+bool is_ssl_error(const error_code& ec) noexcept {
+    return ec.category() == boost::asio::error::get_ssl_category();
+}
+
+}  // namespace
+
+std::expected<ssl::context, setup_error> make_tls_context(const tls_options& options) {
+    if (options.certificate_file.empty() != options.key_file.empty()) {
+        return std::unexpected(setup_error{
+            setup_errc::option_invalid,
+            "a client certificate needs both certificate and key file"});
+    }
+    ssl::context context(ssl::context::tls_client);
+    SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+    context.set_verify_mode(options.is_verified ? ssl::verify_peer : ssl::verify_none);
+    std::string what;
+    if (const error_code ec = add_trust(context, options, what)) {
+        return std::unexpected(unreadable(what, ec));
+    }
+    if (const error_code ec = add_identity(context, options, what)) {
+        return std::unexpected(unreadable(what, ec));
+    }
+    // Buffers of idle sessions go back: many connections, few of them busy.
+    SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+    return context;
+}
+
+bool set_server_name(SSL* session, const std::string& server_name, bool is_verified) {
+    const bool is_address = wire::is_ip_address(server_name);
+    // RFC 6066 allows names only.
+    if (!is_address && SSL_set_tlsext_host_name(session, server_name.c_str()) != 1) {
+        return false;
+    }
+    if (!is_verified) {
+        return true;
+    }
+    if (is_address) {
+        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), server_name.c_str()) == 1;
+    }
+    SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return SSL_set1_host(session, server_name.c_str()) == 1;
+}
+
+bool is_tls_alert(const error_code& ec) noexcept {
+    return is_ssl_error(ec) &&
+           ERR_GET_REASON(static_cast<unsigned long>(ec.value())) >= SSL_AD_REASON_OFFSET;
+}
+
+handshake_failure classify_handshake(SSL* session, const error_code& ec) {
+    if (!is_ssl_error(ec)) {
+        // End of stream and `stream_truncated` are the peer's silence, not its word.
+        const bool is_end = ec == boost::asio::error::eof || ec == ssl::error::stream_truncated;
+        return {is_end ? engine::connect_failure::reset : classify_connect(ec), ec.message()};
+    }
+    const long verified = SSL_get_verify_result(session);
+    const int reason = ERR_GET_REASON(static_cast<unsigned long>(ec.value()));
+    if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED && verified != X509_V_OK) {
+        return {classify_verify_result(verified), X509_verify_cert_error_string(verified)};
+    }
+    if (reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+        return {engine::connect_failure::reset, "closed during the TLS handshake"};
+    }
+    return {
+        is_tls_alert(ec) ? engine::connect_failure::tls_alert
+                         : engine::connect_failure::tls_protocol,
+        ec.message()};
+}
+
+engine::connect_failure classify_connect(const error_code& ec) noexcept {
+    namespace error = boost::asio::error;
+    if (ec == error::connection_refused) {
+        return engine::connect_failure::refused;
+    }
+    if (ec == error::timed_out) {
+        return engine::connect_failure::timed_out;
+    }
+    if (ec == error::host_unreachable || ec == error::network_unreachable ||
+        ec == error::network_down) {
+        return engine::connect_failure::unreachable;
+    }
+    if (ec == error::connection_reset || ec == error::broken_pipe ||
+        ec == error::connection_aborted) {
+        return engine::connect_failure::reset;
+    }
+    return ec == error::operation_aborted ? engine::connect_failure::canceled
+                                          : engine::connect_failure::other;
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,81 @@
+#include "submission_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace {
+
+using reprise::net::operation_submission;
+using reprise::net::submission;
+using reprise::net::submission_queue;
+using reprise::net::task_submission;
+
+submission make_operation(std::uint32_t number) {
+    operation_submission made;
+    made.where = number;
+    return made;
+}
+
+TEST(submission_queue, only_the_first_push_wakes_the_loop) {
+    submission_queue queue(10);
+    EXPECT_EQ(queue.push(make_operation(1)), submission_queue::outcome::taken_first);
+    EXPECT_EQ(queue.push(make_operation(2)), submission_queue::outcome::taken);
+    std::vector<submission> taken;
+    queue.take(taken);
+    EXPECT_EQ(taken.size(), 2U);
+    EXPECT_EQ(queue.push(make_operation(3)), submission_queue::outcome::taken_first);
+}
+
+TEST(submission_queue, a_full_queue_refuses_operations_and_takes_tasks) {
+    submission_queue queue(2);
+    EXPECT_NE(queue.push(make_operation(1)), submission_queue::outcome::full);
+    EXPECT_NE(queue.push(make_operation(2)), submission_queue::outcome::full);
+    EXPECT_EQ(queue.push(make_operation(3)), submission_queue::outcome::full);
+    EXPECT_EQ(queue.push(task_submission([] {})), submission_queue::outcome::taken);
+    std::vector<submission> taken;
+    queue.take(taken);
+    ASSERT_EQ(taken.size(), 3U);
+    EXPECT_EQ(std::get<operation_submission>(taken[1]).where, 2U);
+    EXPECT_TRUE(std::holds_alternative<task_submission>(taken[2]));
+}
+
+TEST(submission_queue, a_refused_operation_is_untouched) {
+    submission_queue queue(0);
+    operation_submission operation;
+    bool is_called = false;
+    operation.done = [&](reprise::engine::operation_result&&) { is_called = true; };
+    submission wrapped(std::move(operation));
+    EXPECT_EQ(queue.push(std::move(wrapped)), submission_queue::outcome::full);
+    EXPECT_TRUE(std::get<operation_submission>(wrapped).done);
+    EXPECT_FALSE(is_called);
+}
+
+TEST(submission_queue, nothing_is_lost_or_doubled_between_threads) {
+    constexpr std::uint32_t per_thread = 2000;
+    submission_queue queue(100'000);
+    std::vector<int> seen(4 * per_thread);
+    {
+        std::vector<std::jthread> threads;
+        for (std::uint32_t thread = 0; thread < 4; ++thread) {
+            threads.emplace_back([&queue, thread] {
+                for (std::uint32_t number = 0; number < per_thread; ++number) {
+                    (void)queue.push(make_operation(thread * per_thread + number));
+                }
+            });
+        }
+        std::vector<submission> taken;
+        std::size_t total = 0;
+        while (total < seen.size()) {
+            queue.take(taken);
+            total += taken.size();
+            for (const auto& each : taken) {
+                ++seen[std::get<operation_submission>(each).where];
+            }
+        }
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ssize(seen));
+}
+
+}  // namespace

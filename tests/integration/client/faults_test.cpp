@@ -1,0 +1,241 @@
+#include <gtest/gtest.h>
+
+#include <any>
+#include <memory>
+#include <string>
+
+#include <reprise/retry.hpp>
+
+#include "live_cluster.hpp"
+
+// Each disturbance of the server against a read and a write: what the user is told, and what the
+// server really did by its own audit.
+
+namespace {
+
+using namespace live;
+using reprise::wire::opcode;
+using reprise::wire::status;
+
+class faults : public ::testing::Test {
+protected:
+    faults() : server_(start()), cluster_(connect(*server_)), at_(documents(cluster_)) {
+        EXPECT_TRUE(at_.upsert("old", "value"));
+    }
+    void disturb(opcode op, sandbox::fault_effect effect, std::optional<std::uint64_t> limit = {}) {
+        auto rule = fault(op, std::move(effect));
+        rule.limit = limit;
+        add_fault(*server_, rule);
+    }
+    std::size_t requests(opcode op, const std::string& key) {
+        std::size_t count = 0;
+        server_->with_cluster([&](sandbox::cluster& cluster) {
+            sandbox::audit_filter filter;
+            filter.op = op;
+            filter.key_pattern = key;
+            count = cluster.audit().count(filter);
+        });
+        return count;
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    couchbase::cluster cluster_;
+    couchbase::collection at_;
+};
+
+TEST_F(faults, RH_19_temporary_failures_are_waited_out_by_both) {
+    disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 3);
+    disturb(opcode::set, sandbox::fault_status{status::etmpfail, {}}, 3);
+    const auto read = at_.get("old");
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_EQ(read->trace().retry_attempts, 3U);
+    ASSERT_NE(read->trace().history, nullptr);
+    EXPECT_EQ(read->trace().history->entries.total(), 3U);
+    const auto stored = at_.upsert("new", "1");
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_EQ(stored->trace.retry_attempts, 3U);
+    EXPECT_EQ(applied_count(*server_, opcode::set, "new"), 1U);
+}
+
+TEST_F(faults, RH_16_a_connection_closed_after_the_write_is_never_written_twice) {
+    disturb(opcode::set, sandbox::fault_close_after{}, 1);
+    const auto stored = at_.upsert("once", "1");
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code(), couchbase::errc::request_canceled) << stored.error();
+    EXPECT_TRUE(stored.error().is_ambiguous());
+    EXPECT_EQ(requests(opcode::set, "once"), 1U);
+    EXPECT_EQ(applied_count(*server_, opcode::set, "once"), 1U);
+    EXPECT_EQ(at_.get("once")->text(), "1") << "ambiguous, and this time it was applied";
+}
+
+TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_all_the_same) {
+    disturb(opcode::set, sandbox::fault_close_before{}, 1);
+    const auto stored = at_.upsert("never", "1");
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code(), couchbase::errc::request_canceled);
+    EXPECT_TRUE(stored.error().is_ambiguous());
+    EXPECT_EQ(requests(opcode::set, "never"), 1U);
+    EXPECT_EQ(applied_count(*server_, opcode::set, "never"), 0U);
+}
+
+TEST_F(faults, RH_16_a_connection_closed_under_a_read_is_read_again) {
+    disturb(opcode::get, sandbox::fault_close_before{}, 1);
+    const auto read = at_.get("old");
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_GE(read->trace().retry_attempts, 1U);
+    ASSERT_NE(read->trace().history, nullptr);
+    EXPECT_EQ(
+        read->trace().history->entries[0].reason,
+        couchbase::retry_reason::socket_closed_while_in_flight);
+}
+
+TEST_F(faults, RH_29_silence_is_an_ambiguous_timeout_for_writes_only) {
+    disturb(opcode::get, sandbox::fault_no_answer{});
+    disturb(opcode::set, sandbox::fault_no_answer{});
+    const auto read = at_.get("old", {.timeout = 200ms});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
+    const auto stored = at_.upsert("silent", "1", {.timeout = 200ms});
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code(), couchbase::errc::ambiguous_timeout);
+    EXPECT_TRUE(stored.error().is_ambiguous());
+    EXPECT_EQ(requests(opcode::set, "silent"), 1U);
+}
+
+TEST_F(faults, an_answer_that_comes_late_is_an_orphan_and_harms_nobody) {
+    disturb(opcode::get, sandbox::fault_delay{400ms}, 1);
+    const auto late = at_.get("old", {.timeout = 50ms});
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), couchbase::errc::unambiguous_timeout);
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (cluster_.statistics()->orphans == 0 && std::chrono::steady_clock::now() < until) {
+        const auto read = at_.get("old");
+        ASSERT_TRUE(read) << words(read);
+        EXPECT_EQ(read->text(), "value");
+    }
+    EXPECT_EQ(cluster_.statistics()->orphans, 1U);
+}
+
+TEST_F(faults, a_moved_vbucket_is_found_again_by_both) {
+    server_->with_cluster([](sandbox::cluster& cluster) {
+        const auto nodes = cluster.nodes();
+        for (std::uint16_t row = 0; row < 16; ++row) {
+            const reprise::wire::vbucket_id vbucket{row};
+            const auto owner = cluster.active_node(bucket_name, vbucket);
+            const auto to = owner == nodes[0] ? nodes[1] : nodes[0];
+            ASSERT_TRUE(cluster.move_vbucket(bucket_name, vbucket, to));
+        }
+    });
+    const auto read = at_.get("old");
+    ASSERT_TRUE(read) << words(read);
+    const auto stored = at_.upsert("moved", "1");
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_EQ(applied_count(*server_, opcode::set, "moved"), 1U);
+}
+
+TEST_F(faults, a_failed_over_node_is_left_behind) {
+    for (int number = 0; number < 16; ++number) {
+        ASSERT_TRUE(at_.upsert("f" + std::to_string(number), "v"));
+    }
+    server_->with_cluster(
+        [](sandbox::cluster& cluster) { ASSERT_TRUE(cluster.failover(cluster.nodes().back())); });
+    for (int number = 0; number < 16; ++number) {
+        const auto read = at_.get("f" + std::to_string(number));
+        ASSERT_TRUE(read) << words(read);
+    }
+}
+
+// The document's own example: what robots ask is not worth waiting for.
+class robots_do_not_wait final : public couchbase::terminal_error_strategy {
+public:
+    void retry_after(
+        const couchbase::request_snapshot& request, couchbase::retry_reason reason,
+        couchbase::retry_sink& sink) override {
+        const auto* who = request.user_data_as<std::string>();
+        if (who != nullptr && *who == "robot") {
+            sink.answer(couchbase::retry_action::no());
+        } else {
+            terminal_error_strategy::retry_after(request, reason, sink);
+        }
+    }
+};
+
+TEST_F(faults, RH_04_RH_17_a_strategy_of_one_call_sees_its_user_data) {
+    disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 2);
+    const auto strategy = std::make_shared<robots_do_not_wait>();
+    const auto robot = at_.get(
+        "old", {.strategy = strategy,
+                .user_data = std::make_shared<const std::any>(std::string("robot"))});
+    ASSERT_FALSE(robot);
+    EXPECT_EQ(robot.error().code(), couchbase::errc::temporary_failure) << robot.error();
+    EXPECT_EQ(robot.error().retry_attempts(), 0U);
+    const auto person = at_.get("old", {.strategy = strategy});
+    EXPECT_TRUE(person) << words(person);
+}
+
+reprise::standard_strategy quick_strategy(std::uint32_t attempts) {
+    reprise::standard_options options;
+    options.attempts_max = attempts;
+    options.backoff.base = 1ms;
+    return reprise::standard_strategy(options);
+}
+
+TEST_F(faults, RH_35_any_call_can_be_wrapped_in_the_retry_loop) {
+    disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}});
+    auto strategy = quick_strategy(3);
+    int calls = 0;
+    const auto read = reprise::retry(strategy, [&] {
+        ++calls;
+        return at_.get("old", {.timeout = 20ms});
+    });
+    EXPECT_FALSE(read);
+    EXPECT_EQ(calls, 3);
+}
+
+// For this program a missing document is one that another writer has still to insert.
+struct not_yet_there {
+    couchbase::error failed;
+
+    reprise::failure_facts retry_facts() const {
+        auto facts = reprise::facts_of(failed);
+        if (failed.code() == couchbase::errc::document_not_found) {
+            facts.safety = reprise::retry_safety::yes;
+        }
+        return facts;
+    }
+};
+
+TEST_F(faults, RH_35_replace_is_retried_until_another_writer_inserts) {
+    auto strategy = quick_strategy(10);
+    int calls = 0;
+    const auto replaced =
+        reprise::retry(strategy, [&]() -> std::expected<couchbase::mutation_result, not_yet_there> {
+            if (++calls == 3) {
+                EXPECT_TRUE(at_.insert("awaited", "first"));
+            }
+            auto result = at_.replace("awaited", "second");
+            if (!result) {
+                return std::unexpected(not_yet_there{result.error()});
+            }
+            return std::move(*result);
+        });
+    EXPECT_TRUE(replaced);
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(at_.get("awaited")->text(), "second");
+}
+
+TEST_F(faults, RH_30_the_text_of_an_error_tells_every_attempt) {
+    disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}});
+    const auto read = at_.get("old", {.timeout = 40ms});
+    ASSERT_FALSE(read);
+    const auto text = read.error().message();
+    std::size_t lines = 0;
+    for (auto at = text.find("KV_TEMPORARY_FAILURE"); at != std::string::npos;
+         at = text.find("KV_TEMPORARY_FAILURE", at + 1)) {
+        ++lines;
+    }
+    EXPECT_GE(lines, 3U) << text;
+    EXPECT_NE(text.find("127.0.0.1:"), std::string::npos) << text;
+}
+
+}  // namespace

@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_cluster.hpp"
+
+// The end of a client and of operations, in every state. Whatever happens each operation completes
+// exactly once: a future that is set twice throws, one that is never set breaks its promise.
+
+namespace {
+
+using namespace live;
+namespace asio = boost::asio;
+
+using read_result = std::expected<couchbase::get_result, couchbase::error>;
+
+// Where a client may hang when its end comes.
+enum class stage { connecting, hello, authentication, selecting, on_wire, retrying, answered };
+
+std::string name_of(const ::testing::TestParamInfo<stage>& each) {
+    static constexpr const char* names[] = {"connecting", "hello",    "authentication", "selecting",
+                                            "on_wire",    "retrying", "answered"};
+    return names[static_cast<std::size_t>(each.param)];
+}
+
+class lifetime : public ::testing::TestWithParam<stage> {
+protected:
+    lifetime() : server_(start()) {
+        using reprise::wire::opcode;
+        const sandbox::fault_effect silence = sandbox::fault_no_answer{};
+        switch (GetParam()) {
+            case stage::hello:
+                add_fault(*server_, fault(opcode::hello, silence));
+                break;
+            case stage::authentication:
+                add_fault(*server_, fault(opcode::sasl_auth, silence));
+                break;
+            case stage::selecting:
+                add_fault(*server_, fault(opcode::select_bucket, silence));
+                break;
+            case stage::on_wire:
+                add_fault(*server_, fault(opcode::get, silence));
+                break;
+            case stage::retrying:
+                add_fault(*server_, fault(opcode::get));  // temporary failure, for ever
+                break;
+            case stage::connecting:
+            case stage::answered:
+                break;
+        }
+    }
+
+    // A client with three reads that have come as far as the stage lets them.
+    couchbase::cluster begin() {
+        auto cluster = connect(*server_);
+        const auto at = documents(cluster);
+        for (int number = 0; number < 3; ++number) {
+            reads_.push_back(at.async_get("k", {.timeout = 60s}, asio::use_future));
+        }
+        if (GetParam() != stage::connecting) {
+            await_stage(cluster);
+        }
+        return cluster;
+    }
+    void await_stage(const couchbase::cluster& cluster) {
+        const auto until = std::chrono::steady_clock::now() + 30s;
+        while (std::chrono::steady_clock::now() < until && !has_come(cluster)) {
+            std::this_thread::yield();
+        }
+    }
+    bool has_come(const couchbase::cluster& cluster) {
+        if (GetParam() == stage::answered) {
+            return reads_.back().wait_for(0s) == std::future_status::ready;
+        }
+        if (GetParam() == stage::on_wire) {
+            return cluster.statistics()->operations_on_wire == 3;
+        }
+        if (GetParam() == stage::retrying) {
+            return cluster.statistics()->retries > 0;
+        }
+        std::size_t disturbed = 0;
+        server_->with_cluster(
+            [&](sandbox::cluster& at) { disturbed = at.faults().entries().front().effect_count; });
+        return disturbed > 0;
+    }
+    void expect_all_ended() {
+        const auto expected = GetParam() == stage::answered ? couchbase::errc::document_not_found
+                                                            : couchbase::errc::request_canceled;
+        for (auto& each : reads_) {
+            ASSERT_EQ(each.wait_for(30s), std::future_status::ready);
+            const auto read = each.get();
+            ASSERT_FALSE(read);
+            EXPECT_EQ(read.error().code(), expected) << read.error();
+            EXPECT_FALSE(read.error().is_ambiguous());
+        }
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    std::vector<std::future<read_result>> reads_;
+};
+
+TEST_P(lifetime, close_ends_every_operation_once) {
+    const auto cluster = begin();
+    cluster.close();
+    expect_all_ended();
+    const auto late = documents(cluster).get("k");
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), couchbase::errc::request_canceled);
+    cluster.close();
+}
+
+TEST_P(lifetime, destruction_without_close_ends_every_operation_once) {
+    {
+        const auto cluster = begin();
+    }
+    // Its own thread is joined: everything has happened by now.
+    for (auto& each : reads_) {
+        ASSERT_EQ(each.wait_for(0s), std::future_status::ready);
+    }
+    expect_all_ended();
+}
+
+TEST_P(lifetime, cancellation_ends_one_operation_and_leaves_the_others) {
+    const auto cluster = begin();
+    asio::cancellation_signal signal;
+    std::promise<std::error_code> ended;
+    documents(cluster).async_get(
+        "other", {.timeout = 60s},
+        asio::bind_cancellation_slot(
+            signal.slot(), [&](const read_result& read) { ended.set_value(read.error().code()); }));
+    signal.emit(asio::cancellation_type::terminal);
+    auto code = ended.get_future();
+    ASSERT_EQ(code.wait_for(30s), std::future_status::ready);
+    const auto seen = code.get();
+    EXPECT_TRUE(
+        seen == couchbase::errc::request_canceled || seen == couchbase::errc::document_not_found);
+    if (GetParam() != stage::answered && GetParam() != stage::connecting) {
+        EXPECT_EQ(cluster.statistics()->operations_open, 3U);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    at, lifetime,
+    ::testing::Values(
+        stage::connecting, stage::hello, stage::authentication, stage::selecting, stage::on_wire,
+        stage::retrying, stage::answered),
+    name_of);
+
+TEST(client_end, the_last_handle_may_go_inside_a_completion) {
+    const auto server = start();
+    auto cluster = std::make_unique<couchbase::cluster>(connect(*server));
+    std::promise<void> gone;
+    auto future = gone.get_future();
+    {
+        const auto at = documents(*cluster);
+        at.async_get("k", {}, [&](const read_result&) {
+            cluster.reset();
+            gone.set_value();
+        });
+    }
+    ASSERT_EQ(future.wait_for(30s), std::future_status::ready);
+}
+
+TEST(client_end, a_hundred_clients_come_and_go) {
+    const auto server = start();
+    for (int number = 0; number < 100; ++number) {
+        const auto cluster = connect(*server);
+        if (number % 10 == 0) {
+            ASSERT_TRUE(documents(cluster).upsert("k", "v"));
+        }
+    }
+}
+
+TEST(client_end, a_server_that_stops_ends_calls_at_their_timeout) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    server->stop();
+    const auto read = at.get("k", {.timeout = 300ms});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout) << read.error();
+    EXPECT_TRUE(read.error().code() == couchbase::error_condition::timeout);
+    const auto stored = at.upsert("k", "w", {.timeout = 300ms});
+    ASSERT_FALSE(stored);
+    EXPECT_FALSE(stored.error().is_ambiguous()) << stored.error();
+}
+
+TEST(client_end, a_full_submission_queue_is_told_at_once) {
+    const auto server = start();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    options.submission_count_max = 4;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    std::vector<std::future<read_result>> reads;
+    for (int number = 0; number < 20; ++number) {
+        reads.push_back(at.async_get("k", {}, asio::use_future));
+    }
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (reads.front().wait_for(0s) != std::future_status::ready &&
+           std::chrono::steady_clock::now() < until) {
+        ASSERT_TRUE(cluster.drive(100ms));
+    }
+    int full = 0;
+    for (auto& each : reads) {
+        const auto read = each.get();
+        ASSERT_FALSE(read);
+        if (read.error().code() == couchbase::client_errc::submission_queue_full) {
+            ++full;
+            EXPECT_EQ(reprise::facts_of(read.error()).safety, reprise::retry_safety::yes);
+        }
+    }
+    EXPECT_GE(full, 16);
+}
+
+}  // namespace

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <reprise/couchbase.hpp>
+#include <reprise/sandbox_net/embedded_cluster.hpp>
+#include <reprise/sandbox_net/server.hpp>
+
+namespace live {
+
+using namespace std::chrono_literals;
+namespace couchbase = reprise::couchbase;
+namespace sandbox = reprise::sandbox;
+
+inline constexpr const char* bucket_name = "travel";
+
+// Small: two nodes, 16 vbuckets, few hash rounds; the bucket `travel` with collection
+// inventory.airline; the user app/secret.
+inline sandbox::server_options small_options() {
+    sandbox::server_options options;
+    options.cluster.node_count = 2;
+    options.cluster.vbucket_count = 16;
+    sandbox::bucket_options bucket;
+    bucket.name = bucket_name;
+    bucket.scopes = {{"inventory", {"airline"}}};
+    options.cluster.buckets = {bucket};
+    sandbox::user_options user;
+    user.name = "app";
+    user.password = "secret";
+    options.cluster.users = {user};
+    return options;
+}
+
+inline std::unique_ptr<sandbox::embedded_cluster> start(
+    sandbox::server_options options = small_options()) {
+    auto started = sandbox::embedded_cluster::start(std::move(options));
+    if (!started) {
+        throw std::runtime_error(started.error());
+    }
+    return std::move(*started);
+}
+
+inline couchbase::cluster_options app_options() {
+    return {.username = "app", .password = "secret", .kv_timeout = 10s, .connect_timeout = 5s};
+}
+
+// A client of `server`; throws if even the arguments are wrong.
+inline couchbase::cluster connect(
+    const sandbox::embedded_cluster& server,
+    const couchbase::cluster_options& options = app_options()) {
+    auto made = couchbase::cluster::connect(server.addresses().connection_string, options);
+    if (!made) {
+        throw std::runtime_error(made.error().message());
+    }
+    return std::move(*made);
+}
+
+inline couchbase::collection documents(const couchbase::cluster& cluster) {
+    return cluster.bucket(bucket_name).default_collection();
+}
+
+// For assertions: the error's words, or nothing.
+template <class Result>
+std::string words(const Result& result) {
+    return result ? std::string() : result.error().message();
+}
+
+inline void add_fault(sandbox::embedded_cluster& server, const sandbox::fault_rule& rule) {
+    server.with_cluster([&](sandbox::cluster& cluster) { cluster.faults().add(rule); });
+}
+
+// Every request of this opcode from now on.
+inline sandbox::fault_rule fault(
+    reprise::wire::opcode op, sandbox::fault_effect effect = sandbox::fault_status{}) {
+    sandbox::fault_rule rule;
+    rule.ops = {op};
+    rule.effect = std::move(effect);
+    return rule;
+}
+
+// How many requests of this opcode the server applied to `key`.
+inline std::size_t applied_count(
+    sandbox::embedded_cluster& server, reprise::wire::opcode op, const std::string& key) {
+    std::size_t count = 0;
+    server.with_cluster([&](sandbox::cluster& cluster) {
+        sandbox::audit_filter filter;
+        filter.op = op;
+        filter.key_pattern = key;
+        filter.is_applied = true;
+        count = cluster.audit().count(filter);
+    });
+    return count;
+}
+
+}  // namespace live

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "fake_name_server.hpp"
+#include "live_cluster.hpp"
+
+// Names of hosts and services, asked of a name server the test runs itself.
+
+namespace {
+
+using namespace live;
+
+constexpr const char* domain = "cluster.reprise.test";
+constexpr const char* service = "_couchbase._tcp.cluster.reprise.test";
+
+couchbase::cluster connect_by_name(const fake_name_server& names, const std::string& where) {
+    auto options = app_options();
+    options.dns_servers = names.address();
+    options.dns_timeout = 200ms;
+    return couchbase::cluster::connect(where, options).value();
+}
+
+// By its default address a node is not found here, since ports are the system's choice: so a
+// service record, which has a port, is the way in.
+TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
+    const auto server = start();
+    fake_name_server names;
+    names.add_srv(service, {.priority = 20, .weight = 1, .port = 1, .target = "bad.reprise.test"});
+    names.add_srv(
+        service, {.priority = 10,
+                  .weight = 1,
+                  .port = server->addresses().nodes.front().key_value,
+                  .target = "good.reprise.test"});
+    names.add_address("good.reprise.test", {127, 0, 0, 1});
+    names.begin();
+    const auto cluster = connect_by_name(names, std::string("couchbase://") + domain);
+    const auto stored = documents(cluster).upsert("k", "v");
+    EXPECT_TRUE(stored) << words(stored);
+    EXPECT_GE(names.question_count(), 2);
+}
+
+TEST(name_service, an_address_that_refuses_is_followed_by_the_next_one) {
+    const auto server = start();
+    fake_name_server names;
+    names.add_address("two.reprise.test", {127, 0, 0, 2});  // nobody listens there
+    names.add_address("two.reprise.test", {127, 0, 0, 1});
+    names.begin();
+    const auto port = std::to_string(server->addresses().nodes.front().key_value);
+    const auto cluster = connect_by_name(names, "couchbase://two.reprise.test:" + port);
+    const auto stored = documents(cluster).upsert("k", "v");
+    EXPECT_TRUE(stored) << words(stored);
+}
+
+TEST(name_service, a_name_nobody_knows_is_a_timeout_that_says_so) {
+    fake_name_server names;
+    names.begin();
+    const auto cluster = connect_by_name(names, "couchbase://unknown.reprise.test:11210");
+    const auto read = documents(cluster).get("k", {.timeout = 500ms});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout) << read.error();
+    EXPECT_GT(names.question_count(), 0);
+}
+
+TEST(name_service, a_silent_name_server_blocks_nothing_and_nobody) {
+    fake_name_server names;
+    names.be_silent();
+    names.begin();
+    const auto begun = std::chrono::steady_clock::now();
+    {
+        const auto cluster = connect_by_name(names, std::string("couchbase://") + domain);
+        const auto read = documents(cluster).get("k", {.timeout = 300ms});
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 20s);
+}
+
+}  // namespace

@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "live_cluster.hpp"
+
+// Every operation, blocking, over plain sockets and over TLS.
+
+namespace {
+
+using namespace live;
+
+enum class wire_kind { plain, tls };
+
+class operations : public ::testing::TestWithParam<wire_kind> {
+protected:
+    static void SetUpTestSuite() {
+        auto options = small_options();
+        options.tls.is_enabled = true;
+        server_ = start(std::move(options));
+    }
+    static void TearDownTestSuite() { server_.reset(); }
+
+    operations() : cluster_(connect_as(GetParam())), documents_(live::documents(cluster_)) {}
+
+    static couchbase::cluster connect_as(wire_kind kind) {
+        const auto& at = server_->addresses();
+        auto options = app_options();
+        options.tls.ca_file = at.ca_path;
+        auto made = couchbase::cluster::connect(
+            kind == wire_kind::tls ? at.connection_string_tls : at.connection_string, options);
+        if (!made) {
+            throw std::runtime_error(made.error().message());
+        }
+        return std::move(*made);
+    }
+    std::string key() const {
+        return std::string(::testing::UnitTest::GetInstance()->current_test_info()->name());
+    }
+
+    static std::unique_ptr<sandbox::embedded_cluster> server_;
+    couchbase::cluster cluster_;
+    couchbase::collection documents_;
+};
+
+std::unique_ptr<sandbox::embedded_cluster> operations::server_;
+
+TEST_P(operations, a_string_that_was_stored_is_read) {
+    const auto stored = documents_.upsert(key(), "first");
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_TRUE(stored->cas);
+    ASSERT_TRUE(stored->token);
+    EXPECT_EQ(stored->token->bucket, bucket_name);
+    EXPECT_GT(stored->token->seqno, 0U);
+
+    const auto read = documents_.get(key());
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_EQ(read->text(), "first");
+    EXPECT_EQ(read->format(), couchbase::document_format::string);
+    EXPECT_EQ(read->cas(), stored->cas);
+    EXPECT_EQ(read->content_as<std::string>().value(), "first");
+    const auto wrong = read->content_as<couchbase::json_text>();
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().code(), couchbase::errc::decoding_failure);
+}
+
+TEST_P(operations, json_and_binary_keep_their_format_and_bytes) {
+    const couchbase::json_text json{R"({"name":"Reprise Air","seats":[1,2,3]})"};
+    ASSERT_TRUE(documents_.upsert(key() + "j", json));
+    const auto read = documents_.get(key() + "j");
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_EQ(read->content_as<couchbase::json_text>().value(), json);
+
+    std::vector<std::byte> bytes(200'000);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        bytes[at] = static_cast<std::byte>(at * 7 % 251);
+    }
+    ASSERT_TRUE(documents_.upsert(key() + "b", bytes));
+    const auto binary = documents_.get(key() + "b");
+    ASSERT_TRUE(binary) << words(binary);
+    EXPECT_EQ(binary->content_as<std::vector<std::byte>>().value(), bytes);
+}
+
+TEST_P(operations, a_missing_document_is_not_found_and_does_not_exist) {
+    const auto read = documents_.get(key());
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), couchbase::errc::document_not_found);
+    EXPECT_FALSE(read.error().is_ambiguous());
+    EXPECT_EQ(read.error().info().key, key());
+    const auto found = documents_.exists(key());
+    ASSERT_TRUE(found) << words(found);
+    EXPECT_FALSE(found->exists);
+}
+
+TEST_P(operations, insert_refuses_what_exists_and_replace_what_does_not) {
+    EXPECT_EQ(documents_.replace(key(), "x").error().code(), couchbase::errc::document_not_found);
+    ASSERT_TRUE(documents_.insert(key(), "1"));
+    EXPECT_EQ(documents_.insert(key(), "2").error().code(), couchbase::errc::document_exists);
+    const auto replaced = documents_.replace(key(), "3");
+    ASSERT_TRUE(replaced) << words(replaced);
+    EXPECT_EQ(documents_.get(key())->text(), "3");
+    EXPECT_TRUE(documents_.exists(key())->exists);
+}
+
+TEST_P(operations, a_stale_cas_is_a_mismatch_for_replace_and_remove) {
+    const auto first = documents_.upsert(key(), "1");
+    ASSERT_TRUE(first) << words(first);
+    ASSERT_TRUE(documents_.upsert(key(), "2"));
+    EXPECT_EQ(
+        documents_.replace(key(), "3", {.cas = first->cas}).error().code(),
+        couchbase::errc::cas_mismatch);
+    EXPECT_EQ(
+        documents_.remove(key(), {.cas = first->cas}).error().code(),
+        couchbase::errc::cas_mismatch);
+    const auto removed = documents_.remove(key());
+    ASSERT_TRUE(removed) << words(removed);
+    EXPECT_EQ(documents_.get(key()).error().code(), couchbase::errc::document_not_found);
+}
+
+TEST_P(operations, counters_count_and_a_missing_one_is_made_only_if_asked) {
+    EXPECT_EQ(documents_.increment(key()).error().code(), couchbase::errc::document_not_found);
+    EXPECT_EQ(documents_.increment(key(), {.initial = 10})->value, 10U);
+    EXPECT_EQ(documents_.increment(key(), {.delta = 5})->value, 15U);
+    EXPECT_EQ(documents_.decrement(key(), {.delta = 100})->value, 0U);
+    ASSERT_TRUE(documents_.upsert(key(), "no number"));
+    EXPECT_EQ(documents_.increment(key()).error().code(), couchbase::errc::delta_invalid);
+}
+
+TEST_P(operations, append_and_prepend_add_bytes) {
+    const std::string more = "+";
+    const auto bytes = std::as_bytes(std::span{more});
+    EXPECT_EQ(documents_.append(key(), bytes).error().code(), couchbase::errc::document_not_found);
+    ASSERT_TRUE(documents_.upsert(key(), "x"));
+    ASSERT_TRUE(documents_.append(key(), bytes));
+    ASSERT_TRUE(documents_.prepend(key(), bytes));
+    EXPECT_EQ(documents_.get(key())->text(), "+x+");
+}
+
+TEST_P(operations, a_lock_keeps_writers_out_until_it_is_released) {
+    ASSERT_TRUE(documents_.upsert(key(), "1"));
+    const auto locked = documents_.get_and_lock(key(), 30s);
+    ASSERT_TRUE(locked) << words(locked);
+    const auto refused = documents_.upsert(key(), "2", {.timeout = 200ms});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_TRUE(refused.error().retry_reasons().contains(couchbase::retry_reason::kv_locked));
+    EXPECT_GT(refused.error().retry_attempts(), 2U);
+    ASSERT_NE(refused.error().history(), nullptr);
+    EXPECT_GT(refused.error().history()->entries.total(), 2U);
+
+    EXPECT_EQ(
+        documents_.unlock(key(), couchbase::cas{locked->cas().value + 1}).error().code(),
+        couchbase::errc::cas_mismatch);
+    const auto unlocked = documents_.unlock(key(), locked->cas());
+    ASSERT_TRUE(unlocked) << words(unlocked);
+    EXPECT_TRUE(documents_.upsert(key(), "2"));
+}
+
+TEST_P(operations, expiry_is_set_kept_and_touched) {
+    const auto expiry_of = [&] {
+        std::uint32_t found = 0;
+        server_->with_cluster([&](sandbox::cluster& cluster) {
+            const auto document = cluster.find_document(
+                bucket_name, reprise::wire::default_collection, key(), sandbox::time_point{});
+            found = document ? document->expiry : 0;
+        });
+        return found;
+    };
+    ASSERT_TRUE(documents_.upsert(key(), "1", {.expiry = 10min}));
+    const auto first = expiry_of();
+    EXPECT_GT(first, 0U);
+    ASSERT_TRUE(documents_.upsert(key(), "2", {.preserve_expiry = true}));
+    EXPECT_EQ(expiry_of(), first);
+    ASSERT_TRUE(documents_.touch(key(), 24h * 60));  // beyond the 30 days of relative times
+    EXPECT_GT(expiry_of(), first + 24 * 60 * 60);
+    const auto at = std::chrono::system_clock::from_time_t(4'000'000'000);
+    const auto touched = documents_.get_and_touch(key(), at);
+    ASSERT_TRUE(touched) << words(touched);
+    EXPECT_EQ(touched->text(), "2");
+    EXPECT_EQ(expiry_of(), 4'000'000'000U);
+    ASSERT_TRUE(documents_.upsert(key(), "3"));
+    EXPECT_EQ(expiry_of(), 0U);
+    EXPECT_EQ(documents_.touch(key(), -5s).error().code(), couchbase::errc::invalid_argument);
+}
+
+TEST_P(operations, named_collections_are_separate_and_missing_ones_are_named) {
+    const auto airline = cluster_.bucket(bucket_name).scope("inventory").collection("airline");
+    ASSERT_TRUE(airline.upsert(key(), "named"));
+    EXPECT_EQ(airline.get(key())->text(), "named");
+    EXPECT_EQ(documents_.get(key()).error().code(), couchbase::errc::document_not_found);
+
+    const auto bucket = cluster_.bucket(bucket_name);
+    EXPECT_EQ(
+        bucket.scope("inventory").collection("hotel").get("k").error().code(),
+        couchbase::errc::collection_not_found);
+    EXPECT_EQ(
+        bucket.scope("elsewhere").collection("x").get("k").error().code(),
+        couchbase::errc::scope_not_found);
+}
+
+TEST_P(operations, durable_writes_are_acknowledged) {
+    const auto stored =
+        documents_.upsert(key(), "safe", {.durability = couchbase::durability_level::majority});
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_EQ(documents_.get(key())->text(), "safe");
+}
+
+TEST_P(operations, readiness_is_told_and_a_missing_bucket_named) {
+    const auto ready = cluster_.wait_until_ready(10s);
+    EXPECT_TRUE(ready) << words(ready);
+    const auto travel = cluster_.bucket(bucket_name).wait_until_ready(10s);
+    EXPECT_TRUE(travel) << words(travel);
+    const auto missing = cluster_.bucket("nowhere").wait_until_ready(10s);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), couchbase::errc::bucket_access_failure) << words(missing);
+    EXPECT_GE(cluster_.statistics()->connections_open, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    over, operations, ::testing::Values(wire_kind::plain, wire_kind::tls),
+    [](const auto& each) { return each.param == wire_kind::tls ? "tls" : "plain"; });
+
+}  // namespace

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_cluster.hpp"
+
+// Who runs the loop: the client, its callers, or the program's executor.
+
+namespace {
+
+using namespace live;
+namespace asio = boost::asio;
+
+using read_result = std::expected<couchbase::get_result, couchbase::error>;
+
+couchbase::cluster connect_on(
+    const asio::any_io_executor& executor, const sandbox::embedded_cluster& server) {
+    return couchbase::connect(executor, server.addresses().connection_string, app_options())
+        .value();
+}
+
+TEST(thread_modes, own_thread_serves_many_threads_at_once) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    std::vector<std::jthread> threads;
+    std::atomic<int> good = 0;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([&, thread] {
+            for (int turn = 0; turn < 50; ++turn) {
+                const auto key = "k" + std::to_string(thread) + "-" + std::to_string(turn);
+                good += at.upsert(key, key).has_value() && at.get(key)->text() == key;
+            }
+        });
+    }
+    threads.clear();
+    EXPECT_EQ(good, 200);
+}
+
+TEST(thread_modes, callers_drive_and_nothing_moves_between_calls) {
+    const auto server = start();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    std::optional<read_result> seen;
+    at.async_get("k", {}, [&](read_result result) { seen = std::move(result); });
+    EXPECT_FALSE(seen) << "nobody has driven yet";
+    const auto stored = at.upsert("k", "v");
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_TRUE(seen) << "the next call drains first";
+    EXPECT_EQ(at.get("k")->text(), "v");
+
+    bool is_done = false;
+    at.async_get("k", {}, [&](read_result result) { is_done = result.has_value(); });
+    for (int turn = 0; turn < 100 && !is_done; ++turn) {
+        ASSERT_TRUE(cluster.drive(100ms));
+    }
+    EXPECT_TRUE(is_done);
+}
+
+TEST(thread_modes, callers_of_a_driven_client_may_come_from_several_threads) {
+    const auto server = start();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    std::atomic<int> good = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int thread = 0; thread < 3; ++thread) {
+            threads.emplace_back([&, thread] {
+                for (int turn = 0; turn < 20; ++turn) {
+                    good += at.upsert("k" + std::to_string(thread), "v").has_value();
+                }
+            });
+        }
+    }
+    EXPECT_EQ(good, 60);
+}
+
+TEST(thread_modes, the_programs_executor_runs_everything_on_its_thread) {
+    const auto server = start();
+    asio::io_context context;
+    std::optional<couchbase::cluster> cluster = connect_on(context.get_executor(), *server);
+    const auto at = documents(*cluster);
+    const auto here = std::this_thread::get_id();
+    bool is_read = false;
+    at.async_upsert("k", "v", {}, [&](const auto& stored) {
+        EXPECT_TRUE(stored) << words(stored);
+        EXPECT_EQ(std::this_thread::get_id(), here);
+        at.async_get("k", {}, [&](const read_result& read) {
+            EXPECT_TRUE(read) << words(read);
+            is_read = read.has_value();
+            cluster->close();  // the context runs out of work
+        });
+    });
+    context.run_for(30s);
+    EXPECT_TRUE(is_read);
+    cluster.reset();
+    context.restart();
+    context.run_for(30s);
+}
+
+TEST(thread_modes, a_pool_of_threads_is_used_through_a_strand) {
+    const auto server = start();
+    asio::thread_pool pool(3);
+    {
+        const auto cluster = connect_on(pool.get_executor(), *server);
+        const auto at = documents(cluster);
+        std::vector<std::future<std::expected<couchbase::mutation_result, couchbase::error>>> all;
+        for (int number = 0; number < 100; ++number) {
+            all.push_back(at.async_upsert("k" + std::to_string(number), "v", {}, asio::use_future));
+        }
+        for (auto& each : all) {
+            const auto result = each.get();
+            EXPECT_TRUE(result) << words(result);
+        }
+        // From a thread that is not the pool's, blocking is fine.
+        EXPECT_EQ(at.get("k1")->text(), "v");
+    }
+    pool.join();
+}
+
+TEST(thread_modes, a_blocking_call_from_inside_the_loop_is_refused_by_name) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    std::promise<std::error_code> inside;
+    at.async_get(
+        "k", {}, [&](const read_result&) { inside.set_value(at.get("k").error().code()); });
+    EXPECT_EQ(inside.get_future().get(), couchbase::client_errc::blocking_call_in_loop);
+
+    asio::thread_pool pool(2);
+    const auto on_pool = connect_on(pool.get_executor(), *server);
+    std::promise<std::error_code> refused;
+    asio::post(pool, [&] { refused.set_value(documents(on_pool).get("k").error().code()); });
+    EXPECT_EQ(refused.get_future().get(), couchbase::client_errc::blocking_call_in_loop);
+    on_pool.close();
+    EXPECT_EQ(cluster.drive(1ms).error().code(), couchbase::client_errc::option_invalid);
+}
+
+TEST(thread_modes, a_context_destroyed_with_operations_inside_completes_them) {
+    const auto server = start();
+    add_fault(*server, fault(reprise::wire::opcode::get, sandbox::fault_no_answer{}));
+    int canceled = 0;
+    {
+        std::optional<couchbase::cluster> cluster;
+        asio::io_context context;
+        cluster = connect_on(context.get_executor(), *server);
+        const auto at = documents(*cluster);
+        at.async_get("k", {}, [&](const read_result& read) {
+            canceled += !read && read.error().code() == couchbase::errc::request_canceled;
+        });
+        context.run_for(300ms);
+        cluster.reset();
+    }
+    EXPECT_EQ(canceled, 1);
+}
+
+}  // namespace
