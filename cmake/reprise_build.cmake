@@ -98,7 +98,8 @@ endfunction()
 # test that carries the id then fails. The library code under mutation must be in headers or given
 # among SOURCES, so that the definition reaches it.
 function(reprise_mutant id)
-  if(NOT REPRISE_BUILD_TESTS)
+  # Sanitizers have nothing to say about a mutant, and unity builds cannot mix it with its library.
+  if(NOT REPRISE_BUILD_TESTS OR REPRISE_SANITIZED)
     return()
   endif()
   cmake_parse_arguments(arg "" "STANDARD" "SOURCES;LINK;INCLUDE" ${ARGN})

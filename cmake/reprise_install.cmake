@@ -6,26 +6,41 @@ set(REPRISE_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/reprise")
 set(REPRISE_INSTALLED_COMPONENTS)
 set(REPRISE_COMPONENT_NEEDS) # text for reprise_config.cmake.in, filled per component
 
-# reprise_install(component [REQUIRES component...] [PACKAGES "name arguments"...])
-# Installs target reprise_<component> with the headers of libs/<component>. REQUIRES: components it
-# links. PACKAGES: what find_package(reprise) must find for it, as arguments of find_dependency.
+# reprise_install(component [LIBRARIES library...] [HIDDEN library...] [REQUIRES component...]
+#                 [PACKAGES "name arguments"...] [MODULES "name module"...])
+# Installs targets reprise_<library> with the headers of libs/<library>. LIBRARIES: what the
+# component consists of, in the order of the link lines, otherwise the one of its name; a library is
+# in one component. HIDDEN: those of them that are linked only, so their headers stay here.
+# REQUIRES: all other components it stands on, in that order, too. PACKAGES: what
+# find_package(reprise) must find for it, as arguments of find_dependency; MODULES: the same through
+# pkg-config.
 function(reprise_install component)
-  cmake_parse_arguments(arg "" "" "REQUIRES;PACKAGES" ${ARGN})
-  if(NOT TARGET reprise_${component})
-    return()
+  cmake_parse_arguments(arg "" "" "LIBRARIES;HIDDEN;REQUIRES;PACKAGES;MODULES" ${ARGN})
+  if(NOT arg_LIBRARIES)
+    set(arg_LIBRARIES ${component})
   endif()
-  install(TARGETS reprise_${component} EXPORT reprise_${component}
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
-    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/libs/${component}/include/"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ${component} FILES_MATCHING PATTERN "*.hpp")
-  install(EXPORT reprise_${component} NAMESPACE reprise:: FILE reprise_${component}.cmake
-    DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
+  foreach(library IN LISTS arg_LIBRARIES)
+    if(NOT TARGET reprise_${library})
+      return()
+    endif()
+  endforeach()
+  foreach(library IN LISTS arg_LIBRARIES)
+    install(TARGETS reprise_${library} EXPORT reprise_${library}
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+      INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT reprise_${library} NAMESPACE reprise:: FILE reprise_${library}.cmake
+      DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
+    if(NOT library IN_LIST arg_HIDDEN)
+      install(DIRECTORY "${PROJECT_SOURCE_DIR}/libs/${library}/include/"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ${component}
+        FILES_MATCHING PATTERN "*.hpp")
+    endif()
+  endforeach()
   list(APPEND REPRISE_INSTALLED_COMPONENTS ${component})
-  list(JOIN arg_REQUIRES " " requires)
-  string(APPEND REPRISE_COMPONENT_NEEDS "set(reprise_${component}_requires ${requires})\n")
-  list(JOIN arg_PACKAGES ";" packages)
-  string(APPEND REPRISE_COMPONENT_NEEDS "set(reprise_${component}_packages \"${packages}\")\n")
+  foreach(need IN ITEMS LIBRARIES REQUIRES PACKAGES MODULES)
+    string(TOLOWER ${need} name)
+    string(APPEND REPRISE_COMPONENT_NEEDS "set(reprise_${component}_${name} \"${arg_${need}}\")\n")
+  endforeach()
   set(REPRISE_INSTALLED_COMPONENTS "${REPRISE_INSTALLED_COMPONENTS}" PARENT_SCOPE)
   set(REPRISE_COMPONENT_NEEDS "${REPRISE_COMPONENT_NEEDS}" PARENT_SCOPE)
 endfunction()
@@ -33,6 +48,13 @@ endfunction()
 reprise_install(retry)
 reprise_install(retry_testing REQUIRES retry)
 reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads)
+# The protocol, which client and sandbox stand on.
+reprise_install(wire REQUIRES retry LIBRARIES base json wire
+  PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG")
+reprise_install(couchbase REQUIRES retry wire LIBRARIES engine net couchbase HIDDEN net
+  PACKAGES "Boost 1.81" OpenSSL Threads MODULES "cares libcares")
+reprise_install(sandbox REQUIRES retry wire LIBRARIES http sandbox sandbox_net HIDDEN http
+  PACKAGES "Boost 1.81" "OpenSSL 3" Threads)
 
 if(TARGET reprise_retry)
   # The package files belong to component `retry`, which every other component requires.

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs benchmarks and prints JSON: absolute figures, and ratios taken within the same run.
 
-`./dev bench` runs all, `./dev bench retry` one. Ratios are the point: absolute figures of a small
-virtual machine say little. The bars are printed beside them; nothing here fails a build.
+`./dev bench` runs all, `./dev bench retry` or `./dev bench kv` one. Ratios are the point: absolute
+figures of a small virtual machine say little. The bars are printed beside them; nothing here fails
+a build.
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -52,7 +54,83 @@ def bench_retry(build):
             "ratios": ratios, "limits": limits}
 
 
-BENCHMARKS = {"retry": bench_retry}
+KV_ROUNDS = 5
+KV_OPERATIONS = 200_000  # per measurement, or
+KV_SECONDS = 1.0         # this long, whichever ends first
+# Client CPU per operation, at most so many times the bare client's. The bar holds on one core.
+KV_CPU_BAR = 5.0
+# Client round trips per second, at least so much of the bare client's. Holds for caller_drives.
+KV_ROUND_TRIPS_BAR = 0.75
+KV_ALLOCATIONS_BAR = 0.0
+
+
+def run_pinned(program, core, arguments):
+    """The JSON object that a program prints, run on one core."""
+    result = subprocess.run(["taskset", "-c", str(core), str(program), *map(str, arguments)],
+                            stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+    return json.loads(result.stdout)
+
+
+def run_kv_rounds(build, client_core, responder_core):
+    """Bare and client results of each round, all against one responder."""
+    programs = build / "bin"
+    responder = subprocess.Popen(
+        ["taskset", "-c", str(responder_core), str(programs / "kv_canned_responder")],
+        stdout=subprocess.PIPE, text=True)
+    try:
+        arguments = [int(responder.stdout.readline()), KV_OPERATIONS, KV_SECONDS]
+        return [(run_pinned(programs / "kv_bare_client", client_core, arguments),
+                 run_pinned(programs / "kv_client_bench", client_core, arguments))
+                for _ in range(KV_ROUNDS)]
+    finally:
+        responder.terminate()
+        responder.wait()
+
+
+def kv_medians(results):
+    return {name: {field: round(statistics.median(each[name][field] for each in results), 4)
+                   for field in results[0][name]}
+            for name in results[0]}
+
+
+def kv_ratio(rounds, client_name, bare_name, field):
+    """Median over the rounds of client / bare: what disturbs a round disturbs both."""
+    return statistics.median(client[client_name][field] / bare[bare_name][field]
+                             for bare, client in rounds)
+
+
+def kv_placement(rounds, is_same_core):
+    report = {"bare": kv_medians([bare for bare, _ in rounds]),
+              "client": kv_medians([client for _, client in rounds]), "ratios": {}, "limits": {}}
+    for name, figures in report["client"].items():
+        allocations = round(figures["allocations_per_op"], 2)
+        report["limits"][f"{name}_allocations_per_op"] = {
+            "value": allocations, "bar": KV_ALLOCATIONS_BAR,
+            "within_bar": allocations <= KV_ALLOCATIONS_BAR}
+        if name.startswith("in_flight_64"):
+            ratio = kv_ratio(rounds, name, "in_flight_64", "cpu_ns_per_op")
+            bar = KV_CPU_BAR if is_same_core else None
+            is_within = None if bar is None else ratio <= bar
+            label = f"{name}_cpu_to_bare"
+        else:
+            ratio = kv_ratio(rounds, name, "one_at_a_time", "ops_per_second")
+            bar = KV_ROUND_TRIPS_BAR if name.endswith("caller_drives") else None
+            is_within = None if bar is None else ratio >= bar
+            label = f"{name}_round_trips_to_bare"
+        report["ratios"][label] = {"ratio": round(ratio, 2), "bar": bar, "within_bar": is_within}
+    return report
+
+
+def bench_kv(build):
+    cores = sorted(os.sched_getaffinity(0))
+    report = {"rounds": KV_ROUNDS,
+              "same_core": kv_placement(run_kv_rounds(build, cores[0], cores[0]), True)}
+    if len(cores) > 1:
+        report["other_core"] = kv_placement(run_kv_rounds(build, cores[0], cores[1]), False)
+    return report
+
+
+BENCHMARKS = {"retry": bench_retry, "kv": bench_kv}
 
 
 def main():

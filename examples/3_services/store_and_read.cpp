@@ -1,7 +1,6 @@
-// Stores a document and reads it back. On the sandbox:
+// Stores a document and reads it back. With a cluster of its own:
 //
-//     reprise sandbox start --bucket travel --user app --password secret --port 21210
-//     store_and_read couchbase://127.0.0.1:21210
+//     reprise sandbox run --bucket travel --user app --password secret -- store_and_read
 
 // [readme]
 #include <cstdlib>
@@ -9,30 +8,20 @@
 
 #include <reprise/couchbase.hpp>
 
-namespace couchbase = reprise::couchbase;
-
-int fail(const couchbase::error& error) {
-    std::cerr << error << '\n';  // what happened, on every attempt
-    return 1;
-}
-
-int main(int argc, char** argv) {
-    const char* where = argc > 1 ? argv[1] : std::getenv("REPRISE_CONNECT");
-    if (where == nullptr) {
-        std::cerr << "Start a cluster with `reprise sandbox start`, then give me its address.\n";
+int main() {
+    const char* where = std::getenv("REPRISE_CONNECT");
+    auto cluster = reprise::couchbase::cluster::connect(
+        where ? where : "couchbase://127.0.0.1", {.username = "app", .password = "secret"});
+    if (!cluster) {
+        std::cerr << cluster.error() << '\n';
         return 2;
     }
-    auto cluster = couchbase::cluster::connect(where, {.username = "app", .password = "secret"});
-    if (!cluster) {
-        return fail(cluster.error());
-    }
     auto airlines = cluster->bucket("travel").default_collection();
-    if (auto stored = airlines.upsert("airline_10", "Reprise Air"); !stored) {
-        return fail(stored.error());
-    }
+    auto stored = airlines.upsert("airline_10", "Reprise Air");
     auto airline = airlines.get("airline_10");
-    if (!airline) {
-        return fail(airline.error());
+    if (!stored || !airline) {
+        std::cerr << (stored ? airline.error() : stored.error()) << '\n';  // with every attempt
+        return 1;
     }
     std::cout << airline->text() << '\n';
 }

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Installs the retry library and uses it as a stranger would.
+"""Installs the libraries and uses them as a stranger would.
 
-The library goes into a temporary prefix, the consumer is copied out of the tree and built as C++20
+The retry library goes into a temporary prefix, the consumer is copied out of the tree and built as C++20
 twice: by CMake's find_package, where Boost must not even be looked for, and by pkg-config with the
 bare compiler. Both programs must run. The prefix is moved in between, since packages move. Asking
 for a component that is not there must fail with a message that names it and those that are there.
+
+With --client-consumer the client and the sandbox go into another prefix, each by its component's
+name. A program that links the client alone says how it is used, is refused by an installation
+without the client, and one with a sandbox of its own stores and reads a document.
 """
 
 import argparse
@@ -30,6 +34,18 @@ def run(step, command, environment=None, expect_failure=False):
     return result.stdout
 
 
+def configure_command(options, source, prefix):
+    return [options.cmake, "-S", source, "-G", options.generator,
+            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
+            f"-DCMAKE_CXX_FLAGS={options.flags}", "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF"]
+
+
+def install(options, prefix, component):
+    run(f"install {component}", [options.cmake, "--install", options.build, "--prefix", prefix,
+                                 "--component", component])
+
+
 def check_headers(prefix):
     """Component retry brings its headers and no others."""
     tops = sorted(path.name for path in (prefix / "include/reprise").iterdir())
@@ -39,10 +55,7 @@ def check_headers(prefix):
 
 def check_find_package(options, work, prefix):
     """Builds and runs the consumer by find_package; then asks for a component that is missing."""
-    configure = [options.cmake, "-S", work / "consumer", "-G", options.generator,
-                 f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-                 f"-DCMAKE_CXX_FLAGS={options.flags}", "-DCMAKE_BUILD_TYPE=Debug",
-                 "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF"]
+    configure = configure_command(options, work / "consumer", prefix)
     run("configure with find_package", configure + ["-B", work / "build"])
     run("build with CMake", [options.cmake, "--build", work / "build"])
     run("run the CMake consumer", [work / "build/consumer"])
@@ -68,11 +81,41 @@ def check_pkg_config(options, work, prefix):
     run("run the plain consumer", [work / "plain"])
 
 
+def check_client(options, work):
+    """Builds and runs the client's consumer against components installed by their names."""
+    prefix = work / "client"
+    configure = configure_command(options, work / "client_consumer", prefix)
+    install(options, prefix, "retry")
+    output = run("an installation without the client is refused",
+                 configure + ["-B", work / "without_client"], expect_failure=True)
+    if "component 'couchbase' is not installed here" not in " ".join(output.split()):
+        raise failed(f"the message does not name the missing component:\n{output}")
+    install(options, prefix, "couchbase")
+    output = run("the client without the protocol is refused",
+                 configure + ["-B", work / "without_wire"], expect_failure=True)
+    if "component 'couchbase' needs component 'wire'" not in " ".join(output.split()):
+        raise failed(f"the message does not name the missing part:\n{output}")
+    install(options, prefix, "wire")
+    install(options, prefix, "sandbox")
+    tops = {path.name for path in (prefix / "include/reprise").iterdir()}
+    if {"net", "http", "lab", "testing"} & tops:
+        raise failed(f"unexpected headers in include/reprise: {sorted(tops)}")
+    run("configure the client's consumer", configure + ["-B", work / "client_build"])
+    run("build the client's consumer", [options.cmake, "--build", work / "client_build"])
+    usage = run("run the client without a cluster", [work / "client_build/store_and_read"])
+    if "usage: store_and_read" not in usage:
+        raise failed(f"no usage:\n{usage}")
+    stored = run("run the client on its own sandbox", [work / "client_build/with_sandbox"])
+    if stored != "Reprise Air\n":
+        raise failed(f"another document was read:\n{stored}")
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Installs and uses the retry library.")
+    parser = argparse.ArgumentParser(description="Installs and uses the libraries.")
     parser.add_argument("--cmake", required=True)
     parser.add_argument("--build", type=Path, required=True, help="build directory to install")
-    parser.add_argument("--consumer", type=Path, required=True, help="folder of the consumer")
+    parser.add_argument("--consumer", type=Path, help="folder of the retry library's consumer")
+    parser.add_argument("--client-consumer", type=Path, help="folder of the client's consumer")
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", default="", help="flags the library was built with")
     parser.add_argument("--generator", required=True)
@@ -80,14 +123,17 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        shutil.copytree(options.consumer, work / "consumer")
         try:
-            run("install", [options.cmake, "--install", options.build, "--prefix", work / "first",
-                            "--component", "retry"])
-            prefix = (work / "first").rename(work / "moved")
-            check_headers(prefix)
-            check_find_package(options, work, prefix)
-            check_pkg_config(options, work, prefix)
+            if options.consumer:
+                shutil.copytree(options.consumer, work / "consumer")
+                install(options, work / "first", "retry")
+                prefix = (work / "first").rename(work / "moved")
+                check_headers(prefix)
+                check_find_package(options, work, prefix)
+                check_pkg_config(options, work, prefix)
+            if options.client_consumer:
+                shutil.copytree(options.client_consumer, work / "client_consumer")
+                check_client(options, work)
         except failed as problem:
             print(f"install: {problem}")
             return 1

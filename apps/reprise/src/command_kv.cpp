@@ -30,9 +30,20 @@ struct kv_options {
 };
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 document (or scope, collection) not found, "
-    "4 exists or CAS mismatch, 5 timeout, 6 authentication, TLS or bucket access, "
-    "7 another answer of the server.";
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  failed otherwise: canceled, a file that cannot be read\n"
+    "  2  wrong usage; nothing was done\n"
+    "  3  no such document, scope or collection\n"
+    "  4  the document exists, or has another CAS\n"
+    "  5  timeout\n"
+    "  6  wrong password, TLS, no such bucket or no access to it\n"
+    "  7  another answer of the server\n";
+
+/// One line each, below "Examples:".
+[[nodiscard]] std::string make_footer(std::string_view examples) {
+    return fmt::format("{}\nExamples:\n{}", exit_codes, examples);
+}
 
 [[nodiscard]] int exit_code_of(const std::error_code& code) {
     using couchbase::errc;
@@ -235,9 +246,9 @@ void run_remove(const kv_options& options) {
 }
 
 // The options all six have.
-std::shared_ptr<kv_options> add_document_options(CLI::App& command) {
+std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_view examples) {
+    command.footer(make_footer(examples));
     auto options = std::make_shared<kv_options>();
-    command.footer(exit_codes);
     command.add_option("key", options->key, "The document's key")->required();
     add_access_options(command, options->access);
     command.add_option("--scope", options->scope, "Scope; otherwise _default");
@@ -249,7 +260,11 @@ std::shared_ptr<kv_options> add_document_options(CLI::App& command) {
 void add_store_command(
     CLI::App& app, const char* name, const char* help, couchbase::detail::call_kind kind) {
     CLI::App* command = app.add_subcommand(name, help);
-    const auto options = add_document_options(*command);
+    const auto options = add_document_options(
+        *command, fmt::format(
+                      "  reprise {0} k '{{\"a\": 1}}' -c couchbase://host -u app -b travel\n"
+                      "  reprise {0} k - --as binary -c couchbase://host < file",
+                      name));
     command->add_option("value", options->value, "The value; - reads standard input")->required();
     command
         ->add_option(
@@ -268,15 +283,22 @@ void add_store_command(
 
 void add_kv_commands(CLI::App& app) {
     CLI::App* get = app.add_subcommand("get", "Read a document");
-    get->callback([options = add_document_options(*get)] { run_get(*options); });
+    const auto get_options = add_document_options(
+        *get,
+        "  reprise get k -c couchbase://host -u app --password-file secret.txt -b travel\n"
+        "  reprise get k --json --scope inventory --collection airline -c couchbase://host");
+    get->callback([get_options] { run_get(*get_options); });
     CLI::App* exists = app.add_subcommand("exists", "Say whether a document is there");
-    exists->callback([options = add_document_options(*exists)] { run_exists(*options); });
+    const auto exists_options =
+        add_document_options(*exists, "  reprise exists k -c couchbase://host -u app -b travel");
+    exists->callback([exists_options] { run_exists(*exists_options); });
     using couchbase::detail::call_kind;
     add_store_command(app, "upsert", "Store a document", call_kind::upsert);
     add_store_command(app, "insert", "Store a new document", call_kind::insert);
     add_store_command(app, "replace", "Store over a document", call_kind::replace);
     CLI::App* remove = app.add_subcommand("remove", "Remove a document");
-    const auto options = add_document_options(*remove);
+    const auto options =
+        add_document_options(*remove, "  reprise remove k -c couchbase://host -u app -b travel");
     remove->add_option("--cas", options->cas, "Only this version");
     remove->callback([options] { run_remove(*options); });
 }

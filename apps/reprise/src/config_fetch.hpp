@@ -14,7 +14,9 @@ namespace reprise::app {
 /// The configuration of a bucket once the client has it. Throws `failure` with the client's error.
 [[nodiscard]] wire::cluster_configuration_ptr fetch_configuration(const kv_access& access);
 
-/// The text of the first seed's error map, inflated. Throws `failure`.
+/// The text of the first seed's error map, inflated. Everything together, from the name to the last
+/// byte, takes no longer than the access' timeout (10 s without one). Throws `failure`, after which
+/// the program is expected to end.
 [[nodiscard]] std::string fetch_error_map(const kv_access& access);
 
 }  // namespace reprise::app

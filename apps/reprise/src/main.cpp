@@ -10,13 +10,25 @@ namespace {
 
 using namespace reprise::app;
 
+constexpr const char* description =
+    "Retries that are right, and a Couchbase client that makes them: documents of a cluster, what "
+    "a\n"
+    "cluster says of itself, a test cluster with faults on demand, and models of retry storms.\n"
+    "Without a cluster (-c) the commands start one of their own.";
+
 constexpr const char* footer =
     "Examples:\n"
-    "  reprise lab list\n"
-    "  reprise lab run metastable\n"
+    "  reprise upsert airline_10 '{\"name\": \"Reprise Air\"}' -c couchbase://host -u app -b "
+    "travel\n"
+    "  reprise get airline_10 -c couchbase://host -u app -b travel\n"
+    "  reprise config --key airline_10 -c couchbase://host\n"
+    "  reprise explain KV_LOCKED\n"
+    "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret\n"
+    "  reprise sandbox run --bucket travel -- ./my_program\n"
     "  reprise lab run outage --clients 100 --seed 7 --html storm.html\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage.";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage. Commands on documents have more: see\n"
+    "reprise get --help. `sandbox run` ends with those of its command.";
 
 [[nodiscard]] int report(exit_code code, const char* message) {
     fmt::print(stderr, "reprise: {}\n", message);
@@ -27,7 +39,7 @@ constexpr const char* footer =
 }
 
 int run(int argc, char** argv) {
-    CLI::App app{"Retries that are right: see what they do in an outage.", "reprise"};
+    CLI::App app{description, "reprise"};
     app.footer(footer);
     app.set_version_flag("--version", "reprise " REPRISE_VERSION);
     app.require_subcommand(1);

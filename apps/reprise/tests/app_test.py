@@ -51,10 +51,28 @@ class ProgramTest(unittest.TestCase):
     def test_help_shows_examples_and_exit_codes(self):
         result = run("--help")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("reprise lab run metastable", result.stdout)
+        self.assertIn("a Couchbase client", result.stdout)
+        for example in ("get airline_10", "upsert airline_10", "sandbox start", "sandbox run",
+                        "lab run outage"):
+            self.assertIn(f"  reprise {example}", result.stdout)
         self.assertIn("Exit codes: 0 done, 1 failed, 2 wrong usage", result.stdout)
         for options in (["lab", "--help"], ["lab", "run", "--help"], ["lab", "list", "--help"]):
             self.assertEqual(run(*options).returncode, 0)
+
+    def test_help_of_document_commands_shows_examples_and_every_exit_code(self):
+        for command in ("get", "exists", "upsert", "insert", "replace", "remove"):
+            result = run(command, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(f"  reprise {command} k", result.stdout)
+            for code in range(8):
+                self.assertRegex(result.stdout, rf"(?m)^ +{code}  \w")
+
+    def test_help_of_the_sandbox_shows_examples(self):
+        for command in ([], ["start"], ["run"]):
+            result = run("sandbox", *command, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("  reprise sandbox ", result.stdout)
+        self.assertIn("REPRISE_CONNECT", run("sandbox", "run", "--help").stdout)
 
     def test_help_of_run_names_every_option(self):
         text = run("lab", "run", "--help").stdout

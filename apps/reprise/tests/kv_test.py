@@ -7,6 +7,7 @@ Usage: kv_test.py PROGRAM
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -140,6 +141,27 @@ class WithoutCluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("errors.1.attrs", shown.stderr)
         self.assertEqual(run("config", "--file", "/nonexistent/file").returncode, 1)
+
+    def test_error_map_gives_up_at_its_timeout(self):
+        # Each takes the connection and never answers: one in plain, one in the TLS handshake.
+        for scheme in ("couchbase", "couchbases"):
+            with self.subTest(scheme=scheme), socket.create_server(("127.0.0.1", 0)) as silent:
+                port = silent.getsockname()[1]
+                shown = run("error-map", "-c", f"{scheme}://127.0.0.1:{port}", "--timeout", "200ms")
+                self.assertEqual(shown.returncode, 1, shown.stderr)
+                self.assertIn(f"127.0.0.1:{port}: timeout: no error map within 200 ms",
+                              shown.stderr)
+        refused = run("error-map", "-c", "couchbase://127.0.0.1:1", "--timeout", "5s")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("127.0.0.1:1: ", refused.stderr)
+        self.assertNotIn("timeout", refused.stderr)
+
+    def test_what_the_client_does_not_have_is_refused_by_every_command(self):
+        for command in (["get", "k"], ["config"], ["error-map"]):
+            with self.subTest(command=command):
+                refused = run(*command, "-c", "couchbase://127.0.0.1:1?query_timeout=1s")
+                self.assertEqual(refused.returncode, 2, refused.stderr)
+                self.assertIn("query_timeout: this client does not have it yet", refused.stderr)
 
     def test_everything_can_be_explained(self):
         self.assertIn("KV_TEMPORARY_FAILURE", run("explain", "0x86").stdout)

@@ -104,6 +104,65 @@ class SandboxTest(unittest.TestCase):
             self.assertEqual(wrong.returncode, 1)
             self.assertIn("token", wrong.stderr)
 
+    def test_run_gives_a_command_a_cluster_and_ends_with_its_code(self):
+        script = ("import json, os, subprocess, sys; "
+                  "print(json.dumps({name: value for name, value in os.environ.items()"
+                  " if name.startswith('REPRISE_')})); "
+                  "print(json.dumps(sys.argv[1:])); sys.exit(7)")
+        ended = run("run", "--nodes", "1", "--replicas", "0", "--user", "u", "--password", "p",
+                    "--bucket", "b", "--", sys.executable, "-c", script, "--bucket", "x", "--", "-y")
+        self.assertEqual((ended.returncode, ended.stderr), (7, ""))
+        found, given = map(json.loads, ended.stdout.splitlines())
+        self.assertEqual(given, ["--bucket", "x", "--", "-y"])
+        self.assertRegex(found.pop("REPRISE_CONNECT"), r"^couchbase://127\.0\.0\.1:\d+$")
+        self.assertEqual(found, {"REPRISE_USERNAME": "u", "REPRISE_PASSWORD": "p"})
+
+    def test_run_lets_the_command_in(self):
+        use = ('"$0" upsert k v -c "$REPRISE_CONNECT" -u "$REPRISE_USERNAME" --bucket b >/dev/null'
+               ' && "$0" get k -c "$REPRISE_CONNECT" -u "$REPRISE_USERNAME" --bucket b')
+        for options in ([], ["--tls"]):
+            with self.subTest(options=options):
+                ended = run("run", *options, "--user", "someone", "--password", "p w", "--bucket",
+                            "b", "--", "sh", "-c", use, PROGRAM)
+                self.assertEqual((ended.returncode, ended.stdout), (0, "v\n"), ended.stderr)
+
+    def test_run_with_tls_tells_the_authority_which_is_gone_at_the_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ca_file = os.path.join(folder, "our ca.pem")
+            ended = run("run", "--nodes", "1", "--replicas", "0", "--tls", "--ca-file", ca_file,
+                        "--ready-file", os.path.join(folder, "ready"), "--", "sh", "-c",
+                        'echo "$REPRISE_CONNECT"; cat "$REPRISE_CA_FILE"; ls "$0"', folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertRegex(ended.stdout.splitlines()[0],
+                             r"^couchbases://.*\?trust_certificate=/.*/our%20ca\.pem$")
+            self.assertIn("BEGIN CERTIFICATE", ended.stdout)
+            self.assertIn("ready\n", ended.stdout)
+            self.assertNotIn("ready", os.listdir(folder))
+
+    def test_run_has_exit_codes_for_what_the_command_could_not_say(self):
+        killed = run("run", "--", "sh", "-c", "kill -9 $$")
+        self.assertEqual(killed.returncode, 128 + 9)
+        missing = run("run", "--", "no-such-program-anywhere")
+        self.assertEqual(missing.returncode, 127)
+        self.assertIn("no-such-program-anywhere", missing.stderr)
+        self.assertEqual(run("run").returncode, 2)
+        refused = run("run", "--nodes", "0", "--", "true")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--nodes", refused.stderr)
+
+    def test_run_passes_sigterm_on_and_does_not_share_its_sockets(self):
+        # The command says how many sockets it has, then waits for the signal.
+        script = ('ls -l /proc/self/fd | grep -c socket; trap "echo bye; exit 3" TERM; '
+                  'echo waiting; while :; do read -r line || sleep 1; done')
+        process = subprocess.Popen(
+            [PROGRAM, "sandbox", "run", "--nodes", "1", "--replicas", "0", "--", "sh", "-c",
+             script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "0\n")
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        process.send_signal(signal.SIGTERM)
+        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual((printed, process.returncode), ("bye\n", 3))
+
     def test_wrong_usage_names_the_option(self):
         for arguments, option in (
                 (["start", "--nodes", "0"], "--nodes"),

@@ -15,7 +15,46 @@ error option_error(std::string text) {
     return {client_errc::option_invalid, std::move(text)};
 }
 
-std::expected<void, error> check_options(
+error string_error(const std::string& parameter, const std::string& text) {
+    return {client_errc::connection_string_invalid, parameter + ": " + text};
+}
+
+// Parameters that are right in a connection string, but belong to what this client does not have:
+// an operator who sets one must not believe that it works.
+std::expected<void, error> check_parameters(const wire::connection_string& where) {
+    const auto& given = where.parameters;
+    const std::pair<bool, const char*> missing[] = {
+        {given.view_timeout.has_value(), "view_timeout"},
+        {given.query_timeout.has_value(), "query_timeout"},
+        {given.analytics_timeout.has_value(), "analytics_timeout"},
+        {given.search_timeout.has_value(), "search_timeout"},
+        {given.management_timeout.has_value(), "management_timeout"},
+        {given.config_idle_redial_timeout.has_value(), "config_idle_redial_timeout"},
+        {given.idle_http_connection_timeout.has_value(), "idle_http_connection_timeout"},
+        {given.max_http_connections.has_value(), "max_http_connections"}};
+    for (const auto& [is_given, name] : missing) {
+        if (is_given) {
+            return std::unexpected(string_error(name, "this client does not have it yet"));
+        }
+    }
+    const std::pair<bool, const char*> for_tls[] = {
+        {given.tls_verify.has_value(), "tls_verify"},
+        {given.trust_certificate.has_value(), "trust_certificate"}};
+    for (const auto& [is_given, name] : for_tls) {
+        if (is_given && where.security != wire::transport::tls) {
+            return std::unexpected(string_error(name, "needs TLS: use couchbases://"));
+        }
+    }
+    // The system counts in whole seconds, and zero would mean off.
+    if (given.tcp_keepalive_time && *given.tcp_keepalive_time < std::chrono::seconds{1}) {
+        return std::unexpected(string_error(
+            "tcp_keepalive_time", "must be at least 1s; enable_tcp_keepalives=false is off"));
+    }
+    return {};
+}
+
+// Who the client is, and how it is kept secret.
+std::expected<void, error> check_identity(
     const cluster_options& options, const wire::connection_string& where) {
     const bool has_certificate = !options.tls.certificate_file.empty();
     const int identities =
@@ -28,26 +67,33 @@ std::expected<void, error> check_options(
         return std::unexpected(option_error(
             "only one of username, bearer_token and tls.certificate_file can be used"));
     }
-    if (has_certificate && where.security != wire::transport::tls) {
-        return std::unexpected(option_error("tls.certificate_file needs TLS: use couchbases://"));
+    if (options.username.empty() && !options.password.empty()) {
+        return std::unexpected(option_error("password needs a username"));
     }
-    if (options.kv_connections_per_node < 1 || options.kv_connections_per_node > 64) {
-        return std::unexpected(option_error("kv_connections_per_node must be 1 to 64"));
-    }
-    const std::pair<duration, const char*> times[] = {
-        {options.kv_timeout, "kv_timeout"},
-        {options.kv_durable_timeout, "kv_durable_timeout"},
-        {options.connect_timeout, "connect_timeout"},
-        {options.config_poll_interval, "config_poll_interval"},
-        {options.dns_timeout, "dns_timeout"}};
-    for (const auto& [value, name] : times) {
-        if (value <= duration::zero()) {
-            return std::unexpected(option_error(std::string(name) + " must be above zero"));
+    // Somebody who says whom to trust must not be left without TLS.
+    const std::pair<bool, const char*> for_tls[] = {
+        {has_certificate, "tls.certificate_file"},
+        {!options.tls.key_file.empty(), "tls.key_file"},
+        {!options.tls.ca_file.empty(), "tls.ca_file"},
+        {!options.tls.ca_pem.empty(), "tls.ca_pem"},
+        {!options.tls.is_verified, "tls.is_verified"}};
+    for (const auto& [is_given, name] : for_tls) {
+        if (is_given && where.security != wire::transport::tls) {
+            return std::unexpected(
+                option_error(std::string(name) + " needs TLS: use couchbases://"));
         }
     }
-    if (options.parked_count_max == 0 || options.submission_count_max == 0) {
-        return std::unexpected(
-            option_error("parked_count_max and submission_count_max must be above zero"));
+    return {};
+}
+
+// What the engine does not see of the options.
+std::expected<void, error> check_driver(const cluster_options& options) {
+    if (options.dns_timeout < std::chrono::milliseconds{1} ||
+        options.dns_timeout > std::chrono::minutes{1}) {
+        return std::unexpected(option_error("dns_timeout must be 1 ms to 60 s"));
+    }
+    if (options.submission_count_max == 0) {
+        return std::unexpected(option_error("submission_count_max must be above zero"));
     }
     return {};
 }
@@ -100,14 +146,16 @@ void override_with(Target& target, const std::optional<Source>& given) {
     }
 }
 
-// What the string says wins. Parameters of services that are not there yet are legal and wait.
-void apply_string(net::client_options& to, const wire::connection_string& where) {
+void apply_hosts(net::client_options& to, const wire::connection_string& where) {
     to.engine.seeds = where.hosts;
     to.engine.transport = where.security;
     if (where.is_dns_srv_eligible()) {
         to.engine.dns_srv_name = where.dns_srv_name();
     }
-    const auto& given = where.parameters;
+}
+
+// What the string says wins.
+void apply_parameters(net::client_options& to, const wire::connection_parameters& given) {
     override_with(to.engine.connect_timeout, given.kv_connect_timeout);
     override_with(to.engine.kv_timeout, given.kv_timeout);
     override_with(to.engine.kv_durable_timeout, given.kv_durable_timeout);
@@ -125,6 +173,14 @@ void apply_string(net::client_options& to, const wire::connection_string& where)
     }
 }
 
+// Fields that have another name in a connection string.
+std::string parameter_name(const std::string& field) {
+    if (field == "connect_timeout") {
+        return "kv_connect_timeout";
+    }
+    return field == "kv_connections_per_node" ? "num_kv_connections" : field;
+}
+
 }  // namespace
 
 std::expected<connect_plan, error> plan_connect(
@@ -134,11 +190,25 @@ std::expected<connect_plan, error> plan_connect(
         return std::unexpected(
             error(client_errc::connection_string_invalid, wire::to_string(where.error())));
     }
-    if (auto checked = check_options(options, *where); !checked) {
+    if (auto checked = check_parameters(*where); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
+    if (auto checked = check_identity(options, *where); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
+    if (auto checked = check_driver(options); !checked) {
         return std::unexpected(std::move(checked.error()));
     }
     connect_plan plan{to_client(options), where->bucket};
-    apply_string(plan.options, *where);
+    apply_hosts(plan.options, *where);
+    // First what the program says, then with the string over it: so it is clear whom to blame.
+    if (const auto refused = engine::check(plan.options.engine)) {
+        return std::unexpected(option_error(refused->field + " " + refused->message));
+    }
+    apply_parameters(plan.options, where->parameters);
+    if (const auto refused = engine::check(plan.options.engine)) {
+        return std::unexpected(string_error(parameter_name(refused->field), refused->message));
+    }
     return plan;
 }
 

@@ -9,6 +9,10 @@ namespace reprise::couchbase {
 std::expected<cluster, error> connect(
     const boost::asio::any_io_executor& executor, std::string_view connection_string,
     const cluster_options& options) {
+    if (options.threads == thread_mode::caller_drives) {
+        return std::unexpected(
+            error(client_errc::option_invalid, "threads: caller_drives contradicts an executor"));
+    }
     auto plan = detail::plan_connect(connection_string, options);
     if (!plan) {
         return std::unexpected(std::move(plan.error()));

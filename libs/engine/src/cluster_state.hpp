@@ -10,6 +10,7 @@
 #include <reprise/wire/error_map.hpp>
 #include <reprise/wire/ids.hpp>
 
+#include "circuit_breaker.hpp"
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
 #include "operation_slot.hpp"
@@ -24,7 +25,9 @@ class kv_connection;
 using wait_list = intrusive_list<operation_slot>;
 
 // One address, whatever buckets use it. Kept as long as the engine, since histories name it.
-struct endpoint_record {
+struct endpoint_record : engine_timer {
+    endpoint_record() noexcept : engine_timer(timer_kind::endpoint) {}
+
     std::uint32_t number = 0;
     std::string host;
     std::uint16_t port = 0;
@@ -36,6 +39,7 @@ struct endpoint_record {
     // The node's error map, while any connection to it lives.
     std::shared_ptr<const wire::error_map> error_map;
     std::size_t error_map_shares = 0;
+    std::optional<circuit_breaker> breaker;  // absent: not enabled
 };
 
 // One wish to be connected: a bucket's connection number `ordinal` to an endpoint. Connects, and

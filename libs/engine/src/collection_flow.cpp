@@ -12,7 +12,8 @@ namespace reprise::engine {
 
 void engine_core::await_collection(operation_slot& slot, collection_entry& entry, time_point now) {
     bucket_state& bucket = *entry.bucket;
-    if (entry.state != collection_state::unknown) {
+    const bool is_stuck = terminal_reason(bucket) && !is_dispatchable(slot);
+    if (entry.state != collection_state::unknown && !is_stuck) {
         return park_silently(slot, entry.waiters, now);
     }
     kv_connection* connection = any_open(bucket, bucket.noop_turn);

@@ -237,6 +237,7 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     if (connection.state != connection_state::open) {
         return;  // the configuration does not have this node any more
     }
+    close_breaker(*link.endpoint, now);  // the bootstrap was answered
     wake(link.waiters, now);
     wake(bucket.topology_waiters, now);
     sync_links(bucket, now);
@@ -289,6 +290,8 @@ void engine_core::finish_connection(
             slots.push_back(&operations_.at(entry.target));
         } else if (entry.kind == waiter_kind::collection) {
             questions.push_back(bucket.collections[entry.target].get());
+        } else if (entry.kind == waiter_kind::canary) {
+            on_canary_lost(*link.endpoint, now);
         }
         if (entry.kind != waiter_kind::nobody) {
             connection.waiting.erase(entry);
@@ -326,6 +329,11 @@ void engine_core::requeue(
             retry_case failed;
             failed.reason = retry_reason::socket_closed_while_in_flight;
             failed.stage = attempt_stage::network;
+            if (slot->endpoint >= 0) {
+                note_outcome(
+                    *endpoints_[static_cast<std::size_t>(slot->endpoint)], errc::request_canceled,
+                    now);
+            }
             retry(*slot, failed, now);
         } else if (was_handed) {
             dispatch_failed(*slot, retry_reason::socket_not_available, now);

@@ -142,6 +142,9 @@ void engine_core::close(time_point now) {
             link->connection = nullptr;
         }
     }
+    for (const auto& known : endpoints_) {
+        wheel_.disarm(*known);
+    }
     for (const auto& [id, connection] : connections_) {
         wheel_.disarm(*connection);
         connection->link = nullptr;
@@ -201,6 +204,8 @@ void engine_core::on_time(time_point now) {
                 return poll(static_cast<bucket_state&>(timer), now);
             case timer_kind::collection:
                 return on_collection_due(static_cast<collection_entry&>(timer), now);
+            case timer_kind::endpoint:
+                return on_breaker_due(static_cast<endpoint_record&>(timer), now);
         }
     });
 }

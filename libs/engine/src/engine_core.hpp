@@ -85,6 +85,7 @@ private:
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
+    bool is_dispatchable(const operation_slot& slot) const noexcept;
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
     void make_ready(operation_slot& slot, kv_connection& connection);
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
@@ -157,6 +158,7 @@ private:
     void refresh_terminal_states() noexcept;
     void on_terminal_state(bucket_state* bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);
+    void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
     endpoint_record& endpoint(std::string_view host, std::uint16_t port);
     void take_error_map(
         endpoint_record& endpoint, const std::shared_ptr<const wire::error_map>& map);
@@ -182,6 +184,14 @@ private:
         collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now);
     void on_collection_due(collection_entry& entry, time_point now);
     void forget_question(collection_entry& entry, time_point now);
+
+    // breaker_flow.cpp: circuit breakers of endpoints.
+    void note_outcome(endpoint_record& endpoint, const std::error_code& outcome, time_point now);
+    void on_breaker_due(endpoint_record& endpoint, time_point now);
+    void on_canary_lost(endpoint_record& endpoint, time_point now);
+    void close_breaker(endpoint_record& endpoint, time_point now);
+    void forget_breaker(endpoint_record& endpoint);
+    void arm_breaker(endpoint_record& endpoint);
 
     template <class Message>
     std::optional<std::uint32_t> send_own(

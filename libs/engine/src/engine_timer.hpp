@@ -13,6 +13,7 @@ enum class timer_kind : std::uint8_t {
     link,        // node_link: reconnect
     bucket,      // bucket_state: configuration poll
     collection,  // collection_entry: answer overdue, or ask again
+    endpoint,    // endpoint_record: its circuit breaker
 };
 
 class engine_timer : public base::timer_node {

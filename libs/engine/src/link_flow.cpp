@@ -55,6 +55,10 @@ endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port
     record->host = host;
     record->port = port;
     record->name = wire::to_host_port(host, port);
+    if (options_.circuit_breaker) {
+        wheel_.disarm(*record);
+        record->breaker.emplace(*options_.circuit_breaker);
+    }
     return *record;
 }
 
@@ -129,6 +133,7 @@ void engine_core::retire(node_link& link, time_point now) {
         link.endpoint->is_auth_refused = false;
         link.endpoint->is_tls_failed = false;
         refresh_terminal_states();
+        forget_breaker(*link.endpoint);
     }
     if (kv_connection* connection = link.connection) {
         for (std::size_t left = connection->ready.size(); left > 0; --left) {
@@ -217,6 +222,26 @@ void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
         wake_for_terminal_state(bucket->topology_waiters, now);
         for (std::size_t index = 0; index < bucket->links.size(); ++index) {
             wake_for_terminal_state(bucket->links[index]->waiters, now);
+        }
+        wake_if_stuck(bucket->not_my_vbucket_waiters, *bucket, now);
+        wake_if_stuck(backoff_waiters_, *bucket, now);
+        for (const auto& entry : bucket->collections) {
+            wake_if_stuck(entry->waiters, *bucket, now);
+        }
+    }
+}
+
+// These wait for something else than a connection, and their backoff goes on if they have one. The
+// others would only find out later that nothing can be sent.
+void engine_core::wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now) {
+    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+        operation_slot& slot = *list.front();
+        if (&bucket_of(slot) != &bucket || is_dispatchable(slot)) {
+            list.erase(slot);
+            list.push_back(slot);
+        } else {
+            leave_place(slot);
+            dispatch(slot, true, now);
         }
     }
 }

@@ -16,6 +16,7 @@ enum class waiter_kind : std::uint8_t {
     configuration,  // a poll of the bucket's configuration
     collection,     // target: index of the bucket's collection entry
     probe,          // NOOP to a quiet connection
+    canary,         // NOOP of the endpoint's circuit breaker
     abandoned,      // whoever waited gave up; the answer will be dropped
 };
 

@@ -31,7 +31,7 @@ std::shared_ptr<const retry_history> engine_core::history_of(const operation_slo
 void engine_core::complete(operation_slot& slot, operation_result&& result, time_point now) {
     result.retry_attempts = slot.attempts;
     if (!result.ec) {
-        orchestrator_.on_success(slot.budget_cost, slot.attempts, now);
+        orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
         result.history = history_of(slot);
     }
     wheel_.disarm(slot);
@@ -85,10 +85,12 @@ void engine_core::time_out(operation_slot& slot, time_point now) {
     const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
 #endif
     kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
+    const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     leave_place(slot);
-    complete_error(
-        slot, is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout,
-        {.is_ambiguous = is_ambiguous}, now);
+    complete_error(slot, code, {.is_ambiguous = is_ambiguous}, now);
+    if (connection != nullptr) {
+        note_outcome(*connection->link->endpoint, code, now);
+    }
     // Half of the window lost to requests that are never answered: the connection is sick.
     if (connection != nullptr && !is_closed_ &&
         connection->waiting.abandoned_count() > options_.pipeline_credit / 2) {

@@ -33,6 +33,10 @@ bool is_about_dispatch(retry_reason reason) noexcept {
     }
 }
 
+bool is_open(const kv_connection* connection) noexcept {
+    return connection != nullptr && connection->state == connection_state::open;
+}
+
 // First attempt to connect, not decided yet: worth waiting for, not a failure.
 bool is_still_connecting(const node_link& link) noexcept {
     return !link.has_failed && !link.was_open;
@@ -98,13 +102,19 @@ void engine_core::dispatch_noop(operation_slot& slot, bucket_state& bucket, time
 void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, time_point now) {
     slot.endpoint = static_cast<std::int32_t>(link.endpoint->number);
     kv_connection* connection = link.connection;
-    if (connection != nullptr && connection->state == connection_state::open) {
+    if (is_open(connection)) {
+        if (link.endpoint->breaker && !link.endpoint->breaker->allows()) {
+            retry_case failed;
+            failed.reason = retry_reason::circuit_breaker_open;
+            failed.own_error = own_error_of(failed.reason);
+            return retry(slot, failed, now);
+        }
         if (!is_woken && connection->ready.size() >= options_.ready_count_max) {
             return dispatch_failed(slot, retry_reason::socket_not_available, now);
         }
         return make_ready(slot, *connection);
     }
-    if (is_still_connecting(link)) {
+    if (is_still_connecting(link) && !terminal_reason(*link.bucket)) {
         return park_silently(slot, link.waiters, now);
     }
     dispatch_failed(
@@ -128,6 +138,32 @@ void engine_core::wait_for_topology(operation_slot& slot, bucket_state& bucket, 
         bucket.links, [](const auto& link) { return link->was_open && !link->has_failed; });
     dispatch_failed(
         slot, is_lost ? retry_reason::socket_not_available : retry_reason::node_not_available, now);
+}
+
+// Whether `dispatch` would find a way now.
+bool engine_core::is_dispatchable(const operation_slot& slot) const noexcept {
+    const keyspace_entry& space = keyspaces_[slot.request.keyspace.value];
+    const bucket_state& bucket = *space.bucket;
+    const std::size_t vbuckets = bucket.configuration ? bucket.configuration->vbucket_count() : 0;
+    const bool needs_any =
+        slot.request.kind == operation_kind::noop || vbuckets == 0 ||
+        (space.entry != nullptr && space.entry->state != collection_state::known);
+    if (needs_any) {
+        return std::ranges::any_of(bucket.links, [](const auto& link) {
+            return !link->is_retired && is_open(link->connection);
+        });
+    }
+    route_state route = slot.route;
+    const std::size_t replica =
+        slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
+    const auto vbucket = wire::vbucket_of(slot.request.key.text(), vbuckets);
+    const auto node = choose_node(*bucket.configuration, vbucket.value, replica, route);
+    if (!node) {
+        return false;
+    }
+    const std::size_t ordinal = slot.index % options_.kv_connections_per_node;
+    const node_link* link = bucket.routes[*node * options_.kv_connections_per_node + ordinal];
+    return link != nullptr && is_open(link->connection);
 }
 
 // Nothing was sent. A terminal state explains better than the socket why.
@@ -161,6 +197,7 @@ retry_subject engine_core::subject_of(operation_slot& slot) const {
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
     subject.ticket = {slot.id().value, slot.decision};
+    subject.memory = slot.memory;
     return subject;
 }
 
@@ -204,6 +241,7 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
     ++counters_.retries;
     slot.reasons.insert(slot.failed.reason);
     slot.budget_cost = decided.budget_cost;
+    slot.memory = decided.memory.value_or(slot.memory);
     // After an answer "now" is now. Before one, a loop without any answer between must go through
     // the timer, or a strategy that always says zero would never let go.
     if (decided.delay == duration::zero() && !decided.is_capped &&

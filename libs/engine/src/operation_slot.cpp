@@ -36,6 +36,8 @@ void operation_pool::release(operation_slot& slot) {
     slot.last_reason = retry_reason::unknown;
     slot.reasons = {};
     slot.failed = {};
+    slot.schedule = {};
+    slot.memory = {};
     slot.history = {};
     slot.vbucket = {};
     slot.route = {};

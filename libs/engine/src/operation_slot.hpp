@@ -14,6 +14,7 @@
 #include "operation_history.hpp"
 #include "orchestrator.hpp"
 #include "route.hpp"
+#include "server_schedule.hpp"
 
 namespace reprise::engine {
 
@@ -51,6 +52,8 @@ struct operation_slot : engine_timer, list_hook<operation_slot> {
     retry_reason last_reason = retry_reason::unknown;
     retry_reason_set reasons;
     retry_case failed;  // the attempt a strategy is working on
+    server_schedule schedule;
+    strategy_memory memory;
     operation_history history;
 
     // Where it goes and went.

@@ -55,11 +55,13 @@ request_snapshot make_snapshot(
     snapshot.retry_attempts = subject.attempts;
     snapshot.retry_reasons = subject.reasons;
     snapshot.status = failed.status;
+    snapshot.server_rule = failed.server_rule;
     snapshot.now = now;
     snapshot.deadline = subject.deadline;
     snapshot.random = random;
     snapshot.user_data = subject.user_data;
     snapshot.strategy = strategy;
+    snapshot.memory = subject.memory;
     return snapshot;
 }
 
@@ -140,10 +142,13 @@ verdict orchestrator::on_answer(
                   : strategy_failed(std::move(cause));
 }
 
-void orchestrator::on_success(std::uint32_t cost, std::uint32_t attempts, time_point now) noexcept {
+void orchestrator::on_success(
+    const retry_subject& subject, std::uint32_t cost, time_point now) noexcept {
     if (budget_) {
-        budget_->on_success(cost, attempts + 1, now);
+        budget_->on_success(cost, subject.attempts + 1, now);
     }
+    request_strategy* strategy = subject.strategy != nullptr ? subject.strategy : strategy_.get();
+    strategy->on_success(make_snapshot({}, subject, strategy, 0, now));
 }
 
 // The strategy has spoken; what is left are the allowance, the budget and the bound.
@@ -172,6 +177,7 @@ verdict orchestrator::conclude(
         }
         result.budget_cost = paid.cost;
     }
+    result.memory = action.memory();
     return result;
 }
 

@@ -22,6 +22,7 @@ struct retry_case {
     // What the user sees if there is no retry and the strategy names nothing else.
     errc own_error = errc::request_canceled;
     std::uint16_t status = 0;
+    std::optional<server_retry_rule> server_rule{};
     // Another node is known for certain to be the right one: no wait (not-my-vbucket only).
     bool is_at_once = false;
 };
@@ -37,6 +38,7 @@ struct retry_subject {
     request_strategy* strategy = nullptr;  // null: the client's
     retry_allowance* allowance = nullptr;
     decision_ticket ticket{};
+    strategy_memory memory{};
 };
 
 struct verdict {
@@ -48,8 +50,9 @@ struct verdict {
     std::error_code error{};
     bool is_ambiguous = false;
     retry_refusal refusal = retry_refusal::none;
-    std::string cause{};            // of a strategy that failed
-    std::uint32_t budget_cost = 0;  // milli-units paid for this retry
+    std::string cause{};                      // of a strategy that failed
+    std::uint32_t budget_cost = 0;            // milli-units paid for this retry
+    std::optional<strategy_memory> memory{};  // retry: what the strategy wants kept
 };
 
 // The error of an operation that could not be sent, or got no answer, for this reason.
@@ -72,7 +75,7 @@ public:
         time_point now);
 
     // An operation succeeded; `cost` is what its last retry had cost.
-    void on_success(std::uint32_t cost, std::uint32_t attempts, time_point now) noexcept;
+    void on_success(const retry_subject& subject, std::uint32_t cost, time_point now) noexcept;
 
 private:
     verdict conclude(

@@ -6,6 +6,7 @@ namespace reprise::engine {
 
 answer_channel::~answer_channel() = default;
 request_strategy::~request_strategy() = default;
+void request_strategy::on_success(const request_snapshot&) noexcept {}
 
 deferred_answer::deferred_answer(
     std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept

@@ -39,6 +39,8 @@ void engine_core::on_response(
         case waiter_kind::abandoned:
             ++counters_.orphans;
             return;
+        case waiter_kind::canary:
+            return close_breaker(*connection.link->endpoint, now);
         case waiter_kind::probe:
         case waiter_kind::nobody:
             return;
@@ -61,6 +63,8 @@ void engine_core::on_operation_response(
     facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
     facts.error_map = map.get();
     const response_outcome outcome = classify(facts);
+    const bool is_success = outcome.kind == outcome_kind::success;
+    note_outcome(*connection.link->endpoint, is_success ? std::error_code{} : outcome.error, now);
     if (facts.kind == operation_kind::exists && facts.status == wire::status::key_enoent) {
         return complete(slot, {}, now);
     }
@@ -118,6 +122,9 @@ void engine_core::on_retryable(
     failed.stage = attempt_stage::response;
     failed.own_error = outcome.error;
     failed.status = static_cast<std::uint16_t>(frame.status());
+    const bool has_spec = outcome.entry != nullptr && outcome.entry->retry;
+    failed.server_rule =
+        slot.schedule.on_failure(failed.status, has_spec ? &*outcome.entry->retry : nullptr, now);
     if (outcome.reason == retry_reason::kv_not_my_vbucket) {
         bool is_news = false;
         if (!frame.value().empty()) {

@@ -60,4 +60,15 @@ void terminal_error_strategy::retry_after(
     }
 }
 
+void server_directed_strategy::retry_after(
+    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
+    if (reason != retry_reason::kv_error_map_retry_indicated || !request.server_rule) {
+        return terminal_error_strategy::retry_after(request, reason, sink);
+    }
+    const server_retry_rule& rule = *request.server_rule;
+    sink.answer(
+        rule.is_over(request.deadline) ? retry_action::no()
+                                       : retry_action::after(rule.due - request.now));
+}
+
 }  // namespace reprise::engine

@@ -156,7 +156,8 @@ TEST(orchestrator, RH_33_an_empty_budget_refuses_with_the_operations_own_error) 
     with.failed.reason = retry_reason::kv_not_my_vbucket;
     EXPECT_TRUE(with.decide().is_retry);
     orchestrator decider(with.options, nullptr);
-    decider.on_success(5000, 1, start);
+    with.subject.attempts = 1;
+    decider.on_success(with.subject, 5000, start);
     EXPECT_EQ(bucket->level(), 1000);
 }
 

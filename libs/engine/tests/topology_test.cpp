@@ -380,6 +380,83 @@ TEST(topology, EM_03_a_map_lives_as_long_as_any_connection_to_its_node) {
     EXPECT_FALSE(unknown->result.error->error_map.has_value());
 }
 
+TEST(topology, EM_03_of_one_format_the_highest_revision_wins_while_connections_live) {
+    scripted_cluster cluster(1);
+    const auto map_of = [](int version, int revision) {
+        return R"({"version":)" + std::to_string(version) + R"(,"revision":)" +
+               std::to_string(revision) + R"(,"errors":{"7ff1":{"name":"OF_)" +
+               std::to_string(version) + "_" + std::to_string(revision) +
+               R"(","desc":"d","attrs":["temp"]}}})";
+    };
+    engine_options options;
+    options.kv_connections_per_node = 2;
+    cluster.nodes[0].error_map_text = map_of(2, 5);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    const auto name_now = [&] {
+        cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::get
+                       ? std::optional(answer{.status = static_cast<status>(0x7ff1)})
+                       : std::nullopt;
+        };
+        const auto read = driver.get("k");
+        driver.settle();
+        return read->result.error->error_map ? read->result.error->error_map->name : "none";
+    };
+    const auto reconnect_one = [&](std::string text) {
+        cluster.nodes[0].error_map_text = std::move(text);
+        ASSERT_EQ(driver.connections_to(0).size(), 2U);
+        driver.close_peer(driver.connections_to(0).front());
+        driver.advance(6s);
+        ASSERT_EQ(driver.connections_to(0).size(), 2U);
+    };
+    EXPECT_EQ(name_now(), "OF_2_5");
+    reconnect_one(map_of(2, 4));
+    EXPECT_EQ(name_now(), "OF_2_5");
+    reconnect_one(map_of(2, 6));
+    EXPECT_EQ(name_now(), "OF_2_6");
+    // Revisions of another format count for themselves.
+    reconnect_one(map_of(1, 9));
+    EXPECT_EQ(name_now(), "OF_2_6");
+    // All gone: whatever comes next is new.
+    cluster.nodes[0].error_map_text = map_of(2, 1);
+    driver.close_node(0);
+    driver.advance(6s);
+    EXPECT_EQ(name_now(), "OF_2_1");
+}
+
+TEST(topology, EM_03_nodes_may_have_different_maps) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    cluster.nodes[0].error_map_text =
+        R"({"version":2,"revision":1,"errors":{)"
+        R"("7ff1":{"name":"FIRST","desc":"d","attrs":["retry-now"]}}})";
+    cluster.nodes[1].error_map_text = R"({"version":2,"revision":7,"errors":{)"
+                                      R"("7ff1":{"name":"SECOND","desc":"d","attrs":["temp"]}}})";
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.status = static_cast<status>(0x7ff1)})
+                                      : std::nullopt;
+    };
+    std::vector<engine_driver::outcome_ptr> reads;
+    for (std::uint16_t vbucket = 0; vbucket < 2; ++vbucket) {
+        std::string key = "k";
+        while (wire::vbucket_of(key, 2).value != vbucket) {
+            key += "k";
+        }
+        reads.push_back(driver.get(key));
+    }
+    driver.advance(100ms);
+    // The first node asks for retries, the second one does not.
+    EXPECT_EQ(reads[0]->calls, 0);
+    ASSERT_EQ(reads[1]->calls, 1);
+    EXPECT_EQ(reads[1]->result.error->error_map->name, "SECOND");
+    driver.advance(3s);
+    ASSERT_EQ(reads[0]->calls, 1);
+    EXPECT_EQ(reads[0]->result.ec, errc::unambiguous_timeout);
+}
+
 TEST(topology, a_bucket_without_vbuckets_is_refused_by_name) {
     scripted_cluster cluster(1);
     cluster.nodes[0].configuration_text =

@@ -86,6 +86,28 @@ TEST(hello, the_agent_s_ids_name_the_connection_in_the_audit) {
     EXPECT_FALSE(cluster.audit().entries({.op = opcode::noop}).back().client_id);
 }
 
+// The documented form of the ids is 16 hexadecimal digits, a slash, 16 more. The Node.js SDK, which
+// stands on the C++ one, puts two UUIDs there, and was refused at HELLO by the sandbox though by no
+// real server: those take the text as it is. So a client whose ids cannot be read has none.
+TEST(hello, ids_that_are_not_16_digits_each_are_borne_as_the_cxx_sdk_sends_them) {
+    sandbox::cluster cluster = make_cluster();
+    for (const char* ids :
+         {"3f1c6a52-9d4e-4b0a-8c77-2f90e1d5ab36/b7e04d19-5c2f-47aa-9e81-60d3c8f1742b",
+          "66388cf5bfcf7522/1", "66388cf5bfcf7522", "no hexadecimal digits/at all", ""}) {
+        peer client(cluster);
+        const std::string agent = R"({"a":"cxx/1.0.4;nodejs","i":")" + std::string(ids) + R"("})";
+        const reply answer = client.hello(usual_features(), agent);
+        EXPECT_EQ(answer.status, status::success) << ids;
+        EXPECT_EQ(codes_of(answer).size(), usual_features().size()) << ids;
+        EXPECT_EQ(client.login(), status::success) << ids;
+        EXPECT_EQ(client.select(), status::success) << ids;
+        EXPECT_EQ(client.set("k", "1").status, status::success) << ids;
+        const auto entry = cluster.audit().entries({.op = opcode::set}).back();
+        EXPECT_FALSE(entry.client_id) << ids;
+        EXPECT_FALSE(entry.client_connection_id) << ids;
+    }
+}
+
 TEST(login, every_scram_and_plain_over_tls_let_the_right_password_in) {
     sandbox::cluster cluster = make_cluster();
     for (const auto mechanism :

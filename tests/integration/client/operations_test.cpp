@@ -27,9 +27,12 @@ protected:
     static couchbase::cluster connect_as(wire_kind kind) {
         const auto& at = server_->addresses();
         auto options = app_options();
-        options.tls.ca_file = at.ca_path;
+        const bool is_tls = kind == wire_kind::tls;
+        if (is_tls) {
+            options.tls.ca_file = at.ca_path;
+        }
         auto made = couchbase::cluster::connect(
-            kind == wire_kind::tls ? at.connection_string_tls : at.connection_string, options);
+            is_tls ? at.connection_string_tls : at.connection_string, options);
         if (!made) {
             throw std::runtime_error(made.error().message());
         }

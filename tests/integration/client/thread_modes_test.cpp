@@ -112,6 +112,17 @@ TEST(thread_modes, the_programs_executor_runs_everything_on_its_thread) {
     context.run_for(30s);
 }
 
+TEST(thread_modes, callers_that_drive_and_an_executor_contradict_each_other) {
+    asio::io_context context;
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto made =
+        couchbase::connect(context.get_executor(), "couchbase://127.0.0.1:1", options);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code(), couchbase::client_errc::option_invalid);
+    EXPECT_NE(made.error().message().find("threads"), std::string::npos) << made.error();
+}
+
 TEST(thread_modes, a_pool_of_threads_is_used_through_a_strand) {
     const auto server = start();
     asio::thread_pool pool(3);

@@ -31,8 +31,9 @@ namespace reprise::couchbase {
 // As cluster::connect, with everything done on `executor`: no thread, no hop. It may be run by
 // several threads (the client uses a strand of it). It must outlive the client or be stopped before
 // it; operations that are then left complete when the executor's context is destroyed.
-// cluster_options::threads is ignored. Blocking calls are possible from threads that do not run the
-// executor; from an io_context's or a thread pool's own threads they are refused.
+// thread_mode::caller_drives contradicts it and is refused. Blocking calls are possible from
+// threads that do not run the executor; from an io_context's or a thread pool's own threads they
+// are refused.
 [[nodiscard]] std::expected<cluster, error> connect(
     const boost::asio::any_io_executor& executor, std::string_view connection_string,
     const cluster_options& options = {});

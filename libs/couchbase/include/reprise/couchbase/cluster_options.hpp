@@ -41,7 +41,8 @@ struct tls_options {
 };
 
 // Everything that can be set for a client. What the connection string sets wins, so that an
-// operator can change it without a build. Durations are steady time.
+// operator can change it without a build. Durations are steady time, above zero and at most 366
+// days; a field out of its range is client_errc::option_invalid from connect, by name.
 struct cluster_options {
     std::string username{};
     std::string password{};
@@ -83,7 +84,7 @@ struct cluster_options {
     std::string network = "auto";
     // Name servers, "address[:port],..."; empty: the system's.
     std::string dns_servers{};
-    // For one question to one name server; it is asked twice.
+    // For one question to one name server; it is asked twice. 1 ms to 60 s.
     duration dns_timeout = std::chrono::milliseconds{1000};
     bool enable_compression = true;
     bool enable_mutation_tokens = true;

@@ -28,7 +28,8 @@ enum class client_errc : int {
     // Too many operations were handed over and not yet taken; see
     // cluster_options::submission_count_max. Nothing was sent; a retry may help.
     submission_queue_full,
-    // The text given to connect is no connection string; the message says where it is wrong.
+    // The text given to connect is no connection string, or sets what this client does not have;
+    // the message names the wrong part.
     connection_string_invalid,
     // An option contradicts another one or cannot be used; the message names it.
     option_invalid,

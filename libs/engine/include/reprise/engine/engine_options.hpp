@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include <reprise/engine/circuit_breaker_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/connection_string.hpp>
@@ -78,6 +80,8 @@ struct engine_options {
     std::shared_ptr<request_strategy> strategy{};
     // Retries are paid from it; absent: free. Never charged for reasons that are always retried.
     std::optional<bucket_budget> retry_budget{};
+    // A breaker for each endpoint; absent: none.
+    std::optional<circuit_breaker_options> circuit_breaker{};
     std::shared_ptr<log_sink> log{};
     bool log_keys = false;
 
@@ -91,5 +95,12 @@ struct engine_options {
     bool enable_unordered_execution = true;
     bool enable_server_duration = true;
 };
+
+// The longest duration an option may have; time points are computed from it.
+inline constexpr duration duration_option_max = std::chrono::hours{24 * 366};
+
+// The first option that is out of its range or contradicts another one, by the field's name; empty
+// if the options can be used. An engine expects options that pass and does not ask again.
+[[nodiscard]] std::optional<settings_error> check(const engine_options& options);
 
 }  // namespace reprise::engine

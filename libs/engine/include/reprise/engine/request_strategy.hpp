@@ -1,6 +1,7 @@
 #pragma once
 
 #include <any>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,39 @@ namespace reprise::engine {
 
 class request_strategy;
 
+// A few words that a strategy may have kept with each request, since it must not keep them itself.
+// What they mean is its own business; all zero until it has given some.
+struct strategy_memory {
+    std::array<std::uint64_t, 3> words{};
+    friend bool operator==(const strategy_memory&, const strategy_memory&) noexcept = default;
+};
+
+enum class server_backoff : std::uint8_t { constant, linear, exponential };
+
+// The waiting rule that the server's error map has for the status of this failure, and where the
+// request stands in it. Another status begins anew.
+struct server_retry_rule {
+    server_backoff kind = server_backoff::constant;
+    duration interval{};                     // at least 1 ms
+    duration after{};                        // before the first retry
+    std::optional<duration> ceil{};          // of linear and exponential delays
+    std::optional<duration> max_duration{};  // from the first failure; absent: no limit of its own
+    std::uint32_t retries = 0;               // made for this status so far
+    time_point first_failure{};              // with this status
+    // When the next retry is planned: a delay after the time planned for the last one, however late
+    // that was. May have passed.
+    time_point due{};
+
+    // The plan ends before the next retry, and not because of the request's own deadline.
+    [[nodiscard]] bool is_over(time_point deadline) const noexcept {
+        if (!max_duration) {
+            return false;
+        }
+        const time_point end = add_saturated(first_failure, *max_duration);
+        return due > end && end <= deadline;
+    }
+};
+
 // The request as a strategy sees it. Valid during the call; copy it to keep it (cheap, no deep
 // copies).
 struct request_snapshot {
@@ -36,6 +70,8 @@ struct request_snapshot {
     retry_reason_set retry_reasons{};
     // The server's status when it answered, otherwise 0.
     std::uint16_t status = 0;
+    // Of a status that this client does not know; absent if the server gave none that can be used.
+    std::optional<server_retry_rule> server_rule{};
     time_point now{};
     time_point deadline = no_deadline;
     // 64 fresh random bits, for strategies that spread their delays.
@@ -43,6 +79,8 @@ struct request_snapshot {
     // What the caller attached to the call; null if nothing.
     std::shared_ptr<const std::any> user_data{};
     const request_strategy* strategy = nullptr;
+    // What the last retry_action of this request carried.
+    strategy_memory memory{};
 
     // The attached data if it is a T, otherwise null.
     template <class T>
@@ -69,13 +107,23 @@ public:
         return action;
     }
 
+    // The same answer; `memory` comes back with the next question about this request and with its
+    // success. Kept only if the retry is made.
+    [[nodiscard]] retry_action remembering(const strategy_memory& memory) const noexcept {
+        retry_action action = *this;
+        action.memory_ = memory;
+        return action;
+    }
+
     [[nodiscard]] std::optional<duration> delay() const noexcept { return delay_; }
+    [[nodiscard]] const std::optional<strategy_memory>& memory() const noexcept { return memory_; }
     [[nodiscard]] std::error_code error() const noexcept { return error_; }
 
 private:
     retry_action() noexcept = default;
     std::optional<duration> delay_;
     std::error_code error_;
+    std::optional<strategy_memory> memory_;
 };
 
 // Names one decision of one operation, so that an answer that comes too late finds nobody.
@@ -151,6 +199,10 @@ public:
     // request whose connection closed in flight: these are decided before.
     virtual void retry_after(
         const request_snapshot& request, retry_reason reason, retry_sink& sink) = 0;
+    // A request of this strategy ended without an error, with or without retries: once for each,
+    // on the client's thread, before its completion. `status` and `random` are 0. Does nothing
+    // unless overridden.
+    virtual void on_success(const request_snapshot& request) noexcept;
 };
 
 }  // namespace reprise::engine

@@ -51,4 +51,14 @@ public:
         const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
 };
 
+// Opt-in: as the default, except that an unknown status with a usable retry rule in the server's
+// error map is retried at the times the server planned. When the rule's max-duration is over, the
+// request fails with that status' own error. Without a usable rule: best effort.
+class server_directed_strategy : public terminal_error_strategy {
+public:
+    using terminal_error_strategy::terminal_error_strategy;
+    void retry_after(
+        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+};
+
 }  // namespace reprise::engine

@@ -1,0 +1,258 @@
+// The client against kv_canned_responder: reads small documents, 64 in flight with handlers inside
+// the loop, and one at a time. Prints JSON: CPU of the thread that does the client's work,
+// operations per second, allocations per operation.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <expected>
+#include <future>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <reprise/couchbase.hpp>
+#include <reprise/couchbase/asio.hpp>
+
+#include "allocation_count.hpp"
+#include "loopback.hpp"
+
+namespace {
+
+namespace couchbase = reprise::couchbase;
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using read_result = std::expected<couchbase::get_result, couchbase::error>;
+
+constexpr std::size_t in_flight_max = 64;
+constexpr std::size_t key_count = 1024;
+constexpr std::uint64_t warm_up = 20'000;
+constexpr std::uint64_t clock_stride = 256;  // operations between two looks at the clock
+
+struct load {
+    std::string connection_string;
+    std::uint64_t count = 0;
+    double seconds = 0;
+};
+
+// What has been used up by a moment. The CPU is that of the thread that looks.
+struct reading {
+    double cpu = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    double wall = bench::seconds_of(CLOCK_MONOTONIC);
+    std::uint64_t allocations = bench::allocation_count();
+};
+
+void print(const char* name, const reading& from, const reading& to, std::uint64_t operations) {
+    const auto count = static_cast<double>(operations);
+    std::printf(
+        "\"%s\": {\"cpu_ns_per_op\": %.1f, \"ops_per_second\": %.0f, \"allocations_per_op\": %.4f, "
+        "\"operations\": %.0f}",
+        name, (to.cpu - from.cpu) * 1e9 / count, count / (to.wall - from.wall),
+        static_cast<double>(to.allocations - from.allocations) / count, count);
+}
+
+template <class Result>
+auto value_of(Result&& result) {
+    if (!result) {
+        std::fputs((result.error().message() + "\n").c_str(), stderr);
+        std::exit(1);
+    }
+    if constexpr (!std::is_void_v<typename std::remove_cvref_t<Result>::value_type>) {
+        return std::forward<Result>(result).value();
+    }
+}
+
+void check(const read_result& result) {
+    if (!result || result->bytes().empty()) {
+        value_of(result);
+        bench::fail("empty document");
+    }
+}
+
+const std::string& key_of(std::uint64_t number) {
+    static const std::vector<std::string> keys = [] {
+        std::vector<std::string> made;
+        made.reserve(key_count);
+        for (std::size_t each = 0; each < key_count; ++each) {
+            made.push_back("airline_" + std::to_string(10'000 + each));
+        }
+        return made;
+    }();
+    return keys[number % key_count];
+}
+
+couchbase::cluster_options options_for(couchbase::thread_mode mode) {
+    couchbase::cluster_options options;
+    options.username = "bench";
+    options.password = "bench";
+    options.allow_plain_without_tls = true;  // the responder knows nothing else
+    options.kv_timeout = 30s;                // a busy machine may keep the responder waiting
+    options.threads = mode;
+    return options;
+}
+
+couchbase::collection documents(const couchbase::cluster& cluster) {
+    return cluster.bucket("bench").default_collection();
+}
+
+// Each handler starts the next read, so that `in_flight_max` stay under way.
+class read_stream {
+public:
+    read_stream(couchbase::collection at, const load& wanted) : at_(std::move(at)), load_(wanted) {}
+
+    void start() {
+        for (std::size_t each = 0; each < in_flight_max; ++each) {
+            read_next();
+        }
+    }
+    // Every handler has run; may be asked from another thread.
+    [[nodiscard]] bool is_over() const noexcept { return is_over_.load(std::memory_order_acquire); }
+    void wait() const { is_over_.wait(false, std::memory_order_acquire); }
+    void report(const char* name) const { print(name, begin_, end_, measured_); }
+
+private:
+    void read_next() {
+        ++open_;
+        at_.async_get(key_of(started_++), {}, [this](const read_result& result) {
+            check(result);
+            on_answer();
+        });
+    }
+
+    void on_answer() {
+        --open_;
+        if (++answered_ == warm_up) {
+            begin_ = reading();
+        }
+        if (answered_ > warm_up && measured_ == 0 && is_enough()) {
+            measured_ = answered_ - warm_up;
+            end_ = reading();
+        }
+        if (measured_ == 0) {
+            read_next();
+        } else if (open_ == 0) {
+            is_over_.store(true, std::memory_order_release);
+            is_over_.notify_one();
+        }
+    }
+
+    [[nodiscard]] bool is_enough() const {
+        const std::uint64_t count = answered_ - warm_up;
+        return count >= load_.count ||
+               (count % clock_stride == 0 &&
+                bench::seconds_of(CLOCK_MONOTONIC) - begin_.wall > load_.seconds);
+    }
+
+    couchbase::collection at_;
+    load load_;
+    std::uint64_t started_ = 0;
+    std::uint64_t answered_ = 0;
+    std::uint64_t measured_ = 0;
+    std::size_t open_ = 0;
+    reading begin_{0, 0, 0};
+    reading end_{0, 0, 0};
+    std::atomic<bool> is_over_ = false;
+};
+
+void stream_on_callers_thread(const load& wanted) {
+    const auto options = options_for(couchbase::thread_mode::caller_drives);
+    const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
+    read_stream stream(documents(cluster), wanted);
+    stream.start();
+    while (!stream.is_over()) {
+        value_of(cluster.drive(20ms));
+    }
+    stream.report("in_flight_64_caller_drives");
+}
+
+void stream_on_own_thread(const load& wanted) {
+    const auto options = options_for(couchbase::thread_mode::own_thread);
+    const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
+    read_stream stream(documents(cluster), wanted);
+    // From inside the loop: the counters are that thread's alone.
+    documents(cluster).async_get(key_of(0), {}, [&stream](const read_result& result) {
+        check(result);
+        stream.start();
+    });
+    stream.wait();
+    value_of(cluster.statistics());  // answered in the loop: the last handler has returned
+    stream.report("in_flight_64_own_thread");
+}
+
+void stream_on_executor(const load& wanted) {
+    asio::io_context context(1);
+    const auto options = options_for(couchbase::thread_mode::own_thread);
+    const auto cluster =
+        value_of(couchbase::connect(context.get_executor(), wanted.connection_string, options));
+    read_stream stream(documents(cluster), wanted);
+    stream.start();
+    while (!stream.is_over()) {
+        context.run_one();
+    }
+    stream.report("in_flight_64_your_executor");
+    cluster.close();
+    context.run();
+}
+
+// What the thread that runs the loop has used; the call itself counts as one operation more.
+reading read_in_loop(const couchbase::collection& at) {
+    std::promise<reading> taken;
+    at.async_get(key_of(0), {}, [&taken](const read_result& result) {
+        check(result);
+        taken.set_value(reading());
+    });
+    return taken.get_future().get();
+}
+
+void read_one_at_a_time(const char* name, couchbase::thread_mode mode, const load& wanted) {
+    const auto cluster =
+        value_of(couchbase::cluster::connect(wanted.connection_string, options_for(mode)));
+    const auto at = documents(cluster);
+    for (std::uint64_t each = 0; each < warm_up / 10; ++each) {
+        check(at.get(key_of(each)));
+    }
+    const bool is_own = mode == couchbase::thread_mode::own_thread;
+    const double cpu_before = is_own ? read_in_loop(at).cpu : 0;
+    const reading begin;
+    std::uint64_t done = 0;
+    do {
+        check(at.get(key_of(++done)));
+    } while (done < wanted.count &&
+             (done % clock_stride != 0 ||
+              bench::seconds_of(CLOCK_MONOTONIC) - begin.wall < wanted.seconds));
+    reading end;
+    reading start = begin;
+    if (is_own) {
+        start.cpu = cpu_before;
+        end.cpu = read_in_loop(at).cpu;
+    }
+    print(name, start, end, done);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::fputs("usage: kv_client_bench PORT OPERATIONS SECONDS\n", stderr);
+        return 2;
+    }
+    const load wanted{
+        std::string("couchbase://127.0.0.1:") + argv[1], std::strtoull(argv[2], nullptr, 10),
+        std::atof(argv[3])};
+    std::fputs("{", stdout);
+    stream_on_callers_thread(wanted);
+    std::fputs(", ", stdout);
+    stream_on_own_thread(wanted);
+    std::fputs(", ", stdout);
+    stream_on_executor(wanted);
+    std::fputs(", ", stdout);
+    read_one_at_a_time(
+        "one_at_a_time_caller_drives", couchbase::thread_mode::caller_drives, wanted);
+    std::fputs(", ", stdout);
+    read_one_at_a_time("one_at_a_time_own_thread", couchbase::thread_mode::own_thread, wanted);
+    std::fputs("}\n", stdout);
+}

@@ -1,0 +1,138 @@
+#include <reprise/couchbase/cluster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/couchbase/cluster_options.hpp>
+
+// What connect refuses before anything moves, and by which name. Nobody drives these clients.
+
+namespace reprise::couchbase::connect_test {
+
+using namespace std::chrono_literals;
+
+cluster_options usable() {
+    return {.username = "app", .password = "secret", .threads = thread_mode::caller_drives};
+}
+
+// The refusal, or nothing.
+std::pair<std::error_code, std::string> refusal_of(
+    const std::string& where, const cluster_options& options = usable()) {
+    const auto made = cluster::connect(where, options);
+    return made ? std::pair<std::error_code, std::string>()
+                : std::pair{made.error().code(), made.error().message()};
+}
+
+void expect_refused(
+    const std::pair<std::error_code, std::string>& refusal, client_errc code,
+    const std::string& words) {
+    EXPECT_EQ(refusal.first, code) << words;
+    EXPECT_NE(refusal.second.find(words), std::string::npos) << words << " in " << refusal.second;
+}
+
+TEST(connect, parameters_with_an_effect_are_taken) {
+    for (const char* parameter :
+         {"kv_connect_timeout=1s", "kv_timeout=1s", "kv_durable_timeout=1s",
+          "config_poll_interval=1s", "config_poll_floor=10ms", "tcp_keepalive_time=30s",
+          "num_kv_connections=2", "enable_tcp_keepalives=false", "enable_mutation_tokens=false",
+          "enable_dns_srv=false", "force_ipv4=true", "network=external"}) {
+        const auto refusal = refusal_of(std::string("couchbase://127.0.0.1:1?") + parameter);
+        EXPECT_FALSE(refusal.first) << refusal.second;
+    }
+    EXPECT_FALSE(refusal_of("couchbases://127.0.0.1:1?tls_verify=none").first);
+    expect_refused(
+        refusal_of("couchbases://127.0.0.1:1?trust_certificate=/nonexistent/ca.pem"),
+        client_errc::certificate_unreadable, "/nonexistent/ca.pem");
+}
+
+// They were taken and did nothing: an operator who set query_timeout believed that it holds.
+TEST(connect, parameters_of_what_this_client_does_not_have_are_refused_by_name) {
+    for (const char* parameter :
+         {"view_timeout=1s", "query_timeout=1s", "analytics_timeout=1s", "search_timeout=1s",
+          "management_timeout=1s", "config_idle_redial_timeout=1s",
+          "idle_http_connection_timeout=1s", "max_http_connections=1"}) {
+        const std::string text = parameter;
+        expect_refused(
+            refusal_of("couchbase://127.0.0.1:1?" + text), client_errc::connection_string_invalid,
+            text.substr(0, text.find('=')) + ": this client does not have it yet");
+    }
+    // A value that is wrong in any client is told first.
+    expect_refused(
+        refusal_of("couchbase://127.0.0.1:1?query_timeout=soon"),
+        client_errc::connection_string_invalid, "not a duration");
+}
+
+TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
+    for (const auto& [parameter, words] : std::vector<std::pair<std::string, std::string>>{
+             {"kv_connect_timeout=0", "kv_connect_timeout: must be above zero"},
+             {"kv_timeout=0", "kv_timeout: must be above zero"},
+             {"kv_durable_timeout=0", "kv_durable_timeout: must be above zero"},
+             {"config_poll_interval=0", "config_poll_interval: must be above zero"},
+             {"config_poll_interval=40ms", "config_poll_interval: is below config_poll_floor"},
+             {"config_poll_floor=1m", "config_poll_interval: is below config_poll_floor"},
+             {"num_kv_connections=65", "num_kv_connections"},
+             {"tcp_keepalive_time=0", "tcp_keepalive_time: must be at least 1s"},
+             {"tcp_keepalive_time=999ms", "tcp_keepalive_time: must be at least 1s"},
+             {"tls_verify=none", "tls_verify: needs TLS"},
+             {"trust_certificate=ca.pem", "trust_certificate: needs TLS"}}) {
+        expect_refused(
+            refusal_of("couchbase://127.0.0.1:1?" + parameter),
+            client_errc::connection_string_invalid, words);
+    }
+}
+
+TEST(connect, options_out_of_range_are_refused_by_the_field) {
+    using change = std::function<void(cluster_options&)>;
+    const std::vector<std::pair<const char*, change>> changes{
+        {"kv_timeout must be", [](auto& to) { to.kv_timeout = 0s; }},
+        {"kv_durable_timeout must be", [](auto& to) { to.kv_durable_timeout = -1s; }},
+        {"connect_timeout must be", [](auto& to) { to.connect_timeout = duration::max(); }},
+        {"config_poll_interval must be", [](auto& to) { to.config_poll_interval = 0s; }},
+        {"config_poll_interval is below", [](auto& to) { to.config_poll_interval = 1ms; }},
+        {"not_my_vbucket_delay must not", [](auto& to) { to.not_my_vbucket_delay = -1ms; }},
+        {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 0; }},
+        {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 65; }},
+        {"parked_count_max must be", [](auto& to) { to.parked_count_max = 0; }},
+        {"submission_count_max must be", [](auto& to) { to.submission_count_max = 0; }},
+        {"network must not be empty", [](auto& to) { to.network.clear(); }},
+        {"dns_timeout must be", [](auto& to) { to.dns_timeout = 0s; }},
+        {"dns_timeout must be", [](auto& to) { to.dns_timeout = 61s; }},
+        {"username, bearer_token or", [](auto& to) { to.username.clear(); }},
+        {"password needs a username",
+         [](auto& to) { to.bearer_token = std::exchange(to.username, ""); }},
+        {"only one of", [](auto& to) { to.bearer_token = "token"; }},
+    };
+    for (const auto& [words, apply] : changes) {
+        cluster_options options = usable();
+        apply(options);
+        expect_refused(
+            refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid, words);
+    }
+}
+
+// Whoever says whom to trust and forgets the `s` would be left without TLS, and not know.
+TEST(connect, options_for_tls_are_refused_without_it) {
+    using change = std::function<void(tls_options&)>;
+    const std::vector<std::pair<const char*, change>> changes{
+        {"tls.ca_file needs TLS", [](auto& to) { to.ca_file = "ca.pem"; }},
+        {"tls.ca_pem needs TLS", [](auto& to) { to.ca_pem = "PEM"; }},
+        {"tls.key_file needs TLS", [](auto& to) { to.key_file = "key.pem"; }},
+        {"tls.is_verified needs TLS", [](auto& to) { to.is_verified = false; }}};
+    for (const auto& [words, apply] : changes) {
+        cluster_options options = usable();
+        apply(options.tls);
+        expect_refused(
+            refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid, words);
+    }
+    cluster_options certificate{.threads = thread_mode::caller_drives};
+    certificate.tls.certificate_file = "me.pem";
+    expect_refused(
+        refusal_of("couchbase://127.0.0.1:1", certificate), client_errc::option_invalid,
+        "tls.certificate_file needs TLS");
+}
+
+}  // namespace reprise::couchbase::connect_test

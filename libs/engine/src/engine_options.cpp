@@ -1,0 +1,148 @@
+#include <reprise/engine/engine_options.hpp>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+// Validation of everything a user can set: the first contradiction found, by the field's name.
+
+namespace reprise::engine {
+
+namespace {
+
+struct named_duration {
+    const char* field;
+    duration value;
+};
+
+struct named_count {
+    const char* field;
+    std::size_t value;
+    std::size_t max;
+};
+
+constexpr std::size_t kv_connections_max = 64;
+constexpr std::size_t pipeline_credit_max = 65536;
+// Queues grow by what is in them; the limit only keeps sums of counts far from overflow.
+constexpr std::size_t queue_count_max = std::size_t{1} << 30;
+constexpr std::size_t write_size_limit = std::size_t{1} << 30;
+constexpr std::size_t agent_size_limit = 200;
+
+[[nodiscard]] std::optional<settings_error> refuse_option(const char* field, std::string message) {
+    return settings_error{field, std::move(message)};
+}
+
+// Time points are added to these, so "forever" must be said with a number that fits.
+[[nodiscard]] std::optional<settings_error> check_durations(const engine_options& options) {
+    const named_duration all[] = {
+        {"kv_timeout", options.kv_timeout},
+        {"kv_durable_timeout", options.kv_durable_timeout},
+        {"connect_timeout", options.connect_timeout},
+        {"bootstrap_timeout", options.bootstrap_timeout},
+        {"reconnect_delay_min", options.reconnect_delay_min},
+        {"reconnect_delay_max", options.reconnect_delay_max},
+        {"config_poll_interval", options.config_poll_interval},
+        {"internal_timeout", options.internal_timeout},
+        {"probe_after", options.probe_after},
+        {"probe_timeout", options.probe_timeout},
+    };
+    for (const named_duration& each : all) {
+        if (each.value <= duration::zero()) {
+            return refuse_option(each.field, "must be above zero");
+        }
+        if (each.value > duration_option_max) {
+            return refuse_option(each.field, "must be at most 366 days");
+        }
+    }
+    const named_duration may_be_zero[] = {
+        {"config_poll_floor", options.config_poll_floor},
+        {"not_my_vbucket_delay", options.not_my_vbucket_delay.value_or(duration::zero())},
+    };
+    for (const named_duration& each : may_be_zero) {
+        if (each.value < duration::zero()) {
+            return refuse_option(each.field, "must not be negative");
+        }
+        if (each.value > duration_option_max) {
+            return refuse_option(each.field, "must be at most 366 days");
+        }
+    }
+    if (options.reconnect_delay_max < options.reconnect_delay_min) {
+        return refuse_option("reconnect_delay_max", "is below reconnect_delay_min");
+    }
+    if (options.config_poll_interval < options.config_poll_floor) {
+        const auto floor =
+            std::chrono::duration_cast<std::chrono::milliseconds>(options.config_poll_floor);
+        return refuse_option(
+            "config_poll_interval",
+            "is below config_poll_floor (" + std::to_string(floor.count()) + " ms)");
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] std::optional<settings_error> check_counts(const engine_options& options) {
+    const named_count all[] = {
+        {"kv_connections_per_node", options.kv_connections_per_node, kv_connections_max},
+        {"pipeline_credit", options.pipeline_credit, pipeline_credit_max},
+        {"write_size_max_bytes", options.write_size_max_bytes, write_size_limit},
+        {"parked_count_max", options.parked_count_max, queue_count_max},
+        {"ready_count_max", options.ready_count_max, queue_count_max},
+    };
+    for (const named_count& each : all) {
+        if (each.value < 1 || each.value > each.max) {
+            return refuse_option(each.field, "must be 1 to " + std::to_string(each.max));
+        }
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] std::optional<settings_error> check_breaker(const circuit_breaker_options& breaker) {
+    if (breaker.volume_threshold < 1) {
+        return refuse_option("circuit_breaker.volume_threshold", "must be at least 1");
+    }
+    if (breaker.error_threshold_percent < 1 || breaker.error_threshold_percent > 100) {
+        return refuse_option("circuit_breaker.error_threshold_percent", "must be 1 to 100");
+    }
+    const named_duration all[] = {
+        {"circuit_breaker.rolling_window", breaker.rolling_window},
+        {"circuit_breaker.sleep_window", breaker.sleep_window},
+        {"circuit_breaker.canary_timeout", breaker.canary_timeout},
+    };
+    for (const named_duration& each : all) {
+        if (each.value <= duration::zero() || each.value > duration_option_max) {
+            return refuse_option(each.field, "must be above zero and at most 366 days");
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<settings_error> check(const engine_options& options) {
+    if (options.seeds.empty()) {
+        return refuse_option("seeds", "must name at least one node");
+    }
+    if (options.network.empty()) {
+        return refuse_option("network", "must not be empty: `auto` chooses by the seeds");
+    }
+    if (options.agent.size() > agent_size_limit) {
+        return refuse_option("agent", "must be at most 200 bytes");
+    }
+    if (auto error = check_durations(options)) {
+        return error;
+    }
+    if (auto error = check_counts(options)) {
+        return error;
+    }
+    if (options.circuit_breaker) {
+        if (auto error = check_breaker(*options.circuit_breaker)) {
+            return error;
+        }
+    }
+    const double ratio = options.compression.ratio_max;
+    if (!std::isfinite(ratio) || ratio <= 0.0 || ratio > 1.0) {
+        return refuse_option("compression.ratio_max", "must be above 0 and at most 1");
+    }
+    return std::nullopt;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <reprise/engine/library_strategy.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+#include "engine_driver.hpp"
+
+// Strategies of the retry library inside the client.
+
+namespace reprise::engine::testing {
+namespace library_strategy_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+scripted_cluster::hook refuse_some(status code, int count) {
+    return [code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
+        if (seen.op != opcode::set || left == 0) {
+            return std::nullopt;
+        }
+        --left;
+        return answer{.status = code};
+    };
+}
+
+// Retries five times after 3 ms each and writes down what it was told.
+class diary_strategy final : public strategy_interface {
+public:
+    std::string diary;
+    retry_question last;
+    token_state succeeded;
+
+private:
+    decision do_begin(token_state& token, const moment&) override {
+        diary += "b";
+        token.extra = 100;
+        return {};
+    }
+    decision do_refresh(token_state& token, const retry_question& question) override {
+        diary += "r";
+        last = question;
+        if (token.attempt > 5) {
+            return {refusal_reason::attempts_exhausted, -1};
+        }
+        token.delay = 3ms;
+        token.cost += 7;
+        ++token.extra;
+        ++token.attempt;
+        return {};
+    }
+    void do_succeed(const token_state& token, const moment&) override {
+        diary += "s";
+        succeeded = token;
+    }
+};
+
+class broken_strategy final : public strategy_interface {
+    decision do_begin(token_state&, const moment&) override { return {}; }
+    decision do_refresh(token_state&, const retry_question&) override {
+        throw std::runtime_error("broken");
+    }
+    void do_succeed(const token_state&, const moment&) override {}
+};
+
+struct bench {
+    scripted_cluster cluster{1};
+    std::shared_ptr<diary_strategy> inner = std::make_shared<diary_strategy>();
+    engine_driver driver{cluster, options(inner)};
+
+    static engine_options options(std::shared_ptr<strategy_interface> strategy) {
+        engine_options made;
+        made.strategy = std::make_shared<library_strategy>(std::move(strategy));
+        return made;
+    }
+};
+
+}  // namespace library_strategy_tests
+
+using namespace library_strategy_tests;
+
+TEST(library_strategy, one_token_goes_through_all_attempts_of_a_request) {
+    bench with;
+    with.driver.connect();
+    with.cluster.on_request = refuse_some(status::locked, 3);
+    const auto stored = with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(with.inner->diary, "brrrs");
+    EXPECT_EQ(with.inner->succeeded.attempt, 4U);
+    EXPECT_EQ(with.inner->succeeded.cost, 21U);
+    EXPECT_EQ(with.inner->succeeded.extra, 103U);
+    EXPECT_EQ(with.inner->succeeded.delay, 3ms);
+    const auto sent = with.cluster.all(opcode::set);
+    ASSERT_EQ(sent.size(), 4U);
+    EXPECT_EQ(sent[3].at - sent[0].at, 9ms);
+    EXPECT_EQ(with.inner->last.facts.code, static_cast<std::uint32_t>(status::locked));
+    EXPECT_EQ(with.inner->last.facts.safety, retry_safety::yes);
+    EXPECT_EQ(with.inner->last.repeat, repeatability::not_repeatable);
+}
+
+TEST(library_strategy, a_success_without_retries_is_told_too_and_an_error_is_not) {
+    bench with;
+    with.driver.connect();
+    with.driver.upsert("k", "v");
+    with.driver.settle();
+    EXPECT_EQ(with.inner->diary, "bs");
+    EXPECT_EQ(with.inner->succeeded.attempt, 1U);
+    const auto missing = with.driver.get("nothing");
+    with.driver.settle();
+    EXPECT_EQ(missing->result.ec, errc::document_not_found);
+    EXPECT_EQ(with.inner->diary, "bs");
+}
+
+TEST(library_strategy, RH_12_always_retry_reasons_pass_it_by) {
+    bench with;
+    with.driver.connect();
+    with.cluster.on_request = refuse_some(status::not_my_vbucket, 2);
+    const auto stored = with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(with.inner->diary, "bs");
+    EXPECT_EQ(with.inner->succeeded.attempt, 1U);
+}
+
+TEST(library_strategy, its_refusal_ends_the_request_with_the_operations_own_error) {
+    bench with;
+    with.driver.connect();
+    with.cluster.on_request = refuse_some(status::locked, 100);
+    const auto stored = with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::document_locked);
+    EXPECT_EQ(with.inner->diary, "brrrrrr");
+    EXPECT_EQ(stored->result.retry_attempts, 5U);
+}
+
+TEST(library_strategy, RH_08_terminal_reasons_are_told_as_never_safe) {
+    bench with;
+    with.cluster.nodes[0].sasl_status = status::auth_error;
+    auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
+    engine_driver driver(with.cluster, bench::options(standard));
+    const auto read = driver.get("k");
+    driver.advance(500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+}
+
+TEST(library_strategy, RH_02_an_inner_strategy_that_throws_fails_the_request) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, bench::options(std::make_shared<broken_strategy>()));
+    driver.connect();
+    cluster.on_request = refuse_some(status::locked, 1);
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::strategy_failure);
+}
+
+TEST(library_strategy, the_standard_strategy_pays_for_retries_and_gets_its_last_price_back) {
+    scripted_cluster cluster(1);
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
+    standard_options quick;
+    quick.backoff.base = 1ms;
+    quick.backoff.cap = 10ms;
+    quick.prices.refund_last_cost = true;
+    auto standard = std::make_shared<virtual_strategy<standard_strategy>>(quick, bucket);
+    engine_driver driver(cluster, bench::options(standard));
+    driver.connect();
+    cluster.on_request = refuse_some(status::etmpfail, 2);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    // Two retries at 5 units each; the last one is returned.
+    EXPECT_EQ(bucket->level(), 95'000);
+}
+
+}  // namespace reprise::engine::testing
