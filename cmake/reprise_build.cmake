@@ -18,6 +18,10 @@ if(REPRISE_BUILD_TESTS)
   add_custom_target(threaded_tests)
 endif()
 
+if(REPRISE_BUILD_FUZZ)
+  add_custom_target(fuzz_targets) # what `./dev fuzz` builds: the targets and what they link, no more
+endif()
+
 function(reprise_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                            -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
@@ -138,6 +142,7 @@ function(reprise_fuzz name)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     target_link_libraries(${target} PRIVATE ${arg_LINK})
+    add_dependencies(fuzz_targets ${target})
   endforeach()
 endfunction()
 

@@ -95,6 +95,7 @@ void keep_from_command(const std::set<int>& inherited) {
 /// What exec wants: the texts must outlive it.
 [[nodiscard]] std::vector<char*> to_pointers(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (std::string& each : texts) {
         pointers.push_back(each.data());
     }

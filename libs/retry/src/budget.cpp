@@ -6,7 +6,7 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] const bucket_prices& checked_prices(
+[[nodiscard]] bucket_prices checked_prices(
     const std::shared_ptr<token_bucket>& bucket, const bucket_prices& prices) {
     if (bucket == nullptr) {
         throw invalid_settings({"bucket", "must not be null"});

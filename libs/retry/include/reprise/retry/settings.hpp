@@ -31,7 +31,7 @@ private:
 /// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
 /// initialiser lists.
 template <class Options>
-[[nodiscard]] const Options& checked(const Options& options) {
+[[nodiscard]] Options checked(const Options& options) {
     if (std::optional<settings_error> error = check(options)) {
         throw invalid_settings(std::move(*error));
     }
