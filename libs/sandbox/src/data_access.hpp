@@ -27,6 +27,35 @@ document make_tombstone(const document& dead, std::uint32_t now_seconds);
 // copy). Answers nothing.
 document* find_alive(request& current, vbucket& in, const wire::document_key& key);
 
+// A request about one living document: what it says, where it is, and the document itself.
+template <class Message>
+struct opened_document {
+    Message message;
+    vbucket& in;
+    document& existing;
+};
+
+// Decodes the request and finds its document on an active copy. Answers as `open_vbucket` does, or
+// 0x01 without a document, and gives nothing then.
+template <class Message>
+std::optional<opened_document<Message>> open_document(request& current) {
+    auto message = Message::decode(current.frame, current.conv.key_form());
+    if (!message) {
+        current.reject(message.error());
+        return std::nullopt;
+    }
+    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+    if (in == nullptr) {
+        return std::nullopt;
+    }
+    document* existing = find_alive(current, *in, message->key);
+    if (existing == nullptr) {
+        current.fail(wire::status::key_enoent);
+        return std::nullopt;
+    }
+    return opened_document<Message>{*message, *in, *existing};
+}
+
 // Whether a change with this CAS may touch a document that exists: success, locked or key_eexists.
 wire::status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept;
 

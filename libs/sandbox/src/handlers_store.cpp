@@ -132,21 +132,12 @@ void handle_concat(request& current) {
 }
 
 void handle_remove(request& current) {
-    const auto message = wire::document_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        current.reject(message.error());
+    const auto opened = open_document<wire::document_request>(current);
+    if (!opened) {
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
-    if (in == nullptr) {
-        return;
-    }
-    const document* existing = find_alive(current, *in, message->key);
-    if (existing == nullptr) {
-        current.fail(status::key_enoent);
-        return;
-    }
-    if (const status bad = check_cas(*existing, current.frame.cas(), current.now);
+    const auto& [message, in, existing] = *opened;
+    if (const status bad = check_cas(existing, current.frame.cas(), current.now);
         bad != status::success) {
         current.fail(bad);
         return;
@@ -155,8 +146,8 @@ void handle_remove(request& current) {
         return;
     }
     const document& stored =
-        commit(current, *in, message->key, make_tombstone(*existing, seconds_of(current.now)));
-    answer_mutation(current, *in, stored);
+        commit(current, in, message.key, make_tombstone(existing, seconds_of(current.now)));
+    answer_mutation(current, in, stored);
 }
 
 void handle_counter(request& current) {

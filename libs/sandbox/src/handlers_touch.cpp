@@ -22,30 +22,21 @@ std::chrono::seconds lock_time(
 }  // namespace
 
 void handle_touch(request& current) {
-    const auto message = wire::touch_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        current.reject(message.error());
+    const auto opened = open_document<wire::touch_request>(current);
+    if (!opened) {
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
-    if (in == nullptr) {
-        return;
-    }
-    const document* existing = find_alive(current, *in, message->key);
-    if (existing == nullptr) {
-        current.fail(status::key_enoent);
-        return;
-    }
-    if (existing->is_locked(current.now)) {
+    const auto& [message, in, existing] = *opened;
+    if (existing.is_locked(current.now)) {
         current.fail(status::locked);
         return;
     }
     if (!is_durability_possible(current)) {
         return;
     }
-    document content = *existing;
-    content.expiry = absolute_expiry(current, message->expiry, message->key.collection);
-    const document& stored = commit(current, *in, message->key, std::move(content));
+    document content = existing;
+    content.expiry = absolute_expiry(current, message.expiry, message.key.collection);
+    const document& stored = commit(current, in, message.key, std::move(content));
     if (current.op() == opcode::touch) {
         current.answer({.cas = stored.cas});
     } else {
@@ -54,57 +45,38 @@ void handle_touch(request& current) {
 }
 
 void handle_get_locked(request& current) {
-    const auto message = wire::get_locked_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        current.reject(message.error());
+    const auto opened = open_document<wire::get_locked_request>(current);
+    if (!opened) {
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
-    if (in == nullptr) {
-        return;
-    }
-    document* existing = find_alive(current, *in, message->key);
-    if (existing == nullptr) {
-        current.fail(status::key_enoent);
-        return;
-    }
-    if (existing->is_locked(current.now)) {
+    const auto& [message, in, existing] = *opened;
+    if (existing.is_locked(current.now)) {
         current.fail(status::locked);
         return;
     }
     // A lock is a new CAS that only its holder knows; no new seqno, and replicas do not hear of it.
-    existing->cas = in->cas_next(current.now);
-    in->cas_max = existing->cas;
-    existing->locked_until =
-        current.now + lock_time(current.cluster.options, message->lock_seconds);
+    existing.cas = in.cas_next(current.now);
+    in.cas_max = existing.cas;
+    existing.locked_until = current.now + lock_time(current.cluster.options, message.lock_seconds);
     current.audit.is_applied = true;
-    answer_document(current, *existing, existing->cas);
+    answer_document(current, existing, existing.cas);
 }
 
 void handle_unlock(request& current) {
-    const auto message = wire::document_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        current.reject(message.error());
+    const auto opened = open_document<wire::document_request>(current);
+    if (!opened) {
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
-    if (in == nullptr) {
-        return;
-    }
-    document* existing = find_alive(current, *in, message->key);
-    if (existing == nullptr) {
-        current.fail(status::key_enoent);
-        return;
-    }
-    if (!existing->is_locked(current.now)) {
+    const auto& [message, in, existing] = *opened;
+    if (!existing.is_locked(current.now)) {
         current.fail(status::not_locked);
         return;
     }
-    if (existing->cas != current.frame.cas()) {
+    if (existing.cas != current.frame.cas()) {
         current.fail(status::locked);
         return;
     }
-    existing->locked_until = time_point{};
+    existing.locked_until = time_point{};
     current.audit.is_applied = true;
     current.answer({});
 }
