@@ -409,6 +409,18 @@ bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out,
     slot->wire_offset = offset;
     slot->was_sent = true;
     slot->connection_number = connection.id.value;
+    if (options_.observer) {
+        attempt_record sent;
+        sent.operation = slot->id().value;
+        sent.client = client_number_;
+        sent.connection = connection.id.value;
+        sent.opaque = *opaque;
+        sent.attempt = slot->attempts;
+        sent.kind = to_string(slot->request.kind);
+        sent.is_idempotent = slot->is_idempotent;
+        sent.sent = now;
+        options_.observer->on_attempt(sent);
+    }
     return true;
 }
 

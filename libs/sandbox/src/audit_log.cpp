@@ -74,6 +74,9 @@ void audit_log::commit(const audit_entry& entry) {
     }
     ++it->count;
     it->applied_count += entry.is_applied ? 1 : 0;
+    if (observer_) {
+        observer_(entry);
+    }
 }
 
 template <class Visit>

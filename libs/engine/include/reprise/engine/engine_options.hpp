@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <reprise/engine/attempt_observer.hpp>
 #include <reprise/engine/circuit_breaker_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/request_strategy.hpp>
@@ -84,6 +85,8 @@ struct engine_options {
     std::optional<circuit_breaker_options> circuit_breaker{};
     std::shared_ptr<log_sink> log{};
     bool log_keys = false;
+    // Told of every request that is handed to a connection; null: nobody is.
+    std::shared_ptr<attempt_observer> observer{};
 
     hello_order hello = hello_order::first;
     // PLAIN sends the password readably: without TLS only if asked for.

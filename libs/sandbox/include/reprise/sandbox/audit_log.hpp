@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <reprise/sandbox/ids.hpp>
@@ -86,6 +88,12 @@ public:
     // Counts the entry as it is now.
     void commit(const audit_entry& entry);
 
+    // Called by `commit` with every entry, before the answer leaves: what is dropped from the log
+    // has been seen by then. Empty: nobody is told.
+    void set_observer(std::function<void(const audit_entry&)> observer) {
+        observer_ = std::move(observer);
+    }
+
     // Kept entries that fit, oldest first, at most `count_max` (the newest of them).
     std::vector<audit_entry> entries(
         const audit_filter& filter = {}, std::size_t count_max = SIZE_MAX) const;
@@ -108,6 +116,7 @@ private:
     std::size_t oldest_ = 0;
     std::uint64_t number_next_ = 1;
     std::array<std::vector<audit_counter>, 256> counters_;
+    std::function<void(const audit_entry&)> observer_;
 };
 
 }  // namespace reprise::sandbox
