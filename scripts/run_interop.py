@@ -27,6 +27,10 @@ NODE = ROOT / "tests" / "interop" / "node"
 BUCKET, PASSWORD = "default", "secret"
 TRIES = 3
 CLONE_NEWNET = 0x40000000
+NODES, GET = 4, 0
+# The mock counts max-duration from the first retry, we from the first failure (EM-10): with its
+# codes that is 50 ms apart, and the tolerance must hold it.
+PLAN_TOLERANCE_MS = 65
 
 
 class RegistryUnreachable(Exception):
@@ -79,7 +83,7 @@ class Mock:
         listener = socket.create_server(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         self.process = subprocess.Popen(
-            ["java", "-jar", str(jar), f"--harakiri-monitor=127.0.0.1:{port}", "-n", "4", "-R", "1",
+            ["java", "-jar", str(jar), f"--harakiri-monitor=127.0.0.1:{port}", "-n", str(NODES), "-R", "1",
              "-p", "0", "-b", f"{BUCKET}:{PASSWORD}:couchbase"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         listener.settimeout(30)
@@ -99,6 +103,19 @@ class Mock:
             raise RuntimeError(f"the mock refused {name}: {answer}")
         return answer.get("payload")
 
+    def fail_gets(self, code):
+        """All gets fail with this code from now on; 0: they succeed. Logging of requests begins."""
+        count = -1 if code else 0
+        self.command("opfail", code=code, count=count, operation=GET)
+        for index in range(NODES if code else 0):
+            self.command("start_retry_verify", bucket=BUCKET, idx=index)
+
+    def check_retries(self, code, port):
+        """The mock compares the log of one node with its own plan for the code."""
+        index = self.command("get_mcports", bucket=BUCKET).index(port)
+        self.command("check_retry_verify", bucket=BUCKET, idx=index, opcode=GET, errcode=code,
+                     fuzz_ms=PLAN_TOLERANCE_MS)
+
     def close(self):
         self.monitor.close()
         self.process.terminate()
@@ -117,6 +134,21 @@ def collect(lines):
     return rows
 
 
+def obey(mock, command, *numbers):
+    """Does what the program asked for: "done", or what the mock said against it."""
+    numbers = [int(number) for number in numbers]
+    try:
+        if command == "wait":
+            time.sleep(numbers[0] / 1000)
+        elif command in ("failover", "respawn"):
+            mock.command(command, bucket=BUCKET, idx=numbers[0])
+        else:
+            {"fail_gets": mock.fail_gets, "check_retries": mock.check_retries}[command](*numbers)
+    except RuntimeError as refused:
+        return str(refused).replace("\n", " ")
+    return "done"
+
+
 def run_on_mock(build, work):
     jar = mock_jar(work)
     enter_private_network()
@@ -130,9 +162,7 @@ def run_on_mock(build, work):
         lines = []
         for line in program.stdout:
             if line.startswith("do "):
-                command, index = line.split()[1:]
-                mock.command(command, bucket=BUCKET, idx=int(index))
-                program.stdin.write("done\n")
+                program.stdin.write(obey(mock, *line.split()[1:]) + "\n")
                 program.stdin.flush()
             else:
                 print("  " + line, end="", flush=True)

@@ -2,17 +2,22 @@
 ///
 ///     mock_interop CONNECTION_STRING USER PASSWORD BUCKET
 ///
-/// Prints a line "check <ok|FAILED> <name> [detail]" for each check. Changes of the topology are
-/// asked for with a line "do <command>" on standard output; the script answers "done" when they
-/// have happened.
+/// Prints a line "check <ok|FAILED> <name> [detail]" for each check. What only the mock's monitor
+/// can do is asked for with a line "do <command>" on standard output; the script answers "done"
+/// when it has happened, or with what the mock said against it.
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <reprise/couchbase.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
 
 namespace {
 
@@ -48,11 +53,12 @@ private:
     int failed_ = 0;
 };
 
-/// Asks the script for something and waits until it has happened.
-void ask_for(std::string_view what) {
+/// Asks the script for something and waits until it has happened. What was said against it.
+std::string ask_for(const std::string& what) {
     std::cout << "do " << what << std::endl;
     std::string answer;
     std::getline(std::cin, answer);
+    return answer == "done" ? std::string() : answer;
 }
 
 void check_documents(report& report, const couchbase::collection& documents) {
@@ -164,6 +170,156 @@ void write_all(
         std::to_string(current) + " of " + std::to_string(key_count));
 }
 
+/// One thread of the steady load: it alone writes its keys, so it knows what each must hold.
+class steady_writer {
+public:
+    steady_writer(couchbase::collection documents, int number)
+        : documents_(std::move(documents)), prefix_("steady-" + std::to_string(number) + "-") {}
+
+    void run(const std::atomic<bool>& is_stopping) {
+        for (int round = 1; !is_stopping; ++round) {
+            for (std::size_t index = 0; index < keys_.size() && !is_stopping; ++index) {
+                write(index, round);
+            }
+        }
+    }
+    /// Keys that hold neither what was confirmed last nor what may have come after it.
+    [[nodiscard]] int count_wrong() const {
+        int wrong = 0;
+        for (std::size_t index = 0; index < keys_.size(); ++index) {
+            const auto read = documents_.get(key(index));
+            const int found = read ? std::stoi(std::string(read->text())) : 0;
+            const known& must = keys_[index];
+            wrong += found == must.confirmed || (found > must.confirmed && found <= must.doubtful)
+                         ? 0
+                         : 1;
+        }
+        return wrong;
+    }
+    [[nodiscard]] int written() const noexcept { return written_; }
+    [[nodiscard]] int ambiguous() const noexcept { return ambiguous_; }
+    [[nodiscard]] std::uint32_t retries() const noexcept { return retries_; }
+    [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+
+private:
+    struct known {
+        int confirmed = 0;
+        int doubtful = 0;  // reported as ambiguous: may be there
+    };
+    [[nodiscard]] std::string key(std::size_t index) const {
+        return prefix_ + std::to_string(index);
+    }
+    void write(std::size_t index, int round) {
+        const auto stored = documents_.upsert(key(index), std::to_string(round));
+        if (stored) {
+            ++written_;
+            retries_ += stored->trace.retry_attempts;
+            keys_[index] = {round, round};
+        } else if (stored.error().is_ambiguous()) {
+            ++ambiguous_;
+            keys_[index].doubtful = round;
+        } else if (trouble_.empty()) {
+            trouble_ = stored.error().message();
+        }
+    }
+
+    couchbase::collection documents_;
+    std::string prefix_;
+    std::array<known, 50> keys_{};
+    int written_ = 0;
+    int ambiguous_ = 0;
+    std::uint32_t retries_ = 0;
+    std::string trouble_;
+};
+
+/// A node leaves and comes back while four threads write.
+void check_failover_under_load(report& report, const couchbase::collection& documents) {
+    std::vector<steady_writer> writers;
+    for (int number = 0; number < 4; ++number) {
+        writers.emplace_back(documents, number);
+    }
+    std::atomic<bool> is_stopping = false;
+    {
+        std::vector<std::jthread> threads;
+        for (steady_writer& writer : writers) {
+            threads.emplace_back([&] { writer.run(is_stopping); });
+        }
+        for (const auto* change : {"failover 2", "respawn 2", "failover 3", "respawn 3"}) {
+            static_cast<void>(ask_for("wait 300"));
+            const std::string refused = ask_for(change);
+            report.check("under load: " + std::string(change), refused.empty(), refused);
+        }
+        static_cast<void>(ask_for("wait 300"));
+        is_stopping = true;
+    }
+    int written = 0;
+    int ambiguous = 0;
+    int wrong = 0;
+    std::uint32_t retries = 0;
+    std::string trouble;
+    for (const steady_writer& writer : writers) {
+        written += writer.written();
+        ambiguous += writer.ambiguous();
+        retries += writer.retries();
+        wrong += writer.count_wrong();
+        trouble = trouble.empty() ? writer.trouble() : trouble;
+    }
+    const std::string figures = std::to_string(written) + " writes, " + std::to_string(retries) +
+                                " retries, " + std::to_string(ambiguous) + " ambiguous";
+    report.check(
+        "failover under load: no error but ambiguous ones (" + figures + ")", trouble.empty(),
+        trouble);
+    report.check(
+        "failover under load: every confirmed write is there", wrong == 0,
+        std::to_string(wrong) + " keys hold something else");
+}
+
+/// The mock's own test codes: it plans the retries by its error map, logs what arrives, and says
+/// itself whether the times were kept. A stalled machine may spoil one try, not three.
+void check_error_map_code(
+    report& report, const couchbase::collection& documents, std::uint16_t code,
+    std::string_view schedule) {
+    couchbase::get_options options;
+    options.strategy = std::make_shared<reprise::engine::server_directed_strategy>();
+    std::string against;
+    std::uint32_t retries = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        against = ask_for("fail_gets " + std::to_string(code));
+        const auto read = documents.get("planned", options);
+        static_cast<void>(ask_for("fail_gets 0"));
+        if (read || !against.empty()) {
+            against = read ? "the get succeeded" : against;
+            break;
+        }
+        const auto& history = *read.error().history();
+        retries = read.error().retry_attempts();
+        const auto endpoint = history.endpoint_of(history.entries.back());
+        against =
+            read.error().info().status == code ? "" : "another error: " + read.error().message();
+        if (against.empty()) {
+            against = ask_for(
+                "check_retries " + std::to_string(code) + " " +
+                std::string(endpoint.substr(endpoint.rfind(':') + 1)));
+        }
+        if (against.empty()) {
+            break;
+        }
+    }
+    report.check(
+        "error map code " + std::string(schedule) + " is retried as the server planned (" +
+            std::to_string(retries) + " retries)",
+        against.empty(), against);
+    const auto plain = documents.get("planned", {.timeout = 500ms});
+    report.succeeded("after " + std::string(schedule), plain);
+}
+
+void check_error_map(report& report, const couchbase::collection& documents) {
+    static_cast<void>(documents.upsert("planned", std::string("value")));
+    check_error_map_code(report, documents, 0x7ff0, "7ff0 (constant)");
+    check_error_map_code(report, documents, 0x7ff1, "7ff1 (linear)");
+    check_error_map_code(report, documents, 0x7ff2, "7ff2 (exponential)");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -185,9 +341,11 @@ int main(int argc, char** argv) {
     check_documents(report, documents);
     check_counters_and_locks(report, documents);
     write_all(report, "four nodes", documents, "one");
-    ask_for("failover 1");
+    static_cast<void>(ask_for("failover 1"));
     write_all(report, "after a failover", documents, "two");
-    ask_for("respawn 1");
+    static_cast<void>(ask_for("respawn 1"));
     write_all(report, "after a respawn", documents, "three");
+    check_failover_under_load(report, documents);
+    check_error_map(report, documents);
     return report.failed() == 0 ? 0 : 1;
 }
