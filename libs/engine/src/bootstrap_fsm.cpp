@@ -275,7 +275,11 @@ void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<s
     if (is_refusal && !is_list_known_ && state_ == state::sasl_auth && !candidates_.empty()) {
         return send_auth(out);
     }
+#if defined(REPRISE_MUTANT_RH_25)
+    const bool was_understood = true;
+#else
     const bool was_understood = is_list_known_ || state_ == state::sasl_step;
+#endif
     fail(
         is_refusal && was_understood ? bootstrap_failure::credentials_refused
                                      : bootstrap_failure::sasl_failed,

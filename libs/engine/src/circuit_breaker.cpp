@@ -21,8 +21,12 @@ void circuit_breaker::on_outcome(const std::error_code& outcome, time_point now)
     const bool has_failed =
         options_.is_failure ? options_.is_failure(outcome) : outcome == error_condition::timeout;
     failed_ += has_failed ? 1U : 0U;
-    if (total_ >= options_.volume_threshold &&
-        failed_ * 100 >= total_ * options_.error_threshold_percent) {
+#if defined(REPRISE_MUTANT_RH_34)
+    const bool is_enough = true;
+#else
+    const bool is_enough = total_ >= options_.volume_threshold;
+#endif
+    if (is_enough && failed_ * 100 >= total_ * options_.error_threshold_percent) {
         sleep_from(now);
     }
 }

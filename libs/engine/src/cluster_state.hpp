@@ -59,6 +59,7 @@ struct node_link : engine_timer {
     bool was_open = false;                // has been open at least once
     bool skip_error_map = false;          // the next connection does not ask for it
     bool is_bucket_missing = false;       // answered 0x01 to select bucket
+    bool has_old_identity = false;        // failed with credentials that were replaced meanwhile
     time_point opened{};
 };
 
@@ -99,9 +100,14 @@ struct bucket_state : engine_timer {
     wait_list topology_waiters;        // no configuration, or no owner in it: likewise
     std::vector<std::unique_ptr<collection_entry>> collections;
     std::uint64_t manifest_uid_max = 0;
+    // Terminal states. The first two: of any node this bucket is linked to.
+    bool is_auth_refused = false;
+    bool is_tls_failed = false;
     bool is_access_denied = false;
+    bool is_missing_everywhere = false;  // every link answered 0x01 to select bucket
     std::optional<time_point> polled_last;
     bool is_poll_wanted = false;  // by something else than the timer
+    std::uint32_t poll_retries = 0;
     std::size_t poll_turn = 0;
     std::size_t noop_turn = 0;
 };

@@ -22,7 +22,12 @@ bool engine_core::apply_configuration(
     }
     const bool is_newer =
         !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
-    if ((*parsed)->bucket_name() != bucket.name || !is_newer) {
+#if defined(REPRISE_MUTANT_VB_09)
+    const bool is_ours = true;
+#else
+    const bool is_ours = (*parsed)->bucket_name() == bucket.name;
+#endif
+    if (!is_ours || !is_newer) {
         ++counters_.configurations_refused;
         return false;
     }
@@ -42,7 +47,9 @@ void engine_core::install(
     log(log_level::info, "configuration " + to_string(bucket.configuration->revision()) + " of " +
                              (bucket.name.empty() ? "the cluster" : bucket.name));
     sync_links(bucket, now);
+#if !defined(REPRISE_MUTANT_VB_06)
     wake(bucket.not_my_vbucket_waiters, now);
+#endif
     wake(bucket.topology_waiters, now);
 }
 
@@ -134,14 +141,61 @@ void engine_core::on_poll_answer(
     kv_connection& connection, const wire::frame_view& frame, time_point now) {
     connection.poll_opaque.reset();
     bucket_state& bucket = *connection.link->bucket;
+    if (wire::is_success(frame.status())) {
+        bucket.poll_retries = 0;
+    }
     // An empty value means: you have the newest.
     if (frame.status() == wire::status::success && !frame.value().empty()) {
         if (const auto text = inflated_text(frame)) {
             apply_configuration(bucket, *text, connection.link->endpoint->host, now);
         }
+    } else if (!wire::is_success(frame.status())) {
+        response_facts facts;
+        facts.kind = operation_kind::noop;
+        facts.status = frame.status();
+        facts.error_map = connection.link->endpoint->error_map.get();
+        const response_outcome outcome = classify(facts);
+        if (outcome.kind == outcome_kind::retry) {
+            retry_case failed;
+            failed.reason = outcome.reason;
+            failed.stage = attempt_stage::response;
+            failed.status = static_cast<std::uint16_t>(frame.status());
+            failed.own_error = outcome.error;
+            on_poll_failed(bucket, *connection.link->endpoint, failed, now);
+        }
     }
     if (bucket.is_poll_wanted) {
         poll(bucket, now);
+    }
+}
+
+// Our own requests fail fast, by the same orchestrator as all others: a poll is not repeated, the
+// next one goes to the next node. Only what is always retried comes again sooner.
+void engine_core::on_poll_failed(
+    bucket_state& bucket, const endpoint_record& asked, const retry_case& failed, time_point now) {
+    retry_subject subject;
+    subject.operation = "get_cluster_config";
+    subject.is_idempotent = true;
+    subject.attempts = bucket.poll_retries;
+    subject.deadline = add_saturated(now, options_.internal_timeout);
+#if !defined(REPRISE_MUTANT_RH_07)
+    subject.strategy = &own_requests_;
+#endif
+    const auto decided = orchestrator_.decide(failed, subject, 0, random_.next(), now);
+    REPRISE_ASSERT(decided.has_value());
+    decision_record line;
+    line.operation = subject.operation;
+    line.reason = failed.reason;
+    line.stage = failed.stage;
+    line.is_retried = decided->is_retry;
+    line.delay = decided->delay;
+    line.error = decided->is_retry ? errc{} : failed.own_error;
+    line.status = failed.status;
+    line.endpoint = asked.name;
+    tell(line, now);
+    if (decided->is_retry && bucket.is_open && !is_closed_) {
+        ++bucket.poll_retries;
+        wheel_.arm(bucket, add_saturated(now, decided->delay));
     }
 }
 

@@ -79,6 +79,7 @@ void engine_core::on_connected(connection_id id, time_point now) {
     connection->received_last = now;
     connection->has_error_map_share = true;
     ++connection->link->endpoint->error_map_shares;
+    connection->identity_number = identity_number_;
     connection->bootstrap =
         std::make_unique<bootstrap_fsm>(bootstrap_options_for(*connection->link, id));
     connection->link->skip_error_map = false;  // the next fresh connection asks again
@@ -183,7 +184,9 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
                              std::string(to_string(failure)) + ", " + connection.bootstrap->text());
     bool is_terminal = false;
     bucket_state* affected = nullptr;
-    switch (failure) {
+    // What replaced credentials were refused says nothing about the new ones.
+    link.has_old_identity = connection.identity_number != identity_number_;
+    switch (link.has_old_identity ? bootstrap_failure::none : failure) {
         case bootstrap_failure::error_map_corrupt:
             link.skip_error_map = true;  // once: on_connected forgets it
             break;
@@ -199,6 +202,7 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
         case bootstrap_failure::bucket_not_found:
             // One node alone may be behind; all of them together mean that there is none.
             link.is_bucket_missing = true;
+            refresh_terminal_state(*link.bucket);
             affected = link.bucket;
             is_terminal = terminal_reason(*link.bucket).has_value();
             break;
@@ -292,6 +296,11 @@ void engine_core::finish_connection(
             questions.push_back(bucket.collections[entry.target].get());
         } else if (entry.kind == waiter_kind::canary) {
             on_canary_lost(*link.endpoint, now);
+        } else if (entry.kind == waiter_kind::configuration) {
+            retry_case failed;
+            failed.reason = retry_reason::socket_closed_while_in_flight;
+            failed.stage = attempt_stage::network;
+            on_poll_failed(bucket, *link.endpoint, failed, now);
         }
         if (entry.kind != waiter_kind::nobody) {
             connection.waiting.erase(entry);
@@ -336,6 +345,7 @@ void engine_core::requeue(
             }
             retry(*slot, failed, now);
         } else if (was_handed) {
+            slot->sent = slot->sent_before;
             dispatch_failed(*slot, retry_reason::socket_not_available, now);
         } else {
             dispatch(*slot, true, now);
@@ -405,10 +415,9 @@ bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out,
         return true;
     }
     slot->state = operation_state::on_wire;
-    slot->opaque = *opaque;
     slot->wire_offset = offset;
-    slot->was_sent = true;
-    slot->connection_number = connection.id.value;
+    slot->sent_before =
+        std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
     if (options_.observer) {
         attempt_record sent;
         sent.operation = slot->id().value;

@@ -15,6 +15,7 @@ engine_core::engine_core(
       client_number_(random_.next()),
       mailbox_(std::make_shared<answer_mailbox>()),
       orchestrator_(options_, mailbox_),
+      decisions_(options_.log, options_.log_decisions_per_second_max),
       wheel_(now),
       reconnect_backoff_(backoff_options{
           .base = options_.reconnect_delay_min,
@@ -145,12 +146,28 @@ void engine_core::close(time_point now) {
     for (const auto& known : endpoints_) {
         wheel_.disarm(*known);
     }
+    wheel_.disarm(log_timer_);
+    decisions_.flush();
     for (const auto& [id, connection] : connections_) {
         wheel_.disarm(*connection);
         connection->link = nullptr;
         if (connection->state != connection_state::closed) {
             connection->state = connection_state::closed;
             actions_.emplace_back(close_action{id});
+        }
+    }
+}
+
+// What was refused may pass now: nobody waits for the pauses that the old ones had earned.
+void engine_core::replace_credentials(credentials identity) {
+    identity_ = std::move(identity);
+    ++identity_number_;
+    for (const auto& bucket : buckets_) {
+        for (const auto& link : bucket->links) {
+            if (link->is_armed()) {
+                link->failures = 0;
+                wheel_.arm(*link, time_point{});  // has passed: due in the next turn
+            }
         }
     }
 }
@@ -206,6 +223,12 @@ void engine_core::on_time(time_point now) {
                 return on_collection_due(static_cast<collection_entry&>(timer), now);
             case timer_kind::endpoint:
                 return on_breaker_due(static_cast<endpoint_record&>(timer), now);
+            case timer_kind::log:
+                decisions_.on_time(now);
+                if (const auto due = decisions_.next_due()) {
+                    wheel_.arm(log_timer_, *due);
+                }
+                return;
         }
     });
 }

@@ -16,6 +16,8 @@
 
 #include "answer_mailbox.hpp"
 #include "cluster_state.hpp"
+#include "decision_log.hpp"
+#include "fail_fast_strategy.hpp"
 #include "kv_connection.hpp"
 #include "orchestrator.hpp"
 #include "random_source.hpp"
@@ -40,7 +42,7 @@ public:
     operation_id start(operation_request&& request, completion done, time_point now);
     bool cancel(operation_id operation, time_point now);
     void close(time_point now);
-    void replace_credentials(credentials identity) { identity_ = std::move(identity); }
+    void replace_credentials(credentials identity);
     std::size_t drain_completions();
     bool has_completions() const noexcept { return !completed_.empty(); }
 
@@ -85,12 +87,17 @@ private:
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
+    void breaker_refused(operation_slot& slot, time_point now);
     bool is_dispatchable(const operation_slot& slot) const noexcept;
+    std::size_t route_place(const operation_slot& slot) const noexcept;
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
     void make_ready(operation_slot& slot, kv_connection& connection);
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
     void apply(operation_slot& slot, const verdict& decided, time_point now);
     void record(operation_slot& slot, const verdict& decided, time_point now);
+    void tell(const decision_record& line, time_point now);
+    void fail_unclassified(
+        operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void park(operation_slot& slot, wait_list& list, time_point due);
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
@@ -156,6 +163,7 @@ private:
     kv_connection* any_open(bucket_state& bucket, std::size_t& turn) const noexcept;
     std::optional<retry_reason> terminal_reason(const bucket_state& bucket) const noexcept;
     void refresh_terminal_states() noexcept;
+    void refresh_terminal_state(bucket_state& bucket) noexcept;
     void on_terminal_state(bucket_state* bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);
     void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
@@ -174,6 +182,9 @@ private:
     void want_configuration(bucket_state& bucket, time_point now);
     void poll(bucket_state& bucket, time_point now);
     void on_poll_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
+    void on_poll_failed(
+        bucket_state& bucket, const endpoint_record& asked, const retry_case& failed,
+        time_point now);
 
     // collection_flow.cpp: collection ids.
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
@@ -202,11 +213,15 @@ private:
 
     engine_options options_;
     credentials identity_;
+    std::uint32_t identity_number_ = 1;  // counts replacements
     random_source random_;
     std::uint64_t client_number_;  // said in HELLO
     bool is_closed_ = false;
     std::shared_ptr<answer_mailbox> mailbox_;
     orchestrator orchestrator_;
+    fail_fast_strategy own_requests_;
+    decision_log decisions_;
+    engine_timer log_timer_{timer_kind::log};
     base::timer_wheel wheel_;
     wire::salted_password_cache password_cache_;
 
@@ -226,8 +241,6 @@ private:
     std::optional<resolution_id> resolving_;
     std::string network_;  // empty until chosen
     exponential_backoff reconnect_backoff_;
-    bool is_any_auth_refused_ = false;
-    bool is_any_tls_failed_ = false;
     engine_statistics counters_;
 };
 

@@ -14,6 +14,7 @@ enum class timer_kind : std::uint8_t {
     bucket,      // bucket_state: configuration poll
     collection,  // collection_entry: answer overdue, or ask again
     endpoint,    // endpoint_record: its circuit breaker
+    log,         // engine_core: decisions that were held back are summed up
 };
 
 class engine_timer : public base::timer_node {

@@ -47,7 +47,8 @@ public:
     std::optional<time_point> probe_sent;
     std::optional<std::uint32_t> poll_opaque;  // of the configuration poll in flight
     time_point poll_sent{};
-    bool has_error_map_share = false;  // counted among the endpoint's live connections
+    bool has_error_map_share = false;   // counted among the endpoint's live connections
+    std::uint32_t identity_number = 0;  // of the credentials it was begun with
 
     [[nodiscard]] wire::key_form key_form() const noexcept {
         return features.contains(wire::hello_feature::collections)

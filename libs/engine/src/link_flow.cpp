@@ -73,6 +73,7 @@ node_link& engine_core::link_to(
         if (link->is_retired) {  // it came back before it was gone
             link->is_retired = false;
             ++to.link_count;
+            refresh_terminal_state(bucket);
             if (link->connection == nullptr) {
                 connect(*link, now);
             }
@@ -81,6 +82,7 @@ node_link& engine_core::link_to(
     }
     bucket.links.push_back(std::make_unique<node_link>(bucket, to, ordinal));
     ++to.link_count;
+    refresh_terminal_state(bucket);
     connect(*bucket.links.back(), now);
     return *bucket.links.back();
 }
@@ -89,6 +91,7 @@ void engine_core::connect(node_link& link, time_point now) {
     if (is_closed_ || link.is_retired || link.connection != nullptr) {
         return;
     }
+    link.has_old_identity = false;
     const connection_id id{next_connection_++};
     auto made = std::make_unique<kv_connection>(id, link, options_.pipeline_credit);
     link.connection = made.get();
@@ -105,10 +108,15 @@ void engine_core::reconnect_later(node_link& link, bool has_failed, time_point n
     if (is_closed_ || link.is_retired) {
         return;
     }
+#if defined(REPRISE_MUTANT_RH_39)
+    if (link.endpoint->is_auth_refused) {
+        return;
+    }
+#endif
     duration delay{};
     if (!has_failed && now - link.opened >= options_.reconnect_delay_max) {
         link.failures = 0;
-    } else if (!link.skip_error_map) {
+    } else if (!link.skip_error_map && !link.has_old_identity) {
         delay = reconnect_backoff_.delay(link.failures++, duration::zero(), random_.next());
     }
     wheel_.arm(link, add_saturated(now, delay));
@@ -129,6 +137,7 @@ void engine_core::on_link_failed(node_link& link, time_point now) {
 void engine_core::retire(node_link& link, time_point now) {
     link.is_retired = true;
     wheel_.disarm(link);
+    refresh_terminal_state(*link.bucket);
     if (--link.endpoint->link_count == 0) {
         link.endpoint->is_auth_refused = false;
         link.endpoint->is_tls_failed = false;
@@ -175,39 +184,54 @@ kv_connection* engine_core::any_open(bucket_state& bucket, std::size_t& turn) co
     return nullptr;
 }
 
-// The state that explains best why nothing can be dispatched.
+// The state that explains best why nothing can be dispatched. Asked for each request that cannot be
+// sent, so it is counted when links change and not here.
 std::optional<retry_reason> engine_core::terminal_reason(
     const bucket_state& bucket) const noexcept {
-    if (is_any_auth_refused_) {
+    if (bucket.is_auth_refused) {
         return retry_reason::authentication_error;
     }
-    if (is_any_tls_failed_) {
+    if (bucket.is_tls_failed) {
         return retry_reason::tls_error;
     }
-    std::size_t present = 0;
-    std::size_t missing = 0;
-    for (const auto& link : bucket.links) {
-        present += link->is_retired ? 0U : 1U;
-        missing += !link->is_retired && link->is_bucket_missing ? 1U : 0U;
-    }
-    if (bucket.is_access_denied || (present != 0 && present == missing)) {
+    if (bucket.is_access_denied || bucket.is_missing_everywhere) {
         return retry_reason::bucket_access_error;
     }
     return std::nullopt;
 }
 
+// A bucket's users are told of the nodes of its own topology, and of no others.
+void engine_core::refresh_terminal_state(bucket_state& bucket) noexcept {
+    std::size_t present = 0;
+    std::size_t missing = 0;
+    bucket.is_auth_refused = false;
+    bucket.is_tls_failed = false;
+    for (const auto& link : bucket.links) {
+        if (link->is_retired) {
+            continue;
+        }
+        ++present;
+        missing += link->is_bucket_missing ? 1U : 0U;
+        bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
+        bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
+    }
+#if defined(REPRISE_MUTANT_RH_27)
+    bucket.is_missing_everywhere = present != 0 && missing != 0;
+#else
+    bucket.is_missing_everywhere = present != 0 && present == missing;
+#endif
+}
+
+// An endpoint's state changed; several buckets may use it.
 void engine_core::refresh_terminal_states() noexcept {
-    is_any_auth_refused_ = false;
-    is_any_tls_failed_ = false;
-    for (const auto& known : endpoints_) {
-        const bool is_current = known->link_count != 0;
-        is_any_auth_refused_ = is_any_auth_refused_ || (is_current && known->is_auth_refused);
-        is_any_tls_failed_ = is_any_tls_failed_ || (is_current && known->is_tls_failed);
+    for (const auto& bucket : buckets_) {
+        refresh_terminal_state(*bucket);
     }
 }
 
 void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
     bucket.is_access_denied = false;
+    bucket.is_missing_everywhere = false;
     for (const auto& link : bucket.links) {
         link->is_bucket_missing = false;
     }
@@ -216,7 +240,12 @@ void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
 // Whoever waits for a connection learns now that it will not come soon. Null: every bucket.
 void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
     for (const auto& bucket : buckets_) {
-        if (affected != nullptr && affected != bucket.get()) {
+#if defined(REPRISE_MUTANT_RH_38)
+        const bool is_affected = affected == bucket.get();
+#else
+        const bool is_affected = affected == nullptr || affected == bucket.get();
+#endif
+        if (!is_affected || !terminal_reason(*bucket)) {
             continue;
         }
         wake_for_terminal_state(bucket->topology_waiters, now);
@@ -265,7 +294,12 @@ void engine_core::take_error_map(
     const auto rank = [](const wire::error_map& of) {
         return std::pair(of.version(), of.revision());
     };
-    if (!endpoint.error_map || rank(*endpoint.error_map) < rank(*map)) {
+#if defined(REPRISE_MUTANT_EM_03)
+    const bool is_better = true;
+#else
+    const bool is_better = !endpoint.error_map || rank(*endpoint.error_map) < rank(*map);
+#endif
+    if (is_better) {
         endpoint.error_map = map;
     }
 }

@@ -60,12 +60,10 @@ void engine_core::complete_error(
     error->server_context = std::move(note.context.context);
     error->server_ref = std::move(note.context.ref);
     error->failed_path = note.failed_path;
-    if (slot.was_sent) {
-        error->connection = slot.connection_number;
-        error->opaque = slot.opaque;
-    }
-    if (slot.was_sent && slot.endpoint >= 0) {
-        error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
+    error->connection = slot.sent.connection;
+    error->opaque = slot.sent.opaque;
+    if (slot.sent.endpoint >= 0) {
+        error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.sent.endpoint)]->name;
     }
     error->detail = std::move(note.detail);
     error->history = history_of(slot);

@@ -44,6 +44,12 @@ bool is_still_connecting(const node_link& link) noexcept {
 
 }  // namespace
 
+// Where the link of the operation's node stands among the bucket's routes.
+std::size_t engine_core::route_place(const operation_slot& slot) const noexcept {
+    const std::size_t per_node = options_.kv_connections_per_node;
+    return *slot.route.node * per_node + slot.index % per_node;
+}
+
 bucket_state& engine_core::bucket_of(const operation_slot& slot) const {
     return *keyspaces_[slot.request.keyspace.value].bucket;
 }
@@ -77,26 +83,45 @@ void engine_core::dispatch(operation_slot& slot, bool is_woken, time_point now) 
     if (!node) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
-    const std::size_t ordinal = slot.index % options_.kv_connections_per_node;
-    node_link* link = bucket.routes[*node * options_.kv_connections_per_node + ordinal];
+    node_link* link = bucket.routes[route_place(slot)];
     if (link == nullptr) {
         const bool is_nowhere = std::ranges::all_of(
             bucket.routes, [](const node_link* route) { return route == nullptr; });
         return dispatch_failed(
             slot,
+#if defined(REPRISE_MUTANT_RH_15)
+            is_nowhere ? retry_reason::node_not_available : retry_reason::service_not_available,
+#else
             is_nowhere ? retry_reason::service_not_available : retry_reason::node_not_available,
+#endif
             now);
     }
     submit(slot, *link, is_woken, now);
 }
 
 void engine_core::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
-    kv_connection* connection = any_open(bucket, bucket.noop_turn);
-    if (connection == nullptr) {
-        return wait_for_topology(slot, bucket, now);
+    for (std::size_t left = bucket.links.size(); left > 0; --left) {
+        kv_connection* connection = any_open(bucket, bucket.noop_turn);
+        if (connection == nullptr) {
+            break;
+        }
+        slot.endpoint = static_cast<std::int32_t>(connection->link->endpoint->number);
+        const auto& breaker = connection->link->endpoint->breaker;
+        if (!breaker || breaker->allows()) {
+            return make_ready(slot, *connection);
+        }
     }
-    slot.endpoint = static_cast<std::int32_t>(connection->link->endpoint->number);
-    make_ready(slot, *connection);
+    if (slot.endpoint >= 0) {
+        return breaker_refused(slot, now);
+    }
+    wait_for_topology(slot, bucket, now);
+}
+
+void engine_core::breaker_refused(operation_slot& slot, time_point now) {
+    retry_case failed;
+    failed.reason = retry_reason::circuit_breaker_open;
+    failed.own_error = own_error_of(failed.reason);
+    retry(slot, failed, now);
 }
 
 void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, time_point now) {
@@ -104,10 +129,7 @@ void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, t
     kv_connection* connection = link.connection;
     if (is_open(connection)) {
         if (link.endpoint->breaker && !link.endpoint->breaker->allows()) {
-            retry_case failed;
-            failed.reason = retry_reason::circuit_breaker_open;
-            failed.own_error = own_error_of(failed.reason);
-            return retry(slot, failed, now);
+            return breaker_refused(slot, now);
         }
         if (!is_woken && connection->ready.size() >= options_.ready_count_max) {
             return dispatch_failed(slot, retry_reason::socket_not_available, now);
@@ -261,7 +283,7 @@ void engine_core::record(operation_slot& slot, const verdict& decided, time_poin
     entry.stage = slot.failed.stage;
     entry.refusal = decided.refusal;
     slot.history.push(entry, slot.endpoint);
-    if (!options_.log) {
+    if (!decisions_.is_on()) {
         return;
     }
     decision_record line;
@@ -281,7 +303,31 @@ void engine_core::record(operation_slot& slot, const verdict& decided, time_poin
     if (options_.log_keys) {
         line.key = slot.request.key.text();
     }
-    options_.log->on_decision(decided.is_retry ? log_level::debug : log_level::warn, line);
+    tell(line, now);
+}
+
+void engine_core::tell(const decision_record& line, time_point now) {
+    decisions_.on_decision(line, now);
+    if (const auto due = decisions_.next_due(); due && !log_timer_.is_armed() && !is_closed_) {
+        wheel_.arm(log_timer_, *due);
+    }
+}
+
+// A failure of no known kind. The orchestrator refuses it like any other; the note stays.
+void engine_core::fail_unclassified(
+    operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
+    retry_case failed;
+    failed.reason = retry_reason::unknown;
+    failed.stage = attempt_stage::response;
+    failed.own_error = static_cast<errc>(code.value());
+    failed.status = note.status.value_or(0);
+    slot.failed = failed;
+    slot.last_reason = failed.reason;
+    const auto decided =
+        orchestrator_.decide(failed, subject_of(slot), parked_count_, random_.next(), now);
+    REPRISE_ASSERT(decided.has_value());
+    record(slot, *decided, now);
+    complete_error(slot, decided->error, std::move(note), now);
 }
 
 // Where an operation waits decides what wakes it before its time.
@@ -293,9 +339,13 @@ wait_list& engine_core::list_for(operation_slot& slot) {
     if (!is_about_dispatch(slot.failed.reason)) {
         return backoff_waiters_;
     }
-    for (const auto& link : bucket.links) {
-        if (slot.endpoint == static_cast<std::int32_t>(link->endpoint->number) &&
-            !link->is_retired) {
+    // By the route of the failed attempt, if it still stands; whatever else happens to the bucket
+    // wakes the others.
+    const bool is_routed = slot.endpoint >= 0 && slot.route.node && bucket.configuration &&
+                           slot.route.revision == bucket.configuration->revision();
+    if (is_routed) {
+        node_link* link = bucket.routes[route_place(slot)];
+        if (link != nullptr && !link->is_retired) {
             return link->waiters;
         }
     }
@@ -334,7 +384,7 @@ void engine_core::leave_place(operation_slot& slot) {
         --parked_count_;
     }
     if (slot.state == operation_state::on_wire && slot.connection != nullptr) {
-        if (opaque_entry* entry = slot.connection->waiting.find(slot.opaque)) {
+        if (opaque_entry* entry = slot.connection->waiting.find(slot.sent.opaque)) {
             slot.connection->waiting.abandon(*entry);
         }
     }

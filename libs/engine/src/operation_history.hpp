@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 
-#include <reprise/base/bounded_list.hpp>
 #include <reprise/engine/retry_history.hpp>
 
 namespace reprise::engine {
@@ -44,8 +43,8 @@ public:
                 result.entries.push(inline_[index]);
             }
         }
-        for (const std::uint32_t endpoint : endpoints_) {
-            result.endpoints.emplace_back(name_of(endpoint));
+        for (std::size_t index = 0; index < endpoint_count_; ++index) {
+            result.endpoints.emplace_back(name_of(std::uint32_t{endpoints_[index]}));
         }
         return result;
     }
@@ -55,19 +54,23 @@ private:
         if (endpoint < 0) {
             return history_entry::no_endpoint;
         }
-        const auto number = static_cast<std::uint32_t>(endpoint);
-        for (std::size_t index = 0; index < endpoints_.size(); ++index) {
-            if (endpoints_[index] == number) {
-                return static_cast<std::uint8_t>(index);
+        for (std::uint8_t index = 0; index < endpoint_count_; ++index) {
+            if (endpoints_[index] == endpoint) {
+                return index;
             }
         }
-        return endpoints_.push_back(number) ? static_cast<std::uint8_t>(endpoints_.size() - 1)
-                                            : history_entry::no_endpoint;
+        const bool fits = endpoint <= 0xffff && endpoint_count_ < endpoint_count_max;
+        if (!fits) {
+            return history_entry::no_endpoint;
+        }
+        endpoints_[endpoint_count_] = static_cast<std::uint16_t>(endpoint);
+        return endpoint_count_++;
     }
 
     std::array<history_entry, 4> inline_{};
+    std::array<std::uint16_t, endpoint_count_max> endpoints_{};
     std::uint8_t count_ = 0;
-    base::bounded_list<std::uint32_t, endpoint_count_max> endpoints_;
+    std::uint8_t endpoint_count_ = 0;
     std::unique_ptr<bounded_history<history_entry>> more_;
 };
 

@@ -42,10 +42,9 @@ void operation_pool::release(operation_slot& slot) {
     slot.vbucket = {};
     slot.route = {};
     slot.endpoint = -1;
-    slot.was_sent = false;
     slot.connection = nullptr;
-    slot.connection_number = 0;
-    slot.opaque = 0;
+    slot.sent = {};
+    slot.sent_before = {};
     slot.wire_offset = 0;
     free_.push_back(slot.index);
     --open_count_;
@@ -57,7 +56,12 @@ operation_slot* operation_pool::find(operation_id id) noexcept {
         return nullptr;
     }
     operation_slot& slot = at(index);
-    return slot.state != operation_state::free && slot.id() == id ? &slot : nullptr;
+#if defined(REPRISE_MUTANT_RH_44)
+    const bool is_same = true;
+#else
+    const bool is_same = slot.id() == id;
+#endif
+    return slot.state != operation_state::free && is_same ? &slot : nullptr;
 }
 
 operation_slot& operation_pool::at(std::uint32_t index) noexcept {

@@ -29,10 +29,18 @@ enum class operation_state : std::uint8_t {
     on_wire,   // handed to a write; no answer yet
 };
 
+// A request that was handed to a write: by these numbers the server's log knows it.
+struct sent_request {
+    std::uint64_t connection = 0;  // as said in HELLO; 0: nothing was sent
+    std::uint32_t opaque = 0;
+    std::int32_t endpoint = -1;  // number of the endpoint
+};
+
 // One operation from start to end. Lives in the pool; one timer and one list at a time.
 struct operation_slot : engine_timer, list_hook<operation_slot> {
     operation_slot() noexcept : engine_timer(timer_kind::operation) {}
 
+    // Small fields first: a million of these may wait.
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     operation_state state = operation_state::free;
@@ -40,39 +48,38 @@ struct operation_slot : engine_timer, list_hook<operation_slot> {
     bool is_silent = false;
     bool is_idempotent = false;
 
-    operation_request request;
-    completion done;
-    time_point started{};
-    time_point deadline = no_deadline;
-
     // Retries so far, and why.
+    retry_reason last_reason = retry_reason::unknown;
     std::uint32_t attempts = 0;
     std::uint32_t budget_cost = 0;
     std::uint32_t decision = 0;  // number of the question a strategy is working on
-    retry_reason last_reason = retry_reason::unknown;
     retry_reason_set reasons;
-    retry_case failed;  // the attempt a strategy is working on
+    failed_attempt failed;  // the attempt a strategy is working on
+
+    // Where it goes and went.
+    std::int32_t endpoint = -1;  // number of the endpoint chosen last; negative: none
+    wire::vbucket_id vbucket{};
+    route_state route;
+    kv_connection* connection = nullptr;  // while ready or on the wire
+    sent_request sent;                    // the last one that may have left the process
+    sent_request sent_before;             // counts again when `sent` proves to be unwritten
+    std::uint64_t wire_offset = 0;        // of its first byte in the connection's stream
+
+    time_point started{};
+    time_point deadline = no_deadline;
     server_schedule schedule;
     strategy_memory memory;
     operation_history history;
-
-    // Where it goes and went.
-    wire::vbucket_id vbucket{};
-    route_state route;
-    std::int32_t endpoint = -1;  // number of the endpoint chosen last; negative: none
-    bool was_sent = false;
-    kv_connection* connection = nullptr;  // while ready or on the wire
-    std::uint64_t connection_number = 0;  // of the last attempt, as said in HELLO
-    std::uint32_t opaque = 0;
-    std::uint64_t wire_offset = 0;  // of its first byte in the connection's stream
+    operation_request request;
+    completion done;
 
     [[nodiscard]] operation_id id() const noexcept {
         return operation_id{(std::uint64_t{generation} << 32U) | index};
     }
 };
 
-// The bar for a parked operation, key and value beside it.
-static_assert(sizeof(operation_slot) <= 896);
+// The bar for a parked operation, with keys and values of up to 48 bytes, which stand inside.
+static_assert(sizeof(operation_slot) <= 768);
 
 // Slots that never move. Ids are checked by generation.
 class operation_pool {

@@ -16,7 +16,11 @@ verdict refused(std::error_code error, retry_refusal refusal) {
 }
 
 verdict strategy_failed(std::string cause) {
+#if defined(REPRISE_MUTANT_RH_02)
+    verdict result = refused(errc::request_canceled, retry_refusal::strategy_failed);
+#else
     verdict result = refused(errc::strategy_failure, retry_refusal::strategy_failed);
+#endif
     result.cause = std::move(cause);
     return result;
 }
@@ -28,9 +32,11 @@ bool is_lost_in_flight(const retry_case& failed) noexcept {
 // What no strategy may change: nothing unclassified is retried, and nothing that may have been
 // applied is sent again.
 std::optional<verdict> forbidden(const retry_case& failed, const retry_subject& subject) {
+#if !defined(REPRISE_MUTANT_RH_10)
     if (failed.reason == retry_reason::unknown) {
         return refused(failed.own_error, retry_refusal::unclassified);
     }
+#endif
 #if !defined(REPRISE_MUTANT_RH_16)
     if (is_lost_in_flight(failed) && !subject.is_idempotent) {
         verdict result = refused(errc::request_canceled, retry_refusal::lost_in_flight);
@@ -59,7 +65,9 @@ request_snapshot make_snapshot(
     snapshot.now = now;
     snapshot.deadline = subject.deadline;
     snapshot.random = random;
+#if !defined(REPRISE_MUTANT_RH_04)
     snapshot.user_data = subject.user_data;
+#endif
     snapshot.strategy = strategy;
     snapshot.memory = subject.memory;
     return snapshot;
@@ -101,9 +109,11 @@ std::optional<verdict> orchestrator::decide(
     }
     if (info(failed.reason).always_retry) {
         duration delay = controlled_backoff(subject.attempts);
+#if !defined(REPRISE_MUTANT_VB_05)
         if (failed.reason == retry_reason::kv_not_my_vbucket && not_my_vbucket_delay_) {
             delay = *not_my_vbucket_delay_;
         }
+#endif
         return schedule(
             failed.is_at_once ? duration::zero() : delay, failed.stage, subject, parked_count, now);
     }
@@ -135,7 +145,7 @@ std::optional<verdict> orchestrator::decide(
 }
 
 verdict orchestrator::on_answer(
-    const retry_case& failed, const retry_subject& subject,
+    const failed_attempt& failed, const retry_subject& subject,
     const std::optional<retry_action>& action, std::string cause, std::size_t parked_count,
     time_point now) {
     return action ? conclude(failed, subject, *action, parked_count, now)
@@ -153,9 +163,14 @@ void orchestrator::on_success(
 
 // The strategy has spoken; what is left are the allowance, the budget and the bound.
 verdict orchestrator::conclude(
-    const retry_case& failed, const retry_subject& subject, const retry_action& action,
+    const failed_attempt& failed, const retry_subject& subject, const retry_action& action,
     std::size_t parked_count, time_point now) {
-    if (!action.delay()) {
+#if defined(REPRISE_MUTANT_RH_03)
+    const bool is_no = action.delay().value_or(duration::zero()) == duration::zero();
+#else
+    const bool is_no = !action.delay();
+#endif
+    if (is_no) {
         return refused(
             action.error() ? action.error() : make_error_code(failed.own_error),
             retry_refusal::strategy_said_no);
@@ -169,7 +184,12 @@ verdict orchestrator::conclude(
     }
     if (budget_) {
         const payment paid = budget_->try_pay(describe(failed.own_error), now);
-        if (!paid.paid) {
+#if defined(REPRISE_MUTANT_RH_33)
+        const bool is_refused = false;
+#else
+        const bool is_refused = !paid.paid;
+#endif
+        if (is_refused) {
             if (subject.allowance != nullptr) {
                 subject.allowance->give_back();
             }
@@ -186,7 +206,12 @@ verdict orchestrator::schedule(
     time_point now) const {
     // Only a retry that goes out at once needs no place to wait.
     const bool is_waiting = delay > duration::zero() || stage == attempt_stage::dispatch;
-    if (is_waiting && parked_count >= parked_count_max_) {
+#if defined(REPRISE_MUTANT_RH_32)
+    const bool is_full = is_waiting && parked_count > parked_count_max_;
+#else
+    const bool is_full = is_waiting && parked_count >= parked_count_max_;
+#endif
+    if (is_full) {
         return refused(errc::retry_queue_full, retry_refusal::queue_full);
     }
     verdict result;

@@ -15,13 +15,17 @@
 
 namespace reprise::engine {
 
-// One failed attempt, as far as the decision needs it.
-struct retry_case {
+// One failed attempt, as far as it is remembered while a strategy thinks.
+struct failed_attempt {
     retry_reason reason = retry_reason::unknown;
     attempt_stage stage = attempt_stage::dispatch;
+    std::uint16_t status = 0;
     // What the user sees if there is no retry and the strategy names nothing else.
     errc own_error = errc::request_canceled;
-    std::uint16_t status = 0;
+};
+
+// The same with what only the question needs.
+struct retry_case : failed_attempt {
     std::optional<server_retry_rule> server_rule{};
     // Another node is known for certain to be the right one: no wait (not-my-vbucket only).
     bool is_at_once = false;
@@ -70,7 +74,7 @@ public:
 
     // The verdict once a late answer is there (absent: the strategy failed, by `cause`).
     [[nodiscard]] verdict on_answer(
-        const retry_case& failed, const retry_subject& subject,
+        const failed_attempt& failed, const retry_subject& subject,
         const std::optional<retry_action>& action, std::string cause, std::size_t parked_count,
         time_point now);
 
@@ -79,7 +83,7 @@ public:
 
 private:
     verdict conclude(
-        const retry_case& failed, const retry_subject& subject, const retry_action& action,
+        const failed_attempt& failed, const retry_subject& subject, const retry_action& action,
         std::size_t parked_count, time_point now);
     verdict schedule(
         duration delay, attempt_stage stage, const retry_subject& subject, std::size_t parked_count,

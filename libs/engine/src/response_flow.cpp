@@ -107,10 +107,11 @@ void engine_core::on_success(
     const bool is_malformed = error.code == errc::decoding_failure;
     // The server says it is done; only its words could not be read.
     note.is_ambiguous = is_malformed && !slot.is_idempotent;
-    complete_error(slot, error.code, std::move(note), now);
-    if (is_malformed) {
-        fail_connection(connection, "an answer that cannot be decoded", now);
+    if (!is_malformed) {
+        return complete_error(slot, error.code, std::move(note), now);
     }
+    fail_unclassified(slot, error.code, std::move(note), now);
+    fail_connection(connection, "an answer that cannot be decoded", now);
 }
 
 void engine_core::on_retryable(
@@ -132,23 +133,31 @@ void engine_core::on_retryable(
                 is_news = apply_configuration(bucket, *text, host, now);
             }
         }
+#if defined(REPRISE_MUTANT_VB_07)
+        is_news = true;
+#endif
         if (!is_news) {
             want_configuration(bucket, now);
         }
         const std::size_t replica =
             slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
-        // Without a configuration nothing was routed: a NOOP answered by a liar.
-        failed.is_at_once = bucket.configuration && on_not_my_vbucket(
-                                                        *bucket.configuration, slot.vbucket.value,
-                                                        replica, slot.route) == route_step::at_once;
+        // A NOOP is not routed; who answers it so lies, and must not make us hurry.
+        const bool was_routed = bucket.configuration && slot.route.node;
+        failed.is_at_once = was_routed && on_not_my_vbucket(
+                                              *bucket.configuration, slot.vbucket.value, replica,
+                                              slot.route) == route_step::at_once;
     } else if (outcome.reason == retry_reason::kv_collection_outdated) {
         collection_entry* entry = keyspaces_[slot.request.keyspace.value].entry;
         if (const auto said = wire::error_context_of(frame); said.manifest_uid) {
             bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
         }
+#if !defined(REPRISE_MUTANT_RH_41)
         if (entry != nullptr && entry->state == collection_state::known) {
             entry->state = collection_state::unknown;
         }
+#else
+        static_cast<void>(entry);
+#endif
     }
     retry(slot, failed, now);
 }

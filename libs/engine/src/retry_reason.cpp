@@ -5,6 +5,13 @@
 namespace reprise::engine {
 namespace {
 
+// All five terminal reasons arise before anything was sent.
+#if defined(REPRISE_MUTANT_RH_11)
+constexpr bool before_sending = false;
+#else
+constexpr bool before_sending = true;
+#endif
+
 // Columns: reason, name, non-idempotent retry, always retry, terminal, meaning.
 constexpr std::array<retry_reason_facts, retry_reason_count> reason_table{{
     {retry_reason::unknown, "UNKNOWN", false, false, false,
@@ -46,15 +53,15 @@ constexpr std::array<retry_reason_facts, retry_reason_count> reason_table{{
      "the view service could not do it at this moment"},
     {retry_reason::views_no_active_partition, "VIEWS_NO_ACTIVE_PARTITION", true, true, false,
      "the node has no active partition of the bucket"},
-    {retry_reason::authentication_error, "AUTHENTICATION_ERROR", true, false, true,
+    {retry_reason::authentication_error, "AUTHENTICATION_ERROR", before_sending, false, true,
      "a node refused the credentials"},
-    {retry_reason::tls_error, "TLS_ERROR", true, false, true,
+    {retry_reason::tls_error, "TLS_ERROR", before_sending, false, true,
      "TLS with a node failed for a reason that waiting does not mend"},
-    {retry_reason::bucket_access_error, "BUCKET_ACCESS_ERROR", true, false, true,
+    {retry_reason::bucket_access_error, "BUCKET_ACCESS_ERROR", before_sending, false, true,
      "the bucket does not exist or the user may not use it"},
-    {retry_reason::scope_not_found, "SCOPE_NOT_FOUND", true, false, true,
+    {retry_reason::scope_not_found, "SCOPE_NOT_FOUND", before_sending, false, true,
      "the scope does not exist"},
-    {retry_reason::collection_not_found, "COLLECTION_NOT_FOUND", true, false, true,
+    {retry_reason::collection_not_found, "COLLECTION_NOT_FOUND", before_sending, false, true,
      "the collection does not exist"},
 }};
 

@@ -8,6 +8,9 @@ std::optional<wire::node_index> usable_forward(
     const wire::cluster_configuration& configuration, std::size_t vbucket,
     std::optional<wire::node_index> refused) noexcept {
     const auto node = configuration.forward_node(vbucket);
+#if defined(REPRISE_MUTANT_VB_10)
+    refused.reset();
+#endif
     return node == refused ? std::nullopt : node;
 }
 
@@ -34,6 +37,9 @@ std::optional<wire::node_index> choose_node(
         node = configuration.forward_node(vbucket);
     } else {
         node = configuration.active_node(vbucket);
+#if defined(REPRISE_MUTANT_VB_08)
+        node = node.value_or(wire::node_index{0});
+#endif
     }
     state.revision = configuration.revision();
     state.node = node;
@@ -49,7 +55,11 @@ route_step on_not_my_vbucket(
     if (replica == 0 && state.map == route_map::current &&
         usable_forward(configuration, vbucket, state.node)) {
         state.map = route_map::forward;
+#if defined(REPRISE_MUTANT_VB_02)
+        return route_step::wait;
+#else
         return route_step::at_once;
+#endif
     }
     return route_step::wait;
 }

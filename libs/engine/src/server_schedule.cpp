@@ -19,7 +19,12 @@ server_backoff backoff_of(wire::retry_spec_kind kind) noexcept {
 
 std::optional<server_retry_rule> server_schedule::on_failure(
     std::uint16_t status, const wire::retry_spec* spec, time_point now) noexcept {
-    if (status != status_) {
+#if defined(REPRISE_MUTANT_EM_11)
+    const bool is_other = status_ == 0;
+#else
+    const bool is_other = status != status_;
+#endif
+    if (is_other) {
         *this = {};
         status_ = status;
         first_failure_ = now;

@@ -8,7 +8,10 @@ namespace reprise::engine {
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {
-        // 2^9 is the first power above the cap.
+    // 2^9 is the first power above the cap.
+#if defined(REPRISE_MUTANT_RH_06)
+        ++attempts;
+#endif
         return attempts >= 9 ? std::chrono::milliseconds{500}
                              : std::chrono::milliseconds{std::int64_t{1} << attempts};
     };
@@ -35,8 +38,12 @@ best_effort_strategy::best_effort_strategy(backoff_calculator calculator)
 
 void best_effort_strategy::retry_after(
     const request_snapshot& request, retry_reason reason, retry_sink& sink) {
+#if defined(REPRISE_MUTANT_RH_05)
+    const bool is_allowed = reason != retry_reason::unknown;
+#else
     const bool is_allowed = reason != retry_reason::unknown &&
                             (request.is_idempotent || info(reason).allows_non_idempotent_retry);
+#endif
     sink.answer(
         is_allowed ? retry_action::after(calculator_(request.retry_attempts, request.random))
                    : retry_action::no());
@@ -50,7 +57,11 @@ void terminal_error_strategy::retry_after(
         case retry_reason::tls_error:
             return sink.answer(retry_action::no(errc::tls_failure));
         case retry_reason::bucket_access_error:
+#if defined(REPRISE_MUTANT_RH_08)
+            return best_effort_strategy::retry_after(request, reason, sink);
+#else
             return sink.answer(retry_action::no(errc::bucket_access_failure));
+#endif
         case retry_reason::scope_not_found:
             return sink.answer(retry_action::no(errc::scope_not_found));
         case retry_reason::collection_not_found:
@@ -66,9 +77,12 @@ void server_directed_strategy::retry_after(
         return terminal_error_strategy::retry_after(request, reason, sink);
     }
     const server_retry_rule& rule = *request.server_rule;
-    sink.answer(
-        rule.is_over(request.deadline) ? retry_action::no()
-                                       : retry_action::after(rule.due - request.now));
+#if defined(REPRISE_MUTANT_EM_10)
+    const bool is_over = false;
+#else
+    const bool is_over = rule.is_over(request.deadline);
+#endif
+    sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - request.now));
 }
 
 }  // namespace reprise::engine

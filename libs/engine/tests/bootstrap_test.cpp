@@ -139,6 +139,26 @@ TEST(bootstrap, RH_25_a_mechanism_that_is_not_offered_says_nothing_about_the_cre
     EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::node_not_available));
 }
 
+TEST(bootstrap, RH_25_without_the_list_a_refusal_may_be_about_the_mechanism_and_does_not_count) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = wire::status::auth_error;
+    cluster.on_request =
+        [](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
+        if (seen.op != opcode::sasl_list_mechanisms) {
+            return std::nullopt;
+        }
+        return scripted_cluster::scripted_answer{.status = wire::status::unknown_command};
+    };
+    engine_driver driver(cluster);
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 300ms;
+    const auto read = driver.start(std::move(request));
+    driver.advance(400ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_GE(cluster.count(opcode::sasl_auth), 3U) << "each mechanism was tried";
+}
+
 TEST(bootstrap, a_client_certificate_replaces_sasl) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);

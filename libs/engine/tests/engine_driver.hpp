@@ -38,6 +38,7 @@ public:
     engine_options made_options;
     credentials identity;
     time_point now{1h};
+    std::uint64_t seed = 42;  // set it before the engine is made
     // Bytes the operating system takes before it blocks; for partial writes.
     std::size_t write_room = std::size_t(-1);
     std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
@@ -47,7 +48,7 @@ public:
 
     client_engine& engine() {
         if (!engine_) {
-            engine_ = std::make_unique<client_engine>(made_options, identity, 42, now);
+            engine_ = std::make_unique<client_engine>(made_options, identity, seed, now);
         }
         return *engine_;
     }

@@ -173,6 +173,18 @@ TEST(orchestrator, RH_02_a_strategy_that_throws_or_says_nothing_fails_the_reques
     EXPECT_EQ(mute.refusal, retry_refusal::strategy_failed);
 }
 
+TEST(orchestrator, RH_03_zero_is_a_retry_now_and_no_is_none) {
+    bench with(retry_reason::kv_locked, true);
+    const auto now = std::make_shared<fixed_strategy>(retry_action::after(-3ms));
+    with.options.strategy = now;
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_EQ(with.decide().delay, duration::zero());
+    EXPECT_FALSE(with.decide().is_capped);
+    now->action = retry_action::no();
+    EXPECT_FALSE(with.decide().is_retry);
+    EXPECT_EQ(with.decide().error, errc::document_locked);
+}
+
 TEST(orchestrator, RH_03_a_no_may_name_the_error_the_user_sees) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::no());

@@ -1,0 +1,234 @@
+// Counts allocations and bytes of the engine. A program of its own: it replaces operator new.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "engine_driver.hpp"
+
+namespace {
+
+std::atomic<std::size_t> new_count{0};
+std::atomic<std::size_t> bytes_in_use{0};
+
+// Each block remembers its size in front of it; the prefix keeps the alignment.
+constexpr std::size_t prefix_size = alignof(std::max_align_t);
+static_assert(prefix_size >= sizeof(std::size_t));
+
+void* counted_new(std::size_t size) {
+    auto* memory = static_cast<std::byte*>(std::malloc(prefix_size + size));
+    if (memory == nullptr) {
+        throw std::bad_alloc{};
+    }
+    std::memcpy(memory, &size, sizeof(size));
+    new_count.fetch_add(1, std::memory_order_relaxed);
+    bytes_in_use.fetch_add(size, std::memory_order_relaxed);
+    return memory + prefix_size;
+}
+
+void counted_delete(void* given) noexcept {
+    if (given != nullptr) {
+        std::byte* memory = static_cast<std::byte*>(given) - prefix_size;
+        std::size_t size = 0;
+        std::memcpy(&size, memory, sizeof(size));
+        bytes_in_use.fetch_sub(size, std::memory_order_relaxed);
+        std::free(memory);
+    }
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    return counted_new(size);
+}
+void* operator new[](std::size_t size) {
+    return counted_new(size);
+}
+void operator delete(void* memory) noexcept {
+    counted_delete(memory);
+}
+void operator delete[](void* memory) noexcept {
+    counted_delete(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    counted_delete(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    counted_delete(memory);
+}
+
+namespace reprise::engine::testing {
+namespace engine_allocation_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+// Drives one open connection by hand: the servers of the other tests allocate themselves.
+struct canned_scene {
+    canned_scene() : cluster(1), driver(cluster) {
+        driver.connect();
+        connection = driver.connections_to(0).at(0);
+        keyspace = driver.engine().keyspace(cluster.bucket);
+        actions.reserve(16);
+        answer_bytes.reserve(256);
+    }
+    // One operation from start to completion; the number of allocations made by the engine.
+    std::size_t run(operation_kind kind, status told, bool is_stored) {
+        client_engine& engine = driver.engine();
+        const std::size_t before = new_count.load();
+        operation_request request;
+        request.kind = kind;
+        request.keyspace = keyspace;
+        request.key = base::slice::copy_of(base::as_bytes("user::1234"));
+        request.value = base::slice::copy_of(base::as_bytes("{\"n\":1}"));
+        engine.start(
+            std::move(request),
+            [this](operation_result&& result) {
+                ++completed;
+                has_history = result.history != nullptr;
+            },
+            driver.now);
+        turn(kind, told, is_stored);
+        return new_count.load() - before;
+    }
+    void turn(operation_kind kind, status told, bool is_stored) {
+        client_engine& engine = driver.engine();
+        actions.clear();
+        engine.take_actions(actions);
+        const base::byte_view bytes = engine.begin_write(connection, driver.now);
+        if (bytes.empty()) {
+            return;
+        }
+        make_answer(kind, bytes, told, is_stored);
+        engine.on_written(connection, bytes.size(), driver.now);
+        engine.on_bytes(connection, answer_bytes, driver.now);
+        engine.drain_completions();
+    }
+    // The opaque is the request's own; a stored document has four bytes of flags and one of value.
+    void make_answer(operation_kind kind, base::byte_view request, status told, bool is_stored) {
+        answer_bytes.assign(24, std::byte{});
+        answer_bytes[0] = std::byte{0x81};
+        answer_bytes[1] = static_cast<std::byte>(opcode_of(kind));
+        answer_bytes[6] = static_cast<std::byte>(static_cast<unsigned>(told) >> 8U);
+        answer_bytes[7] = static_cast<std::byte>(static_cast<unsigned>(told) & 0xffU);
+        std::copy_n(request.begin() + 12, 4, answer_bytes.begin() + 12);
+        if (is_stored) {
+            answer_bytes[4] = std::byte{4};
+            answer_bytes[11] = std::byte{5};
+            answer_bytes.resize(29);
+        }
+    }
+
+    scripted_cluster cluster;
+    engine_driver driver;
+    connection_id connection{};
+    keyspace_id keyspace{};
+    action_list actions;
+    std::vector<std::byte> answer_bytes;
+    int completed = 0;
+    bool has_history = false;
+};
+
+}  // namespace engine_allocation_tests
+
+using namespace engine_allocation_tests;
+
+TEST(engine_allocation, the_counter_counts) {
+    const std::size_t before = new_count.load();
+    const auto memory = std::make_unique<int>(1);
+    EXPECT_GT(new_count.load(), before) << *memory;
+}
+
+TEST(engine_allocation, RH_30_an_operation_that_was_not_retried_allocates_nothing) {
+    canned_scene scene;
+    for (int warming = 0; warming < 4; ++warming) {
+        scene.run(operation_kind::get, status::success, true);
+        scene.run(operation_kind::upsert, status::success, false);
+    }
+    const int before = scene.completed;
+    for (int index = 0; index < 100; ++index) {
+        ASSERT_EQ(scene.run(operation_kind::get, status::success, true), 0U) << index;
+        ASSERT_FALSE(scene.has_history);
+        ASSERT_EQ(scene.run(operation_kind::upsert, status::success, false), 0U) << index;
+    }
+    EXPECT_EQ(scene.completed, before + 200);
+}
+
+TEST(engine_allocation, RH_30_a_retry_allocates_only_for_the_history_it_hands_out) {
+    canned_scene scene;
+    for (int warming = 0; warming < 4; ++warming) {
+        scene.run(operation_kind::get, status::success, true);
+    }
+    // The failed attempt and its parking: nothing. The success: the history that is shown.
+    EXPECT_EQ(scene.run(operation_kind::get, status::etmpfail, false), 0U);
+    EXPECT_EQ(scene.driver.engine().statistics().operations_parked, 1U);
+    const std::size_t before = new_count.load();
+    scene.driver.now += 1ms;
+    scene.driver.engine().on_time(scene.driver.now);
+    scene.turn(operation_kind::get, status::success, true);
+    EXPECT_TRUE(scene.has_history);
+    EXPECT_LE(new_count.load() - before, 4U);
+}
+
+// A million operations wait for the first connection; the queue is as long as the options say, each
+// costs its slot and nothing else, and waking them allocates nothing for each.
+TEST(engine_allocation, RH_32_a_million_operations_park_in_768_bytes_each_and_wake_for_nothing) {
+    constexpr std::size_t count = 1'000'000;
+    scripted_cluster cluster(1);
+    cluster.nodes[0].ignores_connections = true;
+    engine_options options;
+    options.parked_count_max = count;
+    engine_driver driver(cluster, options);
+    const keyspace_id keyspace = driver.engine().keyspace(cluster.bucket);
+    const auto start_one = [&](completion done) {
+        operation_request request;
+        request.kind = operation_kind::get;
+        request.keyspace = keyspace;
+        request.key = base::slice::copy_of(base::as_bytes("user::1234"));
+        request.timeout = 1h;
+        return driver.engine().start(std::move(request), std::move(done), driver.now);
+    };
+    std::vector<operation_id> ids;
+    ids.reserve(count);
+    std::size_t completed = 0;
+    const std::size_t bytes_before = bytes_in_use.load();
+    for (std::size_t index = 0; index < count; ++index) {
+        ids.push_back(start_one([&](operation_result&&) { ++completed; }));
+    }
+    const std::size_t bytes_each = (bytes_in_use.load() - bytes_before) / count;
+    RecordProperty("bytes_for_each_parked_operation", static_cast<int>(bytes_each));
+    EXPECT_LE(bytes_each, 768U);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, count);
+    std::error_code refused;
+    start_one([&](operation_result&& result) { refused = result.ec; });
+    driver.engine().drain_completions();
+    EXPECT_EQ(refused, errc::retry_queue_full);
+
+    cluster.nodes[0].ignores_connections = false;
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    const std::size_t news_before = new_count.load();
+    driver.advance(options.connect_timeout + options.reconnect_delay_max);
+    EXPECT_LE(new_count.load() - news_before, 20'000U) << "a bootstrap, and nothing for each";
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 0U);
+    EXPECT_EQ(driver.engine().statistics().operations_on_wire, options.pipeline_credit);
+    EXPECT_EQ(driver.engine().statistics().operations_ready, count - options.pipeline_credit);
+
+    for (std::size_t index = 0; index < count; ++index) {
+        ASSERT_TRUE(driver.engine().cancel(ids[index], driver.now));
+        if (index % 1000 == 999) {
+            driver.engine().drain_completions();
+        }
+    }
+    driver.engine().drain_completions();
+    EXPECT_EQ(completed, count);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
+}
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Passwords that change while the client runs.
+
+namespace reprise::engine::testing {
+namespace credentials_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+credentials with_password(std::string_view password) {
+    credentials identity;
+    identity.username = "app";
+    identity.password = password;
+    return identity;
+}
+
+}  // namespace credentials_tests
+
+using namespace credentials_tests;
+
+TEST(
+    credentials, RH_25_RH_39_new_credentials_are_tried_at_once_and_their_success_clears_the_state) {
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    cluster.password = "changed";
+    driver.close_node(0);
+    driver.close_node(1);
+    driver.advance(20s);  // the pauses have grown to seconds
+    const auto refused = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(refused->calls, 1);
+    EXPECT_EQ(refused->result.ec, errc::authentication_failure);
+    const time_point replaced = driver.now;
+    driver.engine().replace_credentials(with_password("changed"));
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 2U);
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(driver.now, replaced);
+}
+
+TEST(credentials, RH_25_a_refusal_of_credentials_replaced_meanwhile_says_nothing) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    static_cast<void>(driver.engine());  // begins with the old password
+    cluster.password = "changed";
+    int steps = 0;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op == opcode::sasl_step && ++steps == 1) {
+            driver.engine().replace_credentials(with_password("changed"));
+        }
+        return std::nullopt;
+    };
+    const time_point started = driver.now;
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(read->at, started);
+    EXPECT_EQ(steps, 2);
+    EXPECT_EQ(driver.connects.size(), 2U);
+}
+
+TEST(credentials, RH_39_wrong_new_credentials_leave_open_connections_alone_and_back_off) {
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    driver.engine().replace_credentials(with_password("wrong"));
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 2U);
+    driver.close_node(1);
+    driver.advance(20s);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    EXPECT_LE(driver.connects.size(), 20U);
+    // The other node is still there for its keys, whatever this one says.
+    std::size_t answered = 0;
+    for (int index = 0; index < 20; ++index) {
+        const auto read = driver.get("k" + std::to_string(index));
+        driver.settle();
+        ASSERT_EQ(read->calls, 1);
+        answered += read->result.ec == errc::document_not_found ? 1U : 0U;
+        EXPECT_TRUE(
+            read->result.ec == errc::document_not_found ||
+            read->result.ec == errc::authentication_failure);
+    }
+    EXPECT_GT(answered, 0U);
+    EXPECT_LT(answered, 20U);
+}
+
+TEST(credentials, RH_40_a_stale_credential_counts_only_if_authenticating_again_is_refused) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.status = status::auth_stale})
+                                      : std::nullopt;
+    };
+    const auto stale = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(stale->calls, 1);
+    EXPECT_EQ(stale->result.error->last_reason, retry_reason::unknown) << "not the terminal state";
+    cluster.on_request = nullptr;
+    const auto waiting = driver.get("k");
+    driver.settle();
+    EXPECT_EQ(waiting->calls, 0);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    driver.advance(500ms);
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_EQ(waiting->result.ec, errc::authentication_failure);
+    EXPECT_EQ(waiting->result.error->last_reason, retry_reason::authentication_error);
+}
+
+TEST(credentials, RH_40_a_stale_answer_at_sasl_authenticates_again_and_does_not_count) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::auth_stale;
+    engine_driver driver(cluster);
+    const auto read = driver.get("k");
+    driver.advance(200ms);
+    EXPECT_EQ(read->calls, 0);
+    cluster.nodes[0].sasl_status.reset();
+    driver.advance(1s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_FALSE(read->result.error->retry_reasons.contains(retry_reason::authentication_error));
+}
+
+}  // namespace reprise::engine::testing

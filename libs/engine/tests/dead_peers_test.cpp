@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Peers that died without saying so, and how clients come back to them.
+
+namespace reprise::engine::testing {
+namespace dead_peers_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+// When the client tried to connect again, counted from the loss.
+std::vector<duration> reconnect_times(std::uint64_t seed) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.seed = seed;
+    driver.connect();
+    cluster.nodes[0].refuses_connections = true;
+    const time_point lost = driver.now;
+    driver.close_node(0);
+    std::vector<duration> times;
+    for (std::size_t seen = 1; times.size() < 8;) {
+        driver.advance(1ms);
+        if (driver.connects.size() > seen) {
+            seen = driver.connects.size();
+            times.push_back(driver.now - lost);
+        }
+    }
+    return times;
+}
+
+}  // namespace dead_peers_tests
+
+using namespace dead_peers_tests;
+
+TEST(dead_peers, RH_16_reads_move_on_and_writes_are_told_when_a_peer_stops_answering) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.kv_timeout = 20s;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.nodes[0].is_silent = true;
+    const time_point started = driver.now;
+    const auto read = driver.get("k");
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(2999ms);
+    EXPECT_EQ(stored->calls, 0);
+    cluster.nodes[0].is_silent = false;
+    driver.advance(1s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::request_canceled);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(stored->at - started, options.probe_after + options.probe_timeout);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(cluster.count(opcode::set), 1U) << "never sent again";
+}
+
+TEST(dead_peers, a_dead_connection_is_found_although_its_only_request_has_timed_out) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(1s);
+    cluster.nodes[0].is_silent = true;
+    const auto read = driver.get("k");
+    driver.advance(2500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(driver.closes.empty());
+    driver.advance(500ms);
+    EXPECT_EQ(driver.closes.size(), 1U);
+    cluster.nodes[0].is_silent = false;
+    driver.advance(15s);
+    const auto again = driver.get("k");
+    driver.settle();
+    EXPECT_EQ(again->calls, 1);
+}
+
+TEST(dead_peers, an_idle_connection_is_not_probed) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.get("k");
+    driver.advance(30s);
+    EXPECT_EQ(cluster.count(opcode::noop), 0U);
+}
+
+TEST(dead_peers, reconnects_double_with_equal_jitter_and_clients_do_not_march_in_step) {
+    const auto one = reconnect_times(1);
+    const auto other = reconnect_times(2);
+    EXPECT_EQ(one, reconnect_times(1)) << "the same seed, the same times";
+    std::size_t different = 0;
+    duration before{};
+    for (std::size_t index = 0; index < one.size(); ++index) {
+        different += one[index] != other[index] ? 1U : 0U;
+        const duration whole = std::min<duration>(5s, 50ms * (1 << index));
+        EXPECT_GE(one[index] - before, whole / 2 - 1ms) << index;
+        EXPECT_LE(one[index] - before, whole + 1ms) << index;
+        before = one[index];
+    }
+    EXPECT_GE(different, 6U);
+}
+
+}  // namespace reprise::engine::testing

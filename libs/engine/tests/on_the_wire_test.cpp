@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// What counts as sent, to the byte: errors and ambiguity follow from it.
+
+namespace reprise::engine::testing {
+namespace on_the_wire_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+scripted_cluster::hook temporary_once() {
+    return [left = 1](const seen_request& seen) mutable -> std::optional<answer> {
+        if (seen.op != opcode::set || left == 0) {
+            return std::nullopt;
+        }
+        --left;
+        return answer{.status = status::etmpfail};
+    };
+}
+
+}  // namespace on_the_wire_tests
+
+using namespace on_the_wire_tests;
+
+TEST(on_the_wire, RH_29_a_request_left_unwritten_was_sent_nowhere) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.write_room = 0;
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    cluster.nodes[0].refuses_connections = true;
+    driver.close_node(0);
+    driver.advance(3s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+    EXPECT_FALSE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(stored->result.error->last_dispatched_to, "");
+    EXPECT_EQ(stored->result.error->connection, 0U);
+    EXPECT_EQ(stored->result.error->opaque, 0U);
+}
+
+TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_last_one) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = temporary_once();
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    driver.write_room = 0;
+    driver.advance(2ms);  // the retry is due and handed over
+    EXPECT_EQ(driver.engine().statistics().operations_on_wire, 1U);
+    const seen_request first = cluster.all(opcode::set).at(0);
+    cluster.nodes[0].refuses_connections = true;
+    driver.close_node(0);
+    driver.advance(3s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_FALSE(stored->result.error->is_ambiguous);
+    EXPECT_EQ(stored->result.error->last_dispatched_to, "node1:11210");
+    EXPECT_EQ(stored->result.error->connection, first.connection.value);
+    EXPECT_EQ(stored->result.error->opaque, first.opaque);
+}
+
+TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.write_room = 1;
+    const auto half = driver.upsert("k", "v");
+    const auto none = driver.upsert("l", "v");
+    driver.settle();
+    driver.write_room = std::size_t(-1);
+    cluster.nodes[0].refuses_connections = true;
+    driver.close_node(0);
+    driver.settle();
+    ASSERT_EQ(half->calls, 1);
+    EXPECT_EQ(half->result.ec, errc::request_canceled);
+    EXPECT_TRUE(half->result.error->is_ambiguous);
+    EXPECT_EQ(half->result.error->last_dispatched_to, "node1:11210");
+    EXPECT_EQ(none->calls, 0) << "nothing of it had left: it waits for the next connection";
+    cluster.nodes[0].refuses_connections = false;
+    driver.advance(1s);
+    ASSERT_EQ(none->calls, 1);
+    EXPECT_TRUE(none->result.has_value());
+    EXPECT_EQ(driver.server.applied_writes, 1U);
+}
+
+TEST(on_the_wire, RH_29_the_last_place_sent_to_is_told_although_a_later_attempt_went_nowhere) {
+    scripted_cluster cluster(1, 1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = temporary_once();
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    cluster.map = {{-1}};  // the key loses its owner before the retry
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.advance(3s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(stored->result.error->last_reason, retry_reason::node_not_available);
+    EXPECT_EQ(stored->result.error->last_dispatched_to, "node1:11210");
+}
+
+}  // namespace reprise::engine::testing
