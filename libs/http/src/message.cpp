@@ -26,4 +26,14 @@ std::optional<std::string_view> find_header(
     return std::nullopt;
 }
 
+std::optional<std::string_view> find_content_encoding(const header_list& headers) noexcept {
+    for (const header& field : headers) {
+        if (equal_ignoring_case(field.name, "content-encoding") && !field.value.empty() &&
+            !equal_ignoring_case(field.value, "identity")) {
+            return field.value;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace reprise::http

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include <reprise/base/percent_encode.hpp>
 #include <reprise/http/target.hpp>
 
 namespace reprise::http {
@@ -17,12 +18,6 @@ constexpr std::optional<unsigned> hex_digit(char digit) noexcept {
         return static_cast<unsigned>(digit - 'A' + 10);
     }
     return std::nullopt;
-}
-
-constexpr bool is_unreserved(char letter) noexcept {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '-' || letter == '.' || letter == '_' ||
-           letter == '~';
 }
 
 enum class plus_meaning { plus, blank };
@@ -68,20 +63,7 @@ std::expected<std::string, http_errc> percent_decode(std::string_view text) {
 }
 
 std::string percent_encode(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string out;
-    out.reserve(text.size());
-    for (const char letter : text) {
-        if (is_unreserved(letter)) {
-            out += letter;
-        } else {
-            const auto byte = static_cast<unsigned char>(letter);
-            out += '%';
-            out += digits[byte >> 4];
-            out += digits[byte & 15];
-        }
-    }
-    return out;
+    return base::percent_encode(text);
 }
 
 std::expected<std::vector<std::pair<std::string, std::string>>, http_errc> parse_query(

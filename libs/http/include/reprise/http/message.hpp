@@ -27,6 +27,10 @@ bool equal_ignoring_case(std::string_view left, std::string_view right) noexcept
 std::optional<std::string_view> find_header(
     const header_list& headers, std::string_view name) noexcept;
 
+// How the body was encoded beyond its transfer, if it was: the value of a Content-Encoding field
+// that is not `identity`. We never ask for any, so a body that has one cannot be read.
+std::optional<std::string_view> find_content_encoding(const header_list& headers) noexcept;
+
 // A whole request as a server receives it.
 struct request {
     std::string method;  // as sent: methods are case-sensitive
