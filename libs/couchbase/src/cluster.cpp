@@ -55,7 +55,7 @@ std::expected<cluster, error> cluster::connect(
     if (!client) {
         return std::unexpected(detail::to_error(client.error()));
     }
-    return detail::begin_session(std::move(*client), std::move(plan->bucket));
+    return detail::begin_session(std::move(*client), std::move(plan->facts));
 }
 
 bucket cluster::bucket(std::string_view name) const {
@@ -69,6 +69,18 @@ const std::string& cluster::bucket_name() const noexcept {
 
 std::expected<void, error> cluster::wait_until_ready(duration timeout) const {
     return ping(client_, {}, timeout);
+}
+
+std::expected<void, error> cluster::replace_credentials(const credentials& identity) const {
+    auto checked = detail::check_credentials(identity, client_->facts());
+    if (!checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
+    const auto refused = client_->client().replace_credentials(std::move(*checked));
+    if (refused != net::refusal::none) {
+        return std::unexpected(detail::to_error(refused));
+    }
+    return {};
 }
 
 void cluster::close() const {

@@ -26,6 +26,18 @@ std::expected<get_result, error> collection::get_and_lock(
     return run_call<get_result>(target_, call);
 }
 
+std::expected<get_replica_result, error> collection::get_any_replica(
+    std::string_view key, const get_replica_options& options) const {
+    return run_call<get_replica_result>(
+        target_, make_call(call_kind::get_any_replica, key, options));
+}
+
+std::expected<std::vector<get_replica_result>, error> collection::get_all_replicas(
+    std::string_view key, const get_replica_options& options) const {
+    return run_call<detail::replica_list>(
+        target_, make_call(call_kind::get_all_replicas, key, options));
+}
+
 std::expected<exists_result, error> collection::exists(
     std::string_view key, const exists_options& options) const {
     return run_call<exists_result>(target_, make_call(call_kind::exists, key, options));
@@ -79,6 +91,20 @@ std::expected<counter_result, error> collection::increment(
 std::expected<counter_result, error> collection::decrement(
     std::string_view key, const counter_options& options) const {
     return run_call<counter_result>(target_, make_call(call_kind::decrement, key, options));
+}
+
+std::expected<lookup_in_result, error> collection::lookup_in(
+    std::string_view key, std::vector<lookup_spec> specs, const lookup_in_options& options) const {
+    auto call = make_call(call_kind::lookup_in, key, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return run_call<lookup_in_result>(target_, call);
+}
+
+std::expected<mutate_in_result, error> collection::mutate_in(
+    std::string_view key, std::vector<mutate_spec> specs, const mutate_in_options& options) const {
+    auto call = make_call(call_kind::mutate_in, key, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return run_call<mutate_in_result>(target_, call);
 }
 
 }  // namespace reprise::couchbase

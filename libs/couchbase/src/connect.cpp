@@ -53,6 +53,16 @@ std::expected<void, error> check_parameters(const wire::connection_string& where
     return {};
 }
 
+// Whether what is sent readably is read by the server alone.
+bool may_send_secrets(const cluster_options& options, const wire::connection_string& where) {
+    return where.security == wire::transport::tls || options.allow_plain_without_tls;
+}
+
+// Every login would be given up before it begins, and calls would wait for their timeouts.
+error bearer_token_error() {
+    return option_error("bearer_token needs TLS: use couchbases://");
+}
+
 // Who the client is, and how it is kept secret.
 std::expected<void, error> check_identity(
     const cluster_options& options, const wire::connection_string& where) {
@@ -69,6 +79,9 @@ std::expected<void, error> check_identity(
     }
     if (options.username.empty() && !options.password.empty()) {
         return std::unexpected(option_error("password needs a username"));
+    }
+    if (!options.bearer_token.empty() && !may_send_secrets(options, where)) {
+        return std::unexpected(bearer_token_error());
     }
     // Somebody who says whom to trust must not be left without TLS.
     const std::pair<bool, const char*> for_tls[] = {
@@ -116,6 +129,8 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.parked_count_max = from.parked_count_max;
     to.strategy = from.strategy;
     to.retry_budget = from.retry_budget;
+    to.circuit_breaker = from.circuit_breaker;
+    to.observer = from.observer;
     to.log = from.log;
     to.log_keys = from.log_keys;
     to.allow_plain_without_tls = from.allow_plain_without_tls;
@@ -199,7 +214,10 @@ std::expected<connect_plan, error> plan_connect(
     if (auto checked = check_driver(options); !checked) {
         return std::unexpected(std::move(checked.error()));
     }
-    connect_plan plan{to_client(options), where->bucket};
+    connect_plan plan{to_client(options), {}};
+    plan.facts.bucket = where->bucket;
+    plan.facts.may_send_secrets = may_send_secrets(options, *where);
+    plan.facts.has_certificate = plan.options.identity.has_client_certificate;
     apply_hosts(plan.options, *where);
     // First what the program says, then with the string over it: so it is clear whom to blame.
     if (const auto refused = engine::check(plan.options.engine)) {
@@ -209,6 +227,7 @@ std::expected<connect_plan, error> plan_connect(
     if (const auto refused = engine::check(plan.options.engine)) {
         return std::unexpected(string_error(parameter_name(refused->field), refused->message));
     }
+    plan.facts.kv_timeout = plan.options.engine.kv_timeout;
     return plan;
 }
 
@@ -219,9 +238,27 @@ error to_error(const net::setup_error& failed) {
     return {code, failed.text};
 }
 
-cluster begin_session(std::unique_ptr<net::client> client, std::string bucket) {
-    client->open(bucket);
-    return cluster_access::make(std::make_shared<session>(std::move(client), std::move(bucket)));
+cluster begin_session(std::unique_ptr<net::client> client, session_facts facts) {
+    client->open(facts.bucket);
+    return cluster_access::make(std::make_shared<session>(std::move(client), std::move(facts)));
+}
+
+std::expected<engine::credentials, error> check_credentials(
+    const credentials& identity, const session_facts& facts) {
+    if (facts.has_certificate) {
+        return std::unexpected(
+            option_error("tls.certificate_file says who the client is; it cannot be replaced"));
+    }
+    if (identity.username.empty() == identity.bearer_token.empty()) {
+        return std::unexpected(option_error("one of username and bearer_token must be given"));
+    }
+    if (identity.username.empty() && !identity.password.empty()) {
+        return std::unexpected(option_error("password needs a username"));
+    }
+    if (!identity.bearer_token.empty() && !facts.may_send_secrets) {
+        return std::unexpected(bearer_token_error());
+    }
+    return engine::credentials{identity.username, identity.password, identity.bearer_token, false};
 }
 
 }  // namespace reprise::couchbase::detail

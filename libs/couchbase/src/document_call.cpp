@@ -1,6 +1,7 @@
 #include <reprise/couchbase/detail/document_call.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -9,7 +10,9 @@
 #include <reprise/wire/document_messages.hpp>
 #include <reprise/wire/expiry.hpp>
 
+#include "replica_read.hpp"
 #include "session.hpp"
+#include "subdocument_call.hpp"
 
 namespace reprise::couchbase::detail {
 namespace {
@@ -18,6 +21,8 @@ engine::operation_kind to_engine(call_kind kind) noexcept {
     using engine::operation_kind;
     switch (kind) {
         case call_kind::get:
+        case call_kind::get_any_replica:
+        case call_kind::get_all_replicas:
             return operation_kind::get;
         case call_kind::get_and_touch:
             return operation_kind::get_and_touch;
@@ -45,6 +50,10 @@ engine::operation_kind to_engine(call_kind kind) noexcept {
             return operation_kind::increment;
         case call_kind::decrement:
             return operation_kind::decrement;
+        case call_kind::lookup_in:
+            return operation_kind::lookup_in;
+        case call_kind::mutate_in:
+            return operation_kind::mutate_in;
         case call_kind::ping:
             break;
     }
@@ -52,6 +61,9 @@ engine::operation_kind to_engine(call_kind kind) noexcept {
 }
 
 std::expected<std::uint32_t, error> to_wire(const expiry& when) {
+    if (when.value() == expiry().value()) {
+        return std::uint32_t{0};  // never: no need to know what time it is
+    }
     const auto encoded = std::visit(
         [](auto value) {
             if constexpr (std::is_same_v<decltype(value), std::chrono::seconds>) {
@@ -125,12 +137,30 @@ std::optional<mutation_token> token_of(
 }
 
 template <class Result>
-std::expected<Result, error> to_result(engine::operation_result&& result, std::string_view bucket) {
+constexpr bool is_subdocument =
+    std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result>;
+template <class Result>
+constexpr bool is_of_replicas =
+    std::is_same_v<Result, get_replica_result> || std::is_same_v<Result, replica_list>;
+
+template <class Result>
+std::expected<Result, error> to_result(engine::operation_result&& result, const answer_note& note) {
     if (result.ec) {
-        return std::unexpected(error(std::move(result.error)));
+        return std::unexpected(error(
+            note.paths ? in_callers_order(std::move(result.error), *note.paths)
+                       : std::move(result.error)));
     }
+    const std::string_view bucket = *note.bucket;
     if constexpr (std::is_void_v<Result>) {
         return {};
+    } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
+        return lookup_in_result(
+            to_outcomes(std::move(result.paths), *note.paths), cas{result.cas}, result.is_deleted,
+            trace_of(result));
+    } else if constexpr (std::is_same_v<Result, mutate_in_result>) {
+        return mutate_in_result(
+            to_outcomes(std::move(result.paths), *note.paths), cas{result.cas},
+            token_of(result, bucket), trace_of(result));
     } else if constexpr (std::is_same_v<Result, get_result>) {
         return get_result(
             document_bytes_access::make(std::move(result.value)), result.flags, cas{result.cas},
@@ -154,6 +184,8 @@ error to_error(net::refusal refused) {
             return {client_errc::submission_queue_full, ""};
         case net::refusal::not_driven:
             return {client_errc::option_invalid, "the client is not driven by its callers"};
+        case net::refusal::of_parent_process:
+            return {client_errc::used_after_fork, "make a new one in this process"};
         case net::refusal::blocking_in_loop:
         case net::refusal::none:
             break;
@@ -161,54 +193,132 @@ error to_error(net::refusal refused) {
     return {client_errc::blocking_call_in_loop, "use the asynchronous form"};
 }
 
+namespace {
+
+// A request with what its answer needs.
 template <class Result>
-std::expected<Result, error> run_call(const call_target& target, const document_call& call) {
+std::expected<std::pair<engine::operation_request, answer_note>, error> prepare_call(
+    const call_target& target, const document_call& call) {
     auto request = to_request(call);
     if (!request) {
         return std::unexpected(std::move(request.error()));
     }
+    answer_note note{target.bucket, nullptr};
+    if constexpr (is_subdocument<Result>) {
+        auto paths = add_specs(*request, call);
+        if (!paths) {
+            return std::unexpected(std::move(paths.error()));
+        }
+        note.paths = std::move(*paths);
+    }
+    return std::pair(std::move(*request), std::move(note));
+}
+
+// Takes the result of a started call for somebody who waits for it.
+template <class Result>
+struct waiting_receiver final : result_receiver<Result> {
+    std::optional<std::expected<Result, error>> result;
+    std::move_only_function<void()> done;
+
+    waiting_receiver() : result_receiver<Result>{&waiting_receiver::finish} {}
+    static void finish(
+        result_receiver<Result>* base, std::expected<Result, error>&& value, bool /*is_inline*/) {
+        auto* self = static_cast<waiting_receiver*>(base);
+        self->result = std::move(value);
+        // Moved out first: the waiter's stack may be gone as soon as it is called.
+        auto wake = std::move(self->done);
+        wake();
+    }
+};
+
+// A call of several operations, waited for.
+template <class Result>
+std::expected<Result, error> await_call(
+    net::client& client, const call_target& target, engine::operation_request&& request) {
+    waiting_receiver<Result> receiver;
+    const auto refused = client.await([&](std::move_only_function<void()> done) {
+        receiver.done = std::move(done);
+        start_replica_read<Result>(target, std::move(request), &receiver, 0);
+    });
+    if (refused != net::refusal::none) {
+        return std::unexpected(to_error(refused));
+    }
+    return std::move(*receiver.result);
+}
+
+}  // namespace
+
+template <class Result>
+std::expected<Result, error> run_call(const call_target& target, const document_call& call) {
+    auto prepared = prepare_call<Result>(target, call);
+    if (!prepared) {
+        return std::unexpected(std::move(prepared.error()));
+    }
+    auto& [request, note] = *prepared;
     // Held here: a completion may let go of the last handle.
     const std::shared_ptr<session> held = target.client;
-    auto result = held->client().call(target.keyspace, std::move(*request));
-    if (!result) {
-        return std::unexpected(to_error(result.error()));
+    if constexpr (is_of_replicas<Result>) {
+        return await_call<Result>(held->client(), target, std::move(request));
+    } else {
+        auto result = held->client().call(target.keyspace, std::move(request));
+        if (!result) {
+            return std::unexpected(to_error(result.error()));
+        }
+        return to_result<Result>(std::move(*result), note);
     }
-    return to_result<Result>(std::move(*result), *target.bucket);
 }
 
 template <class Result>
 void start_call(
     const call_target& target, const document_call& call, result_receiver<Result>* receiver,
     call_ticket ticket) {
-    auto request = to_request(call);
-    if (!request) {
-        receiver->complete(receiver, std::unexpected(std::move(request.error())), true);
+    auto prepared = prepare_call<Result>(target, call);
+    if (!prepared) {
+        receiver->complete(receiver, std::unexpected(std::move(prepared.error())), true);
         return;
     }
-    // Does not hold the client: operations end with it, not the other way round.
-    auto done = [receiver, bucket = target.bucket](engine::operation_result&& result) {
-        receiver->complete(receiver, to_result<Result>(std::move(result), *bucket), false);
-    };
-    const auto refused = target.client->client().start(
-        target.keyspace, std::move(*request), std::move(done), ticket);
-    if (refused != net::refusal::none) {
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    auto& [request, note] = *prepared;
+    if constexpr (is_of_replicas<Result>) {
+        start_replica_read<Result>(target, std::move(request), receiver, ticket);
+    } else {
+        // Does not hold the client: operations end with it, not the other way round.
+        auto done = [receiver, kept = std::move(note)](engine::operation_result&& result) {
+            receiver->complete(receiver, to_result<Result>(std::move(result), kept), false);
+        };
+        const auto refused = target.client->client().start(
+            target.keyspace, std::move(request), std::move(done), ticket);
+        if (refused != net::refusal::none) {
+            receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+        }
     }
 }
 
 template std::expected<get_result, error> run_call(const call_target&, const document_call&);
-template std::expected<mutation_result, error> run_call(const call_target&, const document_call&);
-template std::expected<counter_result, error> run_call(const call_target&, const document_call&);
-template std::expected<exists_result, error> run_call(const call_target&, const document_call&);
-template std::expected<void, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<get_result>*, call_ticket);
+template std::expected<get_replica_result, error> run_call(
+    const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<get_replica_result>*, call_ticket);
+template std::expected<replica_list, error> run_call(const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<replica_list>*, call_ticket);
+template std::expected<mutation_result, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<mutation_result>*, call_ticket);
+template std::expected<counter_result, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<counter_result>*, call_ticket);
+template std::expected<exists_result, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<exists_result>*, call_ticket);
+template std::expected<lookup_in_result, error> run_call(const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<lookup_in_result>*, call_ticket);
+template std::expected<mutate_in_result, error> run_call(const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<mutate_in_result>*, call_ticket);
+template std::expected<void, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<void>*, call_ticket);
 

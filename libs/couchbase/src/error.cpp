@@ -20,6 +20,8 @@ public:
                 return "invalid option";
             case client_errc::certificate_unreadable:
                 return "certificate or key cannot be read";
+            case client_errc::used_after_fork:
+                return "the client belongs to the parent process";
         }
         return "unknown client error";
     }
@@ -55,6 +57,8 @@ std::string_view to_string(client_errc error) noexcept {
             return "option_invalid";
         case client_errc::certificate_unreadable:
             return "certificate_unreadable";
+        case client_errc::used_after_fork:
+            return "used_after_fork";
     }
     return "unknown_error";
 }

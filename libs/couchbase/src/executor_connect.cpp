@@ -21,7 +21,7 @@ std::expected<cluster, error> connect(
     if (!client) {
         return std::unexpected(detail::to_error(client.error()));
     }
-    return detail::begin_session(std::move(*client), std::move(plan->bucket));
+    return detail::begin_session(std::move(*client), std::move(plan->facts));
 }
 
 }  // namespace reprise::couchbase

@@ -12,19 +12,29 @@
 
 namespace reprise::couchbase::detail {
 
+// What handles must know of the options, the connection string's word included.
+struct session_facts {
+    std::string bucket{};  // of the connection string
+    duration kv_timeout{};
+    bool has_certificate = false;   // says who the client is
+    bool may_send_secrets = false;  // over TLS, or because it was asked for
+};
+
 // What all handles of one client share.
 class session {
 public:
-    session(std::unique_ptr<net::client> running, std::string bucket)
-        : client_(std::move(running)), bucket_name_(std::move(bucket)) {}
+    session(std::unique_ptr<net::client> running, session_facts facts)
+        : client_(std::move(running)), facts_(std::move(facts)) {}
 
     [[nodiscard]] net::client& client() noexcept { return *client_; }
     // Of the connection string.
-    [[nodiscard]] const std::string& bucket_name() const noexcept { return bucket_name_; }
+    [[nodiscard]] const std::string& bucket_name() const noexcept { return facts_.bucket; }
+    [[nodiscard]] duration kv_timeout() const noexcept { return facts_.kv_timeout; }
+    [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
 
 private:
     std::unique_ptr<net::client> client_;
-    std::string bucket_name_;
+    session_facts facts_;
 };
 
 struct cluster_access {
@@ -51,12 +61,15 @@ struct document_bytes_access {
 // What cluster::connect needs, from string and options; the string wins.
 struct connect_plan {
     net::client_options options;
-    std::string bucket;
+    session_facts facts;
 };
 [[nodiscard]] std::expected<connect_plan, error> plan_connect(
     std::string_view connection_string, const cluster_options& options);
 [[nodiscard]] error to_error(const net::setup_error& failed);
 // Makes the handle and begins to connect.
-[[nodiscard]] cluster begin_session(std::unique_ptr<net::client> client, std::string bucket);
+[[nodiscard]] cluster begin_session(std::unique_ptr<net::client> client, session_facts facts);
+// Whether they say who the client is, and only once; the words name the field.
+[[nodiscard]] std::expected<engine::credentials, error> check_credentials(
+    const credentials& identity, const session_facts& facts);
 
 }  // namespace reprise::couchbase::detail

@@ -101,6 +101,8 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
         {"network must not be empty", [](auto& to) { to.network.clear(); }},
         {"dns_timeout must be", [](auto& to) { to.dns_timeout = 0s; }},
         {"dns_timeout must be", [](auto& to) { to.dns_timeout = 61s; }},
+        {"circuit_breaker.volume_threshold must be",
+         [](auto& to) { to.circuit_breaker = {.volume_threshold = 0}; }},
         {"username, bearer_token or", [](auto& to) { to.username.clear(); }},
         {"password needs a username",
          [](auto& to) { to.bearer_token = std::exchange(to.username, ""); }},
@@ -133,6 +135,33 @@ TEST(connect, options_for_tls_are_refused_without_it) {
     expect_refused(
         refusal_of("couchbase://127.0.0.1:1", certificate), client_errc::option_invalid,
         "tls.certificate_file needs TLS");
+}
+
+TEST(connect, new_credentials_must_name_one_identity) {
+    const auto made = cluster::connect("couchbase://127.0.0.1:1", usable());
+    ASSERT_TRUE(made);
+    const auto code_of = [&](const credentials& identity) {
+        const auto replaced = made->replace_credentials(identity);
+        return replaced ? std::error_code() : replaced.error().code();
+    };
+    EXPECT_FALSE(code_of({.username = "app", .password = "new"}));
+    EXPECT_EQ(code_of({.bearer_token = "token"}), client_errc::option_invalid) << "no TLS";
+    EXPECT_EQ(code_of({}), client_errc::option_invalid);
+    EXPECT_EQ(code_of({.username = "a", .bearer_token = "t"}), client_errc::option_invalid);
+    EXPECT_EQ(code_of({.password = "p", .bearer_token = "t"}), client_errc::option_invalid);
+}
+
+TEST(connect, a_bearer_token_is_taken_over_tls_or_where_readable_secrets_are_allowed) {
+    cluster_options options{.bearer_token = "token", .threads = thread_mode::caller_drives};
+    expect_refused(
+        refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid,
+        "bearer_token needs TLS");
+    options.allow_plain_without_tls = true;
+    EXPECT_FALSE(refusal_of("couchbase://127.0.0.1:1", options).first);
+    options.allow_plain_without_tls = false;
+    const auto made = cluster::connect("couchbases://127.0.0.1:1", options);
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_TRUE(made->replace_credentials({.bearer_token = "next"}));
 }
 
 }  // namespace reprise::couchbase::connect_test

@@ -15,6 +15,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "driver.hpp"
+#include "process_mark.hpp"
 
 namespace reprise::net {
 
@@ -60,11 +61,12 @@ struct own_loop {
     }
 };
 
-// Runs the loop as its one driver until `is_done` or the loop is out of work.
-template <class Condition>
-void run_while(own_loop& loop, const Condition& is_wanted) {
+// Runs the loop as its one driver while `is_wanted` and the loop has work; `begin` first.
+template <class Begin, class Condition>
+void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
     loop.context.restart();
+    begin();
     while (is_wanted() && loop.context.run_one() > 0) {
     }
     loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
@@ -95,12 +97,16 @@ public:
     std::shared_ptr<own_loop> loop;  // null on the caller's executor
     std::optional<std::thread> thread;
     asio::any_io_executor executor;  // the caller's
+    const std::uint32_t made_in = process_mark();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
         client_options&& options, const asio::any_io_executor* given);
     void end() noexcept;
     [[nodiscard]] bool is_caller_driven() const noexcept { return loop && !thread; }
     [[nodiscard]] bool is_loop_thread() const noexcept;
+    [[nodiscard]] bool is_of_parent() const noexcept { return made_in != process_mark(); }
+    // Why this thread cannot wait for the loop.
+    [[nodiscard]] refusal blocking_refusal() const noexcept;
     [[nodiscard]] keyspace_number keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
 
@@ -162,7 +168,7 @@ void client::host::end() noexcept {
         }
     } else if (!is_inside) {
         const std::scoped_lock lock(loop->driving);
-        run_while(*loop, [] { return true; });
+        run_while(*loop, [] {}, [] { return true; });
     }
     if (!is_inside) {
         engine_driver.reset();
@@ -180,8 +186,18 @@ bool client::host::is_loop_thread() const noexcept {
     return is_running_here(engine_driver->executor()) || is_running_here(executor);
 }
 
+refusal client::host::blocking_refusal() const noexcept {
+    if (is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    return is_loop_thread() ? refusal::blocking_in_loop : refusal::none;
+}
+
 keyspace_number client::host::keyspace(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
+    if (is_of_parent()) {
+        return 0;  // the lock may be held by a thread that is not here; nothing will be started
+    }
     constexpr std::string_view default_name = "_default";
     names wanted{
         bucket, scope.empty() ? default_name : scope,
@@ -201,6 +217,12 @@ keyspace_number client::host::keyspace(
 client::client(std::unique_ptr<host> loop) noexcept : host_(std::move(loop)) {}
 
 client::~client() {
+    if (host_->is_of_parent()) {
+        // Closing would change the poll set that is shared with the parent, and joining would wait
+        // for a thread that is not here.
+        static_cast<void>(host_.release());
+        return;
+    }
     host_->end();
 }
 
@@ -227,6 +249,9 @@ keyspace_number client::keyspace(
 }
 
 void client::open(std::string_view bucket) {
+    if (host_->is_of_parent()) {
+        return;
+    }
     host_->engine_driver->run(
         [at = host_->engine_driver.get(), name = std::string(bucket)] { at->open(name); });
 }
@@ -234,45 +259,89 @@ void client::open(std::string_view bucket) {
 refusal client::start(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done,
     ticket cancel_with) {
+    if (host_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
     return host_->engine_driver->start({where, cancel_with, std::move(request), std::move(done)});
 }
 
 std::expected<engine::operation_result, refusal> client::call(
     keyspace_number where, engine::operation_request&& request) {
-    if (host_->is_loop_thread()) {
-        return std::unexpected(refusal::blocking_in_loop);
+    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+        return std::unexpected(refused);
     }
     waiter<engine::operation_result> result;
-    const auto begin = [&] {
-        return start(where, std::move(request), [&result](engine::operation_result&& value) {
-            result.set(std::move(value));
-        });
+    engine::completion done = [&result](engine::operation_result&& value) {
+        result.set(std::move(value));
     };
     if (!host_->is_caller_driven()) {
-        if (const refusal refused = begin(); refused != refusal::none) {
+        const refusal refused = start(where, std::move(request), std::move(done));
+        if (refused != refusal::none) {
             return std::unexpected(refused);
         }
         return result.wait();
     }
     const auto loop = host_->loop;
     const std::scoped_lock lock(loop->driving);
-    if (const refusal refused = begin(); refused != refusal::none) {
-        return std::unexpected(refused);
-    }
-    run_while(*loop, [&] { return !result.is_set(); });
+    run_while(
+        *loop,
+        [&] { loop->engine_driver->start_here({where, 0, std::move(request), std::move(done)}); },
+        [&] { return !result.is_set(); });
     return result.wait();
+}
+
+refusal client::post(std::move_only_function<void()> task) {
+    if (host_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    host_->engine_driver->run(std::move(task));
+    return refusal::none;
+}
+
+refusal client::await(const std::function<void(std::move_only_function<void()> done)>& begin) {
+    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+        return refused;
+    }
+    waiter<bool> ended;
+    const auto start_it = [&] { begin([&ended] { ended.set(true); }); };
+    if (host_->is_caller_driven()) {
+        const auto loop = host_->loop;
+        const std::scoped_lock lock(loop->driving);
+        run_while(*loop, start_it, [&] { return !ended.is_set(); });
+    } else {
+        start_it();
+    }
+    (void)ended.wait();
+    return refusal::none;
 }
 
 ticket client::reserve_ticket() noexcept {
     return host_->engine_driver->reserve_ticket();
 }
 
-void client::cancel(ticket operation) noexcept {
+void client::cancel(ticket operations) noexcept {
+    if (host_->is_of_parent()) {
+        return;
+    }
     host_->engine_driver->run(
-        [at = host_->engine_driver.get(), operation] { at->cancel(operation); });
+        [at = host_->engine_driver.get(), operations] { at->cancel(operations); });
+}
+
+refusal client::replace_credentials(engine::credentials identity) {
+    if (host_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    host_->engine_driver->run(
+        [at = host_->engine_driver.get(), identity = std::move(identity)]() mutable {
+            at->replace_credentials(std::move(identity));
+        });
+    return refusal::none;
 }
 
 void client::close() {
+    if (host_->is_of_parent()) {
+        return;
+    }
     host_->engine_driver->run([at = host_->engine_driver.get()] { at->close(); });
 }
 
@@ -280,8 +349,8 @@ refusal client::drive(duration time) {
     if (!host_->is_caller_driven()) {
         return refusal::not_driven;
     }
-    if (host_->is_loop_thread()) {
-        return refusal::blocking_in_loop;
+    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+        return refused;
     }
     const auto loop = host_->loop;
     const std::scoped_lock lock(loop->driving);
@@ -295,6 +364,9 @@ refusal client::drive(duration time) {
 }
 
 refusal client::inspect(const std::function<void(const engine::client_engine&)>& look) {
+    if (host_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
     const auto& engine = host_->engine_driver->engine();
     if (host_->is_loop_thread()) {
         // On a pool's other thread the strand may be busy elsewhere: only inside a turn is it ours.

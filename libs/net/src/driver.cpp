@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -34,16 +35,21 @@ std::uint64_t random_seed() {
 
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
     const asio::any_io_executor& executor, client_options options) {
-    auto tls = make_tls_context(options.tls);
-    if (!tls) {
-        return std::unexpected(std::move(tls.error()));
+    // Reading what the system trusts takes milliseconds: only where it is used.
+    std::optional<asio::ssl::context> tls;
+    if (options.engine.transport == wire::transport::tls) {
+        auto made = make_tls_context(options.tls);
+        if (!made) {
+            return std::unexpected(std::move(made.error()));
+        }
+        tls.emplace(std::move(*made));
     }
     auto resolver = name_resolver::make(executor, options.dns);
     if (!resolver) {
         return std::unexpected(std::move(resolver.error()));
     }
     const std::shared_ptr<driver> made(
-        new driver(executor, std::move(options), std::move(*tls), std::move(*resolver)));
+        new driver(executor, std::move(options), std::move(tls), std::move(*resolver)));
     // Deferred answers of strategies may outlive the client, and so the hook.
     made->engine_->set_wake_hook([weak = made->weak_from_this()] {
         if (const auto self = weak.lock()) {
@@ -54,8 +60,8 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
 }
 
 driver::driver(
-    const asio::any_io_executor& executor, client_options&& options, asio::ssl::context&& tls,
-    std::unique_ptr<name_resolver> resolver)
+    const asio::any_io_executor& executor, client_options&& options,
+    std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver)
     : executor_(executor),
       options_(std::move(options)),
       connect_timeout_(options_.engine.connect_timeout),
@@ -108,6 +114,13 @@ refusal driver::start(operation_submission&& operation) {
     return refusal::none;
 }
 
+void driver::start_here(operation_submission&& operation) {
+    read_clock();
+    take_submissions();  // what was handed over before comes before
+    hand_over(std::move(operation));
+    turn();
+}
+
 void driver::run(task_submission&& task) {
     if (queue_.push(std::move(task)) == submission_queue::outcome::taken_first) {
         wake_loop();
@@ -123,10 +136,16 @@ void driver::open(std::string_view bucket) {
     engine_->open(bucket, now_);
 }
 
-void driver::cancel(ticket operation) {
-    if (const auto found = cancelable_.find(operation); found != cancelable_.end()) {
-        engine_->cancel(found->second, now_);
+void driver::cancel(ticket operations) {
+    // The entries go when the completions are called, which is later.
+    const auto [first, last] = cancelable_.equal_range(operations);
+    for (auto each = first; each != last; ++each) {
+        engine_->cancel(each->second, now_);
     }
+}
+
+void driver::replace_credentials(engine::credentials&& identity) {
+    engine_->replace_credentials(std::move(identity));
 }
 
 void driver::close() {
@@ -160,14 +179,15 @@ void driver::hand_over(operation_submission&& operation) {
         engine_->start(std::move(operation.request), std::move(operation.done), now_);
         return;
     }
+    const auto place = cancelable_.emplace(name, engine::operation_id{});
     // The driver outlives its engine, and so this completion.
-    auto forget = [this, name,
+    auto forget = [this, place,
                    done = std::make_unique<engine::completion>(std::move(operation.done))](
                       engine::operation_result&& result) {
-        cancelable_.erase(name);
+        cancelable_.erase(place);
         (*done)(std::move(result));
     };
-    cancelable_[name] = engine_->start(std::move(operation.request), std::move(forget), now_);
+    place->second = engine_->start(std::move(operation.request), std::move(forget), now_);
 }
 
 void driver::turn() {
@@ -255,6 +275,8 @@ void driver::arm_timer() {
 
 void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
     error_code ignored;
+    // Programs that this one starts must not keep the connection open.
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.keepalive_time);
     if (seconds.count() > 0) {
@@ -301,6 +323,10 @@ void driver::on_closed(connection& from, engine::close_reason reason, std::size_
 
 base::byte_view driver::begin_write(connection& from) {
     return engine_->begin_write(from.id(), now_);
+}
+
+time_point steady_now() noexcept {
+    return std::chrono::steady_clock::now();
 }
 
 std::chrono::sys_seconds wall_clock_now() noexcept {

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <unordered_map>
@@ -40,6 +42,8 @@ public:
     // --- any thread ---
 
     [[nodiscard]] refusal start(operation_submission&& operation);
+    // By the thread that runs the loop, outside of a turn: begins at once, with a turn of its own.
+    void start_here(operation_submission&& operation);
     // Runs `task` on the loop, in the order of the starts. It must not own the driver, which owns
     // it.
     void run(task_submission&& task);
@@ -55,7 +59,8 @@ public:
 
     void add_keyspace(std::string_view bucket, std::string_view scope, std::string_view collection);
     void open(std::string_view bucket);
-    void cancel(ticket operation);
+    void cancel(ticket operations);
+    void replace_credentials(engine::credentials&& identity);
     void close();
     // `close`, and no more questions to name servers: the loop runs out of work.
     void stop();
@@ -67,7 +72,8 @@ public:
         return executor_;
     }
     [[nodiscard]] name_resolver& resolver() noexcept { return *resolver_; }
-    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept { return tls_context_; }
+    // There is one exactly if the engine was told to use TLS.
+    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept { return *tls_context_; }
     [[nodiscard]] bool is_tls_verified() const noexcept { return options_.tls.is_verified; }
     [[nodiscard]] duration connect_timeout() const noexcept { return connect_timeout_; }
     void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept;
@@ -82,7 +88,7 @@ public:
 private:
     driver(
         const boost::asio::any_io_executor& executor, client_options&& options,
-        boost::asio::ssl::context&& tls, std::unique_ptr<name_resolver> resolver);
+        std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver);
 
     void read_clock() noexcept;
     void wake_loop();
@@ -96,7 +102,7 @@ private:
     boost::asio::any_io_executor executor_;
     client_options options_;
     duration connect_timeout_;
-    boost::asio::ssl::context tls_context_;
+    std::optional<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
     boost::asio::steady_timer timer_;
     time_point armed_for_ = no_deadline;
@@ -105,8 +111,8 @@ private:
     engine::action_list actions_;
     std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
     std::vector<engine::keyspace_id> keyspaces_;
-    // Operations that can be canceled and have not ended.
-    std::unordered_map<ticket, engine::operation_id> cancelable_;
+    // Operations that can be canceled and have not ended; several may carry one ticket.
+    std::multimap<ticket, engine::operation_id> cancelable_;
     bool is_stopping_ = false;
     std::vector<submission> taken_;
     submission_queue queue_;

@@ -4,11 +4,16 @@
 Each header of libs/couchbase but asio.hpp is preprocessed alone, and the list of files it read,
 which the compiler gives, must be ours, the standard library's or the C library's. asio.hpp must
 read Boost: if it does not, the list is no evidence.
+
+Also measures what a file that includes the whole API costs against one with the same standard
+headers (CPU time of the compiler's front end, the best of three): the bar is 1.5 times. Only far
+beyond it is a failure, since machines are noisy.
 """
 
 import argparse
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +23,9 @@ FOREIGN = re.compile(r"/(boost|openssl|ares\w*|snappy\w*|fmt|gtest|CLI)(/|\.h)")
 # What the client's public headers may show.
 VISIBLE_LIBRARIES = ("couchbase", "retry", "engine", "wire", "base")
 TOKEN_HEADER = "reprise/couchbase/asio.hpp"
+API_HEADER = "reprise/couchbase.hpp"
+COST_BAR = 1.5
+COST_MAX = 2.0  # beyond noise
 
 
 def files_read(compiler, includes, header):
@@ -32,6 +40,31 @@ def files_read(compiler, includes, header):
             return [], result.stderr.strip()
         files = result.stdout.replace("\\\n", " ").split(":", 1)[1].split()
         return [os.path.normpath(file) for file in files if Path(file) != source], ""
+
+
+def front_end_seconds(compiler, includes, text):
+    """CPU time to check a file with this text, the best of three."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "cost.cpp"
+        source.write_text(text)
+        times = []
+        for _ in range(3):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            subprocess.run([compiler, "-std=c++23", "-fsyntax-only",
+                            *(f"-I{each}" for each in includes), str(source)], check=True)
+            times.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        return min(times)
+
+
+def api_cost(compiler, includes, libs):
+    """How many times a file with the API costs one with the standard headers that it names."""
+    files, _ = files_read(compiler, includes, API_HEADER)
+    named = {line.strip() for file in files if Path(file).is_relative_to(libs)
+             for line in Path(file).read_text().splitlines()
+             if re.match(r"\s*#include <[a-z_]+>", line)}
+    standard = front_end_seconds(compiler, includes, "\n".join(sorted(named)) + "\n")
+    whole = front_end_seconds(compiler, includes, f"#include <{API_HEADER}>\n")
+    return whole / standard
 
 
 def main():
@@ -53,6 +86,10 @@ def main():
                 problems.append(f"<{header}> does not seem to read Boost: the check sees nothing")
         elif foreign:
             problems.append(f"<{header}> reads {len(foreign)} foreign files, first {foreign[0]}")
+    cost = api_cost(options.compiler, includes, options.libs.resolve())
+    print(f"client headers: the API costs {cost:.2f} times its standard headers (bar {COST_BAR})")
+    if cost > COST_MAX:
+        problems.append(f"<{API_HEADER}> costs {cost:.2f} times its standard headers")
     for problem in problems:
         print(f"client headers: {problem}")
     print(f"client headers: {len(headers)} headers, {len(problems)} problems")

@@ -8,6 +8,10 @@
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/json_fragment.hpp>
 #include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/overriding_strategy.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
+#include <reprise/couchbase/subdocument_results.hpp>
+#include <reprise/couchbase/subdocument_specs.hpp>

@@ -176,6 +176,22 @@ auto collection::async_get_and_lock(
 }
 
 template <class Token>
+auto collection::async_get_any_replica(
+    std::string key, get_replica_options options, Token&& token) const {
+    return detail::initiate_call<get_replica_result>(
+        target_, detail::make_call(detail::call_kind::get_any_replica, {}, options), std::move(key),
+        {}, token);
+}
+
+template <class Token>
+auto collection::async_get_all_replicas(
+    std::string key, get_replica_options options, Token&& token) const {
+    return detail::initiate_call<detail::replica_list>(
+        target_, detail::make_call(detail::call_kind::get_all_replicas, {}, options),
+        std::move(key), {}, token);
+}
+
+template <class Token>
 auto collection::async_exists(std::string key, exists_options options, Token&& token) const {
     return detail::initiate_call<exists_result>(
         target_, detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {},
@@ -266,6 +282,26 @@ auto collection::async_decrement(std::string key, counter_options options, Token
     return detail::initiate_call<counter_result>(
         target_, detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {},
         token);
+}
+
+template <class Token>
+auto collection::async_lookup_in(
+    std::string key, std::vector<lookup_spec> specs, lookup_in_options options,
+    Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::lookup_in, {}, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return detail::initiate_call<lookup_in_result>(
+        target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token>
+auto collection::async_mutate_in(
+    std::string key, std::vector<mutate_spec> specs, mutate_in_options options,
+    Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::mutate_in, {}, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return detail::initiate_call<mutate_in_result>(
+        target_, std::move(call), std::move(key), {}, token);
 }
 
 }  // namespace reprise::couchbase

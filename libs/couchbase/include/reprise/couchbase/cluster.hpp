@@ -67,6 +67,10 @@ private:
 // A client of one cluster. A handle: copies share the client, which ends with its last handle
 // (collections and buckets count). The end may come at any time and on any thread: it stops the
 // client's thread, and every operation under way completes with errc::request_canceled.
+//
+// A process forked from the one that made the client must not use it: blocking calls fail there as
+// client_errc::used_after_fork, and destroying the handles does nothing (memory and sockets are
+// kept until the process ends or becomes another program). The parent goes on undisturbed.
 class cluster {
 public:
     // Checks its arguments and starts; connecting goes on in the background, and operations wait
@@ -82,6 +86,13 @@ public:
 
     // As of a bucket, for the cluster as such.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
+    // Says who the client is from now on, for instance before a password or a token ends.
+    // Connections that are open stay open; every later authentication uses the new ones, so a
+    // client that was refused with the old ones recovers. Any thread; does not wait.
+    // client_errc::option_invalid if they name nobody, or both a user and a token, or if the client
+    // shows a certificate instead.
+    [[nodiscard]] std::expected<void, error> replace_credentials(const credentials& identity) const;
+
     // Ends every operation with errc::request_canceled, also those started later, and closes all
     // connections. Does not wait for them. Idempotent.
     void close() const;

@@ -7,12 +7,17 @@
 #include <string>
 
 #include <reprise/couchbase/retry_strategy.hpp>
+#include <reprise/engine/attempt_observer.hpp>
+#include <reprise/engine/circuit_breaker_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
 
+using engine::attempt_observer;
+using engine::attempt_record;
+using engine::circuit_breaker_options;
 using engine::decision_record;
 using engine::log_level;
 using engine::log_sink;
@@ -40,16 +45,23 @@ struct tls_options {
     bool is_verified = true;
 };
 
+// Who the client is, for cluster::replace_credentials: user name and password, or a bearer token.
+struct credentials {
+    std::string username{};
+    std::string password{};
+    std::string bearer_token{};
+};
+
 // Everything that can be set for a client. What the connection string sets wins, so that an
 // operator can change it without a build. Durations are steady time, above zero and at most 366
 // days; a field out of its range is client_errc::option_invalid from connect, by name.
 struct cluster_options {
     std::string username{};
     std::string password{};
-    // OAUTHBEARER instead of user name and password.
+    // OAUTHBEARER instead of user name and password. Over TLS only, as PLAIN.
     std::string bearer_token{};
     tls_options tls{};
-    // PLAIN sends the password readably: without TLS only if asked for.
+    // PLAIN sends the password readably, and so goes a token: without TLS only if asked for.
     bool allow_plain_without_tls = false;
 
     // Default time for an operation, and for one with durability.
@@ -64,12 +76,18 @@ struct cluster_options {
 
     // Null: terminal_error_strategy.
     std::shared_ptr<request_strategy> strategy{};
-    // Retries are paid from it; copies of one budget may serve several clients. Absent: free.
+    // Retries of key-value operations are paid from it, except those that are always retried;
+    // copies share one bucket, so that several clients, or loops around them, can draw from it.
+    // Empty: the operation's own error, with the refusal in its history. Absent: retries are free.
     std::optional<bucket_budget> retry_budget{};
+    // A breaker for each endpoint that stops to answer; absent: none.
+    std::optional<circuit_breaker_options> circuit_breaker{};
     // Told of every retry decision and connection; called on the client's thread.
     std::shared_ptr<log_sink> log{};
     // Document keys in the log; never documents or passwords.
     bool log_keys = false;
+    // Told of every request that is sent, retries included; called on the client's thread.
+    std::shared_ptr<attempt_observer> observer{};
 
     thread_mode threads = thread_mode::own_thread;
     // Connections to each node for each bucket, 1 to 64.

@@ -6,12 +6,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
+#include <reprise/couchbase/subdocument_results.hpp>
+#include <reprise/couchbase/subdocument_specs.hpp>
 
 namespace reprise::couchbase {
 
@@ -52,6 +55,16 @@ public:
     [[nodiscard]] std::expected<get_result, error> get_and_lock(
         std::string_view key, std::chrono::seconds lock_time,
         const get_and_lock_options& options = {}) const;
+    // Reads the active copy and all replicas at once; the first one that can be read is the result,
+    // the others are canceled. For reads that must go on while a node is away: what a replica gives
+    // may be old. errc::document_unretrievable if no copy could be read, with what each of them
+    // met; an error that all copies share (a timeout, refused credentials) is given itself.
+    [[nodiscard]] std::expected<get_replica_result, error> get_any_replica(
+        std::string_view key, const get_replica_options& options = {}) const;
+    // As get_any_replica, but waits for all copies. Those that could not be read are left out,
+    // unless that is all of them. The active copy comes first, then replicas by their number.
+    [[nodiscard]] std::expected<std::vector<get_replica_result>, error> get_all_replicas(
+        std::string_view key, const get_replica_options& options = {}) const;
     // Whether the document is there.
     [[nodiscard]] std::expected<exists_result, error> exists(
         std::string_view key, const exists_options& options = {}) const;
@@ -99,6 +112,17 @@ public:
     [[nodiscard]] std::expected<counter_result, error> decrement(
         std::string_view key, const counter_options& options = {}) const;
 
+    // Reads 1 to 16 paths of a JSON document in one go. A path that cannot be read is no error of
+    // the call: it shows where that path's content is asked for.
+    [[nodiscard]] std::expected<lookup_in_result, error> lookup_in(
+        std::string_view key, std::vector<lookup_spec> specs,
+        const lookup_in_options& options = {}) const;
+    // Makes 1 to 16 changes to a JSON document, all or none. The first path that fails is the
+    // error, and its place is error::info().failed_path.
+    [[nodiscard]] std::expected<mutate_in_result, error> mutate_in(
+        std::string_view key, std::vector<mutate_spec> specs,
+        const mutate_in_options& options = {}) const;
+
     // The same with completion tokens. Defined in <reprise/couchbase/asio.hpp>.
     template <class Token>
     auto async_get(std::string key, get_options options, Token&& token) const;
@@ -110,6 +134,10 @@ public:
     auto async_get_and_lock(
         std::string key, std::chrono::seconds lock_time, get_and_lock_options options,
         Token&& token) const;
+    template <class Token>
+    auto async_get_any_replica(std::string key, get_replica_options options, Token&& token) const;
+    template <class Token>
+    auto async_get_all_replicas(std::string key, get_replica_options options, Token&& token) const;
     template <class Token>
     auto async_exists(std::string key, exists_options options, Token&& token) const;
     template <class Token>
@@ -138,6 +166,14 @@ public:
     auto async_increment(std::string key, counter_options options, Token&& token) const;
     template <class Token>
     auto async_decrement(std::string key, counter_options options, Token&& token) const;
+    template <class Token>
+    auto async_lookup_in(
+        std::string key, std::vector<lookup_spec> specs, lookup_in_options options,
+        Token&& token) const;
+    template <class Token>
+    auto async_mutate_in(
+        std::string key, std::vector<mutate_spec> specs, mutate_in_options options,
+        Token&& token) const;
 
 private:
     template <class T>

@@ -35,6 +35,9 @@ enum class client_errc : int {
     option_invalid,
     // A certificate or key could not be read; the message says which and why.
     certificate_unreadable,
+    // This process was forked from the one that made the client: its thread and its connections
+    // belong to the parent. Make a new client here.
+    used_after_fork,
 };
 
 [[nodiscard]] const std::error_category& client_errc_category() noexcept;

@@ -53,7 +53,7 @@ private:
     value_type when_ = std::chrono::seconds{0};
 };
 
-// get, exists, get_and_touch, get_and_lock, unlock, touch.
+// get, get_any_replica, get_all_replicas, exists, get_and_touch, get_and_lock, unlock, touch.
 struct call_options {
     std::optional<duration> timeout{};
     std::shared_ptr<request_strategy> strategy{};
@@ -62,6 +62,7 @@ struct call_options {
 };
 
 using get_options = call_options;
+using get_replica_options = call_options;
 using exists_options = call_options;
 using get_and_touch_options = call_options;
 using get_and_lock_options = call_options;
@@ -124,6 +125,37 @@ struct counter_options {
     std::optional<std::uint64_t> initial{};
     couchbase::expiry expiry{};  // of a counter that is made
     durability_level durability = durability_level::none;
+    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+struct lookup_in_options {
+    std::optional<duration> timeout{};
+    // Also reads a document that was removed, as long as the server remembers it.
+    bool access_deleted = false;
+    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+// What mutate_in does about a document that is, or is not, there.
+enum class store_semantics : std::uint8_t {
+    replace,  // it must be there; errc::document_not_found
+    upsert,   // it is made if it is not there
+    insert    // it must not be there; errc::document_exists
+};
+
+struct mutate_in_options {
+    std::optional<duration> timeout{};
+    store_semantics store = store_semantics::replace;
+    // Only this version is changed, otherwise errc::cas_mismatch. Zero: any. Not with `insert`.
+    couchbase::cas cas{};
+    couchbase::expiry expiry{};
+    bool preserve_expiry = false;  // not together with `expiry`
+    durability_level durability = durability_level::none;
+    // Also changes attributes of a document that was removed.
+    bool access_deleted = false;
     std::shared_ptr<request_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;

@@ -96,6 +96,19 @@ private:
     operation_trace trace_;
 };
 
+// A document that was read from any of its copies.
+class get_replica_result : public get_result {
+public:
+    get_replica_result(get_result&& read, bool is_replica) noexcept
+        : get_result(std::move(read)), is_replica_(is_replica) {}
+
+    // True: from a replica, which may lag behind; false: from the active copy.
+    [[nodiscard]] bool is_replica() const noexcept { return is_replica_; }
+
+private:
+    bool is_replica_;
+};
+
 // A document that was changed or removed.
 struct mutation_result {
     // The new version; of a removed document that of its tombstone.

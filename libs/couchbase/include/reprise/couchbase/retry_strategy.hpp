@@ -15,6 +15,8 @@
 //         }
 //     };
 
+#include <reprise/engine/errc.hpp>
+#include <reprise/engine/library_strategy.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
@@ -28,10 +30,23 @@ using engine::request_snapshot;
 using engine::request_strategy;
 using engine::retry_action;
 using engine::retry_sink;
+// A "no" may name the error that the user sees.
+using engine::errc;
+// Kept with each request for a strategy, which must not keep it itself.
+using engine::strategy_memory;
+// The server's own waiting rule for a status, as strategies see it.
+using engine::server_backoff;
+using engine::server_retry_rule;
 
-// The strategies that come along. All of them can be derived from.
+// The strategies that come along. The first three can be derived from; <overriding_strategy.hpp>
+// changes single answers of any of them.
 using engine::best_effort_strategy;
 using engine::terminal_error_strategy;
+// As the standard, but statuses that this client does not know are retried when the server's error
+// map says.
+using engine::server_directed_strategy;
+// Any strategy of the retry library, with its budget, as the strategy of a client or of a call.
+using engine::library_strategy;
 
 // Delays for them: 1 ms doubling up to 500 ms, exact or with jitter.
 using engine::backoff_calculator;

@@ -37,7 +37,8 @@ enum class refusal : std::uint8_t {
     none,
     queue_full,        // submission_count_max operations wait for the loop
     blocking_in_loop,  // a blocking call from a thread that would have to finish it
-    not_driven         // `drive` in a mode where somebody else runs the loop
+    not_driven,        // `drive` in a mode where somebody else runs the loop
+    of_parent_process  // this process was forked from the client's
 };
 
 // A (bucket, scope, collection) this client was told about.
@@ -54,6 +55,10 @@ using ticket = std::uint64_t;
 // destroyed are called with request_canceled: before the destructor returns if the client has its
 // own thread or is driven by callers; on your executor, or when its context is destroyed,
 // otherwise. The client may be destroyed from inside a completion.
+//
+// In a process forked from the one that made it a client is dead: what can refuse does so with
+// of_parent_process, everything else, the destructor included, does nothing. Nothing that belongs
+// to the parent is touched: threads, locks, the poll set that both processes share.
 class client {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
@@ -79,9 +84,17 @@ public:
     // As `start`, and waits for the result.
     [[nodiscard]] std::expected<engine::operation_result, refusal> call(
         keyspace_number where, engine::operation_request&& request);
+    // Runs `task` on the loop, later, in the order of the starts; it must not hold the client.
+    [[nodiscard]] refusal post(std::move_only_function<void()> task);
+    // Calls `begin` and waits until what it was given is called, from any thread, once.
+    [[nodiscard]] refusal await(
+        const std::function<void(std::move_only_function<void()> done)>& begin);
     // A number never given before; put it into `start`, then `cancel` may come at any time.
     [[nodiscard]] ticket reserve_ticket() noexcept;
-    void cancel(ticket operation) noexcept;
+    // Ends all operations started with this number.
+    void cancel(ticket operations) noexcept;
+    // For every authentication from now on; connections that are open stay open.
+    [[nodiscard]] refusal replace_credentials(engine::credentials identity);
     // Ends all operations and closes all connections, in the background.
     void close();
     // caller_drives only: runs the loop for this long, or until it has nothing more to do.
@@ -99,6 +112,8 @@ private:
     std::unique_ptr<host> host_;
 };
 
+// For deadlines that span several operations.
+[[nodiscard]] time_point steady_now() noexcept;
 // Seconds since 1970, for expiry times.
 [[nodiscard]] std::chrono::sys_seconds wall_clock_now() noexcept;
 

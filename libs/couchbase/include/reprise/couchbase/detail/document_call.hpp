@@ -10,10 +10,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <reprise/couchbase/detail/path_spec.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
+#include <reprise/couchbase/subdocument_results.hpp>
 
 // What the blocking and the token forms of a call have in common. Not for users.
 
@@ -36,6 +39,10 @@ enum class call_kind : std::uint8_t {
     prepend,
     increment,
     decrement,
+    lookup_in,
+    mutate_in,
+    get_any_replica,
+    get_all_replicas,
     ping  // no key: waits until the bucket, or the cluster, can be used
 };
 
@@ -52,6 +59,9 @@ struct document_call {
     std::uint64_t delta = 1;
     std::optional<std::uint64_t> initial{};
     std::chrono::seconds lock_time{15};
+    std::vector<path_spec> specs{};
+    store_semantics store = store_semantics::replace;
+    bool access_deleted = false;
     std::optional<duration> timeout{};
     std::shared_ptr<request_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
@@ -81,6 +91,12 @@ template <class Options>
     if constexpr (requires { options.durability; }) {
         call.durability = options.durability;
     }
+    if constexpr (requires { options.store; }) {
+        call.store = options.store;
+    }
+    if constexpr (requires { options.access_deleted; }) {
+        call.access_deleted = options.access_deleted;
+    }
     if constexpr (requires { options.delta; }) {
         call.delta = options.delta;
         call.initial = options.initial;
@@ -108,8 +124,12 @@ struct result_receiver {
 // Names a call that can be canceled; 0: it cannot.
 using call_ticket = std::uint64_t;
 
-// Blocks. Defined for the five result types: get_result, mutation_result, counter_result,
-// exists_result and void.
+// The result of get_all_replicas.
+using replica_list = std::vector<get_replica_result>;
+
+// Blocks. Defined for the result types of all operations: get_result, get_replica_result,
+// replica_list, mutation_result, counter_result, exists_result, lookup_in_result, mutate_in_result
+// and void.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_call(
     const call_target& target, const document_call& call);

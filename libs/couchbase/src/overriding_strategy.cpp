@@ -1,0 +1,65 @@
+#include <reprise/couchbase/overriding_strategy.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <reprise/retry/settings.hpp>
+
+namespace reprise::couchbase {
+namespace {
+
+void refuse_override(retry_reason reason, std::string_view why) {
+    throw invalid_settings({"overrides", std::string(to_string(reason)).append(" ").append(why)});
+}
+
+// What would never have an effect.
+void check_overrides(const std::vector<reason_override>& overrides) {
+    engine::retry_reason_set seen;
+    for (const reason_override& each : overrides) {
+        if (each.reason == retry_reason::unknown) {
+            refuse_override(each.reason, "is never retried");
+        }
+        if (info(each.reason).always_retry) {
+            refuse_override(each.reason, "is always retried, no strategy is asked");
+        }
+        if (seen.contains(each.reason)) {
+            refuse_override(each.reason, "is given twice");
+        }
+        if (!each.answer) {
+            refuse_override(each.reason, "has an empty function");
+        }
+        seen.insert(each.reason);
+    }
+}
+
+}  // namespace
+
+overriding_strategy::overriding_strategy(
+    std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides)
+    : otherwise_(std::move(otherwise)), overrides_(std::move(overrides)) {
+    if (!otherwise_) {
+        throw invalid_settings({"otherwise", "must not be null"});
+    }
+    check_overrides(overrides_);
+}
+
+void overriding_strategy::retry_after(
+    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
+    const auto found = std::ranges::find(overrides_, reason, &reason_override::reason);
+    if (found == overrides_.end()) {
+        otherwise_->retry_after(request, reason, sink);
+    } else {
+        sink.answer(found->answer(request));
+    }
+}
+
+void overriding_strategy::on_success(const request_snapshot& request) noexcept {
+    otherwise_->on_success(request);
+}
+
+std::shared_ptr<request_strategy> overriding(
+    std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides) {
+    return std::make_shared<overriding_strategy>(std::move(otherwise), std::move(overrides));
+}
+
+}  // namespace reprise::couchbase

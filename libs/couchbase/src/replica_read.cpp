@@ -1,0 +1,230 @@
+#include "replica_read.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <reprise/wire/cluster_configuration.hpp>
+#include <reprise/wire/vbucket.hpp>
+
+#include "session.hpp"
+
+namespace reprise::couchbase::detail {
+
+// One copy that was read, or why it was not. Number 0 is the active copy.
+struct copy_outcome {
+    std::uint8_t copy = 0;
+    engine::operation_result result;
+};
+
+namespace {
+
+get_replica_result to_replica_result(copy_outcome&& from) {
+    engine::operation_result& read = from.result;
+    return {
+        get_result(
+            document_bytes_access::make(std::move(read.value)), read.flags, cas{read.cas},
+            {read.retry_attempts, std::move(read.history)}),
+        from.copy != 0};
+}
+
+std::string name_of_copy(std::uint8_t copy) {
+    return copy == 0 ? "active copy" : "replica " + std::to_string(copy);
+}
+
+// The error of a read whose copies all failed; there is at least one.
+error combine_failures(const std::vector<copy_outcome>& failed, std::string_view operation) {
+    auto info = std::make_shared<error_info>(*failed.front().result.error);
+    const auto code_of = [](const copy_outcome& each) { return each.result.ec; };
+    const bool is_shared = std::ranges::all_of(
+        failed, [&](const copy_outcome& each) { return each.result.ec == info->code; });
+    if (!is_shared || info->code == errc::document_not_found) {
+        info->code = errc::document_unretrievable;
+    }
+    info->operation = operation;
+    info->detail.clear();
+    for (const copy_outcome& each : failed) {
+        info->detail.append(info->detail.empty() ? "" : "; ")
+            .append(name_of_copy(each.copy))
+            .append(": ")
+            .append(code_of(each).message());
+    }
+    return error(std::move(info));
+}
+
+error canceled_read() {
+    return {errc::request_canceled, "the client has ended"};
+}
+
+}  // namespace
+
+// One call under way. Lives on the client's loop, held by the completions of its reads, and does
+// not hold the client: reads end with it, not the other way round.
+template <class Result>
+class replica_read : public std::enable_shared_from_this<replica_read<Result>> {
+public:
+    static constexpr bool is_first_enough = std::is_same_v<Result, get_replica_result>;
+
+    replica_read(
+        const call_target& target, engine::operation_request&& request,
+        result_receiver<Result>* receiver, call_ticket ticket)
+        : client_(target.client),
+          keyspace_(target.keyspace),
+          bucket_(target.bucket),
+          request_(std::move(request)),
+          receiver_(receiver),
+          ticket_(ticket) {}
+
+    // On the loop. The map says how many copies there are; without one the bucket is waited for.
+    void begin() {
+        const auto client = client_.lock();
+        if (client == nullptr) {
+            return finish(std::unexpected(canceled_read()));
+        }
+        if (has_map(*client)) {
+            return read_copies(*client);
+        }
+        engine::operation_request wait = request_;
+        wait.kind = engine::operation_kind::noop;
+        wait.key = {};
+        start(*client, std::move(wait), [self = this->shared_from_this()](auto&& result) {
+            self->on_ready(std::move(result));
+        });
+    }
+
+private:
+    void on_ready(engine::operation_result&& result) {
+        const auto client = client_.lock();
+        if (client == nullptr || result.ec) {
+            return finish(
+                std::unexpected(result.error ? error(std::move(result.error)) : canceled_read()));
+        }
+        read_copies(*client);
+    }
+
+    [[nodiscard]] wire::cluster_configuration_ptr map_of(session& client) const {
+        wire::cluster_configuration_ptr map;
+        // Inside a turn of the loop it is never refused.
+        (void)client.client().inspect(
+            [&](const engine::client_engine& engine) { map = engine.configuration(*bucket_); });
+        return map;
+    }
+    [[nodiscard]] bool has_map(session& client) const { return map_of(client) != nullptr; }
+
+    [[nodiscard]] std::vector<std::uint8_t> copies_in_map(session& client) const {
+        std::vector<std::uint8_t> copies{0};
+        const auto map = map_of(client);
+        if (map == nullptr || map->vbucket_count() == 0) {
+            return copies;
+        }
+        const auto vbucket = wire::vbucket_of(request_.key.text(), map->vbucket_count());
+        for (std::uint8_t copy = 1; copy <= wire::replica_count_max; ++copy) {
+            if (map->replica_node(vbucket.value, copy)) {
+                copies.push_back(copy);
+            }
+        }
+        return copies;
+    }
+
+    void read_copies(session& client) {
+        const std::vector<std::uint8_t> copies = copies_in_map(client);
+        open_count_ = copies.size();
+        for (const std::uint8_t copy : copies) {
+            engine::operation_request read = request_;
+            read.kind =
+                copy == 0 ? engine::operation_kind::get : engine::operation_kind::get_replica;
+            read.replica = copy;
+            start(client, std::move(read), [self = this->shared_from_this(), copy](auto&& result) {
+                self->on_copy({copy, std::move(result)});
+            });
+        }
+    }
+
+    template <class Done>
+    void start(session& client, engine::operation_request&& request, Done done) {
+        const auto refused =
+            client.client().start(keyspace_, std::move(request), std::move(done), ticket_);
+        if (refused != net::refusal::none) {
+            finish(std::unexpected(to_error(refused)));
+        }
+    }
+
+    void on_copy(copy_outcome&& outcome) {
+        --open_count_;
+        auto& list = outcome.result.ec ? failed_ : read_;
+        list.push_back(std::move(outcome));
+        if (receiver_ == nullptr) {
+            return;
+        }
+        if constexpr (is_first_enough) {
+            if (!read_.empty()) {
+                // The others carry the same ticket.
+                if (const auto client = open_count_ > 0 ? client_.lock() : nullptr) {
+                    client->client().cancel(ticket_);
+                }
+                return finish(to_replica_result(std::move(read_.front())));
+            }
+        }
+        if (open_count_ == 0) {
+            finish_all();
+        }
+    }
+
+    void finish_all() {
+        std::ranges::sort(failed_, {}, &copy_outcome::copy);
+        std::ranges::sort(read_, {}, &copy_outcome::copy);
+        if (read_.empty()) {
+            return finish(std::unexpected(combine_failures(
+                failed_, is_first_enough ? "get_any_replica" : "get_all_replicas")));
+        }
+        if constexpr (!is_first_enough) {
+            replica_list all;
+            for (copy_outcome& each : read_) {
+                all.push_back(to_replica_result(std::move(each)));
+            }
+            finish(std::move(all));
+        }
+    }
+
+    void finish(std::expected<Result, error>&& result) {
+        if (auto* receiver = std::exchange(receiver_, nullptr)) {
+            receiver->complete(receiver, std::move(result), false);
+        }
+    }
+
+    std::weak_ptr<session> client_;
+    std::uint32_t keyspace_;
+    std::shared_ptr<const std::string> bucket_;
+    engine::operation_request request_;
+    result_receiver<Result>* receiver_;  // null: told
+    call_ticket ticket_;                 // of all its reads
+    std::size_t open_count_ = 0;
+    std::vector<copy_outcome> read_;
+    std::vector<copy_outcome> failed_;
+};
+
+template <class Result>
+void start_replica_read(
+    const call_target& target, engine::operation_request&& request,
+    result_receiver<Result>* receiver, call_ticket ticket) {
+    net::client& client = target.client->client();
+    if (ticket == 0) {
+        ticket = client.reserve_ticket();
+    }
+    // One deadline for the wait and the reads.
+    request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
+    auto read =
+        std::make_shared<replica_read<Result>>(target, std::move(request), receiver, ticket);
+    if (const auto refused = client.post([read] { read->begin(); });
+        refused != net::refusal::none) {
+        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    }
+}
+
+template void start_replica_read(
+    const call_target&, engine::operation_request&&, result_receiver<get_replica_result>*,
+    call_ticket);
+template void start_replica_read(
+    const call_target&, engine::operation_request&&, result_receiver<replica_list>*, call_ticket);
+
+}  // namespace reprise::couchbase::detail

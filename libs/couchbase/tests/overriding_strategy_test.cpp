@@ -1,0 +1,105 @@
+#include <reprise/couchbase/overriding_strategy.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include <reprise/retry/settings.hpp>
+
+namespace reprise::couchbase::overriding_strategy_test {
+
+using namespace std::chrono_literals;
+
+struct told {
+    retry_sink::state state = retry_sink::state::open;
+    std::optional<duration> delay;
+    std::error_code error;
+    friend bool operator==(const told&, const told&) = default;
+};
+
+told ask(request_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
+    request_snapshot request;
+    request.is_idempotent = is_idempotent;
+    request.retry_attempts = 3;
+    retry_sink sink(nullptr, {});
+    strategy.retry_after(request, reason, sink);
+    told answer{sink.current(), {}, {}};
+    if (sink.action()) {
+        answer.delay = sink.action()->delay();
+        answer.error = sink.action()->error();
+    }
+    return answer;
+}
+
+TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchanged) {
+    const std::shared_ptr<request_strategy> both[] = {
+        std::make_shared<best_effort_strategy>(), std::make_shared<terminal_error_strategy>()};
+    for (const auto& base : both) {
+        const auto changed =
+            overriding(base, {{retry_reason::kv_locked, retry_action::after(77ms)}});
+        for (const retry_reason_facts& facts : all_retry_reasons()) {
+            for (const bool is_idempotent : {true, false}) {
+                const told answer = ask(*changed, facts.reason, is_idempotent);
+                if (facts.reason == retry_reason::kv_locked) {
+                    EXPECT_EQ(answer.delay, 77ms);
+                } else {
+                    EXPECT_EQ(answer, ask(*base, facts.reason, is_idempotent)) << facts.name;
+                }
+            }
+        }
+    }
+}
+
+TEST(overriding_strategy, RH_36_a_function_decides_with_the_request_in_hand) {
+    const auto changed = overriding(
+        std::make_shared<terminal_error_strategy>(),
+        {{retry_reason::kv_temporary_failure,
+          [](const request_snapshot& request) {
+              return request.retry_attempts < 3 ? retry_action::after(1ms)
+                                                : retry_action::no(errc::temporary_failure);
+          }},
+         {retry_reason::collection_not_found, retry_action::after(10ms)}});
+    const told last = ask(*changed, retry_reason::kv_temporary_failure);
+    EXPECT_FALSE(last.delay);
+    EXPECT_EQ(last.error, errc::temporary_failure);
+    EXPECT_EQ(ask(*changed, retry_reason::collection_not_found).delay, 10ms);
+    EXPECT_FALSE(ask(*changed, retry_reason::scope_not_found).delay);
+}
+
+class counting_strategy final : public best_effort_strategy {
+public:
+    int successes = 0;
+    void on_success(const request_snapshot&) noexcept override { ++successes; }
+};
+
+TEST(overriding_strategy, successes_reach_the_strategy_below) {
+    const auto below = std::make_shared<counting_strategy>();
+    const auto changed = overriding(below, {{retry_reason::kv_locked, retry_action::no()}});
+    changed->on_success({});
+    EXPECT_EQ(below->successes, 1);
+}
+
+TEST(overriding_strategy, overrides_without_an_effect_are_refused_by_name) {
+    const auto base = std::make_shared<best_effort_strategy>();
+    const auto refusal_of = [&](std::vector<reason_override> overrides) {
+        try {
+            (void)overriding(base, std::move(overrides));
+        } catch (const invalid_settings& refused) {
+            return refused.message();
+        }
+        return std::string();
+    };
+    const auto no = retry_action::no();
+    EXPECT_EQ(
+        refusal_of({{retry_reason::kv_not_my_vbucket, no}}),
+        "KV_NOT_MY_VBUCKET is always retried, no strategy is asked");
+    EXPECT_NE(refusal_of({{retry_reason::unknown, no}}), "");
+    EXPECT_NE(refusal_of({{retry_reason::kv_locked, no}, {retry_reason::kv_locked, no}}), "");
+    EXPECT_NE(refusal_of({{retry_reason::kv_locked, reason_override::function()}}), "");
+    EXPECT_THROW((void)overriding(nullptr, {}), invalid_settings);
+    EXPECT_EQ(refusal_of({}), "");
+}
+
+}  // namespace reprise::couchbase::overriding_strategy_test

@@ -1,0 +1,167 @@
+#include "subdocument_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+
+#include <reprise/couchbase/subdocument_specs.hpp>
+
+// What a sub-document call is turned into, what is refused before it is sent, and how answers find
+// their places.
+
+namespace reprise::couchbase::detail::subdocument_call_test {
+
+using change = mutate_spec;
+using look = lookup_spec;
+using wire::opcode;
+
+document_call make_lookup(std::vector<lookup_spec> specs) {
+    document_call call;
+    call.kind = call_kind::lookup_in;
+    call.specs = take_specs(std::move(specs));
+    return call;
+}
+
+document_call make_mutation(
+    std::vector<mutate_spec> specs, store_semantics store = store_semantics::replace) {
+    document_call call;
+    call.kind = call_kind::mutate_in;
+    call.specs = take_specs(std::move(specs));
+    call.store = store;
+    return call;
+}
+
+TEST(subdocument_call, each_spec_has_its_opcode_flags_and_value) {
+    engine::operation_request request;
+    const auto call = make_mutation(
+        {change::upsert("a", 1), change::insert("b", "t", {.create_path = true}),
+         change::replace("c", nullptr), change::remove("d"), change::array_append("e", {1, 2}),
+         change::array_prepend("f", true), change::array_insert("g[0]", 0.5),
+         change::array_add_unique("h", "x"), change::increment("i", 4), change::decrement("j")},
+        store_semantics::replace);
+    ASSERT_TRUE(add_specs(request, call));
+    const std::vector<std::pair<opcode, std::string>> expected{
+        {opcode::subdoc_dict_upsert, "1"},       {opcode::subdoc_dict_add, "\"t\""},
+        {opcode::subdoc_replace, "null"},        {opcode::subdoc_remove, ""},
+        {opcode::subdoc_array_push_last, "1,2"}, {opcode::subdoc_array_push_first, "true"},
+        {opcode::subdoc_array_insert, "0.5"},    {opcode::subdoc_array_add_unique, "\"x\""},
+        {opcode::subdoc_counter, "4"},           {opcode::subdoc_counter, "-1"}};
+    ASSERT_EQ(request.specs.size(), expected.size());
+    for (std::size_t at = 0; at < expected.size(); ++at) {
+        EXPECT_EQ(request.specs[at].op, expected[at].first) << at;
+        if (at != 6) {
+            EXPECT_EQ(request.specs[at].value.text(), expected[at].second) << at;
+        }
+    }
+    EXPECT_EQ(request.specs[1].flags, wire::path_flags::create_parents);
+    EXPECT_EQ(request.doc_flags, wire::doc_flags::none);
+}
+
+TEST(subdocument_call, semantics_and_deleted_documents_are_flags_of_the_document) {
+    const auto flags_with = [](store_semantics store, bool access_deleted) {
+        engine::operation_request request;
+        auto call = make_mutation({change::upsert("a", 1)}, store);
+        call.access_deleted = access_deleted;
+        EXPECT_TRUE(add_specs(request, call));
+        return request.doc_flags;
+    };
+    using wire::doc_flags;
+    EXPECT_EQ(flags_with(store_semantics::upsert, false), doc_flags::create);
+    EXPECT_EQ(flags_with(store_semantics::insert, false), doc_flags::add);
+    EXPECT_EQ(
+        flags_with(store_semantics::upsert, true), doc_flags::create | doc_flags::access_deleted);
+    engine::operation_request request;
+    auto call = make_lookup({look::get("a")});
+    call.access_deleted = true;
+    ASSERT_TRUE(add_specs(request, call));
+    EXPECT_EQ(request.doc_flags, doc_flags::access_deleted);
+}
+
+TEST(subdocument_call, attributes_go_first_and_results_come_back_in_the_callers_order) {
+    engine::operation_request request;
+    const auto note = add_specs(
+        request, make_lookup(
+                     {look::get("body"), look::get("meta", {.is_xattr = true}), look::exists("no"),
+                      look::get("more", {.is_xattr = true})}));
+    ASSERT_TRUE(note);
+    std::vector<std::string> sent;
+    for (const auto& spec : request.specs) {
+        sent.push_back(spec.path);
+    }
+    EXPECT_EQ(sent, (std::vector<std::string>{"meta", "more", "body", "no"}));
+    std::vector<engine::subdoc_result> answers(4);
+    for (std::size_t at = 0; at < 3; ++at) {
+        answers[at].value = base::slice::copy_of(std::as_bytes(std::span{sent[at]}));
+    }
+    answers[3].ec = errc::path_not_found;
+    const auto outcomes = to_outcomes(std::move(answers), **note);
+    EXPECT_EQ(outcomes.content(0)->text(), "body");
+    EXPECT_EQ(outcomes.content(1)->text(), "meta");
+    EXPECT_EQ(outcomes.content(2)->text(), "false");
+    EXPECT_EQ(outcomes.content(3)->text(), "more");
+    EXPECT_EQ(outcomes.content(4).error().code(), errc::invalid_argument);
+    EXPECT_EQ(outcomes.code(4), errc::invalid_argument);
+
+    auto failed = std::make_shared<error_info>();
+    failed->code = errc::path_mismatch;
+    failed->failed_path = 2;  // "body", as sent
+    const auto told = in_callers_order(failed, **note);
+    EXPECT_EQ(told->failed_path, 0);
+    EXPECT_NE(told->detail.find("'body'"), std::string::npos) << told->detail;
+}
+
+TEST(subdocument_call, macros_make_an_attribute_of_their_path) {
+    engine::operation_request request;
+    ASSERT_TRUE(add_specs(request, make_mutation({change::upsert("m.cas", mutation_macro::cas)})));
+    EXPECT_EQ(request.specs[0].flags, wire::path_flags::xattr | wire::path_flags::expand_macros);
+}
+
+TEST(subdocument_call, a_server_that_gives_fewer_paths_is_a_decoding_failure_of_the_others) {
+    engine::operation_request request;
+    const auto note = add_specs(request, make_lookup({look::get("a"), look::get("b")}));
+    std::vector<engine::subdoc_result> answers(1);
+    EXPECT_EQ(to_outcomes(std::move(answers), **note).code(1), errc::decoding_failure);
+}
+
+TEST(subdocument_call, what_no_server_would_take_is_refused_by_the_path) {
+    struct refusal_case {
+        document_call call;
+        errc code;
+        const char* words;
+    };
+    auto with_cas = make_mutation({change::upsert("a", 1)}, store_semantics::insert);
+    with_cas.cas = 7;
+    const std::vector<refusal_case> cases{
+        {make_lookup({}), errc::invalid_argument, "0 paths are given, 1 to 16 are possible"},
+        {make_lookup(std::vector<lookup_spec>(17, look::get("a"))), errc::invalid_argument,
+         "17 paths"},
+        {make_lookup({look::get("a"), look::get("")}), errc::invalid_argument,
+         "path 1 '': the path is empty"},
+        {make_lookup({look::get(std::string(1025, 'a'))}), errc::path_too_big, "1024"},
+        {make_mutation({change::upsert("p", std::vector<std::byte>(1))}), errc::encoding_failure,
+         "path 0 'p': the value is binary, not json"},
+        {make_mutation({change::increment("n", 0)}), errc::delta_invalid, "above zero"},
+        {make_mutation({change::decrement("n", -1)}), errc::delta_invalid, "above zero"},
+        {make_mutation({change::array_append("a", {})}), errc::invalid_argument, "no values"},
+        {make_mutation({change::array_add_unique("a", mutation_macro::cas)}),
+         errc::invalid_argument, "macros"},
+        {make_mutation({change::array_append("a", {mutation_macro::cas, 1})}),
+         errc::invalid_argument, "a macro stands alone"},
+        {make_mutation({change::replace("a", 1)}, store_semantics::upsert), errc::invalid_argument,
+         "not possible where the document is made"},
+        {with_cas, errc::invalid_argument, "cas"}};
+    for (const refusal_case& each : cases) {
+        engine::operation_request request;
+        const auto refused = add_specs(request, each.call);
+        ASSERT_FALSE(refused) << each.words;
+        EXPECT_EQ(refused.error().code(), each.code) << refused.error();
+        EXPECT_NE(refused.error().message().find(each.words), std::string::npos)
+            << each.words << " in " << refused.error();
+    }
+    // The count and the whole document may go without a path.
+    engine::operation_request request;
+    EXPECT_TRUE(add_specs(request, make_lookup({look::count(""), look::get_full_document()})));
+}
+
+}  // namespace reprise::couchbase::detail::subdocument_call_test

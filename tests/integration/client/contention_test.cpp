@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <string>
+#include <thread>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_cluster.hpp"
+#include "write_books.hpp"
+
+// Durable writes in each other's way, collections that change under the client, and news of the
+// cluster that are no news. The server really behaves so; no status is made up.
+
+namespace contention_test {
+
+using namespace live;
+namespace asio = boost::asio;
+using couchbase::durability_level;
+using couchbase::errc;
+using couchbase::retry_reason;
+using reprise::wire::opcode;
+
+class contention : public ::testing::Test {
+protected:
+    contention()
+        : server_(start()),
+          books_(*server_),
+          cluster_(connect(*server_)),
+          at_(documents(cluster_)) {
+        EXPECT_TRUE(at_.upsert("k", "committed"));
+    }
+    void with(const std::function<void(sandbox::cluster&)>& work) { server_->with_cluster(work); }
+    void await_pending(std::size_t wanted) {
+        const auto until = std::chrono::steady_clock::now() + 30s;
+        std::size_t pending = wanted + 1;
+        while (pending != wanted && std::chrono::steady_clock::now() < until) {
+            with([&](sandbox::cluster& cluster) { pending = cluster.pending_write_count(); });
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(pending, wanted);
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    write_books books_;
+    couchbase::cluster cluster_;
+    couchbase::collection at_;
+};
+
+TEST_F(contention, RH_19_a_write_waits_for_the_pending_one_of_another_and_reads_see_the_old) {
+    with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
+    const auto first = books_.begin("durable");
+    auto durable = at_.async_upsert(
+        "k", first, {.timeout = 30s, .durability = durability_level::majority}, asio::use_future);
+    await_pending(1);
+    EXPECT_EQ(at_.get("k")->text(), "committed");
+
+    const auto second = books_.begin("too early");
+    const auto early = at_.upsert("k", second, {.timeout = 100ms});
+    books_.settle(second, early);
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
+    EXPECT_TRUE(early.error().retry_reasons().contains(retry_reason::kv_sync_write_in_progress));
+
+    const auto third = books_.begin("patient");
+    auto patient = at_.async_upsert("k", third, {.timeout = 30s}, asio::use_future);
+    with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
+    const auto done = durable.get();
+    books_.settle(first, done);
+    EXPECT_TRUE(done) << words(done);
+    const auto waited = patient.get();
+    books_.settle(third, waited);
+    ASSERT_TRUE(waited) << words(waited);
+    EXPECT_EQ(at_.get("k")->text(), third);
+    EXPECT_TRUE(books_.totals().is_clean()) << to_string(books_.totals());
+}
+
+TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and_may_happen_later) {
+    with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
+    const auto value = books_.begin("durable");
+    // The server is told nine tenths of it, so its word comes before our own timeout.
+    const auto stored =
+        at_.upsert("k", value, {.timeout = 2s, .durability = durability_level::majority});
+    books_.settle(value, stored);
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code(), errc::durability_ambiguous) << stored.error();
+    EXPECT_TRUE(stored.error().is_ambiguous());
+    EXPECT_EQ(stored.error().retry_attempts(), 0U);
+    EXPECT_EQ(at_.get("k")->text(), "committed");
+    with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
+    await_pending(0);
+    EXPECT_EQ(at_.get("k")->text(), value) << "ambiguous, and this time it came true";
+    EXPECT_EQ(books_.totals().unknown_applied, 1U);
+    EXPECT_TRUE(books_.totals().is_clean()) << to_string(books_.totals());
+}
+
+TEST_F(contention, RH_19_a_write_that_is_committed_again_is_waited_for) {
+    with([](sandbox::cluster& cluster) {
+        cluster.set_replication_delay(60s);  // prepared everywhere, acknowledged by nobody
+        cluster.hold_recommit(true);
+    });
+    const auto value = books_.begin("durable");
+    auto durable = at_.async_upsert(
+        "k", value, {.timeout = 30s, .durability = durability_level::majority}, asio::use_future);
+    await_pending(1);
+    with([](sandbox::cluster& cluster) {
+        for (std::uint16_t row = 0; row < 16; ++row) {
+            const reprise::wire::vbucket_id vbucket{row};
+            const auto owner = cluster.active_node(bucket_name, vbucket);
+            const auto nodes = cluster.nodes();
+            ASSERT_TRUE(cluster.move_vbucket(
+                bucket_name, vbucket, owner == nodes[0] ? nodes[1] : nodes[0]));
+        }
+    });
+    const auto refused = at_.upsert("k", "plain", {.timeout = 300ms});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), errc::unambiguous_timeout) << refused.error();
+    EXPECT_TRUE(
+        refused.error().retry_reasons().contains(retry_reason::kv_sync_write_re_commit_in_progress))
+        << refused.error();
+    with([](sandbox::cluster& cluster) { cluster.hold_recommit(false); });
+    const auto later = at_.upsert("k", "plain");
+    EXPECT_TRUE(later) << words(later);
+    cluster_.close();
+    const auto ended = durable.get();
+    books_.settle(value, ended);
+    EXPECT_TRUE(books_.totals().is_clean()) << to_string(books_.totals());
+}
+
+TEST_F(contention, RH_41_a_collection_made_anew_is_resolved_again) {
+    const auto airline = cluster_.bucket(bucket_name).scope("inventory").collection("airline");
+    ASSERT_TRUE(airline.upsert("k", "of the first"));
+    with([](sandbox::cluster& cluster) {
+        ASSERT_TRUE(cluster.recreate_collection(bucket_name, "inventory", "airline"));
+    });
+    const auto read = airline.get("k");
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), errc::document_not_found) << read.error();
+    EXPECT_TRUE(read.error().retry_reasons().contains(retry_reason::kv_collection_outdated));
+    const auto value = books_.begin();
+    const auto stored = airline.upsert("k", value);
+    books_.settle(value, stored);
+    EXPECT_TRUE(stored) << words(stored);
+    EXPECT_TRUE(books_.totals().is_clean());
+}
+
+TEST_F(contention, RH_28_a_node_that_does_not_know_a_new_collection_yet_is_asked_again) {
+    const auto nodes = [&] {
+        std::vector<sandbox::node_id> all;
+        with([&](sandbox::cluster& cluster) { all = cluster.nodes(); });
+        return all;
+    }();
+    with([&](sandbox::cluster& cluster) {
+        ASSERT_TRUE(cluster.create_collection(bucket_name, "inventory", "hotel"));
+        ASSERT_TRUE(
+            cluster.hide_collection(nodes.front(), bucket_name, "inventory", "hotel", true));
+    });
+    const auto hotel = cluster_.bucket(bucket_name).scope("inventory").collection("hotel");
+    const auto patient = std::make_shared<couchbase::best_effort_strategy>();
+    std::vector<std::future<std::expected<couchbase::mutation_result, couchbase::error>>> all;
+    for (int number = 0; number < 8; ++number) {  // some keys live on the node that is behind
+        all.push_back(hotel.async_upsert(
+            "h" + std::to_string(number), "v", {.timeout = 20s, .strategy = patient},
+            asio::use_future));
+    }
+    EXPECT_TRUE(at_.upsert("k", "v")) << "others are not disturbed";
+    with([&](sandbox::cluster& cluster) {
+        ASSERT_TRUE(
+            cluster.hide_collection(nodes.front(), bucket_name, "inventory", "hotel", false));
+    });
+    for (auto& each : all) {
+        const auto stored = each.get();
+        EXPECT_TRUE(stored) << words(stored);
+    }
+}
+
+TEST_F(contention, an_old_configuration_that_is_pushed_again_changes_nothing) {
+    with([](sandbox::cluster& cluster) {
+        const auto nodes = cluster.nodes();
+        for (std::uint16_t row = 0; row < 16; ++row) {
+            const reprise::wire::vbucket_id vbucket{row};
+            const auto owner = cluster.active_node(bucket_name, vbucket);
+            ASSERT_TRUE(cluster.move_vbucket(
+                bucket_name, vbucket, owner == nodes[0] ? nodes[1] : nodes[0]));
+        }
+    });
+    ASSERT_TRUE(at_.get("k"));
+    ASSERT_TRUE(at_.get("k")) << "the new map is in use";
+    with([](sandbox::cluster& cluster) {
+        for (const auto node : cluster.nodes()) {
+            ASSERT_TRUE(cluster.replay_configuration(node));
+        }
+    });
+    for (int number = 0; number < 20; ++number) {
+        const auto read = at_.get("k");
+        ASSERT_TRUE(read) << words(read);
+        EXPECT_EQ(read->trace().retry_attempts, 0U) << "the old map was believed";
+    }
+}
+
+TEST(stale_tokens, RH_40_a_stale_bearer_token_is_tried_again_and_a_refused_one_is_told) {
+    auto options = small_options();
+    options.cluster.users.front().bearer_token = "token";
+    options.tls.is_enabled = true;
+    const auto server = start(std::move(options));
+    server->with_cluster([](sandbox::cluster& cluster) {
+        sandbox::node_disturbance how;
+        how.stale_login_count = 1;
+        for (const auto node : cluster.nodes()) {
+            ASSERT_TRUE(cluster.disturb(node, how));
+        }
+    });
+    couchbase::cluster_options with;
+    with.kv_timeout = 20s;
+    with.bearer_token = "token";
+    with.tls.ca_file = server->addresses().ca_path;
+    const auto& where = server->addresses().connection_string_tls;
+    const auto cluster = couchbase::cluster::connect(where, with).value();
+    // Stale is not refused: the client logs in again by itself.
+    const auto stored = documents(cluster).upsert("k", "v");
+    EXPECT_TRUE(stored) << words(stored);
+    with.bearer_token = "other";
+    const auto refused = documents(couchbase::cluster::connect(where, with).value()).get("k");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), errc::authentication_failure) << refused.error();
+    EXPECT_EQ(refused.error().message().find("other"), std::string::npos) << "never shown";
+}
+
+}  // namespace contention_test

@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <string>
+#include <thread>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_cluster.hpp"
+
+// Reads of any copy and of all copies.
+
+namespace replica_reads_test {
+
+using namespace live;
+namespace asio = boost::asio;
+using couchbase::errc;
+using reprise::wire::opcode;
+using any_result = std::expected<couchbase::get_replica_result, couchbase::error>;
+
+class replica_reads : public ::testing::TestWithParam<couchbase::thread_mode> {
+protected:
+    // Three nodes, two replicas: every document is everywhere.
+    replica_reads() : server_(start(three_nodes())), cluster_(connect(*server_, with_mode())) {}
+
+    static sandbox::server_options three_nodes() {
+        auto options = small_options();
+        options.cluster.node_count = 3;
+        options.cluster.replica_count = 2;
+        return options;
+    }
+    static couchbase::cluster_options with_mode() {
+        auto options = app_options();
+        options.threads = GetParam();
+        return options;
+    }
+    couchbase::collection at() const { return documents(cluster_); }
+    std::size_t requests(opcode op) {
+        std::size_t count = 0;
+        server_->with_cluster([&](sandbox::cluster& cluster) {
+            sandbox::audit_filter filter;
+            filter.op = op;
+            count = cluster.audit().count(filter);
+        });
+        return count;
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    couchbase::cluster cluster_;
+};
+
+TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
+    // The first call of this client: the map is not there yet.
+    const auto missing = at().get_all_replicas("k");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
+    EXPECT_NE(missing.error().message().find("replica 2"), std::string::npos) << missing.error();
+    ASSERT_TRUE(at().upsert("k", "v"));
+    const auto all = at().get_all_replicas("k");
+    ASSERT_TRUE(all) << words(all);
+    ASSERT_EQ(all->size(), 3U);
+    EXPECT_FALSE((*all)[0].is_replica());
+    EXPECT_TRUE((*all)[1].is_replica());
+    for (const auto& copy : *all) {
+        EXPECT_EQ(copy.text(), "v");
+        EXPECT_EQ(copy.cas(), (*all)[0].cas());
+    }
+    EXPECT_EQ(requests(opcode::get_replica), 4U);
+}
+
+TEST_P(replica_reads, copies_that_cannot_be_read_are_left_out) {
+    ASSERT_TRUE(at().upsert("k", "v"));
+    add_fault(
+        *server_, fault(opcode::get, sandbox::fault_status{reprise::wire::status::einternal, {}}));
+    const auto all = at().get_all_replicas("k");
+    ASSERT_TRUE(all) << words(all);
+    ASSERT_EQ(all->size(), 2U);
+    EXPECT_TRUE((*all)[0].is_replica());
+}
+
+TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
+    ASSERT_TRUE(at().upsert("k", "v"));
+    add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));
+    auto rule = fault(opcode::get_replica, sandbox::fault_no_answer{});
+    rule.limit = 1;  // one of the replicas
+    add_fault(*server_, rule);
+    const auto any = at().get_any_replica("k", {.timeout = 60s});
+    ASSERT_TRUE(any) << words(any);
+    EXPECT_EQ(any->text(), "v");
+    EXPECT_TRUE(any->is_replica());
+    // Canceled, not waited for.
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (cluster_.statistics()->operations_open > 0 && std::chrono::steady_clock::now() < until) {
+        if (GetParam() == couchbase::thread_mode::caller_drives) {
+            ASSERT_TRUE(cluster_.drive(10ms));
+        }
+    }
+    EXPECT_EQ(cluster_.statistics()->operations_open, 0U);
+}
+
+TEST_P(replica_reads, an_error_that_all_copies_share_is_given_itself) {
+    ASSERT_TRUE(at().upsert("k", "v"));
+    add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));
+    add_fault(*server_, fault(opcode::get_replica, sandbox::fault_no_answer{}));
+    const auto any = at().get_any_replica("k", {.timeout = 200ms});
+    ASSERT_FALSE(any);
+    EXPECT_EQ(any.error().code(), errc::unambiguous_timeout) << any.error();
+    EXPECT_FALSE(any.error().is_ambiguous());
+    EXPECT_EQ(any.error().info().operation, "get_any_replica");
+    EXPECT_EQ(
+        at().get_all_replicas("k", {.timeout = 200ms}).error().code(), errc::unambiguous_timeout);
+    EXPECT_EQ(at().get_any_replica("").error().code(), errc::invalid_argument);
+}
+
+TEST_P(replica_reads, errors_of_the_bucket_are_told_and_not_hidden) {
+    const auto nowhere = cluster_.bucket("nowhere").default_collection();
+    EXPECT_EQ(nowhere.get_any_replica("k").error().code(), errc::bucket_access_failure);
+    EXPECT_EQ(nowhere.get_all_replicas("k").error().code(), errc::bucket_access_failure);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    with, replica_reads,
+    ::testing::Values(couchbase::thread_mode::own_thread, couchbase::thread_mode::caller_drives),
+    [](const auto& each) {
+        return each.param == couchbase::thread_mode::own_thread ? "own_thread" : "caller_drives";
+    });
+
+TEST(replica_read_tokens, futures_callbacks_and_executors_are_served) {
+    const auto server = start();
+    asio::io_context context;
+    auto cluster = couchbase::connect(
+                       context.get_executor(), server->addresses().connection_string, app_options())
+                       .value();
+    const auto at = documents(cluster);
+    int read = 0;
+    at.async_upsert("k", "v", {}, [&](const auto& stored) {
+        EXPECT_TRUE(stored) << words(stored);
+        at.async_get_all_replicas("k", {}, [&](const auto& all) {
+            read += all && all->size() == 2;
+            at.async_get_any_replica("k", {}, [&](const any_result& any) {
+                read += any && any->text() == "v";
+                cluster.close();
+            });
+        });
+    });
+    context.run_for(30s);
+    EXPECT_EQ(read, 2);
+}
+
+TEST(replica_read_tokens, cancellation_ends_all_its_reads) {
+    const auto server = start();
+    add_fault(*server, fault(opcode::get, sandbox::fault_no_answer{}));
+    add_fault(*server, fault(opcode::get_replica, sandbox::fault_no_answer{}));
+    const auto cluster = connect(*server);
+    ASSERT_TRUE(cluster.bucket(bucket_name).wait_until_ready(10s));
+    asio::io_context context;
+    asio::cancellation_signal signal;
+    std::promise<std::error_code> ended;
+    documents(cluster).async_get_any_replica(
+        "k", {.timeout = 60s},
+        asio::bind_cancellation_slot(signal.slot(), [&](const any_result& any) {
+            ended.set_value(any ? std::error_code() : any.error().code());
+        }));
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (cluster.statistics()->operations_on_wire < 2 &&
+           std::chrono::steady_clock::now() < until) {
+        std::this_thread::yield();
+    }
+    signal.emit(asio::cancellation_type::terminal);
+    auto code = ended.get_future();
+    ASSERT_EQ(code.wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(code.get(), errc::request_canceled);
+    EXPECT_EQ(cluster.statistics()->operations_open, 0U);
+}
+
+TEST(replica_read_tokens, the_end_of_the_client_ends_them) {
+    const auto server = start();
+    add_fault(*server, fault(opcode::hello, sandbox::fault_no_answer{}));
+    std::future<any_result> any;
+    {
+        const auto cluster = connect(*server);
+        any = documents(cluster).async_get_any_replica("k", {}, asio::use_future);
+    }
+    ASSERT_EQ(any.wait_for(0s), std::future_status::ready);
+    EXPECT_EQ(any.get().error().code(), errc::request_canceled);
+}
+
+}  // namespace replica_reads_test

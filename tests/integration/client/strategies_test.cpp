@@ -1,0 +1,315 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <reprise/couchbase/asio.hpp>
+#include <reprise/retry.hpp>
+#include <reprise/wire/error_map.hpp>
+
+#include "live_cluster.hpp"
+
+// Strategies, budgets, breakers and observers as a program sets them: by the public headers alone,
+// against a server that disturbs on purpose.
+
+namespace strategies_test {
+
+using namespace live;
+namespace asio = boost::asio;
+using couchbase::errc;
+using couchbase::retry_reason;
+using reprise::wire::opcode;
+using reprise::wire::status;
+using read_result = std::expected<couchbase::get_result, couchbase::error>;
+
+// Takes questions and never answers them by itself.
+class thinker final : public couchbase::request_strategy {
+public:
+    void retry_after(
+        const couchbase::request_snapshot&, retry_reason, couchbase::retry_sink& sink) override {
+        const std::scoped_lock lock(mutex_);
+        answers_.push_back(sink.defer());
+    }
+    std::size_t asked() const {
+        const std::scoped_lock lock(mutex_);
+        return answers_.size();
+    }
+    void answer_all(couchbase::retry_action action) {
+        const std::scoped_lock lock(mutex_);
+        for (auto& each : answers_) {
+            each.answer(action);
+        }
+        answers_.clear();
+    }
+    void await_questions(std::size_t count) const {
+        const auto until = std::chrono::steady_clock::now() + 30s;
+        while (asked() < count && std::chrono::steady_clock::now() < until) {
+            std::this_thread::yield();
+        }
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<couchbase::deferred_answer> answers_;
+};
+
+TEST(
+    strategies, RH_02_RH_44_one_that_never_answers_ends_at_the_timeout_and_late_words_are_ignored) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    auto rule = fault(opcode::get);
+    rule.limit = 1;
+    add_fault(*server, rule);
+    const auto silent = std::make_shared<thinker>();
+    const auto read = at.get("k", {.timeout = 200ms, .strategy = silent});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
+    EXPECT_EQ(silent->asked(), 1U);
+    silent->answer_all(couchbase::retry_action::after(0ms));
+    EXPECT_TRUE(at.get("k")) << "nobody else was disturbed";
+}
+
+TEST(strategies, RH_02_an_answer_from_another_thread_lets_the_request_go_on) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    auto rule = fault(opcode::get);
+    rule.limit = 1;
+    add_fault(*server, rule);
+    const auto slow = std::make_shared<thinker>();
+    auto read = at.async_get("k", {.strategy = slow}, asio::use_future);
+    slow->await_questions(1);
+    EXPECT_TRUE(at.upsert("other", "v")) << "the client goes on meanwhile";
+    slow->answer_all(couchbase::retry_action::after(1ms));
+    const auto done = read.get();
+    ASSERT_TRUE(done) << words(done);
+    EXPECT_EQ(done->trace().retry_attempts, 1U);
+}
+
+TEST(
+    strategies, RH_44_a_client_destroyed_with_parked_and_undecided_operations_completes_each_once) {
+    const auto server = start();
+    add_fault(*server, fault(opcode::get));  // temporary failures, for ever
+    const auto slow = std::make_shared<thinker>();
+    std::vector<std::future<read_result>> reads;
+    {
+        const auto cluster = connect(*server);
+        const auto at = documents(cluster);
+        for (int number = 0; number < 50; ++number) {
+            couchbase::get_options options;
+            options.timeout = 60s;
+            options.strategy = number % 2 == 0 ? slow : nullptr;
+            reads.push_back(at.async_get("k" + std::to_string(number), options, asio::use_future));
+        }
+        slow->await_questions(25);
+    }
+    for (auto& each : reads) {
+        ASSERT_EQ(each.wait_for(0s), std::future_status::ready);
+        EXPECT_EQ(each.get().error().code(), errc::request_canceled);
+    }
+    slow->answer_all(couchbase::retry_action::after(0ms));  // the client is gone
+}
+
+class throwing_strategy final : public couchbase::request_strategy {
+public:
+    void retry_after(
+        const couchbase::request_snapshot&, retry_reason, couchbase::retry_sink&) override {
+        throw std::runtime_error("no idea");
+    }
+};
+
+TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    auto rule = fault(opcode::get);
+    rule.limit = 1;
+    add_fault(*server, rule);
+    const auto read = at.get("k", {.strategy = std::make_shared<throwing_strategy>()});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), errc::strategy_failure);
+    EXPECT_NE(read.error().message().find("no idea"), std::string::npos) << read.error();
+}
+
+TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_as_they_were) {
+    const auto server = start();
+    auto options = app_options();
+    options.strategy = couchbase::overriding(
+        std::make_shared<couchbase::terminal_error_strategy>(),
+        {{retry_reason::kv_locked, couchbase::retry_action::no()}});
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    const auto locked = at.get_and_lock("k", 15s);
+    ASSERT_TRUE(locked) << words(locked);
+    const auto refused = at.upsert("k", "w");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), errc::document_locked);
+    EXPECT_EQ(refused.error().retry_attempts(), 0U);
+    auto rule = fault(opcode::get);
+    rule.limit = 2;
+    add_fault(*server, rule);
+    const auto read = at.get("other");
+    EXPECT_EQ(read.error().code(), errc::document_not_found);
+    EXPECT_EQ(read.error().retry_attempts(), 2U);
+}
+
+TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
+    const auto server = start();
+    add_fault(*server, fault(opcode::get));
+    auto options = app_options();
+    const auto bucket =
+        std::make_shared<reprise::token_bucket>(reprise::token_bucket_options{.capacity = 12.0});
+    reprise::bucket_prices prices;
+    prices.retry = 5.0;
+    prices.throttling = 5.0;
+    options.retry_budget = reprise::bucket_budget(bucket, prices);
+    const auto first = connect(*server, options);
+    const auto second = connect(*server, options);
+    const auto at_first = documents(first).get("k");
+    ASSERT_FALSE(at_first);
+    EXPECT_EQ(at_first.error().code(), errc::temporary_failure) << at_first.error();
+    EXPECT_EQ(at_first.error().retry_attempts(), 2U);
+    const auto at_second = documents(second).get("k");
+    ASSERT_FALSE(at_second);
+    EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other one has spent it";
+    ASSERT_NE(at_second.error().history(), nullptr);
+    const auto& entries = at_second.error().history()->entries;
+    EXPECT_EQ(entries[0].refusal, reprise::engine::retry_refusal::budget_exhausted);
+}
+
+TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_is_back) {
+    auto server_options = small_options();
+    server_options.cluster.node_count = 1;
+    const auto server = start(std::move(server_options));
+    auto options = app_options();
+    couchbase::circuit_breaker_options breaker;
+    breaker.volume_threshold = 3;
+    breaker.sleep_window = 100ms;
+    options.circuit_breaker = breaker;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    add_fault(*server, fault(opcode::get, sandbox::fault_no_answer{}));
+    bool was_open = false;
+    for (int number = 0; number < 20 && !was_open; ++number) {
+        const auto read = at.get("k", {.timeout = 40ms});
+        ASSERT_FALSE(read);
+        was_open = read.error().retry_reasons().contains(retry_reason::circuit_breaker_open);
+    }
+    EXPECT_TRUE(was_open);
+    server->with_cluster([](sandbox::cluster& brain) { brain.faults().clear(); });
+    const auto read = at.get("k");
+    EXPECT_TRUE(read) << words(read);
+}
+
+TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    add_fault(*server, fault(opcode::get));
+    reprise::standard_options settings;
+    settings.attempts_max = 3;
+    settings.backoff.base = 1ms;
+    const auto inner =
+        std::make_shared<reprise::virtual_strategy<reprise::standard_strategy>>(settings);
+    const auto read =
+        at.get("k", {.strategy = std::make_shared<couchbase::library_strategy>(inner)});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), errc::temporary_failure) << read.error();
+    EXPECT_EQ(read.error().retry_attempts(), 2U);
+}
+
+TEST(strategies, EM_09_EM_10_the_servers_own_plan_is_followed_by_who_asks_for_it) {
+    auto options = small_options();
+    reprise::wire::error_map_entry entry;
+    entry.code = 0x7ff0;
+    entry.name = "PLANNED";
+    entry.description = "comes back by plan";
+    entry.attributes.add(reprise::wire::error_attribute::auto_retry);
+    entry.retry = reprise::wire::retry_spec{};
+    entry.retry->interval = 5ms;
+    entry.retry->after = 1ms;
+    entry.retry->max_duration = 30ms;
+    options.cluster.error_map = reprise::wire::error_map(2, 5, {entry});
+    const auto server = start(std::move(options));
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    add_fault(*server, fault(opcode::get, sandbox::fault_status{status{0x7ff0}, {}}));
+    const auto read =
+        at.get("k", {.strategy = std::make_shared<couchbase::server_directed_strategy>()});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().info().status, 0x7ff0) << read.error();
+    EXPECT_FALSE(read.error().code() == couchbase::error_condition::timeout) << "its own error";
+    // after, then every interval while the plan lasts: at 1, 6, 11, 16, 21 and 26 ms.
+    EXPECT_GE(read.error().retry_attempts(), 1U);
+    EXPECT_LE(read.error().retry_attempts(), 6U);
+    ASSERT_TRUE(read.error().info().error_map);
+    EXPECT_EQ(read.error().info().error_map->name, "PLANNED");
+}
+
+class attempt_book final : public couchbase::attempt_observer {
+public:
+    using identity = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;
+
+    void on_attempt(const couchbase::attempt_record& record) noexcept override {
+        const std::scoped_lock lock(mutex_);
+        seen_.insert({record.client, record.connection, record.opaque});
+        count_ += 1;
+    }
+    std::set<identity> seen() const {
+        const std::scoped_lock lock(mutex_);
+        return seen_;
+    }
+    std::size_t count() const {
+        const std::scoped_lock lock(mutex_);
+        return count_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::set<identity> seen_;
+    std::size_t count_ = 0;
+};
+
+TEST(strategies, every_attempt_is_known_to_the_observer_by_the_name_the_server_knows) {
+    const auto server = start();
+    auto options = app_options();
+    const auto book = std::make_shared<attempt_book>();
+    options.observer = book;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    auto rule = fault(opcode::set);
+    rule.limit = 2;
+    add_fault(*server, rule);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    ASSERT_TRUE(at.get("k"));
+    std::set<attempt_book::identity> audited;
+    server->with_cluster([&](sandbox::cluster& brain) {
+        sandbox::audit_filter filter;
+        filter.key_pattern = "k";
+        for (const auto& entry : brain.audit().entries(filter)) {
+            audited.insert(
+                {entry.client_id.value(), entry.client_connection_id.value(), entry.opaque});
+        }
+    });
+    EXPECT_EQ(audited.size(), 4U);
+    EXPECT_EQ(book->count(), 4U);
+    EXPECT_EQ(book->seen(), audited);
+}
+
+}  // namespace strategies_test
