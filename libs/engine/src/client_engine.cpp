@@ -25,6 +25,14 @@ operation_id client_engine::start(operation_request&& request, completion done, 
     return core_->start(std::move(request), std::move(done), now);
 }
 
+operation_id client_engine::start_http(http_request&& request, completion done, time_point now) {
+    return core_->start_http(std::move(request), std::move(done), now);
+}
+
+bool client_engine::take_rows(operation_id operation, row_batch& out, time_point now) {
+    return core_->take_rows(operation, out, now);
+}
+
 bool client_engine::cancel(operation_id operation, time_point now) {
     return core_->cancel(operation, now);
 }

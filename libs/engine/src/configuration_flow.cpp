@@ -51,6 +51,7 @@ void engine_core::install(
     wake(bucket.not_my_vbucket_waiters, now);
 #endif
     wake(bucket.topology_waiters, now);
+    http_.on_topology(now);
 }
 
 // One link for each data node (and ordinal) of the configuration; the others retire.

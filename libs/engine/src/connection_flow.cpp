@@ -72,7 +72,11 @@ bootstrap_options engine_core::bootstrap_options_for(const node_link& link, conn
 
 void engine_core::on_connected(connection_id id, time_point now) {
     kv_connection* connection = find(id);
-    if (connection == nullptr || connection->state != connection_state::connecting) {
+    if (connection == nullptr) {
+        http_.on_connected(id, now);
+        return;
+    }
+    if (connection->state != connection_state::connecting) {
         return;
     }
     connection->state = connection_state::bootstrapping;
@@ -92,6 +96,7 @@ void engine_core::on_connect_failed(
     connection_id id, connect_failure failure, std::string_view text, time_point now) {
     kv_connection* connection = find(id);
     if (connection == nullptr) {
+        http_.on_connect_failed(id, failure, text, now);
         return;
     }
     if (connection->state == connection_state::closed) {
@@ -115,7 +120,11 @@ void engine_core::on_connect_failed(
 void engine_core::on_bytes(
     connection_id id, const frame_source& source, base::byte_view bytes, time_point now) {
     kv_connection* connection = find(id);
-    if (connection == nullptr || connection->state == connection_state::closed ||
+    if (connection == nullptr) {
+        http_.on_bytes(id, bytes, now);
+        return;
+    }
+    if (connection->state == connection_state::closed ||
         connection->state == connection_state::connecting) {
         return;
     }
@@ -262,6 +271,7 @@ void engine_core::on_closed(
     connection_id id, close_reason reason, std::size_t unwritten_size, time_point now) {
     kv_connection* connection = find(id);
     if (connection == nullptr) {
+        http_.on_closed(id, reason, unwritten_size, now);
         return;
     }
     if (connection->state != connection_state::closed) {
@@ -367,7 +377,10 @@ void engine_core::request_write(kv_connection& connection) {
 
 base::byte_view engine_core::begin_write(connection_id id, time_point now) {
     kv_connection* connection = find(id);
-    if (connection == nullptr || connection->state == connection_state::closed ||
+    if (connection == nullptr) {
+        return http_.begin_write(id);
+    }
+    if (connection->state == connection_state::closed ||
         connection->state == connection_state::connecting) {
         return {};
     }
@@ -436,7 +449,11 @@ bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out,
 void engine_core::on_written(connection_id id, std::size_t size, time_point now) {
     static_cast<void>(now);
     kv_connection* connection = find(id);
-    if (connection == nullptr || connection->state == connection_state::closed) {
+    if (connection == nullptr) {
+        http_.on_written(id, size);
+        return;
+    }
+    if (connection->state == connection_state::closed) {
         return;
     }
     const bool is_sound = connection->on_written(size);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/http/authorization.hpp>
+
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
@@ -109,6 +111,9 @@ operation_id engine_core::start(operation_request&& request, completion done, ti
 }
 
 bool engine_core::cancel(operation_id operation, time_point now) {
+    if (http_flow::is_own(operation.value)) {
+        return http_.cancel(operation, now);
+    }
     operation_slot* slot = operations_.find(operation);
     if (slot == nullptr) {
         return false;
@@ -126,6 +131,7 @@ void engine_core::close(time_point now) {
         return;
     }
     is_closed_ = true;
+    http_.close(now);
     operations_.for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
         leave_place(slot);
@@ -176,11 +182,16 @@ std::size_t engine_core::drain_completions() {
     if (!draining_.empty()) {
         return 0;  // called by a completion: the outer call goes on
     }
+    std::size_t told = 0;
+    for (const auto& notice : std::exchange(notices_, {})) {
+        notice();
+        ++told;
+    }
     draining_.swap(completed_);
     for (finished_operation& finished : draining_) {
         finished.done(std::move(finished.result));
     }
-    const std::size_t count = draining_.size();
+    const std::size_t count = draining_.size() + told;
     draining_.clear();
     return count;
 }
@@ -229,12 +240,20 @@ void engine_core::on_time(time_point now) {
                     wheel_.arm(log_timer_, *due);
                 }
                 return;
+            case timer_kind::http_operation:
+                return http_.on_operation_due(static_cast<http_slot&>(timer), now);
+            case timer_kind::http_connection:
+                return http_.on_connection_due(static_cast<http_connection&>(timer), now);
         }
     });
 }
 
 void engine_core::on_wake(time_point now) {
     for (answer_mailbox::letter& letter : mailbox_->take()) {
+        if (http_flow::is_own(letter.ticket.operation)) {
+            http_.on_answer(letter, now);
+            continue;
+        }
         operation_slot* slot = operations_.find(operation_id{letter.ticket.operation});
         if (slot == nullptr || slot->state != operation_state::deciding ||
             slot->decision != letter.ticket.decision) {
@@ -252,7 +271,7 @@ void engine_core::on_wake(time_point now) {
 
 engine_statistics engine_core::statistics() const noexcept {
     engine_statistics result = counters_;
-    result.operations_open = operations_.open_count();
+    result.operations_open = operations_.open_count() + http_.open_count();
     result.operations_parked = parked_count_;
     for (const auto& [id, connection] : connections_) {
         result.connections_open += connection->state == connection_state::open ? 1U : 0U;
@@ -269,6 +288,37 @@ wire::cluster_configuration_ptr engine_core::configuration(std::string_view name
         }
     }
     return nullptr;
+}
+
+void engine_core::authorize(http::header_list& headers) const {
+    if (identity_.has_client_certificate) {
+        return;
+    }
+    headers.push_back(
+        {"Authorization",
+         identity_.bearer_token.empty()
+             ? http::make_basic_authorization(identity_.username, identity_.password)
+             : "Bearer " + identity_.bearer_token});
+}
+
+// Every way to a configuration of this bucket has failed once.
+bool engine_core::has_given_up(const bucket_state& bucket) const noexcept {
+    return !bucket.links.empty() &&
+           std::ranges::all_of(bucket.links, [](const auto& link) { return link->has_failed; });
+}
+
+// Credentials and TLS are the same for all services. What a bucket allows is key-value's affair.
+std::optional<retry_reason> engine_core::terminal_reason_for_http() const noexcept {
+    std::optional<retry_reason> found;
+    for (const auto& bucket : buckets_) {
+        if (bucket->is_auth_refused) {
+            return retry_reason::authentication_error;
+        }
+        if (bucket->is_tls_failed) {
+            found = retry_reason::tls_error;
+        }
+    }
+    return found;
 }
 
 void engine_core::log(log_level level, std::string_view text) const {

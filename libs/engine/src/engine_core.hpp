@@ -18,6 +18,7 @@
 #include "cluster_state.hpp"
 #include "decision_log.hpp"
 #include "fail_fast_strategy.hpp"
+#include "http_flow.hpp"
 #include "kv_connection.hpp"
 #include "orchestrator.hpp"
 #include "random_source.hpp"
@@ -40,11 +41,17 @@ public:
         std::string_view bucket, std::string_view scope, std::string_view collection);
     void open(std::string_view bucket, time_point now);
     operation_id start(operation_request&& request, completion done, time_point now);
+    operation_id start_http(http_request&& request, completion done, time_point now) {
+        return http_.start(std::move(request), std::move(done), now);
+    }
+    bool take_rows(operation_id operation, row_batch& out, time_point now) {
+        return http_.take_rows(operation, out, now);
+    }
     bool cancel(operation_id operation, time_point now);
     void close(time_point now);
     void replace_credentials(credentials identity);
     std::size_t drain_completions();
-    bool has_completions() const noexcept { return !completed_.empty(); }
+    bool has_completions() const noexcept { return !completed_.empty() || !notices_.empty(); }
 
     void on_connected(connection_id connection, time_point now);
     void on_connect_failed(
@@ -68,6 +75,8 @@ public:
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
 
 private:
+    friend class http_flow;  // an activity in a class of its own
+
     struct finished_operation {
         completion done;
         operation_result result;
@@ -94,7 +103,17 @@ private:
     void make_ready(operation_slot& slot, kv_connection& connection);
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
     void apply(operation_slot& slot, const verdict& decided, time_point now);
-    void record(operation_slot& slot, const verdict& decided, time_point now);
+    // One decision about one failed attempt, for the history and the log.
+    struct decided_attempt {
+        std::string_view operation;
+        const failed_attempt& failed;
+        const verdict& decided;
+        std::uint32_t attempts = 0;
+        time_point started{};
+        std::int32_t endpoint = -1;
+        std::string_view key{};
+    };
+    void record(operation_history& history, const decided_attempt& what, time_point now);
     void tell(const decision_record& line, time_point now);
     void fail_unclassified(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
@@ -113,7 +132,7 @@ private:
     void complete_error(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void time_out(operation_slot& slot, time_point now);
-    std::shared_ptr<const retry_history> history_of(const operation_slot& slot) const;
+    std::shared_ptr<const retry_history> history_of(const operation_history& history) const;
 
     // connection_flow.cpp: the life of a connection.
     kv_connection* find(connection_id id) noexcept;
@@ -210,6 +229,11 @@ private:
         const Message& message);
     bucket_state& bucket_named(std::string_view name);
     void log(log_level level, std::string_view text) const;
+    // What http_flow needs of the rest.
+    void authorize(http::header_list& headers) const;
+    void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
+    bool has_given_up(const bucket_state& bucket) const noexcept;
+    std::optional<retry_reason> terminal_reason_for_http() const noexcept;
 
     engine_options options_;
     credentials identity_;
@@ -242,6 +266,8 @@ private:
     std::string network_;  // empty until chosen
     exponential_backoff reconnect_backoff_;
     engine_statistics counters_;
+    std::vector<std::function<void()>> notices_;  // rows wait
+    http_flow http_{*this};
 };
 
 template <class Message>

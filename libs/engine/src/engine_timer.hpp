@@ -8,13 +8,15 @@ namespace reprise::engine {
 
 // Whose timer fired. The owner derives from engine_timer, so the kind says what to cast to.
 enum class timer_kind : std::uint8_t {
-    operation,   // operation_slot: retry due, or deadline
-    connection,  // kv_connection: connect, bootstrap, probe
-    link,        // node_link: reconnect
-    bucket,      // bucket_state: configuration poll
-    collection,  // collection_entry: answer overdue, or ask again
-    endpoint,    // endpoint_record: its circuit breaker
-    log,         // engine_core: decisions that were held back are summed up
+    operation,        // operation_slot: retry due, or deadline
+    connection,       // kv_connection: connect, bootstrap, probe
+    link,             // node_link: reconnect
+    bucket,           // bucket_state: configuration poll
+    collection,       // collection_entry: answer overdue, or ask again
+    endpoint,         // endpoint_record: its circuit breaker
+    log,              // engine_core: decisions that were held back are summed up
+    http_operation,   // http_slot: retry due, or deadline
+    http_connection,  // http_connection: connect, idle
 };
 
 class engine_timer : public base::timer_node {

@@ -107,6 +107,39 @@ constexpr std::array errc_table{
     errc_facts{
         errc::mutation_token_outdated, "mutation_token_outdated", "the mutation token is outdated",
         no},
+    errc_facts{
+        errc::planning_failure, "planning_failure", "no plan could be made for the statement", no},
+    errc_facts{errc::index_failure, "index_failure", "an index failed", maybe},
+    errc_facts{
+        errc::prepared_statement_failure, "prepared_statement_failure",
+        "the prepared statement cannot be used", no},
+    errc_facts{
+        errc::dml_failure, "dml_failure", "a statement that changes documents failed", maybe},
+    errc_facts{
+        errc::compilation_failure, "compilation_failure", "the statement cannot be compiled", no},
+    errc_facts{errc::job_queue_full, "job_queue_full", "the queue of the service is full", yes},
+    errc_facts{errc::dataset_not_found, "dataset_not_found", "no such dataset", no},
+    errc_facts{errc::dataverse_not_found, "dataverse_not_found", "no such dataverse", no},
+    errc_facts{errc::dataset_exists, "dataset_exists", "the dataset exists already", no},
+    errc_facts{errc::dataverse_exists, "dataverse_exists", "the dataverse exists already", no},
+    errc_facts{errc::link_not_found, "link_not_found", "no such link", no},
+    errc_facts{errc::link_exists, "link_exists", "the link exists already", no},
+    errc_facts{errc::index_not_ready, "index_not_ready", "the index is not ready yet", yes},
+    errc_facts{
+        errc::consistency_mismatch, "consistency_mismatch",
+        "the index cannot be made consistent with these writes", no},
+    errc_facts{errc::view_not_found, "view_not_found", "no such view", no},
+    errc_facts{
+        errc::design_document_not_found, "design_document_not_found", "no such design document",
+        no},
+    errc_facts{errc::collection_exists, "collection_exists", "the collection exists already", no},
+    errc_facts{errc::scope_exists, "scope_exists", "the scope exists already", no},
+    errc_facts{errc::user_not_found, "user_not_found", "no such user", no},
+    errc_facts{errc::group_not_found, "group_not_found", "no such group", no},
+    errc_facts{errc::bucket_exists, "bucket_exists", "the bucket exists already", no},
+    errc_facts{errc::user_exists, "user_exists", "the user exists already", no},
+    errc_facts{
+        errc::bucket_not_flushable, "bucket_not_flushable", "the bucket cannot be flushed", no},
     errc_facts{errc::tls_failure, "tls_failure", "TLS with the server failed", no},
     errc_facts{
         errc::bucket_access_failure, "bucket_access_failure",

@@ -126,6 +126,7 @@ void engine_core::on_link_failed(node_link& link, time_point now) {
     bucket_state& bucket = *link.bucket;
     wake_silent(link.waiters, now);
     wake_silent(bucket.topology_waiters, now);
+    http_.on_topology(now);
     const bool is_any_left = std::ranges::any_of(
         bucket.links, [](const auto& other) { return !other->has_failed && !other->is_retired; });
     if (!is_any_left && bucket.configuration && !is_closed_) {
@@ -258,6 +259,7 @@ void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
             wake_if_stuck(entry->waiters, *bucket, now);
         }
     }
+    http_.on_terminal_state(now);
 }
 
 // These wait for something else than a connection, and their backoff goes on if they have one. The

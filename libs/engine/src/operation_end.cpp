@@ -20,11 +20,12 @@ error_map_note note_of(const wire::error_map_entry& entry) {
 
 }  // namespace
 
-std::shared_ptr<const retry_history> engine_core::history_of(const operation_slot& slot) const {
-    if (slot.history.empty()) {
+std::shared_ptr<const retry_history> engine_core::history_of(
+    const operation_history& history) const {
+    if (history.empty()) {
         return nullptr;
     }
-    return std::make_shared<const retry_history>(slot.history.report(
+    return std::make_shared<const retry_history>(history.report(
         [&](std::uint32_t number) -> const std::string& { return endpoints_[number]->name; }));
 }
 
@@ -32,7 +33,7 @@ void engine_core::complete(operation_slot& slot, operation_result&& result, time
     result.retry_attempts = slot.attempts;
     if (!result.ec) {
         orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
-        result.history = history_of(slot);
+        result.history = history_of(slot.history);
     }
     wheel_.disarm(slot);
     completed_.push_back({std::move(slot.done), std::move(result)});
@@ -66,7 +67,7 @@ void engine_core::complete_error(
         error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.sent.endpoint)]->name;
     }
     error->detail = std::move(note.detail);
-    error->history = history_of(slot);
+    error->history = history_of(slot.history);
     operation_result result;
     result.ec = code;
     result.history = error->history;

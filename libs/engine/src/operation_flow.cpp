@@ -242,7 +242,11 @@ void engine_core::retry(operation_slot& slot, const retry_case& failed, time_poi
 }
 
 void engine_core::apply(operation_slot& slot, const verdict& decided, time_point now) {
-    record(slot, decided, now);
+    record(
+        slot.history,
+        {to_string(slot.request.kind), slot.failed, decided, slot.attempts, slot.started,
+         slot.endpoint, slot.request.key.text()},
+        now);
     if (!decided.is_retry) {
         failure_note note;
         note.is_ambiguous = decided.is_ambiguous;
@@ -273,35 +277,35 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
     park(slot, list_for(slot), add_saturated(now, decided.delay));
 }
 
-void engine_core::record(operation_slot& slot, const verdict& decided, time_point now) {
+void engine_core::record(operation_history& history, const decided_attempt& what, time_point now) {
     history_entry entry;
-    entry.offset_us = saturated_us(now - slot.started);
-    entry.delay_us = decided.is_retry ? saturated_us(decided.delay) : 0;
-    entry.status = slot.failed.status;
-    entry.attempt = static_cast<std::uint16_t>(std::min<std::uint32_t>(slot.attempts, 0xffff));
-    entry.reason = slot.failed.reason;
-    entry.stage = slot.failed.stage;
-    entry.refusal = decided.refusal;
-    slot.history.push(entry, slot.endpoint);
+    entry.offset_us = saturated_us(now - what.started);
+    entry.delay_us = what.decided.is_retry ? saturated_us(what.decided.delay) : 0;
+    entry.status = what.failed.status;
+    entry.attempt = static_cast<std::uint16_t>(std::min<std::uint32_t>(what.attempts, 0xffff));
+    entry.reason = what.failed.reason;
+    entry.stage = what.failed.stage;
+    entry.refusal = what.decided.refusal;
+    history.push(entry, what.endpoint);
     if (!decisions_.is_on()) {
         return;
     }
     decision_record line;
-    line.operation = to_string(slot.request.kind);
-    line.reason = slot.failed.reason;
-    line.stage = slot.failed.stage;
-    line.attempt = slot.attempts;
-    line.is_retried = decided.is_retry;
-    line.delay = decided.delay;
-    if (decided.error.category() == client_category()) {
-        line.error = static_cast<errc>(decided.error.value());
+    line.operation = what.operation;
+    line.reason = what.failed.reason;
+    line.stage = what.failed.stage;
+    line.attempt = what.attempts;
+    line.is_retried = what.decided.is_retry;
+    line.delay = what.decided.delay;
+    if (what.decided.error.category() == client_category()) {
+        line.error = static_cast<errc>(what.decided.error.value());
     }
-    line.status = slot.failed.status;
-    if (slot.endpoint >= 0) {
-        line.endpoint = endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
+    line.status = what.failed.status;
+    if (what.endpoint >= 0) {
+        line.endpoint = endpoints_[static_cast<std::size_t>(what.endpoint)]->name;
     }
     if (options_.log_keys) {
-        line.key = slot.request.key.text();
+        line.key = what.key;
     }
     tell(line, now);
 }
@@ -326,7 +330,11 @@ void engine_core::fail_unclassified(
     const auto decided =
         orchestrator_.decide(failed, subject_of(slot), parked_count_, random_.next(), now);
     REPRISE_ASSERT(decided.has_value());
-    record(slot, *decided, now);
+    record(
+        slot.history,
+        {to_string(slot.request.kind), slot.failed, *decided, slot.attempts, slot.started,
+         slot.endpoint, slot.request.key.text()},
+        now);
     complete_error(slot, decided->error, std::move(note), now);
 }
 

@@ -62,6 +62,7 @@ request_snapshot make_snapshot(
     snapshot.retry_reasons = subject.reasons;
     snapshot.status = failed.status;
     snapshot.server_rule = failed.server_rule;
+    snapshot.delay_floor = failed.delay_floor;
     snapshot.now = now;
     snapshot.deadline = subject.deadline;
     snapshot.random = random;

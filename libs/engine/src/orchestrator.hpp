@@ -29,6 +29,8 @@ struct retry_case : failed_attempt {
     std::optional<server_retry_rule> server_rule{};
     // Another node is known for certain to be the right one: no wait (not-my-vbucket only).
     bool is_at_once = false;
+    // The server asked for at least this wait (Retry-After); zero: it did not.
+    duration delay_floor{};
 };
 
 // What the operation contributes.

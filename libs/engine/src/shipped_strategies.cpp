@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -44,9 +45,11 @@ void best_effort_strategy::retry_after(
     const bool is_allowed = reason != retry_reason::unknown &&
                             (request.is_idempotent || info(reason).allows_non_idempotent_retry);
 #endif
-    sink.answer(
-        is_allowed ? retry_action::after(calculator_(request.retry_attempts, request.random))
-                   : retry_action::no());
+    if (!is_allowed) {
+        return sink.answer(retry_action::no());
+    }
+    const duration planned = calculator_(request.retry_attempts, request.random);
+    sink.answer(retry_action::after(std::max(planned, request.delay_floor)));
 }
 
 void terminal_error_strategy::retry_after(

@@ -42,6 +42,7 @@ public:
     // Bytes the operating system takes before it blocks; for partial writes.
     std::size_t write_room = std::size_t(-1);
     std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
+    std::size_t read_size = std::size_t(-1);  // how many bytes one read brings
     std::vector<connect_action> connects;
     std::vector<std::pair<connection_id, time_point>> closes;
     std::vector<resolve_srv_action> resolutions;
@@ -57,6 +58,18 @@ public:
         engine_.reset();
     }
 
+    outcome_ptr start_http(http_request request) {
+        auto result = std::make_shared<outcome>();
+        last_id = engine().start_http(
+            std::move(request),
+            [this, result](operation_result&& done) {
+                result->result = std::move(done);
+                result->at = now;
+                ++result->calls;
+            },
+            now);
+        return result;
+    }
     outcome_ptr start(operation_request request) {
         auto result = std::make_shared<outcome>();
         last_id = engine().start(
@@ -140,6 +153,10 @@ public:
             close_peer(id, reason);
         }
     }
+    bool is_paused(connection_id id) const {
+        const auto found = peers_.find(id);
+        return found != peers_.end() && found->second.is_paused;
+    }
     void close_peer(connection_id id, close_reason reason = close_reason::reset) {
         const auto found = peers_.find(id);
         const std::size_t unwritten = found == peers_.end() ? 0 : found->second.unwritten;
@@ -176,6 +193,10 @@ private:
                 closes.emplace_back(closing->connection, now);
                 peers_.erase(closing->connection);
                 engine().on_closed(closing->connection, close_reason::requested, 0, now);
+            } else if (const auto* reading = std::get_if<read_action>(&action)) {
+                if (const auto at = peers_.find(reading->connection); at != peers_.end()) {
+                    at->second.is_paused = reading->is_paused;
+                }
             } else {
                 resolutions.push_back(std::get<resolve_srv_action>(action));
             }
@@ -214,10 +235,10 @@ private:
         std::vector<std::pair<connection_id, std::vector<std::byte>>> batch;
         std::vector<connection_id> closing;
         for (auto& [id, other] : peers_) {
-            if (!other.answers.empty()) {
-                batch.emplace_back(id, std::exchange(other.answers, {}));
+            if (!other.answers.empty() && !other.is_paused) {
+                batch.emplace_back(id, take_answers(other));
             }
-            if (other.closes) {
+            if (other.closes && other.answers.empty()) {
                 closing.push_back(id);
             }
         }
@@ -228,6 +249,13 @@ private:
             close_peer(id);
         }
         return batch.empty() && closing.empty();
+    }
+    // At most `read_size` bytes: what one read of a socket brings.
+    std::vector<std::byte> take_answers(server_peer& from) const {
+        const auto size = std::ptrdiff_t(std::min(from.answers.size(), read_size));
+        std::vector<std::byte> taken(from.answers.begin(), from.answers.begin() + size);
+        from.answers.erase(from.answers.begin(), from.answers.begin() + size);
+        return taken;
     }
     void feed(connection_id id, base::byte_view bytes) {
         while (!bytes.empty()) {
@@ -255,6 +283,10 @@ private:
                 server_peer& made = peers_[action.connection];
                 made.node = index;
                 made.is_up = true;
+                made.port = action.port;
+                if (action.port != node.port && action.port != 11207) {
+                    made.http = std::make_unique<http::request_parser>();
+                }
                 wire::frame_limits limits;
                 limits.direction = wire::frame_direction::to_server;
                 made.reader = std::make_unique<wire::frame_reader>(limits);
@@ -264,7 +296,26 @@ private:
         engine().on_connect_failed(action.connection, connect_failure::refused, "scripted", now);
     }
 
+    void serve_http(connection_id id, server_peer& from, base::byte_view bytes) {
+        from.http->feed(bytes);
+        while (true) {
+            auto next = from.http->next();
+            ASSERT_TRUE(next.has_value());
+            if (!*next) {
+                return;
+            }
+            cluster.http_requests.push_back({from.node, from.port, id, std::move(**next), now});
+            const auto answer = cluster.on_http ? cluster.on_http(cluster.http_requests.back())
+                                                : scripted_http_answer{};
+            const auto out = bytes_of(answer);
+            from.answers.insert(from.answers.end(), out.begin(), out.end());
+            from.closes = from.closes || answer.closes;
+        }
+    }
     void serve(connection_id id, server_peer& from, base::byte_view bytes) {
+        if (from.http) {
+            return serve_http(id, from, bytes);
+        }
         from.reader->feed(bytes);
         while (true) {
             const auto next = from.reader->next();

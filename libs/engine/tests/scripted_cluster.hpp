@@ -28,6 +28,8 @@
 #include <reprise/wire/session_messages.hpp>
 #include <reprise/wire/vbucket.hpp>
 
+#include "scripted_http.hpp"
+
 namespace reprise::engine::testing {
 
 using namespace std::chrono_literals;
@@ -50,7 +52,8 @@ struct scripted_node {
     wire::hello_feature_set withheld;  // never granted
     // The configuration it tells; empty: the cluster's.
     std::string configuration_text;
-    bool is_silent = false;  // reads, and never answers
+    bool is_silent = false;        // reads, and never answers
+    wire::service_ports services;  // announced beside key-value and management
 };
 
 struct seen_request {
@@ -103,6 +106,9 @@ public:
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
+    // Every HTTP request, whatever the service.
+    std::function<scripted_http_answer(const seen_http_request&)> on_http;
+    std::vector<seen_http_request> http_requests;
     std::vector<seen_request> requests;  // everything received, bootstrap included
 
     std::string configuration_text(std::size_t this_node) const {
@@ -114,6 +120,7 @@ public:
         for (const scripted_node& node : nodes) {
             wire::cluster_node entry;
             entry.hostname = node.host;
+            entry.ports = node.services;
             entry.ports.set(wire::service::key_value, wire::transport::plain, node.port);
             entry.ports.set(wire::service::key_value, wire::transport::tls, 11207);
             entry.ports.set(wire::service::management, wire::transport::plain, 8091);

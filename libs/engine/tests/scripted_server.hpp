@@ -12,6 +12,9 @@ struct server_peer {
     std::size_t node = 0;
     bool is_up = false;
     std::unique_ptr<wire::frame_reader> reader;
+    std::unique_ptr<http::request_parser> http;  // instead of `reader`: another service
+    std::uint16_t port = 0;
+    bool is_paused = false;  // the engine does not read
     std::unique_ptr<wire::scram_server> scram;
     wire::hello_feature_set features;
     std::size_t unwritten = 0;

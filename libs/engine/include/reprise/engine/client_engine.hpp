@@ -15,6 +15,7 @@
 #include <reprise/engine/completion.hpp>
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/engine/engine_options.hpp>
+#include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
@@ -70,6 +71,13 @@ public:
     // Takes the operation. `done` is called exactly once, from drain_completions or the destructor,
     // never from inside `start`. The id is good for `cancel` until then.
     operation_id start(operation_request&& request, completion done, time_point now);
+    // As `start`, for an HTTP service; the result's `http` is set. Its id is good for `cancel` and
+    // `take_rows`.
+    operation_id start_http(http_request&& request, completion done, time_point now);
+    // Moves the rows that have come and were not taken yet into `out`, which is emptied first.
+    // False if the operation has ended: rows left then are in its result. Once rows were taken the
+    // operation is not tried again.
+    bool take_rows(operation_id operation, row_batch& out, time_point now);
     // Ends the operation with request_canceled, marked ambiguous if a non-idempotent request was on
     // the wire. False if it had ended before.
     bool cancel(operation_id operation, time_point now);

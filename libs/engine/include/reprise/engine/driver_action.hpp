@@ -41,7 +41,15 @@ struct close_action {
     connection_id connection{};
 };
 
-using driver_action = std::variant<resolve_srv_action, connect_action, write_action, close_action>;
+// Stop reading from an open connection, or go on. Bytes that were already on their way may still be
+// reported. Reading is on at first.
+struct read_action {
+    connection_id connection{};
+    bool is_paused = false;
+};
+
+using driver_action =
+    std::variant<resolve_srv_action, connect_action, write_action, close_action, read_action>;
 using action_list = std::vector<driver_action>;
 
 // Why a connection could not be opened.

@@ -9,6 +9,7 @@
 
 #include <reprise/engine/attempt_observer.hpp>
 #include <reprise/engine/circuit_breaker_options.hpp>
+#include <reprise/engine/http_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/retry/budget.hpp>
@@ -90,6 +91,8 @@ struct engine_options {
     std::size_t log_decisions_per_second_max = 10;
     // Told of every request that is handed to a connection; null: nobody is.
     std::shared_ptr<attempt_observer> observer{};
+
+    http_options http{};
 
     hello_order hello = hello_order::first;
     // PLAIN sends the password readably: without TLS only if asked for.

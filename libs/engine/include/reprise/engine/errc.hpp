@@ -65,6 +65,34 @@ enum class errc : int {
     document_not_locked = 131,                    // 0x0e
     cannot_revive_living_document = 132,          // 0xd6
     mutation_token_outdated = 133,                // 0xa8
+    // Query.
+    planning_failure = 201,            // 4xxx
+    index_failure = 202,               // 12xxx, 14xxx
+    prepared_statement_failure = 203,  // 4040..4090
+    dml_failure = 204,                 // 12009
+    // Analytics.
+    compilation_failure = 301,  // 24xxx
+    job_queue_full = 302,       // 23007; a retry may help
+    dataset_not_found = 303,
+    dataverse_not_found = 304,
+    dataset_exists = 305,
+    dataverse_exists = 306,
+    link_not_found = 307,
+    link_exists = 308,
+    // Search.
+    index_not_ready = 401,
+    consistency_mismatch = 402,
+    // Views.
+    view_not_found = 501,
+    design_document_not_found = 502,
+    // Management.
+    collection_exists = 601,
+    scope_exists = 602,
+    user_not_found = 603,
+    group_not_found = 604,
+    bucket_exists = 605,
+    user_exists = 606,
+    bucket_not_flushable = 607,
     // Ours.
     tls_failure = 1101,            // the TLS handshake was refused, by either side
     bucket_access_failure = 1102,  // the bucket does not exist or the user may not use it

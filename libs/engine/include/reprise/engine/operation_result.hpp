@@ -9,6 +9,7 @@
 
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/error_info.hpp>
+#include <reprise/engine/http_operation.hpp>
 #include <reprise/wire/datatype.hpp>
 #include <reprise/wire/ids.hpp>
 #include <reprise/wire/message.hpp>
@@ -42,6 +43,9 @@ struct operation_result {
     std::vector<subdoc_result> paths{};
     // Time the server spent, if it said so.
     std::optional<std::chrono::microseconds> server_duration{};
+
+    // HTTP operations only, and of these always.
+    std::unique_ptr<http_result> http{};
 
     std::uint32_t retry_attempts = 0;
     // Null if nothing was retried.

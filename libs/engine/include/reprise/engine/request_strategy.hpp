@@ -74,6 +74,8 @@ struct request_snapshot {
     std::optional<server_retry_rule> server_rule{};
     time_point now{};
     time_point deadline = no_deadline;
+    // The server asked for at least this wait; zero: it did not. The shipped strategies keep it.
+    duration delay_floor{};
     // 64 fresh random bits, for strategies that spread their delays.
     std::uint64_t random = 0;
     // What the caller attached to the call; null if nothing.

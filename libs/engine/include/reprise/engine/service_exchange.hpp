@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/wire/analytics_request.hpp>
+#include <reprise/wire/prepared_cache.hpp>
+#include <reprise/wire/query_request.hpp>
+#include <reprise/wire/search_request.hpp>
+#include <reprise/wire/service_call.hpp>
+#include <reprise/wire/view_request.hpp>
+
+// What operations of each HTTP service say and how their answers are judged: requests ready for
+// client_engine::start_http, with service, exchange, idempotency and names filled in; timeouts,
+// strategy and bounds are the caller's. The error tells which part of the request cannot be sent.
+
+namespace reprise::engine {
+
+using service_request = std::expected<http_request, wire::service_call_error>;
+
+// How a statement is run.
+struct query_plan {
+    // Null: the statement is sent as it is. Otherwise it is prepared once, run by its name from
+    // then on, and prepared again when the service has forgotten it. Used on the engine's thread
+    // only.
+    std::shared_ptr<wire::prepared_cache> cache{};
+    // The cluster can prepare and run in one request.
+    bool is_enhanced = true;
+};
+
+[[nodiscard]] service_request make_query_operation(wire::query_request asked, query_plan plan = {});
+[[nodiscard]] service_request make_analytics_operation(const wire::analytics_request& asked);
+[[nodiscard]] service_request make_search_operation(const wire::search_request& asked);
+[[nodiscard]] service_request make_view_operation(const wire::view_request& asked);
+
+// Any other request: the answer is kept whole, 2xx is success, nothing is retried because of its
+// status. Idempotent if it is a GET or HEAD.
+[[nodiscard]] http_request make_management_operation(wire::service_call call);
+
+}  // namespace reprise::engine

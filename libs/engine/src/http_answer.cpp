@@ -1,0 +1,322 @@
+// HTTP operations on a connection: the request out, the answer in.
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/http/authorization.hpp>
+#include <reprise/http/encode.hpp>
+#include <reprise/wire/row_splitter.hpp>
+
+#include "engine_core.hpp"
+#include "http_flow.hpp"
+
+namespace reprise::engine {
+
+void http_flow::send(http_slot& slot, http_connection& connection, time_point now) {
+    forget_answer(slot);
+    slot.call = http_call{};
+    slot.request.exchange->compose(slot.call);
+    http::header_list headers = slot.call.headers;
+    if (!slot.call.content_type.empty()) {
+        headers.push_back({"Content-Type", slot.call.content_type});
+    }
+    core_.authorize(headers);
+    headers.push_back({"User-Agent", core_.options_.agent});
+    http::outgoing_request request;
+    request.method = slot.call.method;
+    request.target = slot.call.target;
+    request.host = connection.pool->endpoint->name;
+    request.headers = &headers;
+    request.body = base::as_bytes(slot.call.body);
+    connection.outgoing.clear();
+    connection.written = 0;
+    connection.is_handed = false;
+    if (const auto encoded = http::encode_request(connection.outgoing, request); !encoded) {
+        connection.outgoing.clear();
+        complete_error(
+            slot, errc::invalid_argument, false,
+            "the request cannot be written: " + std::string(to_string(encoded.error())), now);
+        return serve(connection, now);
+    }
+    const auto kind =
+        slot.call.method == "HEAD" ? http::response_kind::to_head : http::response_kind::with_body;
+    connection.parser.restart(kind);
+    connection.state = http_connection_state::busy;
+    connection.slot = &slot;
+    core_.wheel_.disarm(connection);
+    slot.state = http_state::assigned;
+    slot.connection = &connection;
+    slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
+    core_.wheel_.arm(slot, slot.deadline);
+    core_.actions_.emplace_back(write_action{connection.id});
+}
+
+base::byte_view http_flow::begin_write(connection_id id) {
+    http_connection* connection = find(id);
+    if (connection == nullptr || connection->state != http_connection_state::busy) {
+        return {};
+    }
+    const auto rest = base::byte_view(connection->outgoing).subspan(connection->written);
+    if (!rest.empty()) {
+        connection->is_handed = true;
+        connection->slot->was_sent = true;
+    }
+    return rest;
+}
+
+void http_flow::on_written(connection_id id, std::size_t size) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state == http_connection_state::busy) {
+        connection->written += size;
+        REPRISE_ASSERT(connection->written <= connection->outgoing.size());
+        if (connection->written < connection->outgoing.size()) {
+            core_.actions_.emplace_back(write_action{id});
+        }
+    }
+}
+
+void http_flow::on_bytes(connection_id id, base::byte_view bytes, time_point now) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    switch (connection->state) {
+        case http_connection_state::busy:
+            connection->pool->is_tls_failed = false;
+            connection->parser.feed(bytes);
+            read_answer(*connection, now);
+            break;
+        case http_connection_state::idle:
+            drop(*connection);  // nobody asked: the next answer could not be told from this
+            break;
+        case http_connection_state::connecting:
+        case http_connection_state::closed:
+            break;
+    }
+}
+
+void http_flow::read_answer(http_connection& connection, time_point now) {
+    while (connection.state == http_connection_state::busy) {
+        const auto event = connection.parser.next();
+        if (!event) {
+            return spoil(
+                connection, "no HTTP answer: " + std::string(to_string(event.error())), now);
+        }
+        switch (*event) {
+            case http::response_event::need_more:
+                return pause_if_full(connection);
+            case http::response_event::head:
+                if (!on_head(connection, now)) {
+                    return;
+                }
+                break;
+            case http::response_event::body:
+                if (!on_body(connection, connection.parser.body(), now)) {
+                    return;
+                }
+                break;
+            case http::response_event::complete:
+                return on_complete(connection, now);
+        }
+    }
+}
+
+bool http_flow::on_head(http_connection& connection, time_point now) {
+    http_slot& slot = *connection.slot;
+    const http::response_head& head = connection.parser.head();
+    slot.status = head.status;
+    const auto coding = http::find_header(head.headers, "Content-Encoding");
+    if (coding && !http::equal_ignoring_case(*coding, "identity")) {
+        spoil(connection, "the answer is compressed, which nobody asked for", now);
+        return false;
+    }
+    // Errors are objects, too, but those that matter before any row are small: kept whole.
+    if (!slot.call.rows_member.empty() && head.status == 200) {
+        wire::row_splitter_options limits;
+        limits.row_size_max_bytes = slot.request.row_size_max_bytes;
+        slot.splitter = std::make_unique<wire::row_splitter>(slot.call.rows_member, limits);
+    }
+    return true;
+}
+
+bool http_flow::on_body(http_connection& connection, base::byte_view piece, time_point now) {
+    http_slot& slot = *connection.slot;
+    if (!slot.splitter) {
+        if (slot.body.size() + piece.size() > slot.request.body_size_max_bytes) {
+            spoil(connection, "the answer is larger than body_size_max_bytes", now);
+            return false;
+        }
+        slot.body.append(base::as_text(piece));
+        return true;
+    }
+    wire::row_splitter& splitter = *slot.splitter;
+    splitter.feed(piece);
+    while (true) {
+        const auto event = splitter.next();
+        if (!event) {
+            spoil(connection, "the answer is no result: " + to_string(event.error()), now);
+            return false;
+        }
+        if (*event != wire::row_event::row) {
+            break;
+        }
+        slot.rows.push_back(splitter.row());
+        ++slot.rows_seen;
+        if (!slot.request.on_rows && slot.rows.bytes.size() > slot.request.rows_size_max_bytes) {
+            spoil(connection, "the rows are larger than rows_size_max_bytes together", now);
+            return false;
+        }
+    }
+    if (slot.request.on_rows && !slot.rows.empty() && !slot.is_told_of_rows) {
+        slot.is_told_of_rows = true;
+        core_.notify(slot.request.on_rows);
+    }
+    return true;
+}
+
+// More than one piece beyond the bound is never kept: reading stops until rows are taken.
+void http_flow::pause_if_full(http_connection& connection) {
+    if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
+        connection.slot->rows.bytes.size() >= connection.slot->request.rows_size_max_bytes) {
+        connection.is_reading_paused = true;
+        core_.actions_.emplace_back(read_action{connection.id, true});
+    }
+}
+
+bool http_flow::take_rows(operation_id operation, row_batch& out, time_point now) {
+    static_cast<void>(now);
+    const auto found = slots_.find(operation.value);
+    if (found == slots_.end()) {
+        return false;
+    }
+    http_slot& slot = *found->second;
+    out.clear();
+    std::swap(out, slot.rows);
+    slot.rows_taken += out.size();
+    slot.is_told_of_rows = false;
+    if (slot.connection != nullptr && slot.connection->is_reading_paused) {
+        slot.connection->is_reading_paused = false;
+        core_.actions_.emplace_back(read_action{slot.connection->id, false});
+    }
+    return true;
+}
+
+void http_flow::on_complete(http_connection& connection, time_point now) {
+    http_slot& slot = *connection.slot;
+    const bool is_kept_alive = connection.parser.is_kept_alive();
+    if (slot.splitter) {
+        if (const auto whole = slot.splitter->finish(); !whole) {
+            return spoil(connection, "the answer is no result: " + to_string(whole.error()), now);
+        }
+        slot.body = slot.splitter->trailer();
+    }
+    const exchange_verdict judged = slot.request.exchange->judge(
+        {slot.status, connection.parser.head().headers, slot.body, slot.rows_seen});
+    slot.server_code = judged.server_code;
+    slot.server_text = judged.server_text;
+    leave_place(slot);
+    release(connection, is_kept_alive, now);
+    switch (judged.what) {
+        case exchange_verdict::step::done:
+            return complete(slot, now);
+        case exchange_verdict::step::failed:
+            return complete_error(slot, judged.error, false, {}, now);
+        case exchange_verdict::step::next:
+            return dispatch(slot, now);
+        case exchange_verdict::step::retry:
+            break;
+    }
+    if (slot.rows_taken != 0) {
+        return complete_error(
+            slot, judged.error, false, "rows were handed out: it cannot be tried again", now);
+    }
+    slot.avoided = slot.endpoint;
+    retry_case failed;
+    failed.reason = judged.reason;
+    failed.stage = attempt_stage::response;
+    failed.own_error = judged.error;
+    failed.status = static_cast<std::uint16_t>(slot.status);
+    failed.delay_floor = judged.delay_floor;
+    retry(slot, failed, now);
+}
+
+// The answer cannot be used, and what follows on this connection neither.
+void http_flow::spoil(http_connection& connection, std::string detail, time_point now) {
+    http_slot& slot = *connection.slot;
+    leave_place(slot);
+    drop(connection);
+    complete_error(
+        slot, errc::parsing_failure, !slot.request.is_idempotent, std::move(detail), now);
+}
+
+void http_flow::release(http_connection& connection, bool is_kept_alive, time_point now) {
+    connection.slot = nullptr;
+    connection.is_reading_paused = false;
+    // A server that answers before it has read the request has not read the rest of it.
+    const bool is_all_written = connection.written == connection.outgoing.size();
+    if (!is_kept_alive || !is_all_written || core_.is_closed_) {
+        http_pool& pool = *connection.pool;
+        drop(connection);
+        if (!pool.queue.empty()) {
+            connect(pool, now);
+        }
+        return;
+    }
+    serve(connection, now);
+}
+
+void http_flow::on_closed(
+    connection_id id, close_reason reason, std::size_t unwritten_size, time_point now) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state != http_connection_state::busy) {
+        http_pool& pool = *connection->pool;
+        const bool is_refused = reason == close_reason::tls_alert;
+        const bool was_open = connection->state == http_connection_state::idle;
+        forget(*connection);
+        if (was_open && is_refused) {
+            pool.is_tls_failed = true;
+            pool.has_failed = true;
+        }
+        if (!pool.queue.empty() && pool.connections.empty()) {
+            connect(pool, now);
+        }
+        return;
+    }
+    http_slot& slot = *connection->slot;
+    // A body without a length ends so.
+    if (reason == close_reason::end_of_stream && connection->parser.finish()) {
+        on_complete(*connection, now);
+        if (http_connection* left = find(id)) {
+            forget(*left);
+        }
+        return;
+    }
+    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size();
+    http_pool& pool = *connection->pool;
+    leave_place(slot);
+    forget(*connection);
+    if (!pool.queue.empty()) {
+        connect(pool, now);
+    }
+    slot.avoided = slot.endpoint;
+    if (slot.rows_taken != 0) {
+        complete_error(
+            slot, errc::request_canceled, !slot.request.is_idempotent,
+            "the connection closed after rows were handed out", now);
+        return;
+    }
+    retry_case failed;
+    failed.reason =
+        is_sent ? retry_reason::socket_closed_while_in_flight : retry_reason::socket_not_available;
+    failed.stage = is_sent ? attempt_stage::network : attempt_stage::dispatch;
+    failed.own_error = own_error_of(failed.reason);
+    retry(slot, failed, now);
+}
+
+}  // namespace reprise::engine

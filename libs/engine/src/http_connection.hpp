@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/ids.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/http/response_parser.hpp>
+#include <reprise/wire/row_splitter.hpp>
+
+#include "cluster_state.hpp"
+#include "operation_history.hpp"
+#include "orchestrator.hpp"
+
+// The parts of HTTP operations as data: operations, connections, pools.
+
+namespace reprise::engine {
+
+class http_connection;
+struct http_pool;
+
+enum class http_state : std::uint8_t {
+    free,
+    running,   // being moved from one state to another, inside one call
+    parked,    // waits for its retry, or for a configuration
+    deciding,  // a strategy thinks
+    queued,    // waits for a connection of its pool
+    assigned,  // has a connection; its request may still be in our buffer
+};
+
+// One HTTP operation from start to end. Lives at one address.
+struct http_slot : engine_timer, list_hook<http_slot> {
+    http_slot() noexcept : engine_timer(timer_kind::http_operation) {}
+
+    operation_id id{};
+    http_state state = http_state::free;
+    http_request request;
+    completion done;
+    time_point started{};
+    time_point deadline = no_deadline;
+
+    std::uint32_t attempts = 0;
+    std::uint32_t budget_cost = 0;
+    std::uint32_t decision = 0;
+    retry_reason last_reason = retry_reason::unknown;
+    retry_reason_set reasons;
+    failed_attempt failed;
+    strategy_memory memory;
+    operation_history history;
+
+    std::int32_t endpoint = -1;             // chosen last; negative: none
+    std::int32_t avoided = -1;              // where the last attempt failed
+    bool was_sent = false;                  // some attempt has left this process
+    http_connection* connection = nullptr;  // while assigned
+
+    // The answer that is coming in.
+    http_call call;
+    std::unique_ptr<wire::row_splitter> splitter;
+    std::string body;
+    row_batch rows;
+    std::uint64_t rows_seen = 0;   // of this answer
+    std::uint64_t rows_taken = 0;  // by the user, of this answer
+    bool is_told_of_rows = false;
+    int status = 0;
+    std::uint32_t server_code = 0;
+    std::string server_text;
+};
+
+enum class http_connection_state : std::uint8_t { connecting, idle, busy, closed };
+
+// One keep-alive connection to one node's service. One request at a time: nothing is pipelined.
+class http_connection : public engine_timer {
+public:
+    http_connection(connection_id given, http_pool& owner)
+        : engine_timer(timer_kind::http_connection), id(given), pool(&owner) {}
+
+    const connection_id id;
+    http_pool* pool;
+    http_connection_state state = http_connection_state::connecting;
+    http_slot* slot = nullptr;  // while busy
+    http::response_parser parser;
+    bool is_reading_paused = false;
+
+    // The request, until the driver has written it; handed over at the first begin_write.
+    std::vector<std::byte> outgoing;
+    std::size_t written = 0;
+    bool is_handed = false;
+};
+
+// The connections to one service of one node.
+struct http_pool {
+    endpoint_record* endpoint = nullptr;
+    wire::service service{};
+    std::vector<std::unique_ptr<http_connection>> connections;
+    intrusive_list<http_slot> queue;
+    bool has_failed = false;     // the last attempt to connect failed
+    bool is_tls_failed = false;  // explicitly, by TLS; cleared by the first bytes received
+};
+
+}  // namespace reprise::engine

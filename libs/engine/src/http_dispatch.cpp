@@ -1,0 +1,271 @@
+// HTTP operations on their way to a connection: nodes, pools, queues.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine_core.hpp"
+#include "http_flow.hpp"
+
+namespace reprise::engine {
+
+http_exchange::~http_exchange() = default;
+
+http_flow::~http_flow() = default;
+
+operation_id http_flow::start(http_request&& request, completion done, time_point now) {
+    auto made = std::make_unique<http_slot>();
+    http_slot& slot = *made;
+    slot.id = operation_id{next_id_++};
+    slots_.emplace(slot.id.value, std::move(made));
+    const operation_id id = slot.id;
+    slot.state = http_state::running;
+    slot.request = std::move(request);
+    slot.done = std::move(done);
+    slot.started = now;
+    const duration usual = core_.options_.http.timeout_of(slot.request.service);
+    slot.deadline =
+        std::min(slot.request.deadline, add_saturated(now, slot.request.timeout.value_or(usual)));
+    if (core_.is_closed_) {
+        complete_error(slot, errc::request_canceled, false, "the client is closed", now);
+    } else if (slot.deadline <= now) {
+        complete_error(slot, errc::unambiguous_timeout, false, {}, now);
+    } else {
+        dispatch(slot, now);
+    }
+    return id;
+}
+
+// The newest configuration that says where the services are.
+const wire::cluster_configuration* http_flow::configuration_for(
+    const http_slot& slot) const noexcept {
+    const wire::cluster_configuration* newest = nullptr;
+    for (const auto& bucket : core_.buckets_) {
+        const bool is_right = slot.request.bucket.empty() || bucket->name == slot.request.bucket;
+        if (is_right && bucket->configuration &&
+            (newest == nullptr || bucket->configuration->revision() > newest->revision())) {
+            newest = bucket->configuration.get();
+        }
+    }
+    return newest;
+}
+
+void http_flow::dispatch(http_slot& slot, time_point now) {
+    slot.state = http_state::running;
+    slot.endpoint = -1;
+    const wire::cluster_configuration* known = configuration_for(slot);
+    if (known == nullptr) {
+        bucket_state& wanted = core_.bucket_named(slot.request.bucket);
+        core_.open_bucket(wanted, now);
+        if (const auto why = core_.terminal_reason(wanted)) {
+            return dispatch_failed(slot, *why, now);
+        }
+        if (core_.has_given_up(wanted)) {
+            return dispatch_failed(slot, retry_reason::node_not_available, now);
+        }
+        return park(slot, topology_waiters_, slot.deadline);
+    }
+    http_pool* pool = choose_pool(slot, *known);
+    if (pool == nullptr) {
+        return dispatch_failed(slot, retry_reason::service_not_available, now);
+    }
+    slot.endpoint = static_cast<std::int32_t>(pool->endpoint->number);
+    enqueue(slot, *pool, now);
+}
+
+// In turn; a node that works before one that does not, another one than where it failed before the
+// same again.
+http_pool* http_flow::choose_pool(const http_slot& slot, const wire::cluster_configuration& in) {
+    http_pool* best = nullptr;
+    int best_rank = -1;
+    const auto nodes = in.nodes();
+    const std::size_t first = turn_++;
+    for (std::size_t step = 0; step < nodes.size(); ++step) {
+        const auto address = nodes[(first + step) % nodes.size()].endpoint(
+            slot.request.service, core_.options_.transport, core_.network_);
+        if (!address) {
+            continue;
+        }
+        http_pool& pool = pool_at(*address, slot.request.service);
+        const bool is_other = static_cast<std::int32_t>(pool.endpoint->number) != slot.avoided;
+        const int rank = (pool.has_failed ? 0 : 2) + (is_other ? 1 : 0);
+        if (rank > best_rank) {
+            best = &pool;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+http_pool& http_flow::pool_at(const wire::endpoint_view& at, wire::service service) {
+    endpoint_record& endpoint = core_.endpoint(at.host, at.port);
+    for (const auto& pool : pools_) {
+        if (pool->endpoint == &endpoint && pool->service == service) {
+            return *pool;
+        }
+    }
+    pools_.push_back(std::make_unique<http_pool>());
+    pools_.back()->endpoint = &endpoint;
+    pools_.back()->service = service;
+    return *pools_.back();
+}
+
+void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
+    // The one used last is the least likely to be closed by the server meanwhile.
+    const auto idle = std::ranges::find_if(pool.connections, [](const auto& each) {
+        return each->state == http_connection_state::idle;
+    });
+    if (idle != pool.connections.end()) {
+        return send(slot, **idle, now);
+    }
+    slot.state = http_state::queued;
+    pool.queue.push_back(slot);
+    core_.wheel_.arm(slot, slot.deadline);
+    const auto connecting =
+        static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
+            return each->state == http_connection_state::connecting;
+        }));
+    if (connecting < pool.queue.size() &&
+        pool.connections.size() < core_.options_.http.connections_per_node_max) {
+        connect(pool, now);
+    }
+}
+
+void http_flow::connect(http_pool& pool, time_point now) {
+    const connection_id id{core_.next_connection_++};
+    pool.connections.push_back(std::make_unique<http_connection>(id, pool));
+    core_.wheel_.arm(*pool.connections.back(), add_saturated(now, core_.options_.connect_timeout));
+    core_.actions_.emplace_back(connect_action{
+        id, pool.endpoint->host, pool.endpoint->port, core_.options_.transport,
+        pool.endpoint->host});
+}
+
+http_connection* http_flow::find(connection_id id) noexcept {
+    for (const auto& pool : pools_) {
+        for (const auto& connection : pool->connections) {
+            if (connection->id == id) {
+                return connection.get();
+            }
+        }
+    }
+    const auto gone = std::ranges::find(closing_, id, &http_connection::id);
+    return gone == closing_.end() ? nullptr : gone->get();
+}
+
+void http_flow::on_connected(connection_id id, time_point now) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state == http_connection_state::connecting) {
+        connection->pool->has_failed = false;
+        serve(*connection, now);
+    }
+}
+
+void http_flow::on_connect_failed(
+    connection_id id, connect_failure failure, std::string_view text, time_point now) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state != http_connection_state::connecting) {
+        forget(*connection);
+        return;
+    }
+    http_pool& pool = *connection->pool;
+    core_.log(
+        log_level::warn, "cannot connect to " + pool.endpoint->name + ": " +
+                             std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
+                             std::string(text));
+    pool.has_failed = true;
+    pool.is_tls_failed = pool.is_tls_failed || is_tls_failure(failure);
+    forget(*connection);
+    fail_queue(pool, now);
+}
+
+// Whoever waits for a connection of this pool goes elsewhere, unless others still serve it.
+void http_flow::fail_queue(http_pool& pool, time_point now) {
+    if (!pool.connections.empty()) {
+        return;
+    }
+    for (std::size_t left = pool.queue.size(); left > 0; --left) {
+        http_slot& slot = *pool.queue.front();
+        leave_place(slot);
+        slot.avoided = slot.endpoint;
+        dispatch_failed(
+            slot, pool.is_tls_failed ? retry_reason::tls_error : retry_reason::node_not_available,
+            now);
+    }
+}
+
+// An idle connection takes the next of its pool's queue.
+void http_flow::serve(http_connection& connection, time_point now) {
+    connection.state = http_connection_state::idle;
+    http_slot* next = connection.pool->queue.front();
+    if (next == nullptr) {
+        core_.wheel_.arm(connection, add_saturated(now, core_.options_.http.idle_timeout));
+        return;
+    }
+    leave_place(*next);
+    send(*next, connection, now);
+}
+
+// Nothing was sent. A terminal state explains better than the socket why.
+void http_flow::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
+    retry_case failed;
+    failed.reason = core_.terminal_reason_for_http().value_or(reason);
+    failed.stage = attempt_stage::dispatch;
+    failed.own_error = own_error_of(failed.reason);
+    retry(slot, failed, now);
+}
+
+void http_flow::on_topology(time_point now) {
+    for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
+        http_slot& slot = *topology_waiters_.front();
+        leave_place(slot);
+        dispatch(slot, now);
+    }
+}
+
+void http_flow::on_terminal_state(time_point now) {
+    // Those that wait for nothing but a configuration have not been told yet; the others go on.
+    on_topology(now);
+}
+
+void http_flow::on_connection_due(http_connection& connection, time_point now) {
+    switch (connection.state) {
+        case http_connection_state::connecting: {
+            http_pool& pool = *connection.pool;
+            pool.has_failed = true;
+            drop(connection);
+            return fail_queue(pool, now);
+        }
+        case http_connection_state::idle:
+            return drop(connection);
+        case http_connection_state::busy:
+        case http_connection_state::closed:
+            return;
+    }
+}
+
+// Asks the driver to close it. It stays known until the driver says that it is gone.
+void http_flow::drop(http_connection& connection) {
+    core_.wheel_.disarm(connection);
+    connection.state = http_connection_state::closed;
+    connection.slot = nullptr;
+    core_.actions_.emplace_back(close_action{connection.id});
+    auto& own = connection.pool->connections;
+    const auto at = std::ranges::find(own, &connection, &std::unique_ptr<http_connection>::get);
+    closing_.push_back(std::move(*at));
+    own.erase(at);
+}
+
+// The driver has nothing more to say about it.
+void http_flow::forget(http_connection& connection) {
+    core_.wheel_.disarm(connection);
+    auto& own =
+        connection.state == http_connection_state::closed ? closing_ : connection.pool->connections;
+    std::erase_if(own, [&](const auto& each) { return each.get() == &connection; });
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,214 @@
+// HTTP operations: retries, and how they end.
+
+#include <utility>
+
+#include "engine_core.hpp"
+#include "http_flow.hpp"
+
+namespace reprise::engine {
+
+retry_subject http_flow::subject_of(http_slot& slot) const {
+    retry_subject subject;
+    subject.operation = slot.request.operation;
+    subject.is_idempotent = slot.request.is_idempotent;
+    subject.attempts = slot.attempts;
+    subject.reasons = slot.reasons;
+    subject.deadline = slot.deadline;
+    subject.user_data = slot.request.user_data;
+    subject.strategy = slot.request.strategy.get();
+    subject.allowance = slot.request.outer_allowance;
+    subject.ticket = {slot.id.value, slot.decision};
+    subject.memory = slot.memory;
+    return subject;
+}
+
+void http_flow::retry(http_slot& slot, const retry_case& failed, time_point now) {
+    REPRISE_ASSERT(slot.state == http_state::running);
+    slot.failed = failed;
+    slot.last_reason = failed.reason;
+    ++slot.decision;
+    const auto decided = core_.orchestrator_.decide(
+        failed, subject_of(slot), core_.parked_count_, core_.random_.next(), now);
+    if (decided) {
+        return apply(slot, *decided, now);
+    }
+    slot.state = http_state::deciding;
+    ++core_.parked_count_;
+    core_.wheel_.arm(slot, slot.deadline);
+}
+
+void http_flow::on_answer(answer_mailbox::letter& letter, time_point now) {
+    const auto found = slots_.find(letter.ticket.operation);
+    if (found == slots_.end() || found->second->state != http_state::deciding ||
+        found->second->decision != letter.ticket.decision) {
+        return;  // too late: the request has ended or moved on
+    }
+    http_slot& slot = *found->second;
+    leave_place(slot);
+    apply(
+        slot,
+        core_.orchestrator_.on_answer(
+            slot.failed, subject_of(slot), letter.action, std::move(letter.cause),
+            core_.parked_count_, now),
+        now);
+}
+
+void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
+    core_.record(
+        slot.history,
+        {slot.request.operation,
+         slot.failed,
+         decided,
+         slot.attempts,
+         slot.started,
+         slot.endpoint,
+         {}},
+        now);
+    if (!decided.is_retry) {
+        return complete_error(slot, decided.error, decided.is_ambiguous, decided.cause, now);
+    }
+    ++slot.attempts;
+    ++core_.counters_.retries;
+    slot.reasons.insert(slot.failed.reason);
+    slot.budget_cost = decided.budget_cost;
+    slot.memory = decided.memory.value_or(slot.memory);
+    if (decided.delay == duration::zero() && !decided.is_capped &&
+        slot.failed.stage != attempt_stage::dispatch) {
+        return dispatch(slot, now);
+    }
+    const bool waits_for_topology = slot.failed.reason == retry_reason::service_not_available;
+    park(
+        slot, waits_for_topology ? topology_waiters_ : backoff_waiters_,
+        add_saturated(now, decided.delay));
+}
+
+void http_flow::park(http_slot& slot, intrusive_list<http_slot>& list, time_point due) {
+    slot.state = http_state::parked;
+    list.push_back(slot);
+    ++core_.parked_count_;
+    core_.wheel_.arm(slot, due);
+}
+
+// Takes the operation out of its list, its timer and its connection.
+void http_flow::leave_place(http_slot& slot) {
+    core_.wheel_.disarm(slot);
+    if (slot.list() != nullptr) {
+        slot.list()->erase(slot);
+    }
+    if (slot.state == http_state::parked || slot.state == http_state::deciding) {
+        --core_.parked_count_;
+    }
+    if (slot.connection != nullptr) {
+        slot.connection->slot = nullptr;
+        slot.connection = nullptr;
+    }
+    slot.state = http_state::running;
+}
+
+void http_flow::forget_answer(http_slot& slot) {
+    slot.splitter.reset();
+    slot.body.clear();
+    slot.rows.clear();
+    slot.rows_seen = 0;
+    slot.is_told_of_rows = false;
+    slot.status = 0;
+    slot.server_code = 0;
+    slot.server_text.clear();
+}
+
+void http_flow::on_operation_due(http_slot& slot, time_point now) {
+    if (now < slot.deadline) {
+        leave_place(slot);
+        return dispatch(slot, now);
+    }
+    http_connection* connection = slot.connection;
+    const bool is_ambiguous =
+        connection != nullptr && connection->is_handed && !slot.request.is_idempotent;
+    leave_place(slot);
+    if (connection != nullptr) {
+        drop(*connection);  // the answer may still come; nobody could tell it from the next one
+    }
+    complete_error(
+        slot, is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout, is_ambiguous, {},
+        now);
+}
+
+bool http_flow::cancel(operation_id operation, time_point now) {
+    const auto found = slots_.find(operation.value);
+    if (found == slots_.end()) {
+        return false;
+    }
+    http_slot& slot = *found->second;
+    http_connection* connection = slot.connection;
+    const bool is_ambiguous =
+        connection != nullptr && connection->is_handed && !slot.request.is_idempotent;
+    leave_place(slot);
+    if (connection != nullptr) {
+        drop(*connection);
+    }
+    complete_error(slot, errc::request_canceled, is_ambiguous, "canceled by the caller", now);
+    return true;
+}
+
+void http_flow::close(time_point now) {
+    while (!slots_.empty()) {
+        cancel(slots_.begin()->second->id, now);
+    }
+    for (const auto& pool : pools_) {
+        while (!pool->connections.empty()) {
+            drop(*pool->connections.front());
+        }
+    }
+}
+
+void http_flow::complete(http_slot& slot, time_point now) {
+    core_.orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
+    operation_result result;
+    result.history = core_.history_of(slot.history);
+    end(slot, std::move(result));
+}
+
+void http_flow::complete_error(
+    http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail, time_point now) {
+    static_cast<void>(now);
+    auto error = std::make_shared<error_info>();
+    error->code = code;
+    error->operation = slot.request.operation;
+    error->bucket = slot.request.bucket;
+    error->key = slot.request.statement;
+    error->is_ambiguous = is_ambiguous;
+    error->last_reason = slot.last_reason;
+    error->retry_reasons = slot.reasons;
+    error->retry_attempts = slot.attempts;
+    if (slot.status != 0) {
+        error->status = static_cast<std::uint16_t>(slot.status);
+    }
+    error->server_context = slot.server_text;
+    error->server_ref = slot.request.context_id;
+    if (slot.was_sent && slot.endpoint >= 0) {
+        error->last_dispatched_to = core_.endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
+    }
+    error->detail = std::move(detail);
+    error->history = core_.history_of(slot.history);
+    operation_result result;
+    result.ec = code;
+    result.history = error->history;
+    result.error = std::move(error);
+    end(slot, std::move(result));
+}
+
+void http_flow::end(http_slot& slot, operation_result&& result) {
+    result.retry_attempts = slot.attempts;
+    result.http = std::make_unique<http_result>();
+    result.http->status = slot.status;
+    result.http->body = std::move(slot.body);
+    result.http->rows = std::move(slot.rows);
+    result.http->row_count = slot.rows_seen;
+    result.http->server_code = slot.server_code;
+    result.http->server_text = std::move(slot.server_text);
+    core_.wheel_.disarm(slot);
+    core_.completed_.push_back({std::move(slot.done), std::move(result)});
+    slots_.erase(slot.id.value);
+}
+
+}  // namespace reprise::engine

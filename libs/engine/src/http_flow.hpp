@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/engine/http_operation.hpp>
+
+#include "answer_mailbox.hpp"
+#include "http_connection.hpp"
+
+namespace reprise::engine {
+
+class engine_core;
+
+// HTTP operations: node by node, pooled keep-alive connections, one orchestrator with key-value.
+//
+//     start -> choose a node -> its pool: idle connection | new connection | queue
+//           -> request written -> answer read, rows handed out -> judged
+//           -> done | failed | orchestrator -> parked -> choose another node ...
+//
+// Part of engine_core, whose clock, timers, actions, orchestrator and configurations it uses.
+// Events about connections that are not its own are ignored.
+class http_flow {
+public:
+    explicit http_flow(engine_core& core) noexcept : core_(core) {}
+    ~http_flow();
+    http_flow(const http_flow&) = delete;
+    http_flow& operator=(const http_flow&) = delete;
+
+    // Ids of HTTP operations have this bit, those of key-value never.
+    static constexpr std::uint64_t id_mark = std::uint64_t{1} << 63U;
+    [[nodiscard]] static bool is_own(std::uint64_t operation) noexcept {
+        return (operation & id_mark) != 0;
+    }
+
+    operation_id start(http_request&& request, completion done, time_point now);
+    bool cancel(operation_id operation, time_point now);
+    void close(time_point now);
+    // Moves the rows that wait into `out`; false if the operation has ended.
+    bool take_rows(operation_id operation, row_batch& out, time_point now);
+    void on_answer(answer_mailbox::letter& letter, time_point now);
+    // There is a new configuration, or a terminal state was set: parked operations look again.
+    void on_topology(time_point now);
+    void on_terminal_state(time_point now);
+
+    void on_connected(connection_id connection, time_point now);
+    void on_connect_failed(
+        connection_id connection, connect_failure failure, std::string_view text, time_point now);
+    void on_bytes(connection_id connection, base::byte_view bytes, time_point now);
+    void on_written(connection_id connection, std::size_t size);
+    void on_closed(
+        connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
+    [[nodiscard]] base::byte_view begin_write(connection_id connection);
+
+    void on_operation_due(http_slot& slot, time_point now);
+    void on_connection_due(http_connection& connection, time_point now);
+
+    [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size(); }
+
+private:
+    // Getting to a node.
+    http_connection* find(connection_id connection) noexcept;
+    void dispatch(http_slot& slot, time_point now);
+    const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
+    http_pool* choose_pool(const http_slot& slot, const wire::cluster_configuration& in);
+    http_pool& pool_at(const wire::endpoint_view& at, wire::service service);
+    void enqueue(http_slot& slot, http_pool& pool, time_point now);
+    void connect(http_pool& pool, time_point now);
+    void serve(http_connection& connection, time_point now);
+    void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
+    void fail_queue(http_pool& pool, time_point now);
+
+    // Talking.
+    void send(http_slot& slot, http_connection& connection, time_point now);
+    void read_answer(http_connection& connection, time_point now);
+    bool on_head(http_connection& connection, time_point now);
+    bool on_body(http_connection& connection, base::byte_view piece, time_point now);
+    void on_complete(http_connection& connection, time_point now);
+    void pause_if_full(http_connection& connection);
+    void spoil(http_connection& connection, std::string detail, time_point now);
+    void release(http_connection& connection, bool is_kept_alive, time_point now);
+    void drop(http_connection& connection);
+    void forget(http_connection& connection);
+
+    // Deciding and ending.
+    void retry(http_slot& slot, const retry_case& failed, time_point now);
+    void apply(http_slot& slot, const verdict& decided, time_point now);
+    void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);
+    void leave_place(http_slot& slot);
+    void forget_answer(http_slot& slot);
+    retry_subject subject_of(http_slot& slot) const;
+    void complete(http_slot& slot, time_point now);
+    void complete_error(
+        http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
+        time_point now);
+    void end(http_slot& slot, operation_result&& result);
+
+    engine_core& core_;
+    std::map<std::uint64_t, std::unique_ptr<http_slot>> slots_;
+    std::uint64_t next_id_ = id_mark + 1;
+    std::vector<std::unique_ptr<http_pool>> pools_;
+    // Closed by us; the driver has not said so yet.
+    std::vector<std::unique_ptr<http_connection>> closing_;
+    intrusive_list<http_slot> topology_waiters_;
+    intrusive_list<http_slot> backoff_waiters_;
+    std::size_t turn_ = 0;
+};
+
+}  // namespace reprise::engine

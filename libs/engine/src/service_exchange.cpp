@@ -1,0 +1,357 @@
+#include <reprise/engine/service_exchange.hpp>
+
+#include <chrono>
+#include <utility>
+
+#include <reprise/http/retry_after.hpp>
+#include <reprise/wire/query_outcome.hpp>
+#include <reprise/wire/row_splitter.hpp>
+#include <reprise/wire/search_outcome.hpp>
+#include <reprise/wire/view_outcome.hpp>
+
+namespace reprise::engine {
+namespace {
+
+using step = exchange_verdict::step;
+
+// Services number their errors as all SDKs do, and so do we.
+errc to_errc(wire::service_errc error) noexcept {
+    return static_cast<errc>(static_cast<int>(error));
+}
+
+exchange_verdict failure(wire::service_errc error) {
+    exchange_verdict verdict;
+    verdict.what = step::failed;
+    verdict.error = to_errc(error);
+    return verdict;
+}
+
+// A retry for `reason` if there is one.
+exchange_verdict verdict_of(wire::service_errc error, retry_reason reason) {
+    if (error == wire::service_errc::none && reason == retry_reason::unknown) {
+        return {};
+    }
+    exchange_verdict verdict = failure(error);
+    if (reason != retry_reason::unknown) {
+        verdict.what = step::retry;
+        verdict.reason = reason;
+    }
+    return verdict;
+}
+
+// What Retry-After asks for. There is no clock here: a date is read against the Date of the same
+// answer, which is the clock it was written by; without one it is ignored.
+duration retry_after(const http::header_list& headers) {
+    constexpr std::chrono::sys_seconds century_hint{
+        std::chrono::sys_days{std::chrono::year{2026} / std::chrono::January / 1}};
+    const auto asked = http::find_header(headers, "Retry-After");
+    if (!asked) {
+        return {};
+    }
+    const auto date = http::find_header(headers, "Date");
+    const auto now = date ? http::parse_http_date(*date, century_hint) : std::nullopt;
+    const bool is_number = asked->find_first_not_of("0123456789") == std::string_view::npos;
+    if (!now && !is_number) {
+        return {};
+    }
+    return http::parse_retry_after(*asked, now.value_or(century_hint))
+        .value_or(std::chrono::seconds{0});
+}
+
+void copy_call(const wire::service_call& from, http_call& to) {
+    to.method = from.method;
+    to.target = from.target;
+    to.content_type = from.content_type;
+    to.body = from.body;
+    to.rows_member = from.rows_member;
+    for (const auto& [name, value] : from.headers) {
+        to.headers.push_back({name, value});
+    }
+}
+
+// The same request each time; only the answers are read differently.
+class fixed_exchange : public http_exchange {
+public:
+    explicit fixed_exchange(wire::service_call call) : call_(std::move(call)) {}
+    void compose(http_call& call) override { copy_call(call_, call); }
+    exchange_verdict judge(const http_answer& answer) override {
+        exchange_verdict verdict = read(answer);
+        verdict.delay_floor = retry_after(answer.headers);
+        return verdict;
+    }
+
+protected:
+    virtual exchange_verdict read(const http_answer& answer) const = 0;
+
+private:
+    wire::service_call call_;
+};
+
+void tell_problem(exchange_verdict& verdict, const wire::query_outcome& outcome) {
+    if (!outcome.errors.empty()) {
+        verdict.server_code = static_cast<std::uint32_t>(outcome.errors.front().code);
+        verdict.server_text = outcome.errors.front().message;
+    }
+}
+
+// The rest of a query's or an analytics answer, or what a status alone says.
+std::expected<wire::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
+    if (answer.body.empty()) {
+        return std::unexpected(
+            failure(wire::classify_bare_status(answer.status, wire::body_state::empty)));
+    }
+    auto outcome = wire::parse_query_outcome(answer.body);
+    if (!outcome) {
+        exchange_verdict verdict =
+            failure(wire::classify_bare_status(answer.status, wire::body_state::unreadable));
+        verdict.server_text = to_string(outcome.error());
+        return std::unexpected(std::move(verdict));
+    }
+    return std::move(*outcome);
+}
+
+class analytics_exchange final : public fixed_exchange {
+public:
+    using fixed_exchange::fixed_exchange;
+
+private:
+    exchange_verdict read(const http_answer& answer) const override {
+        const auto outcome = outcome_of(answer);
+        if (!outcome) {
+            return outcome.error();
+        }
+        const auto judged = wire::classify_analytics(answer.status, *outcome);
+        exchange_verdict verdict = verdict_of(
+            judged.error, judged.retry == wire::analytics_retry::none
+                              ? retry_reason::unknown
+                              : retry_reason::analytics_temporary_failure);
+        tell_problem(verdict, *outcome);
+        return verdict;
+    }
+};
+
+class search_exchange final : public fixed_exchange {
+public:
+    using fixed_exchange::fixed_exchange;
+
+private:
+    exchange_verdict read(const http_answer& answer) const override {
+        const auto judged = wire::classify_search(answer.status, answer.body);
+        exchange_verdict verdict = verdict_of(
+            judged.error, judged.retry == wire::search_retry::none
+                              ? retry_reason::unknown
+                              : retry_reason::search_too_many_requests);
+        if (verdict.what != step::done) {
+            const auto outcome = wire::parse_search_outcome(answer.body);
+            verdict.server_text =
+                outcome ? outcome->error : std::string(answer.body.substr(0, 512));
+        }
+        return verdict;
+    }
+};
+
+class view_exchange final : public fixed_exchange {
+public:
+    using fixed_exchange::fixed_exchange;
+
+private:
+    exchange_verdict read(const http_answer& answer) const override {
+        const auto judged = wire::classify_view(answer.status, answer.body);
+        retry_reason reason = retry_reason::unknown;
+        if (judged.retry == wire::view_retry::temporary_failure) {
+            reason = retry_reason::views_temporary_failure;
+        } else if (judged.retry == wire::view_retry::no_active_partition) {
+            reason = retry_reason::views_no_active_partition;
+        }
+        exchange_verdict verdict = verdict_of(judged.error, reason);
+        if (verdict.what != step::done) {
+            verdict.server_text = answer.body.substr(0, 512);
+        }
+        return verdict;
+    }
+};
+
+class management_exchange final : public fixed_exchange {
+public:
+    using fixed_exchange::fixed_exchange;
+
+private:
+    exchange_verdict read(const http_answer& answer) const override {
+        if (answer.status >= 200 && answer.status < 300) {
+            return {};
+        }
+        exchange_verdict verdict = failure(wire::service_errc::internal_server_failure);
+        if (answer.status == 401 || answer.status == 403) {
+            verdict.error = errc::authentication_failure;
+        } else if (answer.status >= 400 && answer.status < 500) {
+            verdict.error = errc::invalid_argument;
+        } else if (answer.status == 503) {
+            verdict.error = errc::service_not_available;
+        }
+        verdict.server_text = answer.body.substr(0, 512);
+        return verdict;
+    }
+};
+
+// A statement sent as it is, or prepared first.
+class query_exchange final : public http_exchange {
+public:
+    query_exchange(wire::query_request asked, query_plan plan)
+        : asked_(std::move(asked)), plan_(std::move(plan)) {}
+
+    void compose(http_call& call) override {
+        wire::query_request sent = asked_;
+        phase_ = choose(sent);
+        if (const auto made = wire::make_query_call(sent)) {
+            copy_call(*made, call);
+        }
+        if (phase_ == phase::preparing) {
+            call.rows_member.clear();  // the only row is not the user's
+        }
+    }
+
+    exchange_verdict judge(const http_answer& answer) override {
+        const auto outcome = outcome_of(answer);
+        if (!outcome) {
+            return outcome.error();
+        }
+        const auto judged = wire::classify_query(answer.status, *outcome);
+        exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
+        tell_problem(verdict, *outcome);
+        verdict.delay_floor = retry_after(answer.headers);
+        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache) {
+            plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
+        }
+        if (verdict.what == step::done && phase_ == phase::preparing) {
+            return remember_row(answer);
+        }
+        if (verdict.what == step::done && phase_ == phase::preparing_and_running &&
+            !outcome->prepared_name.empty()) {
+            plan_.cache->put(asked_.statement, asked_.query_context, {outcome->prepared_name, {}});
+        }
+        return verdict;
+    }
+
+private:
+    enum class phase : std::uint8_t { plain, preparing, preparing_and_running, running };
+
+    static retry_reason reason_of(wire::query_retry retry) noexcept {
+        switch (retry) {
+            case wire::query_retry::prepared_statement_failure:
+                return retry_reason::query_prepared_statement_failure;
+            case wire::query_retry::index_not_found:
+                return retry_reason::query_index_not_found;
+            case wire::query_retry::indicated_by_server:
+                return retry_reason::service_response_code_indicated;
+            case wire::query_retry::none:
+                break;
+        }
+        return retry_reason::unknown;
+    }
+
+    // Fills in how the statement is named in the request to come.
+    phase choose(wire::query_request& sent) {
+        used_name_.clear();
+        if (!plan_.cache) {
+            return phase::plain;
+        }
+        const auto* known = plan_.cache->find(asked_.statement, asked_.query_context);
+        if (known != nullptr && !(plan_.is_enhanced && known->is_legacy())) {
+            sent.statement.clear();
+            sent.prepared_name = known->name;
+            sent.encoded_plan = known->encoded_plan;
+            used_name_ = known->name;
+            return phase::running;
+        }
+        sent.statement = wire::make_prepare_statement(asked_.statement);
+        sent.is_auto_execute = plan_.is_enhanced;
+        return plan_.is_enhanced ? phase::preparing_and_running : phase::preparing;
+    }
+
+    exchange_verdict remember_row(const http_answer& answer) {
+        wire::row_splitter splitter("results");
+        splitter.feed(base::as_bytes(answer.body));
+        const auto event = splitter.next();
+        const auto row = event && *event == wire::row_event::row
+                             ? wire::parse_prepared_row(splitter.row())
+                             : std::unexpected(wire::outcome_error{});
+        if (!row) {
+            exchange_verdict verdict = failure(wire::service_errc::prepared_statement_failure);
+            verdict.server_text = "the answer to PREPARE names no plan";
+            return verdict;
+        }
+        plan_.cache->put(asked_.statement, asked_.query_context, {row->name, row->encoded_plan});
+        exchange_verdict verdict;
+        verdict.what = step::next;
+        return verdict;
+    }
+
+    wire::query_request asked_;
+    query_plan plan_;
+    phase phase_ = phase::plain;
+    std::string used_name_;
+};
+
+http_request request_for(const wire::service_call& call, std::string operation) {
+    http_request made;
+    made.service = call.service;
+    made.operation = std::move(operation);
+    made.is_idempotent = call.is_idempotent;
+    return made;
+}
+
+template <class Exchange>
+service_request fixed_request(wire::service_call_result call, std::string operation) {
+    if (!call) {
+        return std::unexpected(std::move(call.error()));
+    }
+    http_request made = request_for(*call, std::move(operation));
+    made.exchange = std::make_unique<Exchange>(std::move(*call));
+    return made;
+}
+
+}  // namespace
+
+service_request make_query_operation(wire::query_request asked, query_plan plan) {
+    // Checked here once: what differs later are texts of our own.
+    const auto call = wire::make_query_call(asked);
+    if (!call) {
+        return std::unexpected(call.error());
+    }
+    http_request made = request_for(*call, "query");
+    made.statement = asked.statement;
+    made.context_id = asked.client_context_id;
+    made.exchange = std::make_unique<query_exchange>(std::move(asked), std::move(plan));
+    return made;
+}
+
+service_request make_analytics_operation(const wire::analytics_request& asked) {
+    auto made = fixed_request<analytics_exchange>(wire::make_analytics_call(asked), "analytics");
+    if (made) {
+        made->statement = asked.statement;
+        made->context_id = asked.client_context_id;
+    }
+    return made;
+}
+
+service_request make_search_operation(const wire::search_request& asked) {
+    return fixed_request<search_exchange>(wire::make_search_call(asked), "search");
+}
+
+service_request make_view_operation(const wire::view_request& asked) {
+    auto made = fixed_request<view_exchange>(wire::make_view_call(asked), "view");
+    if (made) {
+        made->bucket = asked.bucket;
+    }
+    return made;
+}
+
+http_request make_management_operation(wire::service_call call) {
+    call.is_idempotent = call.method == "GET" || call.method == "HEAD";
+    call.rows_member = {};
+    http_request made = request_for(call, "management");
+    made.exchange = std::make_unique<management_exchange>(std::move(call));
+    return made;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,126 @@
+#pragma once
+
+// The HTTP side of scripted servers: reads whole requests and answers as the test says.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/ids.hpp>
+#include <reprise/http/encode.hpp>
+#include <reprise/http/request_parser.hpp>
+
+namespace reprise::engine::testing {
+
+struct seen_http_request {
+    std::size_t node = 0;
+    std::uint16_t port = 0;
+    connection_id connection{};
+    http::request request;
+    time_point at{};
+};
+
+struct scripted_http_answer {
+    int status = 200;
+    http::header_list headers{};
+    std::string body{};
+    std::string raw{};       // non-empty: these bytes instead
+    bool is_silent = false;  // no answer
+    bool closes = false;     // closes after what was answered, if anything
+};
+
+// An answer whose bytes are exactly these, then the connection ends.
+inline scripted_http_answer cut_answer(std::string raw) {
+    scripted_http_answer answer;
+    answer.raw = std::move(raw);
+    answer.closes = true;
+    return answer;
+}
+
+inline scripted_http_answer closing() {
+    scripted_http_answer answer;
+    answer.is_silent = true;
+    answer.closes = true;
+    return answer;
+}
+
+inline std::vector<std::byte> bytes_of(const scripted_http_answer& answer) {
+    std::vector<std::byte> out;
+    if (!answer.raw.empty()) {
+        const auto raw = base::as_bytes(answer.raw);
+        out.assign(raw.begin(), raw.end());
+    } else if (!answer.is_silent) {
+        http::outgoing_response response;
+        response.status = answer.status;
+        response.headers = &answer.headers;
+        response.body = base::as_bytes(answer.body);
+        (void)http::encode_response(out, response);
+    }
+    return out;
+}
+
+// Sends one POST and takes 2xx for success; what else an answer means is said by the test.
+class test_exchange final : public http_exchange {
+public:
+    using judging = std::function<exchange_verdict(const http_answer&)>;
+    explicit test_exchange(std::string body, std::string rows_member = {}, judging judge = {})
+        : body_(std::move(body)), rows_member_(std::move(rows_member)), judge_(std::move(judge)) {}
+
+    void compose(http_call& call) override {
+        call.target = "/query/service";
+        call.content_type = "application/json";
+        call.body = body_;
+        call.rows_member = rows_member_;
+    }
+    exchange_verdict judge(const http_answer& answer) override {
+        if (judge_) {
+            return judge_(answer);
+        }
+        exchange_verdict verdict;
+        if (answer.status != 200) {
+            verdict.what = exchange_verdict::step::failed;
+        }
+        return verdict;
+    }
+
+private:
+    std::string body_;
+    std::string rows_member_;
+    judging judge_;
+};
+
+inline http_request query_request(
+    std::string_view body, test_exchange::judging judge = {}, std::string rows_member = "results") {
+    http_request made;
+    made.is_idempotent = false;
+    made.exchange = std::make_unique<test_exchange>(
+        std::string(body), std::move(rows_member), std::move(judge));
+    return made;
+}
+
+inline http_request readonly_request(std::string_view body, test_exchange::judging judge = {}) {
+    http_request made = query_request(body, std::move(judge));
+    made.is_idempotent = true;
+    return made;
+}
+
+// Every answer is tried again for this reason.
+inline test_exchange::judging always_retry(retry_reason reason, duration floor = duration::zero()) {
+    return [reason, floor](const http_answer& answer) {
+        exchange_verdict verdict;
+        if (answer.status == 200) {
+            return verdict;
+        }
+        verdict.what = exchange_verdict::step::retry;
+        verdict.reason = reason;
+        verdict.error = errc::temporary_failure;
+        verdict.delay_floor = floor;
+        return verdict;
+    };
+}
+
+}  // namespace reprise::engine::testing

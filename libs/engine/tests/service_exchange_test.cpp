@@ -1,0 +1,254 @@
+#include <gtest/gtest.h>
+
+#include <reprise/engine/service_exchange.hpp>
+
+#include "engine_driver.hpp"
+
+// What the answers of the HTTP services lead to, through the engine and its orchestrator.
+
+namespace reprise::engine::testing {
+namespace {
+
+constexpr wire::service all_services[] = {
+    wire::service::query, wire::service::analytics, wire::service::search, wire::service::views,
+    wire::service::management};
+
+class service_rules : public ::testing::Test {
+protected:
+    service_rules() : cluster_(2) {
+        std::uint16_t port = 9000;
+        for (const wire::service service : all_services) {
+            for (scripted_node& node : cluster_.nodes) {
+                node.services.set(service, wire::transport::plain, port);
+            }
+            ++port;
+        }
+    }
+    using answers = std::vector<scripted_http_answer>;
+
+    static scripted_http_answer answer(int status, std::string body) {
+        scripted_http_answer made;
+        made.status = status;
+        made.body = std::move(body);
+        return made;
+    }
+    static scripted_http_answer query_error(int code, std::string message, bool retry = false) {
+        return answer(
+            200, R"({"results":[],"errors":[{"code":)" + std::to_string(code) + R"(,"msg":")" +
+                     message + R"(","retry":)" + (retry ? "true" : "false") +
+                     R"(}],"status":"errors"})");
+    }
+    static scripted_http_answer success() {
+        return answer(200, R"({"results":[1],"hits":[],"rows":[],"status":"success"})");
+    }
+    // Answers one after the other, the last one again and again.
+    engine_driver::outcome_ptr run(engine_driver& driver, service_request request, answers with) {
+        cluster_.on_http = [with = std::move(with),
+                            next = std::size_t{0}](const seen_http_request&) mutable {
+            return with[std::min(next++, with.size() - 1)];
+        };
+        driver.connect();
+        EXPECT_TRUE(request.has_value());
+        request->timeout = 1s;
+        auto done = driver.start_http(std::move(*request));
+        driver.advance(1100ms);
+        EXPECT_EQ(done->calls, 1);
+        return done;
+    }
+    static service_request readonly_query() {
+        wire::query_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        return make_query_operation(asked);
+    }
+    static service_request writing_query() {
+        wire::query_request asked;
+        asked.statement = "DELETE FROM t";
+        return make_query_operation(asked);
+    }
+    void expect_retried(
+        service_request request, const scripted_http_answer& first, retry_reason reason) {
+        cluster_.http_requests.clear();
+        engine_driver driver(cluster_);
+        const auto done = run(driver, std::move(request), {first, success()});
+        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+        ASSERT_NE(done->result.history, nullptr);
+        EXPECT_EQ(done->result.history->entries[0].reason, reason);
+        EXPECT_EQ(cluster_.http_requests.size(), 2U);
+    }
+    void expect_failed(service_request request, const scripted_http_answer& only, errc error) {
+        cluster_.http_requests.clear();
+        engine_driver driver(cluster_);
+        const auto done = run(driver, std::move(request), {only, success()});
+        EXPECT_EQ(done->result.ec, error) << done->result.ec.message();
+        EXPECT_EQ(cluster_.http_requests.size(), 1U);
+    }
+
+    scripted_cluster cluster_;
+};
+
+TEST_F(service_rules, RH_20_an_index_that_is_not_there_yet_is_waited_for) {
+    expect_retried(
+        readonly_query(), query_error(5000, "queryport.indexNotFound"),
+        retry_reason::query_index_not_found);
+    expect_failed(
+        readonly_query(), query_error(5000, "something else"), errc::internal_server_failure);
+}
+
+TEST_F(service_rules, RH_42_an_error_flagged_by_the_server_is_tried_again_but_for_12016) {
+    expect_retried(
+        readonly_query(), query_error(12037, "later", true),
+        retry_reason::service_response_code_indicated);
+    expect_failed(readonly_query(), query_error(12016, "no index", true), errc::index_not_found);
+    expect_failed(readonly_query(), query_error(12037, "later", false), errc::index_failure);
+}
+
+TEST_F(service_rules, RH_24_other_answers_are_not_tried_again) {
+    expect_failed(writing_query(), query_error(3000, "syntax"), errc::parsing_failure);
+    expect_failed(writing_query(), query_error(13014, "who?"), errc::authentication_failure);
+    expect_failed(writing_query(), answer(503, ""), errc::service_not_available);
+}
+
+TEST_F(service_rules, RH_21_analytics_says_that_it_is_busy) {
+    for (const int code : {23000, 23003, 23007}) {
+        wire::analytics_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        expect_retried(
+            make_analytics_operation(asked), query_error(code, "busy"),
+            retry_reason::analytics_temporary_failure);
+    }
+}
+
+TEST_F(service_rules, RH_22_too_many_searches_are_repeated_unless_a_limit_is_named) {
+    wire::search_request asked;
+    asked.index = "i";
+    asked.query = wire::make_match_all_query();
+    expect_retried(
+        make_search_operation(asked), answer(429, R"({"error":"slow down","status":"fail"})"),
+        retry_reason::search_too_many_requests);
+    expect_failed(
+        make_search_operation(asked),
+        answer(429, R"({"error":"num_concurrent_requests","status":"fail"})"), errc::rate_limited);
+}
+
+TEST_F(service_rules, RH_23_views_by_status_and_text) {
+    wire::view_request asked;
+    asked.bucket = "travel";
+    asked.design_document = "d";
+    asked.view = "v";
+    expect_retried(
+        make_view_operation(asked), answer(302, ""), retry_reason::views_no_active_partition);
+    expect_retried(
+        make_view_operation(asked), answer(404, R"({"error":"not_found","reason":"missing"})"),
+        retry_reason::views_temporary_failure);
+    expect_failed(
+        make_view_operation(asked), answer(404, R"({"error":"not_found","reason":"deleted"})"),
+        errc::view_not_found);
+}
+
+TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get) {
+    wire::service_call call;
+    call.target = "/pools";
+    EXPECT_TRUE(make_management_operation(call).is_idempotent);
+    call.method = "POST";
+    EXPECT_FALSE(make_management_operation(call).is_idempotent);
+    EXPECT_TRUE(readonly_query()->is_idempotent);
+    EXPECT_FALSE(writing_query()->is_idempotent);
+}
+
+// --- prepared statements ------------------------------------------------------------------------
+
+class prepared_statements : public service_rules {
+protected:
+    static service_request prepared(const query_plan& plan) {
+        wire::query_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        return make_query_operation(asked, plan);
+    }
+    static scripted_http_answer prepared_and_run(const std::string& name) {
+        return answer(200, R"({"results":[1],"prepared":")" + name + R"(","status":"success"})");
+    }
+    std::string body(std::size_t request) const {
+        return cluster_.http_requests.at(request).request.body;
+    }
+};
+
+TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
+    query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    engine_driver driver(cluster_);
+    const auto first = run(driver, prepared(plan), {prepared_and_run("p1"), success()});
+    EXPECT_FALSE(first->result.ec);
+    EXPECT_EQ(first->result.http->rows.size(), 1U);
+    const auto second = driver.start_http(std::move(*prepared(plan)));
+    driver.advance(10ms);
+    EXPECT_FALSE(second->result.ec);
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    EXPECT_NE(body(0).find("PREPARE SELECT 1"), std::string::npos) << body(0);
+    EXPECT_NE(body(0).find("\"auto_execute\":true"), std::string::npos) << body(0);
+    EXPECT_NE(body(1).find("\"prepared\":\"p1\""), std::string::npos) << body(1);
+    EXPECT_EQ(body(1).find("SELECT"), std::string::npos) << body(1);
+}
+
+TEST_F(prepared_statements, RH_20_forgotten_by_the_service_they_are_prepared_again) {
+    query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    plan.cache->put("SELECT 1", "", {"old", ""});
+    engine_driver driver(cluster_);
+    const auto done =
+        run(driver, prepared(plan),
+            {query_error(4040, "No such prepared statement"), prepared_and_run("new")});
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    EXPECT_EQ(done->result.retry_attempts, 1U);
+    EXPECT_EQ(
+        done->result.history->entries[0].reason, retry_reason::query_prepared_statement_failure);
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    EXPECT_NE(body(0).find("\"prepared\":\"old\""), std::string::npos);
+    EXPECT_NE(body(1).find("PREPARE SELECT 1"), std::string::npos);
+    EXPECT_EQ(plan.cache->find("SELECT 1")->name, "new");
+}
+
+TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_their_plan) {
+    query_plan plan{std::make_shared<wire::prepared_cache>(), false};
+    engine_driver driver(cluster_);
+    const auto done = run(
+        driver, prepared(plan),
+        {answer(200, R"({"results":[{"name":"p1","encoded_plan":"cGxhbg=="}],"status":"success"})"),
+         success()});
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    EXPECT_EQ(done->result.retry_attempts, 0U) << "the second part is no retry";
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    EXPECT_NE(body(1).find("\"encoded_plan\":\"cGxhbg==\""), std::string::npos) << body(1);
+    ASSERT_EQ(done->result.http->rows.size(), 1U);
+    EXPECT_EQ(done->result.http->rows[0], "1") << "the plan is no row of the user's";
+}
+
+// --- Retry-After --------------------------------------------------------------------------------
+
+TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_of_the_answer) {
+    for (const auto& headers :
+         {http::header_list{{"Retry-After", "2"}},
+          http::header_list{
+              {"Date", "Sun, 15 Nov 2026 08:00:00 GMT"},
+              {"Retry-After", "Sun, 15 Nov 2026 08:00:02 GMT"}}}) {
+        cluster_.http_requests.clear();
+        scripted_http_answer busy = query_error(23000, "busy");
+        busy.headers = headers;
+        cluster_.on_http = [&](const seen_http_request&) {
+            return cluster_.http_requests.size() == 1 ? busy : success();
+        };
+        engine_driver driver(cluster_);
+        driver.connect();
+        wire::analytics_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        auto done = driver.start_http(std::move(*make_analytics_operation(asked)));
+        driver.advance(1990ms);
+        EXPECT_EQ(done->calls, 0);
+        driver.advance(20ms);
+        EXPECT_EQ(done->calls, 1);
+    }
+}
+
+}  // namespace
+}  // namespace reprise::engine::testing
