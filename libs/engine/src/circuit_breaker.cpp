@@ -4,6 +4,8 @@
 
 #include <reprise/engine/errc.hpp>
 
+#include "planted_bug.hpp"
+
 namespace reprise::engine {
 
 circuit_breaker::circuit_breaker(circuit_breaker_options options) : options_(std::move(options)) {}
@@ -55,6 +57,9 @@ void circuit_breaker::on_canary_lost(time_point now) noexcept {
 }
 
 bool circuit_breaker::close() noexcept {
+    if (planted(bug::breaker_stuck_half_open) && state_ == breaker_state::half_open) {
+        return false;
+    }
     const bool was_closed = state_ == breaker_state::closed;
     state_ = breaker_state::closed;
     window_start_.reset();

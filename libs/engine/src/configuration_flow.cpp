@@ -6,6 +6,7 @@
 #include <reprise/wire/cluster_messages.hpp>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 
@@ -20,8 +21,10 @@ bool engine_core::apply_configuration(
         log(log_level::warn, "configuration refused: " + wire::to_string(parsed.error()));
         return false;
     }
-    const bool is_newer =
-        !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
+    const bool is_newer = !bucket.configuration ||
+                          (*parsed)->revision() > bucket.configuration->revision() ||
+                          (planted(bug::older_configuration_taken) &&
+                           (*parsed)->revision() < bucket.configuration->revision());
 #if defined(REPRISE_MUTANT_VB_09)
     const bool is_ours = true;
 #else
@@ -48,7 +51,9 @@ void engine_core::install(
                              (bucket.name.empty() ? "the cluster" : bucket.name));
     sync_links(bucket, now);
 #if !defined(REPRISE_MUTANT_VB_06)
-    wake(bucket.not_my_vbucket_waiters, now);
+    if (!planted(bug::wake_up_lost_on_map)) {
+        wake(bucket.not_my_vbucket_waiters, now);
+    }
 #endif
     wake(bucket.topology_waiters, now);
     http_.on_topology(now);

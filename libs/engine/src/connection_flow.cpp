@@ -7,6 +7,7 @@
 #include <reprise/wire/session_messages.hpp>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
@@ -107,7 +108,7 @@ void engine_core::on_connect_failed(
     log(log_level::warn, "cannot connect to " + endpoint.name + ": " +
                              std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
                              std::string(text));
-    const bool is_terminal = is_tls_failure(failure);
+    const bool is_terminal = is_tls_failure(failure) || planted(bug::terminal_state_too_eager);
     endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
     refresh_terminal_states();
     finish_connection(*connection, 0, true, now);
@@ -170,7 +171,8 @@ void engine_core::on_bootstrap_step(kv_connection& connection, time_point now) {
     if (bootstrap.error_map()) {
         take_error_map(*connection.link->endpoint, bootstrap.error_map());
     }
-    if (bootstrap.is_authenticated() && connection.link->endpoint->is_auth_refused) {
+    if (bootstrap.is_authenticated() && connection.link->endpoint->is_auth_refused &&
+        !planted(bug::terminal_state_not_cleared)) {
         connection.link->endpoint->is_auth_refused = false;
         refresh_terminal_states();
     }
@@ -251,7 +253,9 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
         return;  // the configuration does not have this node any more
     }
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
-    wake(link.waiters, now);
+    if (!planted(bug::wake_up_lost_on_connection)) {
+        wake(link.waiters, now);
+    }
     wake(bucket.topology_waiters, now);
     sync_links(bucket, now);
 }
@@ -338,12 +342,16 @@ void engine_core::finish_connection(
 void engine_core::requeue(
     std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
     for (operation_slot* slot : slots) {
-        const bool was_sent =
-            slot->state == operation_state::on_wire && slot->wire_offset < sent_end;
+        const bool was_sent = slot->state == operation_state::on_wire &&
+                              slot->wire_offset < sent_end &&
+                              !planted(bug::retry_write_after_close);
         const bool was_handed = slot->state == operation_state::on_wire;
         slot->connection = nullptr;
         wheel_.disarm(*slot);
         slot->state = operation_state::running;
+        if (planted(bug::operation_lost_at_disconnect) && !was_handed) {
+            continue;
+        }
         if (was_sent) {
             retry_case failed;
             failed.reason = retry_reason::socket_closed_while_in_flight;
@@ -401,7 +409,8 @@ base::byte_view engine_core::begin_write(connection_id id, time_point now) {
 // Encodes the first of the ready list. False: nothing more can be sent now.
 bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
     operation_slot* slot = connection.ready.front();
-    if (slot == nullptr || connection.waiting.operation_count() >= options_.pipeline_credit) {
+    const bool has_credit = connection.waiting.operation_count() < options_.pipeline_credit;
+    if (slot == nullptr || (!has_credit && !planted(bug::credit_ignored))) {
         return false;
     }
     const auto opaque = connection.waiting.insert(

@@ -112,6 +112,7 @@ private:
         time_point started{};
         std::int32_t endpoint = -1;
         std::string_view key{};
+        operation_id id{};
     };
     void record(operation_history& history, const decided_attempt& what, time_point now);
     void tell(const decision_record& line, time_point now);

@@ -62,7 +62,8 @@ void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
          slot.attempts,
          slot.started,
          slot.endpoint,
-         {}},
+         {},
+         slot.id},
         now);
     if (!decided.is_retry) {
         return complete_error(slot, decided.error, decided.is_ambiguous, decided.cause, now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -105,7 +106,8 @@ void engine_core::connect(node_link& link, time_point now) {
 // by all its clients at the same moment.
 void engine_core::reconnect_later(node_link& link, bool has_failed, time_point now) {
     link.has_failed = link.has_failed || has_failed;
-    if (is_closed_ || link.is_retired) {
+    const bool is_tired = planted(bug::reconnect_given_up) && link.failures >= 4;
+    if (is_closed_ || link.is_retired || is_tired) {
         return;
     }
 #if defined(REPRISE_MUTANT_RH_39)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -79,10 +80,16 @@ void engine_core::complete_error(
 // waits in a backoff was answered with "nothing done", or was never sent.
 void engine_core::time_out(operation_slot& slot, time_point now) {
 #if defined(REPRISE_MUTANT_RH_29)
-    const bool is_ambiguous = slot.state != operation_state::on_wire && !slot.is_idempotent;
+    bool is_ambiguous = slot.state != operation_state::on_wire && !slot.is_idempotent;
 #else
-    const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
+    bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
 #endif
+    if (planted(bug::timeout_hides_ambiguity)) {
+        is_ambiguous = false;
+    }
+    if (planted(bug::timeout_invents_ambiguity) && slot.attempts > 0) {
+        is_ambiguous = !slot.is_idempotent;
+    }
     kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     leave_place(slot);

@@ -7,6 +7,7 @@
 #include <reprise/wire/vbucket.hpp>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -245,7 +246,7 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
     record(
         slot.history,
         {to_string(slot.request.kind), slot.failed, decided, slot.attempts, slot.started,
-         slot.endpoint, slot.request.key.text()},
+         slot.endpoint, slot.request.key.text(), slot.id()},
         now);
     if (!decided.is_retry) {
         failure_note note;
@@ -268,13 +269,20 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
     slot.reasons.insert(slot.failed.reason);
     slot.budget_cost = decided.budget_cost;
     slot.memory = decided.memory.value_or(slot.memory);
+    if (planted(bug::increment_doubled_on_retry)) {
+        slot.request.delta *= 2;
+    }
+    if (planted(bug::deadline_off_by_delay)) {
+        slot.deadline = add_saturated(slot.deadline, decided.delay);
+    }
     // After an answer "now" is now. Before one, a loop without any answer between must go through
     // the timer, or a strategy that always says zero would never let go.
     if (decided.delay == duration::zero() && !decided.is_capped &&
         slot.failed.stage != attempt_stage::dispatch) {
         return dispatch(slot, true, now);
     }
-    park(slot, list_for(slot), add_saturated(now, decided.delay));
+    const bool is_early = planted(bug::retry_too_early) && !decided.is_capped;
+    park(slot, list_for(slot), add_saturated(now, is_early ? decided.delay / 2 : decided.delay));
 }
 
 void engine_core::record(operation_history& history, const decided_attempt& what, time_point now) {
@@ -307,6 +315,7 @@ void engine_core::record(operation_history& history, const decided_attempt& what
     if (options_.log_keys) {
         line.key = what.key;
     }
+    line.id = what.id.value;
     tell(line, now);
 }
 
@@ -333,7 +342,7 @@ void engine_core::fail_unclassified(
     record(
         slot.history,
         {to_string(slot.request.kind), slot.failed, *decided, slot.attempts, slot.started,
-         slot.endpoint, slot.request.key.text()},
+         slot.endpoint, slot.request.key.text(), slot.id()},
         now);
     complete_error(slot, decided->error, std::move(note), now);
 }

@@ -6,6 +6,8 @@
 
 #include <reprise/engine/retry_history.hpp>
 
+#include "planted_bug.hpp"
+
 namespace reprise::engine {
 
 // The history of an operation while it lives: four entries inside, a block of its own from the
@@ -25,7 +27,9 @@ public:
         if (!more_) {
             more_ = std::make_unique<bounded_history<history_entry>>();
             for (const history_entry& early : inline_) {
-                more_->push(early);
+                if (!planted(bug::history_torn)) {
+                    more_->push(early);
+                }
             }
         }
         more_->push(entry);

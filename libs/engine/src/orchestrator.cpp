@@ -5,6 +5,8 @@
 
 #include <reprise/engine/shipped_strategies.hpp>
 
+#include "planted_bug.hpp"
+
 namespace reprise::engine {
 namespace {
 
@@ -108,8 +110,13 @@ std::optional<verdict> orchestrator::decide(
     if (auto final = forbidden(failed, subject)) {
         return final;
     }
-    if (info(failed.reason).always_retry) {
-        duration delay = controlled_backoff(subject.attempts);
+    if (planted(bug::not_my_vbucket_leaked) && subject.attempts >= 2 &&
+        failed.reason == retry_reason::kv_not_my_vbucket) {
+        return refused(failed.own_error, retry_refusal::strategy_said_no);
+    }
+    if (info(failed.reason).always_retry && !planted(bug::always_retry_asks_strategy)) {
+        const std::uint32_t step = planted(bug::ladder_off_by_one) ? 1 : 0;
+        duration delay = controlled_backoff(subject.attempts + step);
 #if !defined(REPRISE_MUTANT_VB_05)
         if (failed.reason == retry_reason::kv_not_my_vbucket && not_my_vbucket_delay_) {
             delay = *not_my_vbucket_delay_;
@@ -157,6 +164,9 @@ void orchestrator::on_success(
     const retry_subject& subject, std::uint32_t cost, time_point now) noexcept {
     if (budget_) {
         budget_->on_success(cost, subject.attempts + 1, now);
+        if (planted(bug::double_refund)) {
+            budget_->on_success(cost, subject.attempts + 1, now);
+        }
     }
     request_strategy* strategy = subject.strategy != nullptr ? subject.strategy : strategy_.get();
     strategy->on_success(make_snapshot({}, subject, strategy, 0, now));
@@ -172,11 +182,17 @@ verdict orchestrator::conclude(
     const bool is_no = !action.delay();
 #endif
     if (is_no) {
+        if (planted(bug::budget_charged_on_refusal) && budget_) {
+            static_cast<void>(budget_->try_pay(describe(failed.own_error), now));
+        }
         return refused(
             action.error() ? action.error() : make_error_code(failed.own_error),
             retry_refusal::strategy_said_no);
     }
-    verdict result = schedule(*action.delay(), failed.stage, subject, parked_count, now);
+    const duration delay = planted(bug::strategy_delay_ignored)
+                               ? controlled_backoff(subject.attempts)
+                               : *action.delay();
+    verdict result = schedule(delay, failed.stage, subject, parked_count, now);
     if (!result.is_retry) {
         return result;
     }
@@ -212,7 +228,7 @@ verdict orchestrator::schedule(
 #else
     const bool is_full = is_waiting && parked_count >= parked_count_max_;
 #endif
-    if (is_full) {
+    if (is_full && !planted(bug::parked_bound_ignored)) {
         return refused(errc::retry_queue_full, retry_refusal::queue_full);
     }
     verdict result;
@@ -220,7 +236,7 @@ verdict orchestrator::schedule(
     result.delay = delay;
 #if !defined(REPRISE_MUTANT_RH_13)
     const duration left = time_left(now, subject.deadline);
-    if (delay >= left && delay > duration::zero()) {
+    if (delay >= left && delay > duration::zero() && !planted(bug::forget_cap)) {
         result.delay = left;
         result.is_capped = true;
     }

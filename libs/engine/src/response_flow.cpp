@@ -6,6 +6,7 @@
 #include <reprise/wire/compression.hpp>
 
 #include "engine_core.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -96,6 +97,9 @@ void engine_core::on_success(
     result.vbucket = slot.vbucket;
     const std::shared_ptr<const wire::error_map> map = connection.link->endpoint->error_map;
     auto decoded = decode_result(slot.request, frame, source, map.get(), result);
+    if (planted(bug::cas_of_answer_lost) && slot.attempts > 0) {
+        result.cas = 0;
+    }
     if (decoded) {
         return complete(slot, std::move(result), now);
     }
@@ -152,7 +156,8 @@ void engine_core::on_retryable(
             bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
         }
 #if !defined(REPRISE_MUTANT_RH_41)
-        if (entry != nullptr && entry->state == collection_state::known) {
+        if (entry != nullptr && entry->state == collection_state::known &&
+            !planted(bug::stale_collection_id)) {
             entry->state = collection_state::unknown;
         }
 #else

@@ -1,5 +1,7 @@
 #include "route.hpp"
 
+#include "planted_bug.hpp"
+
 namespace reprise::engine {
 namespace {
 
@@ -31,7 +33,7 @@ std::optional<wire::node_index> choose_node(
         state.map = route_map::current;
     }
     std::optional<wire::node_index> node;
-    if (replica != 0) {
+    if (replica != 0 && !planted(bug::replica_read_from_active)) {
         node = configuration.replica_node(vbucket, replica);
     } else if (state.map == route_map::forward) {
         node = configuration.forward_node(vbucket);
@@ -60,6 +62,9 @@ route_step on_not_my_vbucket(
 #else
         return route_step::at_once;
 #endif
+    }
+    if (planted(bug::back_to_current_map)) {
+        state.map = route_map::current;
     }
     return route_step::wait;
 }

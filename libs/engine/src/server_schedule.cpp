@@ -1,5 +1,7 @@
 #include "server_schedule.hpp"
 
+#include "planted_bug.hpp"
+
 namespace reprise::engine {
 namespace {
 
@@ -22,7 +24,8 @@ std::optional<server_retry_rule> server_schedule::on_failure(
 #if defined(REPRISE_MUTANT_EM_11)
     const bool is_other = status_ == 0;
 #else
-    const bool is_other = status != status_;
+    const bool is_other =
+        status != status_ && !(planted(bug::error_map_count_not_reset) && status_ != 0);
 #endif
     if (is_other) {
         *this = {};
