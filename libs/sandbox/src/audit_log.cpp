@@ -45,6 +45,20 @@ std::string_view to_string(answer_fate fate) noexcept {
             return "withheld";
         case answer_fate::closed:
             return "closed";
+        case answer_fate::doubled:
+            return "doubled";
+        case answer_fate::misaddressed:
+            return "misaddressed";
+        case answer_fate::truncated:
+            return "truncated";
+        case answer_fate::garbled:
+            return "garbled";
+        case answer_fate::trickled:
+            return "trickled";
+        case answer_fate::pending:
+            return "pending";
+        case answer_fate::committed:
+            return "committed";
     }
     return "unknown";
 }

@@ -36,6 +36,22 @@ std::string_view to_string(cluster_errc code) noexcept {
             return "map does not fit";
         case cluster_errc::too_many_connections:
             return "too many connections";
+        case cluster_errc::too_many_nodes:
+            return "too many nodes";
+        case cluster_errc::not_failed_over:
+            return "node was not failed over";
+        case cluster_errc::rebalance_running:
+            return "a rebalance is running";
+        case cluster_errc::no_rebalance:
+            return "no rebalance is running";
+        case cluster_errc::no_replica:
+            return "a vbucket of the node has no other copy";
+        case cluster_errc::connections_refused:
+            return "node refuses connections";
+        case cluster_errc::nothing_older:
+            return "node knows no older configuration";
+        case cluster_errc::unknown_code:
+            return "unknown error code";
     }
     return "unknown";
 }
@@ -69,6 +85,9 @@ std::expected<connection, cluster_errc> cluster::accept(
     }
     if (at->state != node_state::up) {
         return std::unexpected(cluster_errc::node_down);
+    }
+    if (at->disturbance.refuses_connections) {
+        return std::unexpected(cluster_errc::connections_refused);
     }
     if (state_->sessions.size() >= state_->options.connection_count_max) {
         return std::unexpected(cluster_errc::too_many_connections);
@@ -114,6 +133,9 @@ std::expected<void, cluster_errc> cluster::create_bucket(const bucket_options& b
     if (find_problem(bucket)) {
         return std::unexpected(cluster_errc::name_invalid);
     }
+    if (state_->rebalance) {
+        return std::unexpected(cluster_errc::rebalance_running);
+    }
     state_->add_bucket(bucket);
     state_->publish(*state_->find_bucket(bucket.name));
     return {};
@@ -124,6 +146,9 @@ std::expected<void, cluster_errc> cluster::drop_bucket(std::string_view bucket) 
     if (it == state_->buckets.end()) {
         return std::unexpected(cluster_errc::unknown_bucket);
     }
+    if (state_->rebalance) {
+        return std::unexpected(cluster_errc::rebalance_running);
+    }
     state_->close_sessions(bucket);
     for (const auto& node : state_->nodes) {
         if (const auto local = node->buckets.find(bucket); local != node->buckets.end()) {
@@ -132,6 +157,7 @@ std::expected<void, cluster_errc> cluster::drop_bucket(std::string_view bucket) 
     }
     state_->buckets.erase(it);
     ++state_->generation;
+    state_->settle_pending(state_->time_seen);
     return {};
 }
 
@@ -176,7 +202,7 @@ const detail::known_configuration* find_configuration(
     if (at == nullptr) {
         return nullptr;
     }
-    const detail::node_bucket* local = state.find_local(*at, bucket);
+    const detail::node_bucket* local = state.find_present(*at, bucket);
     const detail::known_configuration* found = nullptr;
     if (bucket.empty()) {
         found = &at->global_configuration;
@@ -191,7 +217,11 @@ const detail::known_configuration* find_configuration(
 std::optional<std::string> cluster::configuration_text(
     node_id node, std::string_view bucket) const {
     const auto* found = find_configuration(*state_, node, bucket);
-    return found == nullptr ? std::nullopt : std::optional(found->text());
+    if (found == nullptr) {
+        return std::nullopt;
+    }
+    const bool is_corrupt = state_->find_node(node)->disturbance.is_configuration_corrupt;
+    return is_corrupt ? std::string(detail::corrupted(found->text())) : found->text();
 }
 
 std::optional<wire::configuration_revision> cluster::configuration_revision(
@@ -202,6 +232,10 @@ std::optional<wire::configuration_revision> cluster::configuration_revision(
 
 std::uint64_t cluster::configuration_generation() const noexcept {
     return state_->generation;
+}
+
+std::uint64_t cluster::node_generation() const noexcept {
+    return state_->node_generation;
 }
 
 fault_list& cluster::faults() noexcept {

@@ -65,6 +65,9 @@ std::optional<std::string> find_problem(const cluster_options& options) {
     if (options.value_size_max_bytes > std::size_t{20} * 1024 * 1024) {
         return "value_size_max_bytes must not be above 20 MiB";
     }
+    if (options.replication_delay.count() < 0 || options.recommit_delay.count() < 0) {
+        return "replication_delay and recommit_delay must not be negative";
+    }
     if (options.audit_entry_count_max < 1) {
         return "audit_entry_count_max must be at least 1";
     }

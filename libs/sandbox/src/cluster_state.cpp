@@ -35,21 +35,17 @@ cluster_state::cluster_state(cluster_options given)
     : options(std::move(given)),
       rng(options.seed),
       faults(options.seed ^ 0xfa017u),
-      audit(options.audit_entry_count_max) {
+      audit(options.audit_entry_count_max),
+      error_map(options.error_map ? *options.error_map : wire::default_error_map()) {
     cluster_uuid = random_hex(32);
     scram_secret = random_hex(32);
-    const wire::error_map& map = options.error_map ? *options.error_map : wire::default_error_map();
-    error_map_text[0] = wire::encode_error_map(map, 1);
-    error_map_text[1] = wire::encode_error_map(map, 2);
+    encode_error_map();
     wire::response_frame_infos infos;
     infos.server_duration = options.server_duration;
     base::byte_writer field(server_duration_field);
     (void)wire::encode_response_frame_infos(field, infos);
     for (std::size_t i = 0; i < options.node_count; ++i) {
-        auto node = std::make_unique<node_record>();
-        node->id = node_id{static_cast<std::uint32_t>(i)};
-        node->endpoints = make_endpoints(options.hostname, i);
-        nodes.push_back(std::move(node));
+        add_node();
     }
     for (const user_options& user : options.users) {
         users.insert_or_assign(user.name, user_record{user, {}});
@@ -60,8 +56,15 @@ cluster_state::cluster_state(cluster_options given)
     publish_all();
 }
 
+node_record& cluster_state::add_node() {
+    auto node = std::make_unique<node_record>();
+    node->id = node_id{static_cast<std::uint32_t>(nodes.size())};
+    node->endpoints = make_endpoints(options.hostname, nodes.size());
+    return *nodes.emplace_back(std::move(node));
+}
+
 node_record* cluster_state::find_node(node_id id) noexcept {
-    if (id.value >= nodes.size() || nodes[id.value]->state == node_state::failed_over) {
+    if (id.value >= nodes.size() || !nodes[id.value]->is_configured()) {
         return nullptr;
     }
     return nodes[id.value].get();
@@ -80,6 +83,16 @@ const bucket_record* cluster_state::find_bucket(std::string_view name) const noe
 node_bucket* cluster_state::find_local(node_record& node, std::string_view bucket) noexcept {
     const auto it = node.buckets.find(bucket);
     return it == node.buckets.end() ? nullptr : &it->second;
+}
+
+node_bucket* cluster_state::find_present(node_record& node, std::string_view bucket) noexcept {
+    node_bucket* found = find_local(node, bucket);
+    return found != nullptr && found->presence != bucket_presence::absent ? found : nullptr;
+}
+
+void cluster_state::encode_error_map() {
+    error_map_text[0] = wire::encode_error_map(error_map, 1);
+    error_map_text[1] = wire::encode_error_map(error_map, 2);
 }
 
 bool cluster_state::is_up(std::int16_t node) const noexcept {
@@ -135,13 +148,14 @@ void cluster_state::add_bucket(const bucket_options& wanted) {
             const std::uint32_t id = bucket->collection_id_next++;
             added.collections.push_back({name, id, std::nullopt, std::nullopt});
             bucket->collections.emplace(id, 0);
+            bucket->created_uids.emplace(id, bucket->manifest.uid + 1);
         }
         bucket->manifest.scopes.push_back(std::move(added));
         ++bucket->manifest.uid;
     }
     std::vector<node_record*> members;
     for (const auto& node : nodes) {
-        if (node->state != node_state::failed_over) {
+        if (node->is_member()) {
             members.push_back(node.get());
             node->buckets[wanted.name].vbuckets.resize(options.vbucket_count);
         }
@@ -178,12 +192,11 @@ vbucket* cluster_state::find_copy(
 
 void cluster_state::after_change(
     const bucket_record& bucket, std::size_t number, vbucket& active, const key_view& key,
-    const document& content, bool is_durable) {
-    const bool is_persisted = is_durable || !is_persistence_held;
-    if (is_persisted) {
+    const document& content) {
+    if (!is_persistence_held) {
         active.seqno_persisted = active.seqno_high;
     }
-    if (is_replication_held && !is_durable) {
+    if (is_replication_held) {
         return;
     }
     const auto& row = bucket.rows[number];
@@ -192,12 +205,8 @@ void cluster_state::after_change(
         if (copy == nullptr) {
             continue;
         }
-        if (is_replication_held) {
-            copy->catch_up(active);
-        } else {
-            copy->replicate(key, content);
-        }
-        if (is_persisted) {
+        copy->replicate(key, content);
+        if (!is_persistence_held) {
             copy->seqno_persisted = copy->seqno_high;
         }
     }

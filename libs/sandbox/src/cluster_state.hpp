@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,8 @@
 #include <reprise/wire/scram.hpp>
 
 #include "configuration_publisher.hpp"
+#include "pending_write.hpp"
+#include "rebalance_plan.hpp"
 #include "vbucket.hpp"
 
 namespace reprise::sandbox::detail {
@@ -31,6 +34,10 @@ struct bucket_record {
     wire::collections_manifest manifest;
     // Collections that exist, by id, with the seconds their documents live at most (0: for ever).
     std::unordered_map<std::uint32_t, std::uint32_t> collections;
+    // The manifest uid each of them came with.
+    std::unordered_map<std::uint32_t, std::uint64_t> created_uids;
+    // Who may not select it; an empty name: nobody may.
+    std::set<std::string, std::less<>> denied_users;
     std::uint32_t collection_id_next = 8;
     std::uint32_t scope_id_next = 8;
     // [active, replicas...] by node number, -1: none.
@@ -38,6 +45,19 @@ struct bucket_record {
     wire::vbucket_rows forward_rows;
     // The newest configuration; nodes that are held back know an older one.
     configuration_description_ptr published;
+
+    bool is_denied(std::string_view user) const noexcept {
+        return !denied_users.empty() && (denied_users.contains("") || denied_users.contains(user));
+    }
+};
+
+// What a node that is behind knows of a bucket's names.
+struct older_names {
+    std::set<std::uint32_t> hidden;  // collections it has not heard of
+    wire::collections_manifest manifest;
+
+    // After a change of either.
+    void rebuild(const bucket_record& bucket);
 };
 
 // What one node holds of one bucket.
@@ -45,15 +65,35 @@ struct node_bucket {
     // By vbucket; null: not here.
     std::vector<std::unique_ptr<vbucket>> vbuckets;
     known_configuration configuration;
+    bucket_presence presence = bucket_presence::full;
+    std::unique_ptr<older_names> names;  // null: the bucket's own
+
+    bool knows(const bucket_record& bucket, std::uint32_t collection) const noexcept {
+        return bucket.collections.contains(collection) &&
+               (names == nullptr || !names->hidden.contains(collection));
+    }
+    const wire::collections_manifest& manifest(const bucket_record& bucket) const noexcept {
+        return names == nullptr ? bucket.manifest : names->manifest;
+    }
 };
 
 struct node_record {
     node_id id;
     node_state state = node_state::up;
+    // Announced, but part of no bucket before the next rebalance.
+    bool is_joining = false;
     wire::cluster_node endpoints;
     bool is_configuration_held = false;
+    node_disturbance disturbance;
     std::map<std::string, node_bucket, std::less<>> buckets;
     known_configuration global_configuration;
+
+    // Part of the configuration.
+    bool is_configured() const noexcept {
+        return state == node_state::up || state == node_state::down;
+    }
+    // May hold vbuckets.
+    bool is_member() const noexcept { return is_configured() && !is_joining; }
 };
 
 // A user, and what logging in needs of the password; made on first use, since it is slow.
@@ -86,23 +126,38 @@ struct cluster_state {
     std::map<std::string, user_record, std::less<>> users;
     std::string cluster_uuid;
     std::string scram_secret;
+    wire::error_map error_map;
     std::string error_map_text[2];  // versions 1 and 2
     // The framing extras of answers to connections with Tracing: always the same.
     std::vector<std::byte> server_duration_field;
     std::int64_t revision = 0;
     configuration_description_ptr published;  // the global configuration
     std::uint64_t generation = 0;
+    std::uint64_t node_generation = 0;
+    std::optional<rebalance_plan> rebalance;  // the one that runs
+    rebalance_progress rebalance_last;        // what became of the one before
     bool is_replication_held = false;
     bool is_persistence_held = false;
+    bool is_recommit_held = false;
+    std::vector<pending_write> pending;
+    std::uint64_t pending_id_next = 1;
+    // When time alone lets a pending write get on.
+    time_point pending_due = time_point::max();
+    // The newest time any call brought along: for changes that come without one.
+    time_point time_seen{};
+
+    std::shared_ptr<service_host> services;  // null until somebody asks for it
 
     std::map<std::uint64_t, session*> sessions;  // by connection number, for order
     std::uint64_t connection_id_next = 1;
     std::vector<connection_id> wakeups;
 
-    node_record* find_node(node_id id) noexcept;  // null: unknown or failed over
+    node_record* find_node(node_id id) noexcept;  // null: unknown, failed over or left
     bucket_record* find_bucket(std::string_view name) noexcept;
     const bucket_record* find_bucket(std::string_view name) const noexcept;
     node_bucket* find_local(node_record& node, std::string_view bucket) noexcept;
+    // The same for clients: null also if the bucket is absent there.
+    node_bucket* find_present(node_record& node, std::string_view bucket) noexcept;
     bool is_up(std::int16_t node) const noexcept;
 
     // So many lower-case hexadecimal digits from the generator.
@@ -113,16 +168,39 @@ struct cluster_state {
 
     const wire::scram_credential& credential_of(user_record& user, wire::sasl_mechanism mechanism);
 
+    // A node with the next number and made-up endpoints; it is announced by the next publish_all.
+    node_record& add_node();
     // Adds the bucket's map and data to all nodes. The name must be free.
     void add_bucket(const bucket_options& bucket);
     // The copy of a vbucket on a node; null: none.
     vbucket* find_copy(std::int16_t node, std::string_view bucket, std::size_t number) noexcept;
-    // Passes a change of the active copy on to the replicas and to disk, unless that is held. A
-    // durable write is not held: it reaches them at once, with all that came before it in its
-    // vbucket, since copies take over changes in order.
+    // Passes a change of the active copy on to the replicas and to disk, unless that is held.
     void after_change(
         const bucket_record& bucket, std::size_t number, vbucket& active, const key_view& key,
-        const document& content, bool is_durable = false);
+        const document& content);
+    void encode_error_map();
+
+    // --- pending durable writes (pending_write.cpp) --------------------------------------------
+
+    // Whether a durable write of this level has to wait now.
+    bool must_wait(const bucket_record& bucket, wire::durability_level level) const noexcept;
+    // The copies of a vbucket that acknowledge durable writes.
+    std::size_t copies_up(const bucket_record& bucket, std::size_t number) const noexcept;
+    // Notes a write that `in`, the active copy, has prepared, and passes it on to the replicas.
+    // Gives its id.
+    std::uint64_t add_pending(
+        const bucket_record& bucket, std::size_t number, const key_view& key,
+        const prepared_write& prepared, const wire::durability_requirement& wanted);
+    // Applies, answers and forgets what can be.
+    void settle_pending(time_point now);
+    // Every call from outside that knows the time comes through here.
+    void on_time(time_point now) {
+        time_seen = now;
+        if (now >= pending_due) {
+            settle_pending(now);
+        }
+    }
+
     // Brings every replica on nodes that are up to the state of its active copy.
     void catch_up_replicas();
     // A new revision of a bucket's configuration, or of all and the global one.

@@ -18,6 +18,12 @@ using uid_or_error = std::expected<std::uint64_t, cluster_errc>;
 
 uid_or_error publish_manifest(cluster_state& state, bucket_record& bucket) {
     ++bucket.manifest.uid;
+    for (const auto& node : state.nodes) {
+        detail::node_bucket* local = state.find_local(*node, bucket.options.name);
+        if (local != nullptr && local->names != nullptr) {
+            local->names->rebuild(bucket);
+        }
+    }
     state.publish(bucket);
     return bucket.manifest.uid;
 }
@@ -36,9 +42,11 @@ void forget_documents(cluster_state& state, const bucket_record& bucket, std::ui
         }
         for (const auto& copy : local->vbuckets) {
             if (copy != nullptr) {
-                std::erase_if(copy->documents, [id](const auto& entry) {
+                const auto is_inside = [id](const auto& entry) {
                     return entry.first.collection == id;
-                });
+                };
+                std::erase_if(copy->documents, is_inside);
+                std::erase_if(copy->prepares, is_inside);
             }
         }
     }
@@ -46,6 +54,7 @@ void forget_documents(cluster_state& state, const bucket_record& bucket, std::ui
 
 void forget_collection(cluster_state& state, bucket_record& bucket, std::uint32_t id) {
     bucket.collections.erase(id);
+    bucket.created_uids.erase(id);
     forget_documents(state, bucket, id);
 }
 
@@ -107,6 +116,7 @@ uid_or_error cluster::create_collection(
     }
     const std::uint32_t id = record->collection_id_next++;
     found->collections.push_back({std::string(collection), id, max_ttl, std::nullopt});
+    record->created_uids.emplace(id, record->manifest.uid + 1);
     record->collections.emplace(id, static_cast<std::uint32_t>(std::max(max_ttl.value_or(0), 0)));
     return publish_manifest(*state_, *record);
 }
@@ -129,6 +139,22 @@ uid_or_error cluster::drop_collection(
     forget_collection(*state_, *record, it->id);
     found->collections.erase(it);
     return publish_manifest(*state_, *record);
+}
+
+uid_or_error cluster::recreate_collection(
+    std::string_view bucket, std::string_view scope, std::string_view collection) {
+    const bucket_record* record = state_->find_bucket(bucket);
+    const wire::manifest_collection* old =
+        record == nullptr ? nullptr : record->manifest.find_collection(scope, collection);
+    const auto max_ttl = old == nullptr ? std::nullopt : old->max_ttl;
+    if (old != nullptr && old->id == wire::default_collection.value) {
+        // It can be dropped, but never comes back.
+        return std::unexpected(cluster_errc::name_invalid);
+    }
+    if (const auto dropped = drop_collection(bucket, scope, collection); !dropped) {
+        return dropped;
+    }
+    return create_collection(bucket, scope, collection, max_ttl);
 }
 
 }  // namespace reprise::sandbox

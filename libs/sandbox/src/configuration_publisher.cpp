@@ -16,7 +16,7 @@ bool known_configuration::set(
     if (description_ == description) {
         return false;
     }
-    description_ = description;
+    older_description_ = std::exchange(description_, description);
     this_node_ = this_node;
     text_.clear();
     compressed_.clear();
@@ -39,11 +39,21 @@ const std::vector<std::byte>& known_configuration::compressed() const {
     return compressed_;
 }
 
+known_configuration known_configuration::older() const {
+    known_configuration found;
+    found.description_ = older_description_;
+    found.this_node_ = this_node_;
+    return found;
+}
+
 std::vector<const node_record*> configured_nodes(const cluster_state& cluster) {
     std::vector<const node_record*> members;
-    for (const auto& node : cluster.nodes) {
-        if (node->state != node_state::failed_over) {
-            members.push_back(node.get());
+    // The map counts positions, so those it may name come first.
+    for (const bool is_joining : {false, true}) {
+        for (const auto& node : cluster.nodes) {
+            if (node->is_configured() && node->is_joining == is_joining) {
+                members.push_back(node.get());
+            }
         }
     }
     return members;
@@ -70,6 +80,12 @@ wire::vbucket_rows to_positions(
     return out;
 }
 
+bool offers(const std::vector<const node_record*>& members, wire::service which) {
+    return std::ranges::any_of(members, [which](const node_record* node) {
+        return node->endpoints.ports.port(which, wire::transport::plain) != 0;
+    });
+}
+
 wire::cluster_configuration_description describe_nodes(
     const cluster_state& cluster, const std::vector<const node_record*>& members) {
     wire::cluster_configuration_description description;
@@ -78,6 +94,9 @@ wire::cluster_configuration_description describe_nodes(
     description.cluster_uuid = cluster.cluster_uuid;
     for (const node_record* node : members) {
         description.nodes.push_back(node->endpoints);
+    }
+    if (cluster.options.offers_enhanced_prepared && offers(members, wire::service::query)) {
+        description.cluster_capabilities.emplace_back("n1ql", "enhancedPreparedStatements");
     }
     return description;
 }
@@ -110,11 +129,15 @@ configuration_description_ptr describe_bucket(
         "subdoc.ReviveDocument",
         "subdoc.AccessDeleted",
         "subdoc.BinaryXattr"};
+    if (offers(members, wire::service::views)) {
+        description.bucket_capabilities.emplace_back("couchapi");
+    }
     if (bucket.options.has_collections) {
         description.bucket_capabilities.insert(
             description.bucket_capabilities.begin(), "collections");
     }
-    description.kv_node_count = members.size();
+    description.kv_node_count =
+        static_cast<std::size_t>(std::ranges::count_if(members, &node_record::is_member));
     description.replica_count = bucket.replica_count;
     description.vbucket_map = to_positions(bucket.rows, members);
     description.forward_map = to_positions(bucket.forward_rows, members);
@@ -130,10 +153,8 @@ configuration_description_ptr describe_cluster(const cluster_state& cluster) {
 
 void cluster_state::announce() {
     std::size_t position = 0;
-    for (const auto& node : nodes) {
-        if (node->state == node_state::failed_over) {
-            continue;
-        }
+    for (const node_record* member : configured_nodes(*this)) {
+        const auto& node = nodes[member->id.value];
         if (!node->is_configuration_held) {
             node->global_configuration.set(published, position);
             for (const auto& [name, bucket] : buckets) {
@@ -148,6 +169,8 @@ void cluster_state::announce() {
         which->on_configuration();
     }
     ++generation;
+    // Copies may have become active, replicas may be there again.
+    settle_pending(time_seen);
 }
 
 void cluster_state::publish(bucket_record& bucket) {

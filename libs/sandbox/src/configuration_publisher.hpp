@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <reprise/wire/cluster_configuration_encode.hpp>
@@ -32,14 +33,23 @@ public:
     const std::string& text() const;
     const std::vector<std::byte>& compressed() const;
 
+    // What was known before; not known if there was nothing before.
+    known_configuration older() const;
+
 private:
     configuration_description_ptr description_;
+    configuration_description_ptr older_description_;
     std::size_t this_node_ = 0;
     mutable std::string text_;
     mutable std::vector<std::byte> compressed_;
 };
 
-// The members of the configuration in its order: nodes that did not leave.
+// What a node that spoils its texts says instead: no JSON any more.
+inline std::string_view corrupted(std::string_view text) noexcept {
+    return text.substr(0, text.size() / 2);
+}
+
+// The nodes of the configuration in its order: members, then those that join, each by number.
 std::vector<const node_record*> configured_nodes(const cluster_state& cluster);
 
 // What all nodes will say about a bucket, or about the cluster, at the cluster's revision.

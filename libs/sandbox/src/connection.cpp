@@ -40,4 +40,8 @@ bool connection::is_closing() const noexcept {
     return session_->is_closing();
 }
 
+bool connection::is_aborted() const noexcept {
+    return session_->is_aborted();
+}
+
 }  // namespace reprise::sandbox

@@ -4,7 +4,9 @@
 #include <reprise/sandbox/control.hpp>
 #include <reprise/wire/vbucket.hpp>
 
+#include "control_faults.hpp"
 #include "control_fields.hpp"
+#include "control_topology.hpp"
 
 namespace reprise::sandbox {
 
@@ -33,18 +35,6 @@ std::string hex_id(std::uint64_t id) {
     return text;
 }
 
-std::string_view state_text(std::optional<node_state> state) noexcept {
-    switch (state.value_or(node_state::failed_over)) {
-        case node_state::up:
-            return "up";
-        case node_state::down:
-            return "down";
-        case node_state::failed_over:
-            return "failed_over";
-    }
-    return "unknown";
-}
-
 json::value on_status(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return refuse(fields.problem());
@@ -54,7 +44,7 @@ json::value on_status(cluster& target, field_reader& fields) {
         const wire::cluster_node& at = *target.endpoints_of(id);
         nodes.push_back(json::object{
             {"node", id.value},
-            {"state", state_text(target.state_of(id))},
+            {"state", to_string(*target.state_of(id))},
             {"host", at.hostname},
             {"kv", at.ports.port(wire::service::key_value, wire::transport::plain)},
             {"kv_tls", at.ports.port(wire::service::key_value, wire::transport::tls)},
@@ -74,145 +64,9 @@ json::value on_status(cluster& target, field_reader& fields) {
         {"connections", target.connection_count()},
         {"requests", target.audit().request_count()},
         {"faults", target.faults().entries().size()},
+        {"pending_writes", target.pending_write_count()},
     };
     return answer;
-}
-
-// --- faults ------------------------------------------------------------------------------------
-
-std::optional<fault_effect> read_effect(field_reader& fields) {
-    const json::value* given = fields.any("effect");
-    if (given == nullptr) {
-        fields.wrong("'effect' is missing");
-        return std::nullopt;
-    }
-    if (const auto word = given->as_string()) {
-        if (*word == "no_answer") {
-            return fault_no_answer{};
-        }
-        if (*word == "close_before") {
-            return fault_close_before{};
-        }
-        if (*word == "close_after") {
-            return fault_close_after{};
-        }
-        fields.wrong("'" + std::string(*word) + "' is no effect");
-        return std::nullopt;
-    }
-    const json::object* object = given->as_object();
-    if (object == nullptr) {
-        fields.wrong("'effect' must be a word or an object");
-        return std::nullopt;
-    }
-    field_reader inner(*object);
-    const auto code = inner.status("status");
-    const auto delay = inner.number("delay_ms");
-    fault_status status{code.value_or(wire::status{}), {}};
-    status.context.context = inner.text("context").value_or("");
-    status.context.ref = inner.text("ref").value_or("");
-    if (code.has_value() == delay.has_value()) {
-        inner.wrong("'effect' wants 'status' or 'delay_ms'");
-    }
-    if (delay.value_or(0) > 86'400'000) {
-        inner.wrong("'delay_ms' is above a day");
-    }
-    if (!inner.finish()) {
-        fields.wrong(inner.problem());
-        return std::nullopt;
-    }
-    if (delay) {
-        return fault_delay{std::chrono::milliseconds(static_cast<std::int64_t>(*delay))};
-    }
-    return status;
-}
-
-json::value on_fault_add(cluster& target, field_reader& fields) {
-    fault_rule rule;
-    rule.ops = fields.ops("ops");
-    rule.key_pattern = fields.text("key").value_or("");
-    rule.node = fields.node("node");
-    rule.bucket = fields.text("bucket").value_or("");
-    rule.skip = fields.number("skip").value_or(0);
-    rule.every = fields.number("every").value_or(1);
-    rule.probability = fields.share("probability").value_or(1.0);
-    rule.limit = fields.number("limit");
-    const auto effect = read_effect(fields);
-    if (!fields.finish() || !effect) {
-        return refuse(fields.problem());
-    }
-    rule.effect = *effect;
-    return json::object{{"ok", true}, {"id", target.faults().add(std::move(rule))}};
-}
-
-json::value describe_effect(const fault_effect& effect) {
-    if (const auto* status = std::get_if<fault_status>(&effect)) {
-        json::object described{{"status", status_text(status->status)}};
-        if (!status->context.context.empty()) {
-            described.set("context", status->context.context);
-        }
-        if (!status->context.ref.empty()) {
-            described.set("ref", status->context.ref);
-        }
-        return described;
-    }
-    if (const auto* delay = std::get_if<fault_delay>(&effect)) {
-        return json::object{
-            {"delay_ms",
-             std::chrono::duration_cast<std::chrono::milliseconds>(delay->delay).count()}};
-    }
-    if (std::holds_alternative<fault_no_answer>(effect)) {
-        return "no_answer";
-    }
-    return std::holds_alternative<fault_close_before>(effect) ? "close_before" : "close_after";
-}
-
-json::value on_fault_list(cluster& target, field_reader& fields) {
-    if (!fields.finish()) {
-        return refuse(fields.problem());
-    }
-    json::array list;
-    for (const fault_entry& entry : target.faults().entries()) {
-        json::array ops;
-        for (const wire::opcode op : entry.rule.ops) {
-            ops.push_back(to_string(op));
-        }
-        json::object described{
-            {"id", entry.id},
-            {"ops", std::move(ops)},
-            {"key", entry.rule.key_pattern},
-            {"bucket", entry.rule.bucket},
-            {"skip", entry.rule.skip},
-            {"every", entry.rule.every},
-            {"probability", entry.rule.probability},
-            {"effect", describe_effect(entry.rule.effect)},
-            {"matched", entry.match_count},
-            {"taken", entry.effect_count},
-        };
-        if (entry.rule.node) {
-            described.set("node", entry.rule.node->value);
-        }
-        if (entry.rule.limit) {
-            described.set("limit", *entry.rule.limit);
-        }
-        list.push_back(std::move(described));
-    }
-    return json::object{{"ok", true}, {"faults", std::move(list)}};
-}
-
-json::value on_fault_remove(cluster& target, field_reader& fields) {
-    const std::uint64_t id = fields.required_number("id");
-    if (!fields.finish()) {
-        return refuse(fields.problem());
-    }
-    return target.faults().remove(id) ? done() : refuse("no such fault rule");
-}
-
-json::value on_fault_clear(cluster& target, field_reader& fields) {
-    if (!fields.finish()) {
-        return refuse(fields.problem());
-    }
-    target.faults().clear();
-    return done();
 }
 
 // --- audit -------------------------------------------------------------------------------------
@@ -313,11 +167,6 @@ json::value on_node_up(cluster& target, field_reader& fields) {
     return on_node_state(target, fields, true);
 }
 
-json::value on_failover(cluster& target, field_reader& fields) {
-    const node_id node = fields.required_node("node");
-    return fields.finish() ? done_or_refused(target.failover(node)) : refuse(fields.problem());
-}
-
 json::value on_move_vbucket(cluster& target, field_reader& fields) {
     const std::string bucket = fields.required_text("bucket");
     const std::uint64_t number = fields.required_number("vbucket");
@@ -375,6 +224,10 @@ json::value on_hold(cluster& target, field_reader& fields) {
         target.hold_persistence(is_held);
         return done();
     }
+    if (what == "recommit") {
+        target.hold_recommit(is_held);
+        return done();
+    }
     return refuse("'" + what + "' cannot be held");
 }
 
@@ -403,25 +256,14 @@ struct control_command {
 };
 
 constexpr control_command commands[] = {
-    {"status", on_status},
-    {"fault_add", on_fault_add},
-    {"fault_list", on_fault_list},
-    {"fault_remove", on_fault_remove},
-    {"fault_clear", on_fault_clear},
-    {"audit", on_audit},
-    {"audit_clear", on_audit_clear},
-    {"node_down", on_node_down},
-    {"node_up", on_node_up},
-    {"failover", on_failover},
-    {"move_vbucket", on_move_vbucket},
-    {"forward_map", on_forward_map},
-    {"hold", on_hold},
-    {"where", on_where},
+    {"status", on_status},           {"audit", on_audit},     {"audit_clear", on_audit_clear},
+    {"node_down", on_node_down},     {"node_up", on_node_up}, {"move_vbucket", on_move_vbucket},
+    {"forward_map", on_forward_map}, {"hold", on_hold},       {"where", on_where},
 };
 
 }  // namespace
 
-json::value handle_control(cluster& target, const json::value& request) {
+json::value handle_control(cluster& target, const json::value& request, control_front* front) {
     const json::object* object = request.as_object();
     if (object == nullptr) {
         return refuse("the request must be a JSON object");
@@ -431,11 +273,20 @@ json::value handle_control(cluster& target, const json::value& request) {
     if (!wanted) {
         return refuse("'command' is missing");
     }
+    field_reader fields(*object);
     for (const control_command& command : commands) {
         if (command.name == *wanted) {
-            field_reader fields(*object);
             return command.run(target, fields);
         }
+    }
+    if (auto answer = detail::handle_rule_command(target, *wanted, fields)) {
+        return *std::move(answer);
+    }
+    if (auto answer = detail::handle_disturbance_command(target, *wanted, fields)) {
+        return *std::move(answer);
+    }
+    if (auto answer = detail::handle_topology_command(target, *wanted, fields, front)) {
+        return *std::move(answer);
     }
     return refuse("unknown command '" + std::string(*wanted) + "'");
 }

@@ -15,13 +15,46 @@ using wire::datatype;
 using wire::hello_feature;
 using wire::status;
 
-vbucket* open_vbucket(request& current, const wire::document_key& key, vbucket_state wanted) {
+namespace {
+
+// False if a pending write of the key is in the way, which was then answered.
+bool is_free(
+    request& current, const vbucket& in, const wire::document_key& key, access_kind access) {
+    const auto prepared = in.prepares.find(view_of(key));
+    if (prepared == in.prepares.end()) {
+        return true;
+    }
+    if (prepared->second.is_recommitting) {
+        current.fail(status::sync_write_re_commit_in_progress);
+        return false;
+    }
+    if (access == access_kind::change) {
+        current.fail(status::sync_write_in_progress);
+        return false;
+    }
+    return true;
+}
+
+// Stands for the stored document until it is.
+document& prepare(request& current, vbucket& in, const wire::document_key& key, document content) {
+    document& prepared = in.prepare(view_of(key), std::move(content), current.now);
+    current.pending_id = current.cluster.add_pending(
+        *current.conv.bucket, current.frame.vbucket().value, view_of(key), {prepared},
+        *current.infos.durability);
+    current.audit.seqno = prepared.seqno;
+    return prepared;
+}
+
+}  // namespace
+
+vbucket* open_vbucket(
+    request& current, const wire::document_key& key, vbucket_state wanted, access_kind access) {
     const conversation& conv = current.conv;
     if (conv.bucket == nullptr) {
         current.fail(status::no_bucket, "No bucket selected");
         return nullptr;
     }
-    if (!conv.bucket->collections.contains(key.collection.value)) {
+    if (!conv.local->knows(*conv.bucket, key.collection.value)) {
         current.unknown_name(status::unknown_collection);
         return nullptr;
     }
@@ -30,6 +63,10 @@ vbucket* open_vbucket(request& current, const wire::document_key& key, vbucket_s
         number < conv.local->vbuckets.size() ? conv.local->vbuckets[number].get() : nullptr;
     if (found == nullptr || found->state != wanted) {
         current.not_my_vbucket();
+        return nullptr;
+    }
+    if (wanted == vbucket_state::active && !found->prepares.empty() &&
+        !is_free(current, *found, key, access)) {
         return nullptr;
     }
     return found;
@@ -81,21 +118,26 @@ bool is_durability_possible(request& current) {
         current.fail(status::durability_invalid_level, "The bucket does not persist");
         return false;
     }
-    const auto& row = bucket.rows[current.frame.vbucket().value];
-    const auto copies = static_cast<std::size_t>(std::ranges::count_if(
-        row, [&current](std::int16_t node) { return current.cluster.is_up(node); }));
+    const std::size_t copies = current.cluster.copies_up(bucket, current.frame.vbucket().value);
     if (copies < (1 + bucket.replica_count) / 2 + 1) {
         current.fail(status::durability_impossible, "Too few replicas");
+        return false;
+    }
+    if (current.cluster.pending.size() >= cluster::pending_write_count_max) {
+        current.fail(status::etmpfail, "Too many pending durable writes");
         return false;
     }
     return true;
 }
 
 document& commit(request& current, vbucket& in, const wire::document_key& key, document content) {
+    if (current.infos.durability &&
+        current.cluster.must_wait(*current.conv.bucket, current.infos.durability->level)) {
+        return prepare(current, in, key, std::move(content));
+    }
     document& stored = in.store(view_of(key), std::move(content), current.now);
     current.cluster.after_change(
-        *current.conv.bucket, current.frame.vbucket().value, in, view_of(key), stored,
-        current.infos.durability.has_value());
+        *current.conv.bucket, current.frame.vbucket().value, in, view_of(key), stored);
     current.audit.is_applied = true;
     current.audit.seqno = stored.seqno;
     return stored;

@@ -16,9 +16,16 @@ namespace reprise::sandbox::detail {
 // The steps that data commands share. Those that give a pointer or optional have answered the
 // request when they give nothing.
 
+// What a request wants with a document: readers may go on beside a pending durable write, as long
+// as it is not being re-committed.
+enum class access_kind : std::uint8_t { read, change };
+
 // The copy of the request's vbucket on this node, if the bucket, the collection of `key` and the
-// wanted state are there. Answers 0x08, 0x88 or 0x07 otherwise.
-vbucket* open_vbucket(request& current, const wire::document_key& key, vbucket_state wanted);
+// wanted state are there. Answers 0x08, 0x88 or 0x07 otherwise, and 0xa2 or 0xa4 if a pending
+// durable write of the key is in the way.
+vbucket* open_vbucket(
+    request& current, const wire::document_key& key, vbucket_state wanted,
+    access_kind access = access_kind::read);
 
 // What is left of a document that is deleted or has expired: system xattrs stay, all else goes.
 document make_tombstone(const document& dead, std::uint32_t now_seconds);
@@ -35,8 +42,8 @@ struct opened_document {
     document& existing;
 };
 
-// Decodes the request and finds its document on an active copy. Answers as `open_vbucket` does, or
-// 0x01 without a document, and gives nothing then.
+// Decodes a request that changes something about one document, and finds that on an active copy.
+// Answers as `open_vbucket` does, or 0x01 without a document, and gives nothing then.
 template <class Message>
 std::optional<opened_document<Message>> open_document(request& current) {
     auto message = Message::decode(current.frame, current.conv.key_form());
@@ -44,7 +51,7 @@ std::optional<opened_document<Message>> open_document(request& current) {
         current.reject(message.error());
         return std::nullopt;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return std::nullopt;
     }
@@ -59,10 +66,12 @@ std::optional<opened_document<Message>> open_document(request& current) {
 // Whether a change with this CAS may touch a document that exists: success, locked or key_eexists.
 wire::status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept;
 
-// Whether the copies that the request's durability asks for exist. Answers 0xa0 or 0xa1 if not.
+// Whether the copies that the request's durability asks for exist. Answers 0xa0 or 0xa1 if not,
+// 0x86 if too many durable writes are pending.
 bool is_durability_possible(request& current);
 
-// Stores the document on the active copy, its replicas and disk, and notes it in the audit.
+// Stores the document on the active copy, its replicas and disk, and notes it in the audit. A
+// durable write that has to wait is prepared instead; the caller answers it as if it were stored.
 document& commit(request& current, vbucket& in, const wire::document_key& key, document content);
 
 // The absolute expiry that a request's field means here and now, the collection's limit included.

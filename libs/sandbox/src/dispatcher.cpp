@@ -128,6 +128,13 @@ void dispatch(request& current) {
         current.reject(facts.is_known ? status::not_supported : status::unknown_command);
         return;
     }
+    if (current.conv.local != nullptr &&
+        current.conv.local->presence == bucket_presence::config_only &&
+        !facts.is_allowed_before_auth && current.op() != opcode::get_cluster_config &&
+        current.op() != opcode::select_bucket) {
+        current.fail(status::econfig_only, "The bucket is here as a configuration only");
+        return;
+    }
     if (!is_datatype_agreed(current.conv, current.frame.datatype())) {
         current.reject(status::einval, "Datatype not agreed on in HELLO");
         return;

@@ -50,6 +50,16 @@ const fault_entry* fault_list::decide(const fault_subject& subject) {
     return nullptr;
 }
 
+std::vector<std::byte> fault_list::make_garbage(std::size_t size) {
+    std::vector<std::byte> bytes(std::clamp(size, std::size_t{1}, fault_garbage::size_max_bytes));
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(rng_() >> 56);
+    }
+    // No magic has these bits.
+    bytes.front() |= std::byte{0x60};
+    return bytes;
+}
+
 bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
     std::size_t p = 0;
     std::size_t t = 0;

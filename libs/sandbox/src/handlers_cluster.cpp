@@ -25,6 +25,10 @@ bool has_named_bucket(request& current) {
     return true;
 }
 
+const wire::collections_manifest& manifest_here(const request& current) noexcept {
+    return current.conv.local->manifest(*current.conv.bucket);
+}
+
 bool is_name_or_empty(std::string_view name) noexcept {
     return name.empty() || wire::is_valid_collection_name(name, wire::name_origin::server);
 }
@@ -103,7 +107,7 @@ void handle_manifest(request& current) {
     if (!has_named_bucket(current)) {
         return;
     }
-    const std::string text = wire::encode_collections_manifest(current.conv.bucket->manifest);
+    const std::string text = wire::encode_collections_manifest(manifest_here(current));
     current.answer({.datatype = wire::datatype::json, .value = base::as_bytes(text)});
 }
 
@@ -126,7 +130,7 @@ void handle_collection_id(request& current) {
         current.fail(status::einval, "Not a path of a collection");
         return;
     }
-    const wire::collections_manifest& manifest = current.conv.bucket->manifest;
+    const wire::collections_manifest& manifest = manifest_here(current);
     if (manifest.find_scope(scope) == nullptr) {
         current.unknown_name(status::unknown_scope);
         return;
@@ -153,7 +157,7 @@ void handle_scope_id(request& current) {
         current.fail(status::einval, "Not the name of a scope");
         return;
     }
-    const wire::collections_manifest& manifest = current.conv.bucket->manifest;
+    const wire::collections_manifest& manifest = manifest_here(current);
     const wire::manifest_scope* found = manifest.find_scope(scope);
     if (found == nullptr) {
         current.unknown_name(status::unknown_scope);

@@ -117,7 +117,7 @@ void handle_observe(request& current) {
     }
     wire::observe_response response;
     for (const wire::observe_key& wanted : message->keys) {
-        if (!current.conv.bucket->collections.contains(wanted.key.collection.value)) {
+        if (!current.conv.local->knows(*current.conv.bucket, wanted.key.collection.value)) {
             current.unknown_name(status::unknown_collection);
             return;
         }

@@ -59,6 +59,20 @@ void answer_sasl(request& current, const sasl_step_result& result) {
     }
 }
 
+// The status a login gets whatever it says; empty: it is looked at.
+std::optional<status> disturbed_login(request& current, std::string_view mechanism) {
+    node_disturbance& how = current.node.disturbance;
+    if (how.rejects_credentials) {
+        return status::auth_error;
+    }
+    if (how.stale_login_count == 0 || current.conv.over != wire::transport::tls ||
+        wire::parse_sasl_mechanism(mechanism) != wire::sasl_mechanism::oauthbearer) {
+        return std::nullopt;
+    }
+    how.stale_login_count -= how.stale_login_count == node_disturbance::no_limit ? 0 : 1;
+    return status::auth_stale;
+}
+
 }  // namespace
 
 void handle_hello(request& current) {
@@ -133,6 +147,11 @@ void handle_sasl_auth(request& current) {
     }
     // Whoever was logged in is not any more, also if this fails.
     current.conv.user.reset();
+    if (const auto refusal = disturbed_login(current, message->mechanism)) {
+        current.conv.sasl = {};
+        current.reject(*refusal);
+        return;
+    }
     answer_sasl(
         current,
         current.conv.sasl.on_auth(
@@ -147,6 +166,11 @@ void handle_sasl_step(request& current) {
     }
     if (current.conv.is_certificate_login) {
         current.reject(status::not_supported, "SASL is off: logged in by certificate");
+        return;
+    }
+    if (current.node.disturbance.rejects_credentials) {
+        current.conv.sasl = {};
+        current.reject(status::auth_error);
         return;
     }
     answer_sasl(
@@ -171,12 +195,13 @@ void handle_select_bucket(request& current) {
         current.answer({});
         return;
     }
-    if (!conv.user->can_see(message->bucket)) {
+    bucket_record* bucket = current.cluster.find_bucket(message->bucket);
+    if (!conv.user->can_see(message->bucket) ||
+        (bucket != nullptr && bucket->is_denied(conv.user->name))) {
         current.reject(status::eaccess, "No access to the bucket");
         return;
     }
-    bucket_record* bucket = current.cluster.find_bucket(message->bucket);
-    node_bucket* local = current.cluster.find_local(current.node, message->bucket);
+    node_bucket* local = current.cluster.find_present(current.node, message->bucket);
     if (bucket == nullptr || local == nullptr) {
         current.fail(status::key_enoent);
         return;
@@ -202,7 +227,10 @@ void handle_error_map(request& current) {
         current.fail(status::key_enoent);
         return;
     }
-    const std::string& text = current.cluster.error_map_text[message->version_max >= 2 ? 1 : 0];
+    std::string_view text = current.cluster.error_map_text[message->version_max >= 2 ? 1 : 0];
+    if (current.node.disturbance.is_error_map_corrupt) {
+        text = corrupted(text);
+    }
     current.answer({.datatype = wire::datatype::json, .value = base::as_bytes(text)});
 }
 

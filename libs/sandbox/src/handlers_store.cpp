@@ -55,7 +55,7 @@ void handle_store(request& current) {
         current.reject(message.error());
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }
@@ -92,7 +92,7 @@ void handle_concat(request& current) {
         current.reject(message.error());
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }
@@ -156,7 +156,7 @@ void handle_counter(request& current) {
         current.reject(message.error());
         return;
     }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }

@@ -283,7 +283,7 @@ void answer_paths(
 }
 
 void run_mutations(request& current, const subdoc_command& command) {
-    vbucket* in = open_vbucket(current, command.key, vbucket_state::active);
+    vbucket* in = open_vbucket(current, command.key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }

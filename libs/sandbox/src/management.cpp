@@ -4,9 +4,9 @@
 
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/management.hpp>
-#include <reprise/wire/sasl.hpp>
 
 #include "http_texts.hpp"
+#include "service_login.hpp"
 
 namespace reprise::sandbox {
 
@@ -24,11 +24,30 @@ management_response problem(int status, std::string_view text) {
     return response;
 }
 
-management_response refusal(cluster_errc code) {
+// Names that a change of scopes and collections is about, as messages show them.
+struct named_place {
+    std::string_view scope;
+    std::string_view collection{};
+
+    std::string scope_text() const { return "Scope with name \"" + std::string(scope) + "\""; }
+    std::string text() const {
+        return collection.empty() ? scope_text()
+                                  : "Collection with name \"" + std::string(collection) +
+                                        "\" in scope \"" + std::string(scope) + "\"";
+    }
+};
+
+// Clients tell the cases apart by these texts.
+management_response refusal(cluster_errc code, const named_place& place) {
     switch (code) {
         case cluster_errc::already_exists:
+            return problem(400, place.text() + " already exists");
         case cluster_errc::name_invalid:
             return problem(400, to_string(code));
+        case cluster_errc::unknown_scope:
+            return problem(404, place.scope_text() + " is not found");
+        case cluster_errc::unknown_collection:
+            return problem(404, place.text() + " is not found");
         default:
             return problem(404, to_string(code));
     }
@@ -65,40 +84,18 @@ struct exchange {
 
     bool is(std::string_view method) const noexcept { return request.method == method; }
     bool can_see(std::string_view bucket) const {
-        return user->buckets.empty() ||
-               std::ranges::find(user->buckets, bucket) != user->buckets.end();
+        return (user->buckets.empty() ||
+                std::ranges::find(user->buckets, bucket) != user->buckets.end()) &&
+               !cluster.is_denied(bucket, user->name);
     }
 };
-
-const user_options* find_login(const cluster& cluster, const management_request& request) {
-    if (!request.certificate_user.empty()) {
-        return cluster.find_user(request.certificate_user);
-    }
-    const auto login = detail::parse_authorization(request.authorization);
-    if (!login) {
-        return nullptr;
-    }
-    if (!login->bearer_token.empty()) {
-        for (const std::string& name : cluster.users()) {
-            const user_options* current = cluster.find_user(name);
-            if (!current->bearer_token.empty() &&
-                wire::is_same_secret(login->bearer_token, current->bearer_token)) {
-                return current;
-            }
-        }
-        return nullptr;
-    }
-    const user_options* user = cluster.find_user(login->username);
-    return user != nullptr && wire::is_same_secret(login->password, user->password) ? user
-                                                                                    : nullptr;
-}
 
 management_response get_pools(const exchange& with) {
     std::string out;
     json::writer w(out);
     w.begin_object();
     w.member("isAdminCreds", with.user->buckets.empty());
-    w.member("implementationVersion", version_text);
+    w.member("implementationVersion", version_text).member("isEnterprise", true);
     w.key("pools").begin_array().begin_object();
     w.member("name", "default").member("uri", "/pools/default");
     w.member("streamingUri", "/poolsStreaming/default");
@@ -128,7 +125,14 @@ management_response get_default_pool(const exchange& with) {
         w.member("status", status_text(with.cluster.state_of(id)));
         w.member("clusterMembership", "active").member("version", version_text);
         w.member("thisNode", id == with.node);
-        w.key("services").begin_array().value("kv").end_array();
+        w.key("services").begin_array().value("kv");
+        for (const wire::service each :
+             {wire::service::query, wire::service::search, wire::service::analytics}) {
+            if (at.ports.port(each, wire::transport::plain) != 0) {
+                w.value(wire::port_member(each, wire::transport::plain));
+            }
+        }
+        w.end_array();
         w.key("ports").begin_object();
         w.member("direct", at.ports.port(wire::service::key_value, wire::transport::plain));
         w.end_object().end_object();
@@ -168,9 +172,10 @@ management_response get_buckets(const exchange& with) {
     return json_body(std::move(out));
 }
 
-management_response changed(std::expected<std::uint64_t, cluster_errc> uid) {
+management_response changed(
+    std::expected<std::uint64_t, cluster_errc> uid, const named_place& place) {
     if (!uid) {
-        return refusal(uid.error());
+        return refusal(uid.error(), place);
     }
     std::string out;
     json::writer w(out);
@@ -184,14 +189,14 @@ management_response on_scopes(const exchange& with, const std::string& bucket) {
     const std::size_t count = parts.size();
     cluster& target = with.cluster;
     if (count == 5 && with.is("GET")) {
-        return json_body(wire::encode_collections_manifest(*target.manifest(bucket)));
+        return json_body(wire::encode_collections_manifest(*target.manifest_at(with.node, bucket)));
     }
     const auto form = detail::parse_form(with.request.body);
     if (count == 5 && with.is("POST")) {
-        return changed(target.create_scope(bucket, form.find("name")));
+        return changed(target.create_scope(bucket, form.find("name")), {form.find("name")});
     }
     if (count == 6 && with.is("DELETE")) {
-        return changed(target.drop_scope(bucket, parts[5]));
+        return changed(target.drop_scope(bucket, parts[5]), {parts[5]});
     }
     const bool is_collection = count >= 7 && parts[6] == "collections";
     if (count == 7 && is_collection && with.is("POST")) {
@@ -200,10 +205,12 @@ management_response on_scopes(const exchange& with, const std::string& bucket) {
         if (!ttl_text.empty() && !ttl) {
             return problem(400, "maxTTL is no number");
         }
-        return changed(target.create_collection(bucket, parts[5], form.find("name"), ttl));
+        return changed(
+            target.create_collection(bucket, parts[5], form.find("name"), ttl),
+            {parts[5], form.find("name")});
     }
     if (count == 8 && is_collection && with.is("DELETE")) {
-        return changed(target.drop_collection(bucket, parts[5], parts[7]));
+        return changed(target.drop_collection(bucket, parts[5], parts[7]), {parts[5], parts[7]});
     }
     const bool is_path = count == 5 || count == 6 || (is_collection && count <= 8);
     return is_path ? problem(405, "Method not allowed")
@@ -221,7 +228,7 @@ management_response on_bucket(const exchange& with) {
     if (!with.can_see(bucket)) {
         return problem(403, "Forbidden. User needs the bucket's permission");
     }
-    if (with.cluster.manifest(bucket) == nullptr) {
+    if (with.cluster.manifest_at(with.node, bucket) == nullptr) {
         return problem(404, "Requested resource not found.");
     }
     if (kind == "buckets" && with.parts.size() > 4 && with.parts[4] == "scopes") {
@@ -264,8 +271,8 @@ management_response handle_management(
         response.body = "sandbox\n";
         return with.is("GET") ? response : problem(405, "Method not allowed");
     }
-    with.user = find_login(target, request);
-    if (with.user == nullptr) {
+    with.user = detail::find_login(target, request.authorization, request.certificate_user);
+    if (with.user == nullptr || target.disturbance_of(node).rejects_credentials) {
         return problem(401, "Unauthorized");
     }
     if (parts[0] == "whoami" && parts.size() == 1) {

@@ -126,7 +126,10 @@ void request::fail(status code, std::string_view text) {
 
 void request::configuration_body(
     const known_configuration& configuration, answer_parts& parts) const {
-    if (conv.has(hello_feature::snappy_everywhere)) {
+    if (node.disturbance.is_configuration_corrupt) {
+        parts.datatype = datatype::json;
+        parts.value = base::as_bytes(corrupted(configuration.text()));
+    } else if (conv.has(hello_feature::snappy_everywhere)) {
         parts.datatype = datatype::json | datatype::snappy;
         parts.value = configuration.compressed();
     } else {
@@ -152,7 +155,7 @@ void request::not_my_vbucket() {
 void request::unknown_name(status code) {
     wire::error_context context;
     context.context = "Unknown scope or collection in operation";
-    context.manifest_uid = conv.bucket->manifest.uid;
+    context.manifest_uid = conv.local->manifest(*conv.bucket).uid;
     if (!conv.has(hello_feature::xerror)) {
         code = status_without_xerror(op(), code, conv.has(hello_feature::collections))
                    .value_or(status::einval);

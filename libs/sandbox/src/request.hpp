@@ -93,6 +93,9 @@ public:
     const time_point now;
     audit_entry& audit;
     wire::request_frame_infos infos;
+    // Set once the request is a pending durable write: what was answered is what it will be
+    // answered.
+    std::uint64_t pending_id = 0;
 
     wire::opcode op() const noexcept { return frame.op(); }
     bool is_closing() const noexcept { return is_closing_; }

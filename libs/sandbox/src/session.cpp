@@ -49,6 +49,8 @@ void session::close() noexcept {
     held_.clear();
     delayed_.clear();
     delayed_size_ = 0;
+    trickling_.reset();
+    awaited_.clear();
 }
 
 void session::close_from_cluster() {
@@ -58,12 +60,28 @@ void session::close_from_cluster() {
     cluster_.wake(*this);
 }
 
+void session::abort_from_cluster() {
+    is_aborted_ = true;
+    close_from_cluster();
+}
+
+void session::resume() {
+    if (!is_closing_) {
+        cluster_.wake(*this);
+    }
+}
+
 bool session::mark_woken() noexcept {
     return !std::exchange(is_woken_, true);
 }
 
 void session::on_bytes(time_point now, base::byte_view bytes, std::vector<std::byte>& out) {
+    cluster_.on_time(now);
     if (is_closing_) {
+        return;
+    }
+    if (node_.disturbance.is_silent()) {
+        hold(bytes);
         return;
     }
     send_due(now, out);
@@ -80,12 +98,14 @@ void session::on_bytes(time_point now, base::byte_view bytes, std::vector<std::b
 }
 
 void session::on_time(time_point now, std::vector<std::byte>& out) {
-    if (is_closing_) {
+    cluster_.on_time(now);
+    if (is_closing_ || node_.disturbance.is_silent()) {
         return;
     }
     send_due(now, out);
     send_pushes(out);
-    if (has_backlog_) {
+    // Requests wait for the peer to read, for a pending write, or for a node that was frozen.
+    if (!held_.empty()) {
         process_held(now, out);
     }
 }
@@ -127,6 +147,9 @@ std::size_t session::process(time_point now, base::byte_view bytes, std::vector<
         }
         if (out.size() >= connection::output_pause_bytes) {
             has_backlog_ = true;
+            break;
+        }
+        if (!awaited_.empty() && must_wait(scan->frame->op())) {
             break;
         }
         on_frame(now, *scan->frame, out);
@@ -185,27 +208,23 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
         cluster_.audit.commit(entry);
         return;
     }
-    conversation_.has_commands_in_flight = !delayed_.empty();
+    conversation_.has_commands_in_flight =
+        !delayed_.empty() || trickling_.has_value() || !awaited_.empty();
     request current(cluster_, node_, conversation_, frame, now, entry, out);
-    std::chrono::nanoseconds delay{0};
     if (const auto* status = effect ? std::get_if<fault_status>(effect) : nullptr) {
         current.answer_fault(*status);
     } else {
-        if (const auto* delaying = effect ? std::get_if<fault_delay>(effect) : nullptr) {
-            delay = delaying->delay;
-        }
         // The rule list may change only between requests, so `effect` stays valid.
         dispatch(current);
     }
-    if (effect != nullptr && std::holds_alternative<fault_no_answer>(*effect)) {
-        out.resize(start);
-        entry.fate = answer_fate::withheld;
-    } else if (effect != nullptr && std::holds_alternative<fault_close_after>(*effect)) {
-        out.resize(start);
-        entry.fate = answer_fate::closed;
-        close();
-    } else {
-        settle_answer(now, delay, start, entry, out);
+    if (current.pending_id != 0) {
+        entry.fate = answer_fate::pending;
+        await_answer(current, effect, start, out);
+    } else if (effect != nullptr) {
+        const answer_shape shape = shape_answer(*effect, start, entry.fate, out);
+        settle_answer(now, shape, start, entry, out);
+    } else if (!delayed_.empty() || trickling_) {
+        settle_answer(now, {}, start, entry, out);
     }
     if (current.is_closing()) {
         close();
@@ -213,56 +232,111 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
     cluster_.audit.commit(entry);
 }
 
-void session::settle_answer(
-    time_point now, std::chrono::nanoseconds delay, std::size_t start, audit_entry& entry,
-    std::vector<std::byte>& out) {
-    const bool is_reorderable = conversation_.has(hello_feature::unordered_execution) &&
-                                wire::opcode_info(entry.op).is_reorderable;
-    time_point due = now + delay;
+bool session::is_reorderable(wire::opcode op) const noexcept {
+    return conversation_.has(hello_feature::unordered_execution) &&
+           wire::opcode_info(op).is_reorderable;
+}
+
+time_point session::due_in_order(time_point due, bool is_reorderable) const noexcept {
     // In order: behind everything that waits. Out of order: only behind what must stay in order.
     for (const delayed_answer& waiting : delayed_) {
         if (!is_reorderable || !waiting.is_reorderable) {
             due = std::max(due, waiting.due);
         }
     }
-    if (due <= now || out.size() == start) {
+    return due;
+}
+
+void session::settle_answer(
+    time_point now, const answer_shape& shape, std::size_t start, audit_entry& entry,
+    std::vector<std::byte>& out) {
+    const bool may_overtake = is_reorderable(entry.op);
+    const time_point due = due_in_order(now + shape.delay, may_overtake);
+    const bool leaves_now =
+        due <= now && !trickling_.has_value() && shape.interval == std::chrono::nanoseconds{0};
+    if (leaves_now || out.size() == start) {
+        if (shape.closes) {
+            close();
+        }
         return;
     }
-    entry.fate = answer_fate::delayed;
+    if (entry.fate == answer_fate::sent) {
+        entry.fate = answer_fate::delayed;
+    }
     const auto first = out.begin() + static_cast<std::ptrdiff_t>(start);
-    delayed_answer later{due, is_reorderable, std::vector<std::byte>(first, out.end())};
+    delayed_answer later{due, shape, may_overtake, std::vector<std::byte>(first, out.end())};
     out.resize(start);
+    queue_answer(std::move(later));
+    send_due(now, out);
+}
+
+void session::queue_answer(delayed_answer later) {
     delayed_size_ += later.bytes.size();
     if (delayed_size_ > connection::held_size_max_bytes) {
         close();
         return;
     }
     // Sorted by due time; equal times keep the order of the requests.
-    const auto at = std::ranges::upper_bound(delayed_, due, {}, &delayed_answer::due);
+    const auto at = std::ranges::upper_bound(delayed_, later.due, {}, &delayed_answer::due);
     delayed_.insert(at, std::move(later));
 }
 
 void session::send_due(time_point now, std::vector<std::byte>& out) {
-    while (!delayed_.empty() && delayed_.front().due <= now) {
-        const auto& bytes = delayed_.front().bytes;
-        out.insert(out.end(), bytes.begin(), bytes.end());
-        delayed_size_ -= bytes.size();
-        delayed_.pop_front();
+    while (!is_closing_) {
+        if (!trickling_) {
+            if (delayed_.empty() || delayed_.front().due > now) {
+                return;
+            }
+            trickling_ = std::move(delayed_.front());
+            delayed_.pop_front();
+        }
+        delayed_answer& next = *trickling_;
+        const bool is_whole = next.shape.interval == std::chrono::nanoseconds{0};
+        const std::size_t size = is_whole ? next.bytes.size() : std::size_t{1};
+        while (next.sent_size < next.bytes.size() && next.due <= now) {
+            const auto at = next.bytes.begin() + static_cast<std::ptrdiff_t>(next.sent_size);
+            out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(size));
+            next.sent_size += size;
+            next.due += next.shape.interval;
+        }
+        if (next.sent_size < next.bytes.size()) {
+            return;
+        }
+        const bool closes = next.shape.closes;
+        delayed_size_ -= next.bytes.size();
+        trickling_.reset();
+        if (closes) {
+            close();
+        }
     }
 }
 
 std::optional<time_point> session::next_due() const noexcept {
-    return delayed_.empty() ? std::nullopt : std::optional(delayed_.front().due);
+    if (node_.disturbance.is_silent()) {
+        return std::nullopt;
+    }
+    time_point due = time_point::max();
+    if (trickling_) {
+        due = trickling_->due;
+    } else if (!delayed_.empty()) {
+        due = delayed_.front().due;
+    }
+    if (!awaited_.empty()) {
+        due = std::min(due, cluster_.pending_due);
+    }
+    return due == time_point::max() ? std::nullopt : std::optional(due);
+}
+
+bool session::is_subscribed() const noexcept {
+    return conversation_.user &&
+           (conversation_.has(hello_feature::clustermap_change_notification) ||
+            conversation_.has(hello_feature::clustermap_change_notification_brief));
 }
 
 bool session::wants_push(
     const known_configuration& configuration,
     const configuration_progress& progress) const noexcept {
-    const bool is_subscribed =
-        conversation_.has(hello_feature::clustermap_change_notification) ||
-        conversation_.has(hello_feature::clustermap_change_notification_brief);
-    return is_subscribed && conversation_.user && configuration.is_known() &&
-           progress.told < configuration.revision();
+    return is_subscribed() && configuration.is_known() && progress.told < configuration.revision();
 }
 
 void session::on_configuration() {
@@ -284,26 +358,60 @@ void session::push(
     if (!wants_push(configuration, progress)) {
         return;
     }
+    progress.told = configuration.revision();
+    if (!conversation_.has(hello_feature::clustermap_change_notification_brief)) {
+        progress.sent = configuration.revision();
+    }
+    write_push(configuration, bucket, out);
+}
+
+void session::write_push(
+    const known_configuration& configuration, std::string_view bucket,
+    std::vector<std::byte>& out) const {
     wire::cluster_map_change_notification message;
     message.epoch = configuration.revision().epoch;
     message.rev = configuration.revision().rev;
     message.bucket = bucket;
-    progress.told = configuration.revision();
     if (!conversation_.has(hello_feature::clustermap_change_notification_brief)) {
-        const bool is_compressed = conversation_.has(hello_feature::snappy_everywhere);
-        message.config = is_compressed ? base::byte_view(configuration.compressed())
-                                       : base::as_bytes(configuration.text());
+        const bool is_corrupt = node_.disturbance.is_configuration_corrupt;
+        const bool is_compressed =
+            conversation_.has(hello_feature::snappy_everywhere) && !is_corrupt;
+        const std::string_view text =
+            is_corrupt ? corrupted(configuration.text()) : std::string_view(configuration.text());
+        message.config =
+            is_compressed ? base::byte_view(configuration.compressed()) : base::as_bytes(text);
         message.datatype = is_compressed ? wire::datatype::snappy : wire::datatype::raw;
         if (conversation_.has(hello_feature::json)) {
             message.datatype = message.datatype | wire::datatype::json;
         }
-        progress.sent = configuration.revision();
     }
     base::byte_writer writer(out);
     (void)message.encode(writer);
 }
 
+void session::replay_configuration() {
+    if (!is_closing_ && is_subscribed()) {
+        is_replay_due_ = true;
+        cluster_.wake(*this);
+    }
+}
+
 void session::send_pushes(std::vector<std::byte>& out) {
+    if (trickling_ || !is_subscribed()) {
+        return;  // in the middle of a frame, or nobody asked
+    }
+    if (std::exchange(is_replay_due_, false)) {
+        const known_configuration older_global = node_.global_configuration.older();
+        if (older_global.is_known()) {
+            write_push(older_global, {}, out);
+        }
+        const known_configuration older = conversation_.local != nullptr
+                                              ? conversation_.local->configuration.older()
+                                              : known_configuration();
+        if (older.is_known()) {
+            write_push(older, bucket_name(), out);
+        }
+    }
     if (conversation_.local != nullptr) {
         push(conversation_.local->configuration, bucket_name(), conversation_.bucket_progress, out);
     }

@@ -95,6 +95,12 @@ public:
         stream_.lowest_layer().close(ignored);
     }
 
+    void reset() noexcept override {
+        boost::system::error_code ignored;
+        stream_.lowest_layer().set_option(tcp::socket::linger(true, 0), ignored);
+        close();
+    }
+
 private:
     static constexpr std::size_t read_size_max = std::size_t{16} * 1024;
 

@@ -57,6 +57,8 @@ public:
     virtual void close_gently() = 0;
     // At once, without another call to the user.
     virtual void close() noexcept = 0;
+    // The same, and the peer is told by a reset: what was under way is lost.
+    virtual void reset() noexcept = 0;
 
 protected:
     std::vector<std::byte> output_;

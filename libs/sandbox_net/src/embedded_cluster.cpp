@@ -45,6 +45,21 @@ struct embedded_cluster::parts {
         return true;
     }
 
+    // Begins something that takes steps, and lets the server take them.
+    std::expected<void, cluster_errc> begin(
+        const std::function<std::expected<void, cluster_errc>(cluster&)>& beginning,
+        std::chrono::milliseconds interval) {
+        std::expected<void, cluster_errc> begun;
+        call([&](server& on) {
+            begun = beginning(on.cluster());
+            if (begun) {
+                on.run_rebalance(interval);
+            }
+            on.notify();
+        });
+        return begun;
+    }
+
     void stop() noexcept {
         const std::lock_guard lock(mutex);
         if (std::exchange(is_stopped, true)) {
@@ -104,6 +119,39 @@ void embedded_cluster::with_cluster(const std::function<void(cluster&)>& work) {
         work(front.cluster());
         front.notify();
     });
+}
+
+std::expected<added_node, std::string> embedded_cluster::add_node() {
+    std::expected<added_node, std::string> added =
+        std::unexpected(std::string("the cluster is stopped"));
+    parts_->call([&](server& front) { added = front.add_node(); });
+    return added;
+}
+
+std::expected<void, cluster_errc> embedded_cluster::rebalance(
+    const rebalance_options& options, std::chrono::milliseconds interval) {
+    return parts_->begin([&](cluster& brain) { return brain.begin_rebalance(options); }, interval);
+}
+
+std::expected<void, cluster_errc> embedded_cluster::graceful_failover(
+    node_id node, std::chrono::milliseconds interval) {
+    return parts_->begin(
+        [&](cluster& brain) { return brain.begin_graceful_failover(node); }, interval);
+}
+
+std::optional<rebalance_progress> embedded_cluster::wait_rebalance(
+    std::chrono::milliseconds timeout) {
+    // Shared, since the server may call after the wait is over.
+    const auto ended = std::make_shared<std::promise<rebalance_progress>>();
+    auto told = ended->get_future();
+    const bool is_called = parts_->call([&](server& front) {
+        front.when_rebalance_ends(
+            [ended](const rebalance_progress& progress) { ended->set_value(progress); });
+    });
+    if (!is_called || told.wait_for(timeout) != std::future_status::ready) {
+        return std::nullopt;
+    }
+    return told.get();
 }
 
 std::expected<certificate_pem, std::string> embedded_cluster::issue_client_certificate(

@@ -8,6 +8,7 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/control.hpp>
+#include <reprise/sandbox/service_connection.hpp>
 
 namespace reprise::sandbox::detail {
 
@@ -15,21 +16,6 @@ namespace {
 
 constexpr std::string_view json_type = "application/json";
 constexpr std::string_view text_type = "text/plain";
-
-int status_of(http::http_errc error) noexcept {
-    switch (error) {
-        case http::http_errc::header_too_large:
-            return 431;
-        case http::http_errc::body_too_large:
-            return 413;
-        case http::http_errc::version_unsupported:
-            return 505;
-        case http::http_errc::transfer_encoding_unsupported:
-            return 501;
-        default:
-            return 400;
-    }
-}
 
 std::string error_json(std::string_view text) {
     return json::serialize(json::object{{"ok", false}, {"error", text}});
@@ -43,20 +29,11 @@ bool is_token(std::string_view given, const std::string& wanted) noexcept {
 
 }  // namespace
 
-http_session::http_session(
-    server_core& core, std::uint64_t key, std::shared_ptr<channel> link, const port_role& role)
+http_session::http_session(server_core& core, std::uint64_t key, std::shared_ptr<channel> link)
     : peer_session(core, key, std::move(link)),
-      role_(role),
       parser_({.body_size_max_bytes = core.options().http_body_size_max_bytes}) {}
 
-void http_session::on_open(const std::string& certificate_user) {
-    certificate_user_ = certificate_user;
-}
-
 void http_session::on_bytes(base::byte_view bytes) {
-    if (stream_) {
-        return;  // nothing a client says can change a stream
-    }
     parser_.feed(bytes);
     answer_requests();
     core_.schedule(*this, own_due());
@@ -70,7 +47,7 @@ void http_session::on_due(time_point now) {
 }
 
 void http_session::answer_requests() {
-    while (!is_ending_ && !stream_) {
+    while (!is_ending_) {
         auto next = parser_.next();
         if (!next) {
             refuse(next.error());
@@ -79,54 +56,7 @@ void http_session::answer_requests() {
         if (!*next) {
             return;
         }
-        if (role_.what == port_role::kind::control) {
-            answer_control(**next);
-        } else if (core_.is_up(role_.node)) {
-            answer_management(**next);
-        } else {
-            core_.retire(*this);
-            return;
-        }
-    }
-}
-
-void http_session::answer_management(const http::request& request) {
-    const auto authorization = http::find_header(request.headers, "Authorization");
-    management_response answer = handle_management(
-        core_.brain(), role_.node,
-        {.method = request.method,
-         .target = request.target,
-         .authorization = std::string(authorization.value_or("")),
-         .body = request.body,
-         .certificate_user = certificate_user_});
-    if (!answer.continues) {
-        reply(answer.status, answer.content_type, answer.body, request.is_kept_alive);
-        return;
-    }
-    const http::header_list headers{{"Content-Type", answer.content_type}};
-    const auto encoded = http::encode_response(
-        link_->output(), {.status = answer.status,
-                          .headers = &headers,
-                          .body = base::as_bytes(answer.body),
-                          .framing = http::body_framing::chunked,
-                          .end = http::connection_end::close});
-    if (encoded && write_out()) {
-        stream_ = std::move(answer.continues);
-        core_.add_stream(*this);
-    }
-}
-
-void http_session::on_configuration() {
-    if (!stream_) {
-        return;
-    }
-    if (!core_.is_up(role_.node)) {
-        core_.retire(*this);
-        return;
-    }
-    if (const auto document = next_stream_document(core_.brain(), role_.node, *stream_)) {
-        http::encode_chunk(link_->output(), base::as_bytes(*document));
-        write_out();
+        answer_control(**next);
     }
 }
 
@@ -150,16 +80,13 @@ void http_session::answer_control(const http::request& request) {
         reply(400, json_type, error_json(to_string(command.error())), request.is_kept_alive);
         return;
     }
-    const json::value answer = handle_control(core_.brain(), command->root);
+    const json::value answer = handle_control(core_.brain(), command->root, &core_);
     reply(200, json_type, json::serialize(answer), request.is_kept_alive);
 }
 
 void http_session::reply(
     int status, std::string_view content_type, std::string_view body, bool keep_alive) {
-    http::header_list headers{{"Content-Type", std::string(content_type)}};
-    if (status == 401 && role_.what == port_role::kind::management) {
-        headers.push_back({"WWW-Authenticate", "Basic realm=\"sandbox\""});
-    }
+    const http::header_list headers{{"Content-Type", std::string(content_type)}};
     const auto encoded = http::encode_response(
         link_->output(),
         {.status = status,
@@ -167,7 +94,7 @@ void http_session::reply(
          .body = base::as_bytes(body),
          .end = keep_alive ? http::connection_end::keep_alive : http::connection_end::close});
     if (!encoded) {
-        // The cluster gave a status or a type that cannot be written; the peer learns of it.
+        // A status or a type that cannot be written; the peer learns of it.
         http::encode_response(link_->output(), {.status = 500}).value();
     }
     if (write_out() && !keep_alive) {
@@ -176,7 +103,7 @@ void http_session::reply(
 }
 
 void http_session::refuse(http::http_errc error) {
-    reply(status_of(error), text_type, std::string(to_string(error)) + "\n", false);
+    reply(http_status_of(error), text_type, std::string(to_string(error)) + "\n", false);
 }
 
 }  // namespace reprise::sandbox::detail

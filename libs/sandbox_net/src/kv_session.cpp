@@ -53,6 +53,11 @@ void kv_session::after_call() {
         return;
     }
     std::optional<time_point> due;
+    if (connection_ && connection_->is_aborted()) {
+        link_->reset();
+        core_.retire(*this);
+        return;
+    }
     if (connection_ && connection_->is_closing()) {
         core_.remove_connection(connection_->id());
         connection_.reset();
@@ -67,6 +72,10 @@ void kv_session::after_call() {
     }
     core_.schedule(*this, due);
     core_.settle();
+}
+
+void kv_session::on_disturbance() {
+    cut_off(core_.brain().disturbance_of(role_.node).is_partitioned);
 }
 
 void kv_session::release() noexcept {

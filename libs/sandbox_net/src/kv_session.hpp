@@ -22,6 +22,7 @@ public:
     void on_bytes(base::byte_view bytes) override;
     void on_written() override;
     void on_due(time_point now) override;
+    void on_disturbance() override;
     void release() noexcept override;
 
     // Something happened in the cluster that concerns this connection.

@@ -63,10 +63,29 @@ void listener::stop() noexcept {
     pause_.cancel();
 }
 
+void listener::set_paused(bool is_paused) {
+    is_paused_ = is_paused;
+    boost::system::error_code ignored;
+    if (is_paused_) {
+        acceptor_.cancel(ignored);
+    } else {
+        accept_next();
+    }
+}
+
 void listener::accept_next() {
+    if (is_paused_ || is_accepting_ || is_stopped_) {
+        return;
+    }
+    is_accepting_ = true;
     acceptor_.async_accept(
         [this, self = shared_from_this()](const boost::system::error_code& ec, tcp::socket socket) {
+            is_accepting_ = false;
             if (is_stopped_) {
+                return;
+            }
+            if (ec == asio::error::operation_aborted) {
+                accept_next();  // paused, or paused and resumed
                 return;
             }
             if (ec) {

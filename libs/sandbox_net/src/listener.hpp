@@ -27,6 +27,8 @@ public:
     std::uint16_t port() const noexcept { return port_; }
 
     void start(on_accept accepted, on_notice notice);
+    // While paused peers get into the system's queue, but no further.
+    void set_paused(bool is_paused);
     // No callback comes after it.
     void stop() noexcept;
 
@@ -40,6 +42,8 @@ private:
     on_accept accepted_;
     on_notice notice_;
     bool is_stopped_ = false;
+    bool is_paused_ = false;
+    bool is_accepting_ = false;
     bool is_failing_ = false;
 };
 

@@ -32,12 +32,20 @@ void peer_session::hold_back(bool is_held) {
     if (is_ending_) {
         return;
     }
-    link_->set_reading(!is_held);
+    is_held_back_ = is_held;
+    link_->set_reading(!is_held_back_ && !is_cut_off_);
     if (!is_held) {
         deadline_.reset();
     } else if (!deadline_) {
         progress_seen_ = link_->progress();
         deadline_ = core_.now() + core_.options().output_stall_max;
+    }
+}
+
+void peer_session::cut_off(bool is_cut_off) {
+    is_cut_off_ = is_cut_off;
+    if (!is_ending_) {
+        link_->set_reading(!is_held_back_ && !is_cut_off_);
     }
 }
 

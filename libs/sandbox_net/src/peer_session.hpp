@@ -35,6 +35,8 @@ public:
     }
 
     void on_closed(std::string_view why) override;
+    // Something about the node may be the matter now, or not any more. May retire the session.
+    virtual void on_disturbance() = 0;
 
     // When the core wakes us; kept by the core.
     std::optional<time_point> scheduled;
@@ -45,6 +47,8 @@ protected:
     bool write_out();
     // A peer that must not send more until it has read what it asked for.
     void hold_back(bool is_held);
+    // Nothing is read from the peer meanwhile, whatever `hold_back` says.
+    void cut_off(bool is_cut_off);
     // True if the session was retired because its peer took no byte in time.
     bool is_stalled(time_point now);
     void end_gently();
@@ -57,6 +61,8 @@ protected:
     bool is_ending_ = false;
 
 private:
+    bool is_held_back_ = false;
+    bool is_cut_off_ = false;
     // Of a stall or of the peer's farewell.
     std::optional<time_point> deadline_;
     std::uint64_t progress_seen_ = 0;

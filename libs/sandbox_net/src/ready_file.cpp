@@ -15,6 +15,7 @@ namespace {
 struct port_member {
     const char* name;
     std::uint16_t node_ports::* port;
+    bool is_optional = false;  // left out if there is none, otherwise null
 };
 
 constexpr port_member port_members[] = {
@@ -22,6 +23,14 @@ constexpr port_member port_members[] = {
     {"kv_tls", &node_ports::key_value_tls},
     {"management", &node_ports::management},
     {"management_tls", &node_ports::management_tls},
+    {"views", &node_ports::views, true},
+    {"views_tls", &node_ports::views_tls, true},
+    {"query", &node_ports::query, true},
+    {"query_tls", &node_ports::query_tls, true},
+    {"search", &node_ports::search, true},
+    {"search_tls", &node_ports::search_tls, true},
+    {"analytics", &node_ports::analytics, true},
+    {"analytics_tls", &node_ports::analytics_tls, true},
 };
 
 json::value text_or_null(const std::string& text) {
@@ -90,7 +99,9 @@ std::string to_json(const ready_info& info) {
         json::object node;
         for (const port_member& each : port_members) {
             const std::uint16_t port = ports.*each.port;
-            node.set(each.name, port != 0 ? json::value(port) : json::value());
+            if (port != 0 || !each.is_optional) {
+                node.set(each.name, port != 0 ? json::value(port) : json::value());
+            }
         }
         nodes.emplace_back(std::move(node));
     }

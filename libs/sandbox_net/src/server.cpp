@@ -39,6 +39,23 @@ void server::notify() {
     core_->settle();
 }
 
+std::expected<added_node, std::string> server::add_node() {
+    const auto added = core_->add_node();
+    if (!added) {
+        return std::unexpected(added.error());
+    }
+    core_->settle();
+    return added_node{*added, core_->addresses().nodes[added->value]};
+}
+
+void server::run_rebalance(std::chrono::milliseconds interval) {
+    core_->run_rebalance(interval);
+}
+
+void server::when_rebalance_ends(std::function<void(const rebalance_progress&)> ended) {
+    core_->when_rebalance_ends(std::move(ended));
+}
+
 std::expected<certificate_pem, std::string> server::issue_client_certificate(
     std::string_view user) const {
     if (core_->tls() == nullptr) {

@@ -14,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/control.hpp>
 #include <reprise/sandbox_net/server.hpp>
 #include <reprise/wire/cluster_node.hpp>
 
@@ -25,19 +26,20 @@
 namespace reprise::sandbox::detail {
 
 class kv_session;
-class http_session;
+class service_session;
 
 // What a listening port offers.
 struct port_role {
-    enum class kind : std::uint8_t { key_value, management, control };
+    enum class kind : std::uint8_t { key_value, service, control };
     kind what = kind::key_value;
     node_id node;
     wire::transport over = wire::transport::plain;
+    wire::service service = wire::service::key_value;  // of kind::service: which
 };
 
 // The server without its handle: the cluster, the sockets around it, and one timer for everything
 // that is due. One thread.
-class server_core : public std::enable_shared_from_this<server_core> {
+class server_core final : public std::enable_shared_from_this<server_core>, public control_front {
 public:
     server_core(boost::asio::io_context& io, server_options options, sandbox::cluster brain);
     server_core(const server_core&) = delete;
@@ -64,14 +66,50 @@ public:
     void retire(peer_session& session) noexcept;
     void add_connection(connection_id id, kv_session& session);
     void remove_connection(connection_id id) noexcept;
-    void add_stream(http_session& session);
+    void add_stream(service_session& session);
     bool is_up(node_id node) const noexcept;
 
+    // --- topology (server_ports.cpp, server_rebalance.cpp) -----------------------------------
+
+    std::expected<node_id, std::string> add_node() override;
+    void run_rebalance(std::chrono::milliseconds interval) override;
+    void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
+
 private:
+    // A port that is announced, and who listens there now; null: nobody, on purpose.
+    struct announced_port {
+        port_role role;
+        std::uint16_t port = 0;
+        std::shared_ptr<listener> open;
+    };
+
+    std::expected<void, std::string> open_port(announced_port& at);
     std::expected<std::uint16_t, std::string> listen(const port_role& role, std::uint16_t port);
+    // How many of them follow each other when they are not chosen by the system.
+    std::size_t ports_per_node() const noexcept;
+    // The ports of the node of that number; all of them or none.
+    std::expected<node_ports, std::string> listen_node(std::size_t number);
     std::expected<void, std::string> listen_all();
     std::expected<void, std::string> publish();
+    // Whether somebody should listen for this role now.
+    bool is_listening_wanted(const port_role& role) const noexcept;
+    // Opens and closes ports as the nodes came, went and left since the last time.
+    void update_ports();
+    void close_ports(node_id node) noexcept;
+    void arm_rebalance();
+    void on_rebalance_due();
+    void tell_rebalance_end();
     void on_accepted(const port_role& role, boost::asio::ip::tcp::socket socket);
+    // --- what is the matter with nodes (server_disturbances.cpp) -------------------------------
+    // TLS as the node does it now; null: the connection was refused.
+    std::shared_ptr<channel> make_disturbed_channel(
+        const port_role& role, boost::asio::ip::tcp::socket socket);
+    // Waits for the peer's first byte, then resets.
+    void reset_when_heard(boost::asio::ip::tcp::socket socket);
+    // Tells every listener and session; the nodes changed.
+    void update_disturbances();
+    // Durable writes that nobody waits for get on with time, too.
+    void schedule_brain();
     void wake_connections();
     void update_streams();
     void arm_timer();
@@ -83,12 +121,14 @@ private:
     sandbox::cluster brain_;
     std::unique_ptr<tls_identity> tls_;
     server_addresses addresses_;
-    std::vector<std::shared_ptr<listener>> listeners_;
+    std::vector<announced_port> ports_;
+    std::uint64_t node_generation_seen_ = 0;
 
     std::uint64_t key_next_ = 1;
     std::unordered_map<std::uint64_t, std::unique_ptr<peer_session>> sessions_;
     std::unordered_map<connection_id, kv_session*> connections_;
-    std::set<std::uint64_t> streams_;  // keys of sessions
+    std::set<std::uint64_t> streams_;                                 // keys of sessions
+    std::set<std::shared_ptr<boost::asio::ip::tcp::socket>> doomed_;  // see reset_when_heard
     std::uint64_t generation_seen_ = 0;
     // Retired in the current handler.
     std::vector<std::unique_ptr<peer_session>> retired_;
@@ -96,6 +136,13 @@ private:
     boost::asio::steady_timer timer_;
     std::set<std::pair<time_point, std::uint64_t>> due_;  // by time: keys of sessions
     std::optional<time_point> armed_;
+    std::optional<time_point> brain_due_;  // in `due_` under the key of no session
+    boost::asio::steady_timer rebalance_timer_;
+    time_point rebalance_due_{};
+    std::chrono::milliseconds rebalance_interval_{0};
+    std::uint64_t rebalance_number_ = 0;  // of the one that is stepped by time
+    std::vector<std::function<void(const rebalance_progress&)>> rebalance_waiters_;
+
     bool is_settling_ = false;
     bool is_stopped_ = false;
 };

@@ -34,6 +34,28 @@ std::expected<std::string, std::string> make_temporary_path() {
     return path;
 }
 
+certificate_fault fault_of(tls_disturbance how) noexcept {
+    switch (how) {
+        case tls_disturbance::untrusted:
+            return certificate_fault::untrusted;
+        case tls_disturbance::wrong_host:
+            return certificate_fault::wrong_host;
+        case tls_disturbance::expired:
+            return certificate_fault::expired;
+        case tls_disturbance::none:
+        case tls_disturbance::alert:
+        case tls_disturbance::reset:
+            break;
+    }
+    return certificate_fault::none;
+}
+
+// OpenSSL calls it with what the client begins with.
+int refuse_hello(SSL* /*ssl*/, int* alert, void* /*argument*/) {
+    *alert = SSL_AD_HANDSHAKE_FAILURE;
+    return SSL_CLIENT_HELLO_ERROR;
+}
+
 }  // namespace
 
 tls_identity::tls_identity(certificate_authority authority)
@@ -59,29 +81,54 @@ std::expected<std::unique_ptr<tls_identity>, std::string> tls_identity::make(
     return made;
 }
 
-std::expected<void, std::string> tls_identity::prepare(const server_tls_options& options) {
-    const auto shown = authority_.issue_server_certificate(options.fault);
+std::expected<void, std::string> tls_identity::fill(
+    ssl::context& context, certificate_fault fault) const {
+    const auto shown = authority_.issue_server_certificate(fault);
     if (!shown) {
         return std::unexpected(shown.error());
     }
     boost::system::error_code ec;
-    context_.use_certificate_chain(boost::asio::buffer(shown->certificate), ec);
+    context.use_certificate_chain(boost::asio::buffer(shown->certificate), ec);
     if (!ec) {
-        context_.use_private_key(boost::asio::buffer(shown->private_key), ssl::context::pem, ec);
+        context.use_private_key(boost::asio::buffer(shown->private_key), ssl::context::pem, ec);
     }
-    if (!ec && options.takes_client_certificates) {
-        context_.add_certificate_authority(boost::asio::buffer(authority_.certificate()), ec);
+    if (!ec && takes_client_certificates_) {
+        context.add_certificate_authority(boost::asio::buffer(authority_.certificate()), ec);
         if (!ec) {
-            context_.set_verify_mode(ssl::verify_peer, ec);
+            context.set_verify_mode(ssl::verify_peer, ec);
         }
     }
     if (ec) {
         return std::unexpected("cannot set up TLS: " + ec.message());
     }
-    SSL_CTX_set_min_proto_version(context_.native_handle(), TLS1_2_VERSION);
+    SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
     // Resumed sessions would skip the client certificate; nobody measures handshakes here.
-    SSL_CTX_set_session_cache_mode(context_.native_handle(), SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_OFF);
+    return {};
+}
 
+std::expected<ssl::context*, std::string> tls_identity::context_for(tls_disturbance how) {
+    if (how == tls_disturbance::none) {
+        return &context_;
+    }
+    if (const auto found = spoiled_.find(how); found != spoiled_.end()) {
+        return &found->second;
+    }
+    ssl::context made(ssl::context::tls_server);
+    if (const auto filled = fill(made, fault_of(how)); !filled) {
+        return std::unexpected(filled.error());
+    }
+    if (how == tls_disturbance::alert) {
+        SSL_CTX_set_client_hello_cb(made.native_handle(), &refuse_hello, nullptr);
+    }
+    return &spoiled_.emplace(how, std::move(made)).first->second;
+}
+
+std::expected<void, std::string> tls_identity::prepare(const server_tls_options& options) {
+    takes_client_certificates_ = options.takes_client_certificates;
+    if (const auto filled = fill(context_, options.fault); !filled) {
+        return filled;
+    }
     std::string path = options.ca_path;
     if (path.empty()) {
         auto temporary = make_temporary_path();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <expected>
+#include <map>
 #include <memory>
 #include <string>
 
 #include <boost/asio/ssl/context.hpp>
 
+#include <reprise/sandbox/node_disturbance.hpp>
 #include <reprise/sandbox_net/certificates.hpp>
 #include <reprise/sandbox_net/server_options.hpp>
 
@@ -22,15 +24,21 @@ public:
     ~tls_identity();
 
     boost::asio::ssl::context& context() noexcept { return context_; }
+    // A context whose handshakes fail in that way (not for `reset`); made when first asked for.
+    std::expected<boost::asio::ssl::context*, std::string> context_for(tls_disturbance how);
     const std::string& ca_path() const noexcept { return ca_path_; }
     const certificate_authority& authority() const noexcept { return authority_; }
 
 private:
     explicit tls_identity(certificate_authority authority);
     std::expected<void, std::string> prepare(const server_tls_options& options);
+    std::expected<void, std::string> fill(
+        boost::asio::ssl::context& context, certificate_fault fault) const;
 
     certificate_authority authority_;
+    bool takes_client_certificates_ = false;
     boost::asio::ssl::context context_;
+    std::map<tls_disturbance, boost::asio::ssl::context> spoiled_;
     std::string ca_path_;
 };
 

@@ -19,13 +19,27 @@ namespace reprise::sandbox {
 
 // What became of a request's answer.
 enum class answer_fate : std::uint8_t {
-    sent,      // handed to the caller at once
-    delayed,   // kept for later by a fault rule
-    withheld,  // a fault rule kept it for good
-    closed     // the connection was closed instead
+    sent,          // handed to the caller at once
+    delayed,       // kept for later by a fault rule
+    withheld,      // a fault rule kept it for good
+    closed,        // the connection was closed instead
+    doubled,       // sent twice by a fault rule
+    misaddressed,  // sent with another opaque by a fault rule
+    truncated,     // cut off by a fault rule, then closed
+    garbled,       // replaced by garbage by a fault rule
+    trickled,      // sent byte by byte by a fault rule
+    pending,       // a durable write is prepared; the answer waits for its copies
+    committed      // no request of its own: an earlier pending write was applied now
 };
 
 std::string_view to_string(answer_fate fate) noexcept;
+
+// A durable write that cannot be acknowledged at once leaves several entries with the same
+// connection, opaque and key. The request's own: `pending`, not applied, with the status the answer
+// will have if all goes well. Then, if its time ran out, one that is not applied, with status
+// sync_write_ambiguous. Then, if it came to that, exactly one that is applied: `committed`. So who
+// counts applied entries counts each write once, when it happened. A prepare lost in a failover
+// leaves no further entry.
 
 // One attempt as the server saw it. (client_id, client_connection_id) come from the HELLO of that
 // connection, so together with `opaque` they name the attempt in the client's log too.

@@ -76,6 +76,13 @@ struct cluster_options {
     std::size_t connection_count_max = 65'536;
     // Entries the audit log keeps; older ones are dropped, counters go on.
     std::size_t audit_entry_count_max = 65'536;
+    // How long replicas take to acknowledge a durable write: so long it is pending. 0: at once.
+    std::chrono::nanoseconds replication_delay{0};
+    // How long a new active copy takes to re-commit the pending writes it found. 0: at once.
+    std::chrono::nanoseconds recommit_delay{0};
+    // Announce that statements can be prepared and run in one request, once a node has a query
+    // port.
+    bool offers_enhanced_prepared = true;
     // What get_error_map answers; empty: the map of all codes this project knows.
     std::optional<wire::error_map> error_map{};
 };

@@ -54,6 +54,8 @@ public:
     // The conversation is over: by quit, by a malformed frame, by a fault rule, because the node
     // went down, or because the peer let answers or requests pile up beyond the bounds.
     bool is_closing() const noexcept;
+    // Beside is_closing: the node was killed. A front resets instead of closing in good order.
+    bool is_aborted() const noexcept;
 
     // An `out` of this size or more stops the processing of further requests. Bytes.
     static constexpr std::size_t output_pause_bytes = std::size_t{32} * 1024 * 1024;

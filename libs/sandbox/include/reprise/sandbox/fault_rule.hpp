@@ -33,12 +33,36 @@ struct fault_no_answer {};
 struct fault_close_before {};
 // Applies, then closes the connection without an answer.
 struct fault_close_after {};
+// Applies once, and sends the same answer twice.
+struct fault_answer_twice {};
+// Applies; the answer carries an opaque that differs from the request's by these bits.
+struct fault_wrong_opaque {
+    std::uint32_t flipped_bits = 0x8000'0000;
+};
+// Applies, sends only the first bytes of the answer (0: none), then closes.
+struct fault_truncate {
+    std::size_t size = 12;  // bytes
+};
+// Applies; instead of the answer come random bytes, the first of which begins no frame. They are
+// drawn from the cluster's seed. The connection stays open: closing it is up to the client.
+struct fault_garbage {
+    std::size_t size = 24;  // bytes, at least 1
+    // More is cut down to this.
+    static constexpr std::size_t size_max_bytes = std::size_t{1024} * 1024;
+};
+// Applies; the answer comes byte by byte, the first at once. Everything else on the connection
+// waits until it is through.
+struct fault_trickle {
+    std::chrono::nanoseconds interval{std::chrono::milliseconds(1)};  // between two bytes
+};
 
-using fault_effect =
-    std::variant<fault_status, fault_delay, fault_no_answer, fault_close_before, fault_close_after>;
+using fault_effect = std::variant<
+    fault_status, fault_delay, fault_no_answer, fault_close_before, fault_close_after,
+    fault_answer_twice, fault_wrong_opaque, fault_truncate, fault_garbage, fault_trickle>;
 
 // Which requests are disturbed, and how. A request is looked at as soon as its frame is whole,
-// before any check, so also HELLO, SASL and malformed requests can be disturbed.
+// before any check, so also HELLO, SASL and malformed requests can be disturbed. What a rule does
+// to the answer it does to the late answer of a pending durable write, too.
 struct fault_rule {
     // Empty: every opcode.
     std::vector<wire::opcode> ops{};
@@ -91,6 +115,9 @@ public:
     // Counts the request and gives the rule that takes it; null: none does. The pointer lives until
     // the next change of the list.
     const fault_entry* decide(const fault_subject& subject);
+
+    // So many random bytes that begin no frame (at least one).
+    std::vector<std::byte> make_garbage(std::size_t size);
 
 private:
     std::vector<fault_entry> entries_;

@@ -1,18 +1,20 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <reprise/sandbox/cluster.hpp>
 #include <reprise/sandbox_net/certificates.hpp>
+#include <reprise/sandbox_net/server_addresses.hpp>
 #include <reprise/sandbox_net/server_options.hpp>
 
 namespace reprise::sandbox {
-
-struct server_addresses;
 
 // A server with a thread of its own, for tests, examples and the command line.
 //
@@ -31,7 +33,7 @@ public:
     // Stops: closes all connections, removes the authority's file, ends the thread.
     ~embedded_cluster();
 
-    // Include server.hpp to look inside. Valid as long as this object, also after stop().
+    // As they were at the start. Valid as long as this object, also after stop().
     const server_addresses& addresses() const noexcept;
     // The first user's.
     const std::string& username() const noexcept;
@@ -40,6 +42,19 @@ public:
     // Runs `work` on the server's thread between two requests, waits for it, then sends what the
     // changes made due. Does nothing after stop(). What `work` throws is thrown here.
     void with_cluster(const std::function<void(cluster&)>& work);
+
+    // A node joins, listening; it gets vbuckets by the next rebalance. The error is for people.
+    std::expected<added_node, std::string> add_node();
+    // Begins a rebalance that takes one step each `interval` on the server's thread, and returns.
+    std::expected<void, cluster_errc> rebalance(
+        const rebalance_options& options = {},
+        std::chrono::milliseconds interval = std::chrono::milliseconds(5));
+    // The same for a node that is to be failed over without loss.
+    std::expected<void, cluster_errc> graceful_failover(
+        node_id node, std::chrono::milliseconds interval = std::chrono::milliseconds(5));
+    // Waits until no rebalance is running; tells how the last one ended. Empty: it took longer than
+    // `timeout`, or the cluster was stopped.
+    std::optional<rebalance_progress> wait_rebalance(std::chrono::milliseconds timeout);
 
     std::expected<certificate_pem, std::string> issue_client_certificate(std::string_view user);
     std::size_t session_count();

@@ -1,41 +1,24 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 
 #include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox_net/server_addresses.hpp>
 #include <reprise/sandbox_net/server_options.hpp>
-#include <reprise/wire/cluster_node.hpp>
 
 namespace reprise::sandbox {
 
 namespace detail {
 class server_core;
 }
-
-// Where one node listens. 0: not there.
-struct node_ports {
-    std::uint16_t key_value = 0;
-    std::uint16_t key_value_tls = 0;
-    std::uint16_t management = 0;
-    std::uint16_t management_tls = 0;
-};
-
-// Where everything is and how to get in: what a client, a person or the ready file needs.
-struct server_addresses {
-    std::string connection_string;      // couchbase://127.0.0.1:p,...
-    std::string connection_string_tls;  // couchbases://...; empty without TLS
-    std::string ca_path;                // PEM; empty without TLS
-    std::vector<node_ports> nodes;
-    std::string control_url;    // http://127.0.0.1:p/control
-    std::string control_token;  // wanted there as a bearer token; random for each server
-};
 
 // A cluster on loopback sockets, driven by the caller's io_context.
 //
@@ -58,8 +41,21 @@ public:
 
     // For reading and changing the cluster directly. After a change call `notify`.
     sandbox::cluster& cluster() noexcept;
-    // Sends what the last changes of the cluster made due: pushed configurations, closed nodes.
+    // Sees to what the last changes of the cluster made due: ports of nodes that came, went down or
+    // left, pushed configurations, closed connections.
     void notify();
+
+    // A node joins; its ports are open before anybody hears of it. With fixed ports it uses the
+    // four that follow those of the nodes and the control address before it. The error is for
+    // people.
+    std::expected<added_node, std::string> add_node();
+    // Steps the running rebalance (cluster::begin_rebalance, begin_graceful_failover) by itself,
+    // one step each `interval`, the first after one, until it is over. A new call changes the
+    // interval. Who steps in between only makes it faster.
+    void run_rebalance(std::chrono::milliseconds interval);
+    // Calls `ended` once, as soon as no rebalance is running: perhaps before it returns. Never if
+    // the server stops before.
+    void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
 
     // A certificate for a user, signed by this server's authority. Error without TLS.
     std::expected<certificate_pem, std::string> issue_client_certificate(

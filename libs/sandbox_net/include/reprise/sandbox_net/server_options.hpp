@@ -6,9 +6,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <reprise/sandbox/cluster_options.hpp>
 #include <reprise/sandbox_net/certificates.hpp>
+#include <reprise/wire/cluster_node.hpp>
 
 namespace reprise::sandbox {
 
@@ -29,15 +31,21 @@ struct server_options {
     cluster_options cluster;
     // 0: the system chooses every port. Otherwise node i uses port + 4i for key-value, + 1 for
     // key-value over TLS, + 2 for management, + 3 for management over TLS; the control address
-    // comes after the last node.
+    // comes after the last node (port + 4 * node_count), and nodes that are added later go on
+    // behind it, four ports each.
     std::uint16_t port = 0;
     server_tls_options tls{};
+    // HTTP services that every node offers beside management, on ports of their own: any of views,
+    // query, search, analytics. Only those are announced, since clients wait for every announced
+    // one. With fixed ports each takes two more of a node's ports, plain and TLS, behind those of
+    // management and in this order.
+    std::vector<wire::service> services{};
     // A connection with more unsent bytes than this is closed. Bytes. The default is more than the
     // cluster produces for a peer that reads: it holds requests back from 32 MiB on.
     std::size_t output_size_max_bytes = std::size_t{96} * 1024 * 1024;
     // A connection that is held back and takes no byte for so long is closed.
     std::chrono::milliseconds output_stall_max{30'000};
-    // Body of a request to the management and control ports. Bytes.
+    // Body of a request to the management, service and control ports. Bytes.
     std::size_t http_body_size_max_bytes = std::size_t{1024} * 1024;
     // Told what went wrong with a connection or a listener, one line each, on the server's thread.
     // Empty: nobody is told.

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/management.hpp>
+#include <reprise/sandbox/service_audit.hpp>
+#include <reprise/sandbox/service_fault.hpp>
+#include <reprise/wire/cluster_node.hpp>
+
+namespace reprise::sandbox {
+
+namespace detail {
+struct service_state;
+}
+
+// The HTTP services of a cluster: query, analytics, search, views, and management. All of them work
+// on the same documents as the key-value ports.
+
+// The rest of a large body, made piece by piece while the peer reads. It owns what it needs and is
+// independent of later changes of the cluster.
+class body_source {
+public:
+    virtual ~body_source() = default;
+    // Appends the next piece, some ten thousand bytes. False if that was the last one; it is not
+    // called again then.
+    virtual bool append_next(std::string& out) = 0;
+};
+
+// An HTTP request to a service port of a node, as a codec delivers it.
+struct service_request {
+    wire::service service = wire::service::query;
+    std::string method = "GET";
+    std::string target{};  // path and query, percent-encoded as received
+    service_header_list headers{};
+    std::string body{};
+    // The user of a verified client certificate; without one the Authorization header counts.
+    std::string certificate_user{};
+};
+
+struct service_response {
+    int status = 200;
+    // Content-Type and what else the service says; the codec adds length and framing.
+    service_header_list headers{};
+    std::string body{};
+    // Set: `body` is only the beginning, and the response is chunked.
+    std::unique_ptr<body_source> more{};
+    // Set: the response stays open, as management_response::continues says.
+    std::optional<management_response::stream> continues{};
+};
+
+// What the cluster wants to be done with a request: a response and, if a rule took it, how to spoil
+// it. service_connection obeys it on bytes.
+struct service_answer {
+    service_response response{};
+    std::optional<service_fault_effect> disturbance{};
+};
+
+// Answers one request. It is audited, also when a rule disturbs it. Never throws on input.
+// Statements are documented in service_statements.md beside the library's README.
+//
+//   query      GET|POST /query/service, GET /admin/ping
+//   analytics  POST /query/service, POST /analytics/service, GET /admin/ping
+//   search     GET /api/ping, GET /api/index, GET|PUT|DELETE /api/index/<i>,
+//              GET /api/index/<i>/count, POST /api/index/<i>/query, and the last four below
+//              /api/bucket/<b>/scope/<s>/index/<i>
+//   views      GET /, GET|PUT|DELETE /<b>/_design/<d>, GET|POST /<b>/_design/<d>/_view/<v>
+//   management what handle_management answers, and
+//              POST /pools/default/buckets, GET|POST|DELETE /pools/default/buckets/<b>,
+//              POST /pools/default/buckets/<b>/controller/doFlush,
+//              GET /pools/default/buckets/<b>/ddocs,
+//              GET /settings/rbac/users[/local], GET|PUT|DELETE /settings/rbac/users/local/<user>
+service_answer handle_service(
+    cluster& cluster, node_id node, const service_request& request, time_point now);
+
+// What the services of one cluster remember: prepared statements, index and design document
+// definitions, rules and the audit. Owned by the cluster; reached by cluster::services().
+class service_host {
+public:
+    explicit service_host(detail::cluster_state& cluster);
+    service_host(const service_host&) = delete;
+    service_host& operator=(const service_host&) = delete;
+    ~service_host();
+
+    service_fault_list& faults() noexcept;
+    service_audit_log& audit() noexcept;
+
+    // A search index over all collections of a bucket, as PUT /api/index/<name> makes. Errors:
+    // unknown_bucket, already_exists, name_invalid.
+    std::expected<void, cluster_errc> create_search_index(
+        std::string_view name, std::string_view bucket);
+    // A view, and its design document if there is none. It gives every document of the bucket's
+    // default collection: key and id are the document's id, the value is null. Errors:
+    // unknown_bucket, name_invalid.
+    std::expected<void, cluster_errc> put_view(
+        std::string_view bucket, std::string_view design, std::string_view view);
+
+    // Prepared statements of all nodes.
+    std::size_t prepared_count() const noexcept;
+    // As a restart of the query nodes: executing them gives 4040 unless a plan comes along.
+    void forget_prepared() noexcept;
+
+    // For the library itself.
+    detail::service_state& state() noexcept { return *state_; }
+
+private:
+    std::unique_ptr<detail::service_state> state_;
+};
+
+}  // namespace reprise::sandbox

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <reprise/json/value.hpp>
+#include <reprise/sandbox/cluster.hpp>
+
+#include "control_fields.hpp"
+
+namespace reprise::sandbox::detail {
+
+// The commands that disturb; see control.hpp. Empty: the command is none of these, and no field was
+// read.
+
+// Rules about requests: fault_add and its like.
+std::optional<json::value> handle_rule_command(
+    cluster& target, std::string_view command, field_reader& fields);
+// What is the matter with nodes, codes, users, buckets, collections and durable writes.
+std::optional<json::value> handle_disturbance_command(
+    cluster& target, std::string_view command, field_reader& fields);
+
+}  // namespace reprise::sandbox::detail

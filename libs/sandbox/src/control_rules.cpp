@@ -1,0 +1,237 @@
+#include <string>
+#include <utility>
+
+#include "control_faults.hpp"
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+constexpr std::uint64_t delay_ms_max = 86'400'000;
+constexpr std::uint64_t truncate_size_max = std::uint64_t{32} * 1024 * 1024;
+
+json::value rule_refusal(std::string_view text) {
+    return json::object{{"ok", false}, {"error", text}};
+}
+
+json::value rule_done() {
+    return json::object{{"ok", true}};
+}
+
+std::optional<fault_effect> effect_of_word(std::string_view word) {
+    if (word == "no_answer") {
+        return fault_no_answer{};
+    }
+    if (word == "close_before") {
+        return fault_close_before{};
+    }
+    if (word == "close_after") {
+        return fault_close_after{};
+    }
+    if (word == "answer_twice") {
+        return fault_answer_twice{};
+    }
+    if (word == "wrong_opaque") {
+        return fault_wrong_opaque{};
+    }
+    return std::nullopt;
+}
+
+// A number that must not be above `most`; what is wrong is noted.
+std::optional<std::uint64_t> bounded(
+    field_reader& fields, std::string_view name, std::uint64_t most) {
+    const auto number = fields.number(name);
+    if (number.value_or(0) > most) {
+        fields.wrong("'" + std::string(name) + "' is above " + std::to_string(most));
+    }
+    return number;
+}
+
+std::optional<fault_effect> read_effect_object(field_reader& fields) {
+    const auto code = fields.status("status");
+    const auto delay = bounded(fields, "delay_ms", delay_ms_max);
+    const auto truncate = bounded(fields, "truncate", truncate_size_max);
+    const auto garbage = bounded(fields, "garbage", fault_garbage::size_max_bytes);
+    const auto trickle = bounded(fields, "trickle_ms", delay_ms_max);
+    fault_status status{code.value_or(wire::status{}), {}};
+    status.context.context = fields.text("context").value_or("");
+    status.context.ref = fields.text("ref").value_or("");
+    const int count = int{code.has_value()} + int{delay.has_value()} + int{truncate.has_value()} +
+                      int{garbage.has_value()} + int{trickle.has_value()};
+    if (count != 1) {
+        fields.wrong(
+            "'effect' wants one of 'status', 'delay_ms', 'truncate', 'garbage', 'trickle_ms'");
+    }
+    if (garbage == 0u || trickle == 0u) {
+        fields.wrong("'garbage' and 'trickle_ms' must not be 0");
+    }
+    if (!fields.finish()) {
+        return std::nullopt;
+    }
+    if (delay) {
+        return fault_delay{std::chrono::milliseconds(static_cast<std::int64_t>(*delay))};
+    }
+    if (truncate) {
+        return fault_truncate{static_cast<std::size_t>(*truncate)};
+    }
+    if (garbage) {
+        return fault_garbage{static_cast<std::size_t>(*garbage)};
+    }
+    if (trickle) {
+        return fault_trickle{std::chrono::milliseconds(static_cast<std::int64_t>(*trickle))};
+    }
+    return status;
+}
+
+std::optional<fault_effect> read_effect(field_reader& fields) {
+    const json::value* given = fields.any("effect");
+    if (given == nullptr) {
+        fields.wrong("'effect' is missing");
+        return std::nullopt;
+    }
+    if (const auto word = given->as_string()) {
+        const auto effect = effect_of_word(*word);
+        if (!effect) {
+            fields.wrong("'" + std::string(*word) + "' is no effect");
+        }
+        return effect;
+    }
+    const json::object* object = given->as_object();
+    if (object == nullptr) {
+        fields.wrong("'effect' must be a word or an object");
+        return std::nullopt;
+    }
+    field_reader inner(*object);
+    const auto effect = read_effect_object(inner);
+    if (!effect) {
+        fields.wrong(inner.problem());
+    }
+    return effect;
+}
+
+json::value on_fault_add(cluster& target, field_reader& fields) {
+    fault_rule rule;
+    rule.ops = fields.ops("ops");
+    rule.key_pattern = fields.text("key").value_or("");
+    rule.node = fields.node("node");
+    rule.bucket = fields.text("bucket").value_or("");
+    rule.skip = fields.number("skip").value_or(0);
+    rule.every = fields.number("every").value_or(1);
+    rule.probability = fields.share("probability").value_or(1.0);
+    rule.limit = fields.number("limit");
+    const auto effect = read_effect(fields);
+    if (!fields.finish() || !effect) {
+        return rule_refusal(fields.problem());
+    }
+    rule.effect = *effect;
+    return json::object{{"ok", true}, {"id", target.faults().add(std::move(rule))}};
+}
+
+json::value milliseconds_of(std::chrono::nanoseconds time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+json::value describe_effect(const fault_effect& effect) {
+    if (const auto* status = std::get_if<fault_status>(&effect)) {
+        json::object described{{"status", status_text(status->status)}};
+        if (!status->context.context.empty()) {
+            described.set("context", status->context.context);
+        }
+        if (!status->context.ref.empty()) {
+            described.set("ref", status->context.ref);
+        }
+        return described;
+    }
+    if (const auto* delay = std::get_if<fault_delay>(&effect)) {
+        return json::object{{"delay_ms", milliseconds_of(delay->delay)}};
+    }
+    if (const auto* cut = std::get_if<fault_truncate>(&effect)) {
+        return json::object{{"truncate", cut->size}};
+    }
+    if (const auto* garbage = std::get_if<fault_garbage>(&effect)) {
+        return json::object{{"garbage", garbage->size}};
+    }
+    if (const auto* trickle = std::get_if<fault_trickle>(&effect)) {
+        return json::object{{"trickle_ms", milliseconds_of(trickle->interval)}};
+    }
+    if (std::holds_alternative<fault_no_answer>(effect)) {
+        return "no_answer";
+    }
+    if (std::holds_alternative<fault_answer_twice>(effect)) {
+        return "answer_twice";
+    }
+    if (std::holds_alternative<fault_wrong_opaque>(effect)) {
+        return "wrong_opaque";
+    }
+    return std::holds_alternative<fault_close_before>(effect) ? "close_before" : "close_after";
+}
+
+json::value on_fault_list(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return rule_refusal(fields.problem());
+    }
+    json::array list;
+    for (const fault_entry& entry : target.faults().entries()) {
+        json::array ops;
+        for (const wire::opcode op : entry.rule.ops) {
+            ops.push_back(to_string(op));
+        }
+        json::object described{
+            {"id", entry.id},
+            {"ops", std::move(ops)},
+            {"key", entry.rule.key_pattern},
+            {"bucket", entry.rule.bucket},
+            {"skip", entry.rule.skip},
+            {"every", entry.rule.every},
+            {"probability", entry.rule.probability},
+            {"effect", describe_effect(entry.rule.effect)},
+            {"matched", entry.match_count},
+            {"taken", entry.effect_count},
+        };
+        if (entry.rule.node) {
+            described.set("node", entry.rule.node->value);
+        }
+        if (entry.rule.limit) {
+            described.set("limit", *entry.rule.limit);
+        }
+        list.push_back(std::move(described));
+    }
+    return json::object{{"ok", true}, {"faults", std::move(list)}};
+}
+
+json::value on_fault_remove(cluster& target, field_reader& fields) {
+    const std::uint64_t id = fields.required_number("id");
+    if (!fields.finish()) {
+        return rule_refusal(fields.problem());
+    }
+    return target.faults().remove(id) ? rule_done() : rule_refusal("no such fault rule");
+}
+
+json::value on_fault_clear(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return rule_refusal(fields.problem());
+    }
+    target.faults().clear();
+    return rule_done();
+}
+
+}  // namespace
+
+std::optional<json::value> handle_rule_command(
+    cluster& target, std::string_view command, field_reader& fields) {
+    if (command == "fault_add") {
+        return on_fault_add(target, fields);
+    }
+    if (command == "fault_list") {
+        return on_fault_list(target, fields);
+    }
+    if (command == "fault_remove") {
+        return on_fault_remove(target, fields);
+    }
+    if (command == "fault_clear") {
+        return on_fault_clear(target, fields);
+    }
+    return std::nullopt;
+}
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster_state.hpp"
+
+namespace reprise::sandbox::detail {
+
+// The documents of a collection as the services see them: always the active copies.
+struct keyspace {
+    std::string bucket;
+    std::string scope;
+    std::string collection;
+    std::uint32_t collection_id = 0;
+
+    bool is_default() const noexcept { return scope == "_default" && collection == "_default"; }
+    // `default:b` or `default:b.s.c`, as in messages.
+    std::string path() const;
+};
+
+enum class keyspace_errc : std::uint8_t { unknown_bucket, unknown_scope, unknown_collection };
+
+std::expected<keyspace, keyspace_errc> find_keyspace(
+    const cluster_state& cluster, std::string_view bucket, std::string_view scope = "_default",
+    std::string_view collection = "_default");
+// Every collection of a bucket.
+std::vector<keyspace> keyspaces_of(const cluster_state& cluster, std::string_view bucket);
+
+struct found_document {
+    std::string id;
+    std::string value;  // inflated
+    std::uint64_t cas = 0;
+    std::uint32_t flags = 0;
+    std::uint32_t expiry = 0;
+    bool is_json = false;
+};
+
+// Empty: there is none, or its node is not up.
+std::optional<found_document> read_document(
+    cluster_state& cluster, const keyspace& in, std::string_view id, time_point now);
+// Of all living documents on nodes that are up, ascending.
+std::vector<std::string> document_ids(cluster_state& cluster, const keyspace& in, time_point now);
+
+enum class write_rule : std::uint8_t {
+    insert,  // only a new document
+    upsert,  // any
+    replace  // only one that exists
+};
+
+enum class write_result : std::uint8_t {
+    done,
+    exists,       // refused by write_rule::insert
+    missing,      // nothing to replace or remove
+    locked,       // by get-and-lock, or a durable write of the key is pending
+    too_large,    // over cluster_options::value_size_max_bytes, or the key over 250 bytes or empty
+    unavailable,  // nobody up is responsible
+    bucket_gone   // dropped meanwhile
+};
+
+struct document_write {
+    std::string_view id;
+    std::string_view value;
+    write_rule rule = write_rule::upsert;
+    // As in key-value requests; empty: an existing document keeps its own.
+    std::optional<std::uint32_t> expiry{};
+};
+
+write_result write_document(
+    cluster_state& cluster, const keyspace& in, const document_write& change, time_point now);
+write_result remove_document(
+    cluster_state& cluster, const keyspace& in, std::string_view id, time_point now);
+// Every document of every collection of a bucket is gone, without tombstones; the vbuckets begin
+// a new history.
+void flush_documents(cluster_state& cluster, std::string_view bucket);
+
+}  // namespace reprise::sandbox::detail

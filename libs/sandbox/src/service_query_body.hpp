@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <reprise/sandbox/services.hpp>
+
+#include "service_evaluate.hpp"
+#include "service_value.hpp"
+
+namespace reprise::sandbox::detail {
+
+// What a request to the query or analytics port says; absent members keep their defaults.
+struct query_body {
+    std::string statement;
+    std::string prepared;
+    std::string encoded_plan;
+    std::string context_id;
+    std::string query_context;
+    std::string profile = "off";
+    statement_parameters parameters;
+    bool is_readonly = false;
+    bool is_auto_executed = false;
+    bool has_metrics = true;
+    bool has_signature = true;
+    // Why it cannot be run; the other members are as far as they were read.
+    std::optional<statement_error> problem;
+};
+
+// Reads JSON bodies, form bodies, and for GET the target's query; the latter is always read-only.
+query_body read_query_body(const service_request& request);
+
+}  // namespace reprise::sandbox::detail

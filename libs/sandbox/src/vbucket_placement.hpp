@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <reprise/wire/cluster_configuration_encode.hpp>
+
+namespace reprise::sandbox::detail {
+
+// An even map for the nodes of `keep` that leaves copies where they are as far as it can: actives
+// differ by at most one between nodes, replicas by little. An active copy that must move prefers a
+// node that has a replica. Rows have 1 + replica_count places, -1 where there are too few nodes.
+// `keep` must not be empty; rows name nodes by number, -1 for none.
+wire::vbucket_rows place_evenly(
+    const wire::vbucket_rows& current, const std::vector<std::int16_t>& keep,
+    std::size_t replica_count);
+
+}  // namespace reprise::sandbox::detail

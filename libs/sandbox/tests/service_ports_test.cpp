@@ -1,0 +1,235 @@
+#include "service_client.hpp"
+
+namespace service_ports_test {
+
+using namespace service_testing;
+using wire::service;
+
+// Search, views and management.
+struct service_ports : testing::Test, service_client {
+    reply search(const std::string& query, const std::string& more = "") {
+        return ask(
+            service::search, "POST", "/api/index/all/query", "{\"query\":" + query + more + "}");
+    }
+    static std::string ids(const reply& from, const char* rows = "hits") {
+        std::string all;
+        const json::value* found = from.find(rows);
+        for (std::size_t i = 0; found != nullptr && found->at(i) != nullptr; ++i) {
+            all += std::string(found->at(i)->find("id")->as_string().value_or("?")) + " ";
+        }
+        return all;
+    }
+    reply view(const std::string& parameters) {
+        return ask(service::views, "GET", "/travel/_design/d/_view/v?" + parameters);
+    }
+};
+
+TEST_F(service_ports, search_finds_documents_by_words_and_ids) {
+    fill();
+    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
+    const reply all = search("{\"match_all\":{}}", ",\"fields\":[\"*\"]");
+    EXPECT_EQ(ids(all), "k1 k2 k3 ");
+    EXPECT_EQ(all.member("total_hits"), "3");
+    EXPECT_EQ(all.find("hits")->at(2)->find("fields")->find("n")->as_int64(), 3);
+    EXPECT_EQ(json::serialize(*all.find("status")->find("failed")), "0");
+    EXPECT_EQ(ids(search("{\"match\":\"SECOND thing\"}")), "k2 ");
+    EXPECT_EQ(ids(search("{\"match\":\"brno\",\"field\":\"at.city\"}")), "k2 ");
+    EXPECT_EQ(ids(search("{\"match\":\"brno\",\"field\":\"name\"}")), "");
+    EXPECT_EQ(ids(search("{\"ids\":[\"k3\",\"k1\"]}")), "k1 k3 ");
+    EXPECT_EQ(ids(search("{\"prefix\":\"fir\"}")), "k1 ");
+    EXPECT_EQ(
+        ids(search("{\"disjuncts\":[{\"term\":\"first\"},{\"conjuncts\":[{\"match_all\":{}},"
+                   "{\"ids\":[\"k3\"]}]}]}")),
+        "k1 k3 ");
+    EXPECT_EQ(ids(search("{\"match_all\":{}}", ",\"size\":1,\"from\":1")), "k2 ");
+    EXPECT_EQ(ids(search("{\"match_all\":{}}", ",\"sort\":[\"-_id\"]")), "k3 k2 k1 ");
+}
+
+TEST_F(service_ports, search_names_what_is_missing_or_malformed) {
+    const reply missing = search("{\"match_all\":{}}");
+    EXPECT_EQ(missing.status, 400);
+    EXPECT_NE(missing.member("error").find("index not found"), std::string::npos);
+    EXPECT_EQ(missing.member("status"), "\"fail\"");
+    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
+    EXPECT_EQ(search("{\"geo\":1}").status, 400);
+    EXPECT_EQ(search("1}{").status, 400);
+    std::string deep;
+    for (int i = 0; i < 40; ++i) {
+        deep += "{\"conjuncts\":[";
+    }
+    EXPECT_EQ(
+        search(
+            deep + "{\"match_all\":{}}" +
+            [] {
+                std::string ends;
+                for (int i = 0; i < 40; ++i) {
+                    ends += "]}";
+                }
+                return ends;
+            }())
+            .status,
+        400);
+    EXPECT_EQ(
+        cluster.services().create_search_index("x", "nowhere").error(),
+        sandbox::cluster_errc::unknown_bucket);
+    password = "wrong";
+    EXPECT_EQ(search("{\"match_all\":{}}").status, 401);
+    EXPECT_EQ(ask(service::search, "GET", "/api/ping").status, 200);
+}
+
+TEST_F(service_ports, search_indexes_are_put_listed_counted_and_dropped) {
+    fill();
+    const std::string definition = R"({"type":"fulltext-index","sourceName":"travel"})";
+    const std::string path = "/api/index/mine";
+    EXPECT_EQ(ask(service::search, "PUT", path, R"({"sourceName":"nowhere"})").status, 400);
+    const reply made = ask(service::search, "PUT", path, definition);
+    EXPECT_EQ(made.status, 200);
+    const reply again = ask(service::search, "PUT", path, definition);
+    EXPECT_EQ(again.status, 400);
+    EXPECT_NE(again.text.find("index with the same name already exists"), std::string::npos);
+    EXPECT_EQ(
+        ask(service::search, "PUT", path,
+            R"({"sourceName":"travel","uuid":)" + made.member("uuid") + "}")
+            .status,
+        200);
+    EXPECT_EQ(ask(service::search, "GET", path + "/count").member("count"), "3");
+    EXPECT_NE(
+        ask(service::search, "GET", "/api/index")
+            .find("indexDefs")
+            ->find("indexDefs")
+            ->find("mine"),
+        nullptr);
+    const std::string scoped = "/api/bucket/travel/scope/inventory/index/in";
+    EXPECT_EQ(ask(service::search, "PUT", scoped, definition).status, 200);
+    EXPECT_EQ(ask(service::search, "GET", scoped + "/count").member("count"), "0");
+    EXPECT_EQ(ask(service::search, "DELETE", path).status, 200);
+    EXPECT_EQ(ask(service::search, "GET", path).status, 400);
+}
+
+TEST_F(service_ports, views_give_all_documents_in_order) {
+    fill();
+    ASSERT_TRUE(cluster.services().put_view("travel", "d", "v"));
+    const reply all = view("");
+    EXPECT_EQ(
+        all.text, R"({"total_rows":3,"rows":[{"id":"k1","key":"k1","value":null},)"
+                  R"({"id":"k2","key":"k2","value":null},{"id":"k3","key":"k3","value":null}]})");
+    EXPECT_EQ(ids(view("descending=true"), "rows"), "k3 k2 k1 ");
+    EXPECT_EQ(ids(view("limit=1&skip=1"), "rows"), "k2 ");
+    EXPECT_EQ(ids(view("key=%22k2%22"), "rows"), "k2 ");
+    EXPECT_EQ(ids(view("keys=[%22k3%22,%22k1%22,5]"), "rows"), "k3 k1 ");
+    EXPECT_EQ(ids(view("startkey=%22k2%22"), "rows"), "k2 k3 ");
+    EXPECT_EQ(ids(view("start_key=%22k1%22&end_key=%22k2%22&inclusive_end=false"), "rows"), "k1 ");
+    EXPECT_EQ(ids(view("startkey=%22k2%22&descending=true"), "rows"), "k2 k1 ");
+    EXPECT_EQ(ids(view("startkey={}"), "rows"), "");
+    const reply posted =
+        ask(service::views, "POST", "/travel/_design/d/_view/v?limit=1", R"({"keys":["k2","k1"]})");
+    EXPECT_EQ(ids(posted, "rows"), "k2 ");
+    EXPECT_EQ(view("limit=x").status, 400);
+    EXPECT_EQ(view("key=x").status, 400);
+}
+
+TEST_F(service_ports, views_live_in_design_documents) {
+    fill();
+    EXPECT_EQ(view("").status, 404);
+    EXPECT_EQ(view("").text.find("\"reason\":\"missing\""), std::string::npos);
+    const std::string path = "/travel/_design/d";
+    EXPECT_EQ(ask(service::views, "PUT", path, "no").status, 400);
+    EXPECT_EQ(
+        ask(service::views, "PUT", path, R"({"views":{"v":{"map":"x","reduce":"_count"}}})").status,
+        201);
+    EXPECT_EQ(view("").text, R"({"rows":[{"key":null,"value":3}]})");
+    EXPECT_EQ(view("group=true&limit=1").text, R"({"rows":[{"key":"k1","value":1}]})");
+    EXPECT_EQ(ids(view("reduce=false"), "rows"), "k1 k2 k3 ");
+    EXPECT_EQ(ask(service::views, "GET", "/travel/_design/d/_view/w").status, 404);
+    EXPECT_NE(
+        ask(service::management, "GET", "/pools/default/buckets/travel/ddocs")
+            .text.find("_design/d"),
+        std::string::npos);
+    EXPECT_EQ(ask(service::views, "DELETE", path).status, 200);
+    EXPECT_EQ(ask(service::views, "GET", path).status, 404);
+    EXPECT_EQ(ask(service::views, "GET", "/nowhere/_design/d/_view/v").status, 404);
+    EXPECT_EQ(ask(service::views, "GET", "/").status, 200);
+    password = "wrong";
+    EXPECT_EQ(view("").status, 401);
+}
+
+TEST_F(service_ports, management_makes_shows_and_drops_buckets) {
+    const std::string path = "/pools/default/buckets";
+    EXPECT_EQ(
+        ask(service::management, "POST", path,
+            "name=fresh&ramQuotaMB=256&flushEnabled=1&bucketType=ephemeral")
+            .status,
+        202);
+    const reply again = ask(service::management, "POST", path, "name=fresh&ramQuotaMB=256");
+    EXPECT_EQ(again.status, 400);
+    EXPECT_EQ(again.text, R"({"errors":{"name":"Bucket with given name already exists"}})");
+    EXPECT_EQ(ask(service::management, "POST", path, "name=b%20d").status, 400);
+    EXPECT_EQ(ask(service::management, "POST", path, "name=c&replicaNumber=9").status, 400);
+    EXPECT_EQ(ask(service::management, "POST", path, "name=c&ramQuotaMB=none").status, 400);
+    const reply shown = ask(service::management, "GET", path + "/fresh");
+    EXPECT_EQ(shown.member("bucketType"), "\"ephemeral\"");
+    EXPECT_EQ(shown.find("quota")->find("rawRAM")->as_int64(), 256 * 1024 * 1024);
+    EXPECT_NE(shown.find("controllers")->find("flush"), nullptr);
+    EXPECT_NE(shown.find("nodesExt"), nullptr);
+    EXPECT_EQ(shown.find("nodes")->at(0)->find("status")->as_string(), "healthy");
+    EXPECT_EQ(ask(service::management, "GET", path).body.as_array()->size(), 2u);
+    EXPECT_EQ(ask(service::management, "DELETE", path + "/fresh").status, 200);
+    EXPECT_EQ(ask(service::management, "GET", path + "/fresh").status, 404);
+    EXPECT_EQ(cluster.buckets().size(), 1u);
+    user = password = "guest";
+    EXPECT_EQ(ask(service::management, "POST", path, "name=mine").status, 403);
+    EXPECT_EQ(ask(service::management, "GET", path + "/travel").status, 403);
+}
+
+TEST_F(service_ports, management_flushes_only_where_that_is_enabled) {
+    fill();
+    const std::string path = "/pools/default/buckets/travel";
+    const reply refused = ask(service::management, "POST", path + "/controller/doFlush");
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_NE(refused.text.find("Flush is disabled"), std::string::npos);
+    EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=1").status, 200);
+    EXPECT_EQ(ask(service::management, "POST", path + "/controller/doFlush").status, 200);
+    EXPECT_EQ(query("SELECT * FROM travel USE KEYS ['k1', 'k2', 'k3']").results(), "[]");
+    EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=yes").status, 400);
+}
+
+TEST_F(service_ports, management_names_scopes_and_collections_in_its_refusals) {
+    const std::string path = "/pools/default/buckets/travel/scopes";
+    EXPECT_EQ(ask(service::management, "POST", path, "name=s").status, 200);
+    const auto text = [&](const char* method, const std::string& below, const char* body = "") {
+        const reply made = ask(service::management, method, path + below, body);
+        return std::to_string(made.status) + " " +
+               std::string(made.find("errors")->as_string().value_or(""));
+    };
+    EXPECT_EQ(text("POST", "", "name=s"), "400 Scope with name \"s\" already exists");
+    EXPECT_EQ(text("DELETE", "/t"), "404 Scope with name \"t\" is not found");
+    EXPECT_EQ(text("POST", "/t/collections", "name=c"), "404 Scope with name \"t\" is not found");
+    EXPECT_EQ(
+        text("DELETE", "/s/collections/c"),
+        "404 Collection with name \"c\" in scope \"s\" is not found");
+    EXPECT_EQ(ask(service::management, "POST", path + "/s/collections", "name=c").status, 200);
+    EXPECT_EQ(
+        text("POST", "/s/collections", "name=c"),
+        "400 Collection with name \"c\" in scope \"s\" already exists");
+}
+
+TEST_F(service_ports, management_knows_users) {
+    const std::string path = "/settings/rbac/users/local/eve";
+    EXPECT_EQ(ask(service::management, "GET", path).text, "\"Unknown user.\"");
+    EXPECT_EQ(ask(service::management, "PUT", path, "roles=admin").status, 400);
+    EXPECT_EQ(
+        ask(service::management, "PUT", path, "password=apple&roles=bucket_full_access%5Btravel%5D")
+            .status,
+        200);
+    EXPECT_EQ(cluster.find_user("eve")->buckets, std::vector<std::string>{"travel"});
+    EXPECT_EQ(ask(service::management, "PUT", path, "roles=admin").status, 200);
+    EXPECT_EQ(cluster.find_user("eve")->password, "apple");
+    EXPECT_EQ(ask(service::management, "GET", "/settings/rbac/users").body.as_array()->size(), 3u);
+    EXPECT_EQ(ask(service::management, "GET", "/whoami").member("id"), "\"app\"");
+    EXPECT_EQ(ask(service::management, "DELETE", path).status, 200);
+    EXPECT_EQ(cluster.find_user("eve"), nullptr);
+    password = "wrong";
+    EXPECT_EQ(ask(service::management, "GET", "/settings/rbac/users").status, 401);
+}
+
+}  // namespace service_ports_test

@@ -1,0 +1,80 @@
+#include <utility>
+#include <vector>
+
+#include "server_core.hpp"
+
+// What the front does about nodes with which something is the matter: the sockets' part of it.
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+using tcp = boost::asio::ip::tcp;
+
+}  // namespace
+
+std::shared_ptr<channel> server_core::make_disturbed_channel(
+    const port_role& role, tcp::socket socket) {
+    const tls_disturbance how = brain_.disturbance_of(role.node).tls;
+    if (how == tls_disturbance::reset) {
+        reset_when_heard(std::move(socket));
+        return nullptr;
+    }
+    const auto context = tls_->context_for(how);
+    if (!context) {
+        notice("cannot spoil a TLS handshake: " + context.error());
+        return nullptr;
+    }
+    return make_tls_channel(std::move(socket), **context);
+}
+
+void server_core::reset_when_heard(tcp::socket socket) {
+    const auto held = std::make_shared<tcp::socket>(std::move(socket));
+    doomed_.insert(held);
+    held->async_wait(
+        tcp::socket::wait_read,
+        [weak = weak_from_this(), held](const boost::system::error_code& ec) {
+            const auto self = weak.lock();
+            if (!self || ec) {
+                return;
+            }
+            boost::system::error_code ignored;
+            held->set_option(tcp::socket::linger(true, 0), ignored);
+            held->close(ignored);
+            self->doomed_.erase(held);
+        });
+}
+
+void server_core::update_disturbances() {
+    for (const announced_port& each : ports_) {
+        if (each.open && each.role.what != port_role::kind::control) {
+            each.open->set_paused(brain_.disturbance_of(each.role.node).is_partitioned);
+        }
+    }
+    std::vector<std::uint64_t> keys;
+    for (const auto& [key, session] : sessions_) {
+        keys.push_back(key);
+    }
+    for (const std::uint64_t key : keys) {
+        if (const auto found = sessions_.find(key); found != sessions_.end()) {
+            found->second->on_disturbance();
+        }
+    }
+}
+
+void server_core::schedule_brain() {
+    const std::optional<time_point> due = brain_.next_due();
+    if (due == brain_due_) {
+        return;
+    }
+    if (brain_due_) {
+        due_.erase({*brain_due_, 0});
+    }
+    brain_due_ = due;
+    if (due) {
+        due_.emplace(*due, 0);
+    }
+    arm_timer();
+}
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "server_core.hpp"
+
+// Which ports are open: those of the control address and of every node that takes connections.
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+using tcp = boost::asio::ip::tcp;
+
+constexpr std::string_view loopback = "127.0.0.1";
+struct node_port_kind {
+    wire::service service;
+    std::uint16_t node_ports::* plain;
+    std::uint16_t node_ports::* tls;
+};
+
+// In the order of their numbers. The first two are always there.
+constexpr std::array<node_port_kind, 6> node_port_kinds{{
+    {wire::service::key_value, &node_ports::key_value, &node_ports::key_value_tls},
+    {wire::service::management, &node_ports::management, &node_ports::management_tls},
+    {wire::service::views, &node_ports::views, &node_ports::views_tls},
+    {wire::service::query, &node_ports::query, &node_ports::query_tls},
+    {wire::service::search, &node_ports::search, &node_ports::search_tls},
+    {wire::service::analytics, &node_ports::analytics, &node_ports::analytics_tls},
+}};
+
+bool is_offered(const server_options& options, wire::service which) noexcept {
+    return which == wire::service::key_value || which == wire::service::management ||
+           std::ranges::find(options.services, which) != options.services.end();
+}
+
+// What cannot be offered; empty: nothing.
+std::string find_unknown_service(const server_options& options) {
+    for (const wire::service each : options.services) {
+        if (std::ranges::find(node_port_kinds, each, &node_port_kind::service) ==
+            node_port_kinds.end()) {
+            return std::string(to_string(each));
+        }
+    }
+    return {};
+}
+
+std::string join_addresses(
+    std::string_view scheme, const std::vector<node_ports>& nodes,
+    std::uint16_t node_ports::* port) {
+    std::string text(scheme);
+    for (const node_ports& node : nodes) {
+        text += text.size() == scheme.size() ? "" : ",";
+        text += wire::to_host_port(loopback, node.*port);
+    }
+    return text;
+}
+
+wire::cluster_node describe_ports(const node_ports& ports) {
+    wire::cluster_node node;
+    node.hostname = std::string(loopback);
+    for (const node_port_kind& kind : node_port_kinds) {
+        node.ports.set(kind.service, wire::transport::plain, ports.*kind.plain);
+        node.ports.set(kind.service, wire::transport::tls, ports.*kind.tls);
+    }
+    return node;
+}
+
+node_id to_node_id(std::size_t number) noexcept {
+    return node_id{static_cast<std::uint32_t>(number)};
+}
+
+}  // namespace
+
+std::expected<void, std::string> server_core::open_port(announced_port& at) {
+    auto made = std::make_shared<listener>(io_);
+    if (const auto bound = made->bind(at.port); !bound) {
+        return std::unexpected(bound.error());
+    }
+    made->start(
+        [this, role = at.role](tcp::socket socket) { on_accepted(role, std::move(socket)); },
+        [this](std::string_view text) { notice(text); });
+    at.port = made->port();
+    at.open = std::move(made);
+    return {};
+}
+
+std::expected<std::uint16_t, std::string> server_core::listen(
+    const port_role& role, std::uint16_t port) {
+    announced_port made{role, port, nullptr};
+    if (const auto opened = open_port(made); !opened) {
+        return std::unexpected(opened.error());
+    }
+    return ports_.emplace_back(std::move(made)).port;
+}
+
+std::size_t server_core::ports_per_node() const noexcept {
+    std::size_t count = 0;
+    for (const node_port_kind& kind : node_port_kinds) {
+        count += is_offered(options_, kind.service) ? std::size_t{2} : std::size_t{0};
+    }
+    return count;
+}
+
+std::expected<node_ports, std::string> server_core::listen_node(std::size_t number) {
+    // The control address stands between the first nodes and those that were added.
+    const std::size_t base =
+        options_.port + ports_per_node() * number + (number >= options_.cluster.node_count ? 1 : 0);
+    if (options_.port != 0 && base + ports_per_node() > 65536) {
+        return std::unexpected("the port is too high for so many nodes");
+    }
+    node_ports ports;
+    std::size_t offset = 0;
+    for (const node_port_kind& kind : node_port_kinds) {
+        if (!is_offered(options_, kind.service)) {
+            continue;
+        }
+        for (const wire::transport over : {wire::transport::plain, wire::transport::tls}) {
+            const auto wanted = static_cast<std::uint16_t>(options_.port == 0 ? 0 : base + offset);
+            ++offset;
+            if (over == wire::transport::tls && !tls_) {
+                continue;
+            }
+            const auto what = kind.service == wire::service::key_value ? port_role::kind::key_value
+                                                                       : port_role::kind::service;
+            const auto port = listen({what, to_node_id(number), over, kind.service}, wanted);
+            if (!port) {
+                close_ports(to_node_id(number));
+                return std::unexpected(port.error());
+            }
+            ports.*(over == wire::transport::plain ? kind.plain : kind.tls) = *port;
+        }
+    }
+    return ports;
+}
+
+std::expected<void, std::string> server_core::listen_all() {
+    if (const std::string unknown = find_unknown_service(options_); !unknown.empty()) {
+        return std::unexpected("the sandbox has no " + unknown + " service");
+    }
+    const std::size_t node_count = options_.cluster.node_count;
+    const std::size_t control_port = options_.port + ports_per_node() * node_count;
+    if (options_.port != 0 && control_port > 65535) {
+        return std::unexpected("the port is too high for so many nodes");
+    }
+    for (std::size_t number = 0; number < node_count; ++number) {
+        const auto ports = listen_node(number);
+        if (!ports) {
+            return std::unexpected(ports.error());
+        }
+        addresses_.nodes.push_back(*ports);
+    }
+    const auto control = listen(
+        {port_role::kind::control, {}, wire::transport::plain, {}},
+        static_cast<std::uint16_t>(options_.port == 0 ? 0 : control_port));
+    if (!control) {
+        return std::unexpected(control.error());
+    }
+    addresses_.control_url = "http://" + wire::to_host_port(loopback, *control) + "/control";
+    return {};
+}
+
+std::expected<void, std::string> server_core::publish() {
+    for (std::size_t number = 0; number < addresses_.nodes.size(); ++number) {
+        const auto set =
+            brain_.set_endpoints(to_node_id(number), describe_ports(addresses_.nodes[number]));
+        if (!set) {
+            return std::unexpected(std::string(to_string(set.error())));
+        }
+    }
+    generation_seen_ = brain_.configuration_generation();
+    addresses_.connection_string =
+        join_addresses("couchbase://", addresses_.nodes, &node_ports::key_value);
+    if (tls_) {
+        addresses_.connection_string_tls =
+            join_addresses("couchbases://", addresses_.nodes, &node_ports::key_value_tls);
+    }
+    return {};
+}
+
+std::expected<node_id, std::string> server_core::add_node() {
+    // Nodes that were added behind our back are numbered first.
+    update_ports();
+    const auto ports = listen_node(addresses_.nodes.size());
+    if (!ports) {
+        return std::unexpected(ports.error());
+    }
+    const auto added = brain_.add_node(describe_ports(*ports));
+    if (!added) {
+        close_ports(to_node_id(addresses_.nodes.size()));
+        return std::unexpected(std::string(to_string(added.error())));
+    }
+    addresses_.nodes.push_back(*ports);
+    return *added;
+}
+
+bool server_core::is_listening_wanted(const port_role& role) const noexcept {
+    return role.what == port_role::kind::control ||
+           (is_up(role.node) && !brain_.disturbance_of(role.node).refuses_connections);
+}
+
+void server_core::close_ports(node_id node) noexcept {
+    std::erase_if(ports_, [node](const announced_port& each) {
+        const bool is_its = each.role.what != port_role::kind::control && each.role.node == node;
+        if (is_its && each.open) {
+            each.open->stop();
+        }
+        return is_its;
+    });
+}
+
+void server_core::update_ports() {
+    if (node_generation_seen_ == brain_.node_generation()) {
+        return;
+    }
+    while (brain_.state_of(to_node_id(addresses_.nodes.size()))) {
+        const std::size_t number = addresses_.nodes.size();
+        const auto ports = listen_node(number);
+        if (!ports) {
+            notice("node " + std::to_string(number) + " has no ports: " + ports.error());
+        }
+        addresses_.nodes.push_back(ports ? *ports : node_ports{});
+        // A node that left already has nothing to announce.
+        (void)brain_.set_endpoints(to_node_id(number), describe_ports(addresses_.nodes.back()));
+    }
+    node_generation_seen_ = brain_.node_generation();
+    for (std::size_t number = 0; number < addresses_.nodes.size(); ++number) {
+        if (brain_.state_of(to_node_id(number)) == node_state::left) {
+            close_ports(to_node_id(number));
+        }
+    }
+    for (announced_port& each : ports_) {
+        const bool is_wanted = is_listening_wanted(each.role);
+        if (!is_wanted && each.open) {
+            each.open->stop();
+            each.open.reset();
+        } else if (is_wanted && !each.open) {
+            if (const auto opened = open_port(each); !opened) {
+                notice(opened.error());
+            }
+        }
+    }
+    update_disturbances();
+}
+
+}  // namespace reprise::sandbox::detail
