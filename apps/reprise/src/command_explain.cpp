@@ -15,6 +15,7 @@
 
 #include "command_codes.hpp"
 #include "commands.hpp"
+#include "explain_table.hpp"
 #include "output.hpp"
 
 namespace reprise::app {
@@ -38,6 +39,12 @@ using couchbase::errc;
     return "only if doing it twice does no harm: the server may have acted";
 }
 
+void print_advice(std::string_view advice) {
+    if (!advice.empty()) {
+        print(indented(fmt::format("what to do: {}", advice)));
+    }
+}
+
 void explain(const couchbase::retry_reason_facts& facts) {
     print(fmt::format("{}: a retry reason\n", facts.name));
     print(indented(facts.meaning));
@@ -59,27 +66,7 @@ void explain(const couchbase::retry_reason_facts& facts) {
                 : "    delays: 1, 2, 4, ... 256, 500 ms (the strategy's), at most until the "
                   "timeout\n");
     }
-}
-
-// The reason the client gives a status, if it retries it by itself.
-[[nodiscard]] std::optional<couchbase::retry_reason> reason_of(wire::status status) noexcept {
-    using couchbase::retry_reason;
-    switch (status) {
-        case wire::status::not_my_vbucket:
-            return retry_reason::kv_not_my_vbucket;
-        case wire::status::unknown_collection:
-            return retry_reason::kv_collection_outdated;
-        case wire::status::locked:
-            return retry_reason::kv_locked;
-        case wire::status::etmpfail:
-            return retry_reason::kv_temporary_failure;
-        case wire::status::sync_write_in_progress:
-            return retry_reason::kv_sync_write_in_progress;
-        case wire::status::sync_write_re_commit_in_progress:
-            return retry_reason::kv_sync_write_re_commit_in_progress;
-        default:
-            return std::nullopt;
-    }
+    print_advice(advice_on(facts.reason));
 }
 
 void explain(wire::status status) {
@@ -97,13 +84,19 @@ void explain(wire::status status) {
     if (const auto reason = reason_of(status)) {
         print("    the client retries it, with this reason:\n");
         explain(info(*reason));
-    } else if (facts.is_known_to_client) {
+        return;
+    }
+    if (facts.is_known_to_client) {
         print("    the client does not retry it: the answer is complete\n");
     } else {
         print(
             indented("not known to the client: it does what the server's error map says, and "
                      "without an entry there it fails as unknown_server_status"));
     }
+    if (const auto error = error_of(status)) {
+        print(fmt::format("    told as {}\n", to_string(*error)));
+    }
+    print_advice(advice_on(status));
 }
 
 void explain(errc error) {
@@ -118,18 +111,15 @@ void explain(errc error) {
     if (code == couchbase::error_condition::client_error) {
         print("    mends only when somebody changes something: password, certificate, bucket\n");
     }
+    print_advice(advice_on(error));
 }
 
-// All errors, found by asking each number for its name.
-[[nodiscard]] std::vector<errc> all_errors() {
-    std::vector<errc> found;
-    for (int number = 1; number < 1200; ++number) {
-        const auto error = static_cast<errc>(number);
-        if (to_string(error) != "unknown_error") {
-            found.push_back(error);
-        }
-    }
-    return found;
+void explain(const strategy_facts& strategy) {
+    print(fmt::format("{}: a retry strategy\n", strategy.name));
+    print(indented(strategy.meaning));
+    print(indented(fmt::format("delays: {}", strategy.delays)));
+    print("    reasons that are always retried pass it by: 1, 10, 50, 100, 500, then 1000 ms\n");
+    print_advice(strategy.advice);
 }
 
 [[nodiscard]] bool explain_name(const std::string& plain) {
@@ -152,10 +142,16 @@ void explain(errc error) {
             is_found = true;
         }
     }
+    for (const auto& strategy : all_strategies()) {
+        if (plain_name(strategy.name) == plain) {
+            explain(strategy);
+            is_found = true;
+        }
+    }
     return is_found;
 }
 
-[[nodiscard]] std::string unknown_text(const std::string& typed, const std::string& plain) {
+[[nodiscard]] std::vector<std::string_view> all_names() {
     std::vector<std::string_view> names;
     for (const auto& reason : couchbase::all_retry_reasons()) {
         names.push_back(reason.name);
@@ -166,6 +162,14 @@ void explain(errc error) {
     for (const errc error : all_errors()) {
         names.push_back(to_string(error));
     }
+    for (const auto& strategy : all_strategies()) {
+        names.push_back(strategy.name);
+    }
+    return names;
+}
+
+[[nodiscard]] std::string unknown_text(const std::string& typed, const std::string& plain) {
+    const std::vector<std::string_view> names = all_names();
     std::vector<std::string> plain_names;
     for (const auto name : names) {
         plain_names.push_back(plain_name(name));
@@ -173,7 +177,7 @@ void explain(errc error) {
     const auto closest = wire::closest_name(plain, {plain_names.begin(), plain_names.end()});
     const auto found = std::find(plain_names.begin(), plain_names.end(), closest);
     return fmt::format(
-        "'{}' is no status, retry reason or error{}", typed,
+        "'{}' is no status, retry reason, error or strategy{}", typed,
         found == plain_names.end()
             ? ""
             : fmt::format("; did you mean {}?", names[std::size_t(found - plain_names.begin())]));
@@ -197,16 +201,51 @@ void run_explain(const std::string& typed) {
     }
 }
 
+void list_all() {
+    std::string text = "Retry reasons\n";
+    for (const auto& facts : couchbase::all_retry_reasons()) {
+        text += fmt::format("  {:<38}{}\n", facts.name, facts.meaning);
+    }
+    text += "\nStatuses of the key-value protocol\n";
+    for (const auto& facts : wire::all_statuses()) {
+        text += fmt::format(
+            "  0x{:02x}  {:<32}{}\n", static_cast<unsigned>(facts.code), facts.name, facts.meaning);
+    }
+    text += "\nErrors of the client\n";
+    for (const errc error : all_errors()) {
+        const auto code = make_error_code(error);
+        text += fmt::format("  {:>4}  {:<40}{}\n", code.value(), to_string(error), code.message());
+    }
+    text += "\nRetry strategies\n";
+    for (const auto& strategy : all_strategies()) {
+        text += fmt::format("  {}\n", strategy.name);
+    }
+    print(text);
+}
+
 }  // namespace
 
 void add_explain_command(CLI::App& app) {
     const auto typed = std::make_shared<std::string>();
+    const auto is_list = std::make_shared<bool>(false);
     CLI::App* explain_command = app.add_subcommand(
-        "explain", "Say what a status code, retry reason or error means, and what to do");
-    explain_command
-        ->add_option("what", *typed, "0x86, 134, KV_LOCKED, document_not_found, Etmpfail, ...")
-        ->required();
-    explain_command->callback([typed] { run_explain(*typed); });
+        "explain", "Say what a status code, retry reason, error or strategy means, and what to do");
+    explain_command->add_option(
+        "what", *typed,
+        "0x86, 134, KV_LOCKED, document_not_found, Etmpfail, best_effort_strategy, ...");
+    explain_command->add_flag("--list", *is_list, "Everything that can be explained");
+    explain_command->footer(
+        "Examples:\n"
+        "  reprise explain KV_LOCKED\n"
+        "  reprise explain 0x86\n"
+        "  reprise explain terminal_error_strategy\n"
+        "  reprise explain --list");
+    explain_command->callback([typed, is_list] {
+        if (*is_list == !typed->empty()) {
+            throw usage_error("explain: give one code or name, or --list");
+        }
+        *is_list ? list_all() : run_explain(*typed);
+    });
 }
 
 }  // namespace reprise::app

@@ -53,7 +53,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> option_of
     {"standard", "--bucket"},
 }};
 
-[[nodiscard]] std::string_view name_option(std::string_view field) {
+[[nodiscard]] std::string_view name_lab_option(std::string_view field) {
     for (const auto& [known, option] : option_of_field) {
         if (field == known || (field.starts_with(known) && field[known.size()] == '.')) {
             return option;
@@ -88,7 +88,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     if (error.field == "length" && !typed.duration_seconds) {
         return "--outage: makes the run longer than a day";
     }
-    return fmt::format("{}: {}", name_option(error.field), error.message);
+    return fmt::format("{}: {}", name_lab_option(error.field), error.message);
 }
 
 [[nodiscard]] lab::storm_options make_model(

@@ -14,6 +14,7 @@
 #include "output.hpp"
 #include "sandbox_remote.hpp"
 #include "sandbox_start.hpp"
+#include "sandbox_topology.hpp"
 
 namespace reprise::app {
 
@@ -85,10 +86,12 @@ void add_sandbox_command(CLI::App& app) {
         "  reprise sandbox start --nodes 4 --bucket travel --ready-file r.json\n"
         "  reprise sandbox fault add --opcode get --status 0x86 --ready-file r.json\n"
         "  reprise sandbox audit --ready-file r.json\n"
+        "  reprise sandbox topology rebalance --eject 1 --ready-file r.json\n"
         "  reprise sandbox run --bucket travel -- ./my_program");
     add_start_command(*sandbox);
     add_sandbox_run_command(*sandbox);
     add_sandbox_remote_commands(*sandbox);
+    add_sandbox_topology_commands(*sandbox);
 }
 
 }  // namespace reprise::app

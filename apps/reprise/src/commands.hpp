@@ -11,7 +11,11 @@ namespace reprise::app {
 void add_lab_command(CLI::App& app);
 void add_sandbox_command(CLI::App& app);
 void add_kv_commands(CLI::App& app);
+void add_service_commands(CLI::App& app);
 void add_config_commands(CLI::App& app);
 void add_explain_command(CLI::App& app);
+void add_demo_commands(CLI::App& app);
+void add_verify_command(CLI::App& app);
+void add_sim_command(CLI::App& app);
 
 }  // namespace reprise::app

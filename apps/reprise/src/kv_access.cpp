@@ -32,8 +32,13 @@ constexpr const char* bucket_default = "travel";
     return given != nullptr ? given : "";
 }
 
-[[nodiscard]] std::unique_ptr<sandbox::embedded_cluster> start_embedded(const std::string& bucket) {
+[[nodiscard]] std::unique_ptr<sandbox::embedded_cluster> start_embedded(
+    const std::string& bucket, bool has_services) {
     sandbox::server_options options;
+    if (has_services) {
+        using wire::service;
+        options.services = {service::views, service::query, service::search, service::analytics};
+    }
     sandbox::bucket_options made;
     made.name = bucket;
     options.cluster.buckets = {made};
@@ -83,7 +88,7 @@ kv_access open_access(const kv_access_options& options) {
     access.client.tls.ca_file = options.ca_file;
     if (options.connection.empty()) {
         access.bucket = access.bucket.empty() ? bucket_default : access.bucket;
-        access.embedded = start_embedded(access.bucket);
+        access.embedded = start_embedded(access.bucket, options.needs_services);
         access.connection = access.embedded->addresses().connection_string;
         access.client.username = access.embedded->username();
         access.client.password = access.embedded->password();

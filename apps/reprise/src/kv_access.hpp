@@ -22,7 +22,8 @@ struct kv_access_options {
     std::string password_file;
     std::string bucket;
     std::string ca_file;
-    std::string timeout;  ///< "500ms", "2.5s"; empty: the client's default.
+    std::string timeout;          ///< "500ms", "2.5s"; empty: the client's default.
+    bool needs_services = false;  ///< A cluster of our own offers the HTTP services.
 };
 
 /// Adds `-c`, `-u`, `--password-file`, `--bucket`, ... to a command.

@@ -21,10 +21,14 @@ constexpr const char* footer =
     "  reprise upsert airline_10 '{\"name\": \"Reprise Air\"}' -c couchbase://host -u app -b "
     "travel\n"
     "  reprise get airline_10 -c couchbase://host -u app -b travel\n"
+    "  reprise query 'SELECT RAW 1' -c couchbase://host -u app\n"
     "  reprise config --key airline_10 -c couchbase://host\n"
     "  reprise explain KV_LOCKED\n"
+    "  reprise demo --seconds 20\n"
+    "  reprise verify -c couchbase://host -u app -b travel\n"
     "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret\n"
     "  reprise sandbox run --bucket travel -- ./my_program\n"
+    "  reprise sim --seeds 1..1000\n"
     "  reprise lab run outage --clients 100 --seed 7 --html storm.html\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage. Commands on documents have more: see\n"
@@ -46,8 +50,12 @@ int run(int argc, char** argv) {
     add_lab_command(app);
     add_sandbox_command(app);
     add_kv_commands(app);
+    add_service_commands(app);
     add_config_commands(app);
     add_explain_command(app);
+    add_demo_commands(app);
+    add_verify_command(app);
+    add_sim_command(app);
     try {
         app.parse(argc, argv);
         return static_cast<int>(exit_code::ok);

@@ -1,7 +1,5 @@
 #include "sandbox_remote.hpp"
 
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,23 +12,16 @@
 #include <fmt/format.h>
 
 #include <reprise/json/write.hpp>
-#include <reprise/sandbox_net/control_client.hpp>
-#include <reprise/sandbox_net/ready_file.hpp>
 
+#include "control_members.hpp"
 #include "output.hpp"
+#include "sandbox_call.hpp"
+#include "sandbox_disturb.hpp"
 #include "sandbox_tables.hpp"
 
 namespace reprise::app {
 
 namespace {
-
-/// Which sandbox is meant, and how its answer is wanted.
-struct remote_options {
-    std::string ready_file;
-    std::string control;
-    std::string token;
-    bool json = false;
-};
 
 /// A fault rule as typed; absent: whatever the sandbox takes for granted.
 struct fault_options {
@@ -48,6 +39,11 @@ struct fault_options {
     bool never_answer = false;
     bool close_before = false;
     bool close_after = false;
+    bool answer_twice = false;
+    bool wrong_opaque = false;
+    std::optional<std::uint64_t> truncate;
+    std::optional<std::uint64_t> garbage;
+    std::string trickle;
 };
 
 struct audit_options {
@@ -61,130 +57,55 @@ struct audit_options {
     bool clear = false;
 };
 
-void add_remote_options(CLI::App& command, const std::shared_ptr<remote_options>& typed) {
-    auto* file = command.add_option(
-        "--ready-file", typed->ready_file, "The file 'sandbox start --ready-file' wrote");
-    auto* control = command.add_option("--control", typed->control, "Control address instead");
-    auto* token = command.add_option("--token", typed->token, "Token that belongs to --control");
-    control->needs(token)->excludes(file);
-    token->needs(control);
-    command.add_flag("--json", typed->json, "Print the sandbox's answer as JSON");
-}
-
-[[nodiscard]] sandbox::control_target find_target(const remote_options& typed) {
-    if (!typed.control.empty()) {
-        return {typed.control, typed.token};
-    }
-    if (typed.ready_file.empty()) {
-        throw usage_error(
-            "--ready-file: say which sandbox is meant (or use --control and --token)");
-    }
-    const auto info = sandbox::read_ready_file(typed.ready_file);
-    if (!info) {
-        throw failure(fmt::format("--ready-file: {}", info.error()));
-    }
-    return {info->addresses.control_url, info->addresses.control_token};
-}
-
-/// What the sandbox says of a member of the command, in terms of the option it came from; empty if
-/// it speaks of something else.
-[[nodiscard]] std::optional<std::string> name_option(std::string_view error) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> option_of_text{{
-        {"opcode", "--opcode"},
-        {"no status", "--status"},
-        {"'node'", "--node"},
-        {"'probability'", "--probability"},
-        {"'every'", "--every"},
-        {"'limit'", "--count"},
-        {"'delay_ms'", "--delay"},
-    }};
-    for (const auto& [text, option] : option_of_text) {
-        if (error.contains(text)) {
-            return fmt::format("{}: {}", option, error);
-        }
-    }
-    return std::nullopt;
-}
-
-using table_function = std::string (*)(const json::value&);
-
-/// Sends a command and prints the answer, as JSON or by `table`.
-void run_remote(const remote_options& typed, const json::value& command, table_function table) {
-    const auto answer = sandbox::call_control(find_target(typed), command);
-    if (!answer) {
-        if (const auto wrong = name_option(answer.error())) {
-            throw usage_error(*wrong);
-        }
-        throw failure(answer.error());
-    }
-    print(typed.json ? json::serialize(*answer, json::layout::indented) + "\n" : table(*answer));
-}
-
-[[nodiscard]] std::string say_done(const json::value&) {
-    return "done\n";
-}
-
 [[nodiscard]] std::string say_fault_id(const json::value& answer) {
     const json::value* id = answer.find("id");
     return fmt::format("fault {} added\n", id != nullptr ? json::serialize(*id) : "?");
 }
 
-/// "200ms", "1s", "50us" rounded up, or a plain number of milliseconds.
-[[nodiscard]] std::uint64_t parse_delay_ms(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-    constexpr std::uint64_t day_ms = 86'400'000;
-    if (error == std::errc{} && number <= day_ms) {
-        if (unit.empty() || unit == "ms") {
-            return number;
+/// The effects that are a word of their own.
+[[nodiscard]] std::vector<std::string_view> effect_words(const fault_options& typed) {
+    std::vector<std::string_view> words;
+    const auto add = [&words](bool is_typed, std::string_view word) {
+        if (is_typed) {
+            words.push_back(word);
         }
-        if (unit == "s" && number <= day_ms / 1000) {
-            return number * 1000;
-        }
-        if (unit == "us") {
-            return (number + 999) / 1000;
-        }
-    }
-    throw usage_error(
-        fmt::format("--delay: '{}' is no time like 200ms or 2s, at most a day", text));
+    };
+    add(typed.never_answer, "no_answer");
+    add(typed.close_before, "close_before");
+    add(typed.close_after, "close_after");
+    add(typed.answer_twice, "answer_twice");
+    add(typed.wrong_opaque, "wrong_opaque");
+    return words;
 }
 
 [[nodiscard]] json::value make_effect(const fault_options& typed) {
-    const int count = int{!typed.status.empty()} + int{!typed.delay.empty()} +
-                      int{typed.never_answer} + int{typed.close_before} + int{typed.close_after};
+    const std::vector<std::string_view> words = effect_words(typed);
+    const auto count = words.size() + std::size_t{!typed.status.empty()} +
+                       std::size_t{!typed.delay.empty()} + std::size_t{typed.truncate.has_value()} +
+                       std::size_t{typed.garbage.has_value()} + std::size_t{!typed.trickle.empty()};
     if (count != 1) {
         throw usage_error(
-            "--status, --delay, --never-answer, --close-before, --close-after: give exactly one");
+            "--status, --delay, --never-answer, --close-before, --close-after, --answer-twice, "
+            "--wrong-opaque, --truncate, --garbage, --trickle: give exactly one");
     }
     if (!typed.context.empty() && typed.status.empty()) {
         throw usage_error("--context: belongs to --status");
     }
-    if (!typed.status.empty()) {
-        json::object effect{{"status", typed.status}};
-        if (!typed.context.empty()) {
-            effect.set("context", typed.context);
-        }
-        return effect;
+    if (!words.empty()) {
+        return words.front();
     }
+    json::object effect;
+    set_text(effect, "status", typed.status);
+    set_text(effect, "context", typed.context);
+    set_value(effect, "truncate", typed.truncate);
+    set_value(effect, "garbage", typed.garbage);
     if (!typed.delay.empty()) {
-        return json::object{{"delay_ms", parse_delay_ms(typed.delay)}};
+        effect.set("delay_ms", parse_milliseconds("--delay", typed.delay));
     }
-    return typed.never_answer ? "no_answer" : typed.close_before ? "close_before" : "close_after";
-}
-
-void set_text(json::object& command, std::string_view name, const std::string& text) {
-    if (!text.empty()) {
-        command.set(name, text);
+    if (!typed.trickle.empty()) {
+        effect.set("trickle_ms", parse_milliseconds("--trickle", typed.trickle));
     }
-}
-
-template <class Number>
-void set_number(json::object& command, std::string_view name, const std::optional<Number>& number) {
-    if (number) {
-        command.set(name, *number);
-    }
+    return effect;
 }
 
 [[nodiscard]] json::value make_fault_command(const fault_options& typed) {
@@ -194,9 +115,9 @@ void set_number(json::object& command, std::string_view name, const std::optiona
     }
     set_text(command, "key", typed.key);
     set_text(command, "bucket", typed.bucket);
-    set_number(command, "node", typed.node);
-    set_number(command, "every", typed.every);
-    set_number(command, "probability", typed.probability);
+    set_value(command, "node", typed.node);
+    set_value(command, "every", typed.every);
+    set_value(command, "probability", typed.probability);
     std::optional<std::uint64_t> limit = typed.count;
     if (typed.nth) {
         if (*typed.nth == 0) {
@@ -205,9 +126,18 @@ void set_number(json::object& command, std::string_view name, const std::optiona
         command.set("skip", *typed.nth - 1);
         limit = typed.count.value_or(1);
     }
-    set_number(command, "limit", limit);
+    set_value(command, "limit", limit);
     command.set("effect", make_effect(typed));
     return command;
+}
+
+/// What becomes of an answer that is sent, but not as it should be.
+void add_answer_options(CLI::App& add, fault_options& typed) {
+    add.add_flag("--answer-twice", typed.answer_twice, "Apply once, send the answer twice");
+    add.add_flag("--wrong-opaque", typed.wrong_opaque, "Apply, answer with another opaque");
+    add.add_option("--truncate", typed.truncate, "Apply, send so many bytes, then close");
+    add.add_option("--garbage", typed.garbage, "Apply, send so many random bytes instead");
+    add.add_option("--trickle", typed.trickle, "Apply, send one byte each so often: 5ms");
 }
 
 void add_fault_add_command(CLI::App& fault) {
@@ -230,6 +160,7 @@ void add_fault_add_command(CLI::App& fault) {
     add->add_flag("--never-answer", typed->never_answer, "Apply, and never answer");
     add->add_flag("--close-before", typed->close_before, "Close without applying");
     add->add_flag("--close-after", typed->close_after, "Apply, then close without an answer");
+    add_answer_options(*add, *typed);
     add->footer(
         "Examples:\n"
         "  reprise sandbox fault add --ready-file r.json --opcode get --status 0x86 --count 10\n"
@@ -257,6 +188,8 @@ void add_fault_commands(CLI::App& sandbox) {
         run_remote(*remote, json::object{{"command", "fault_remove"}, {"id", *id}}, say_done);
     });
 
+    add_sandbox_disturb_commands(*fault);
+
     CLI::App* clear = fault->add_subcommand("clear", "Removes all rules");
     add_remote_options(*clear, remote);
     clear->callback(
@@ -273,7 +206,7 @@ void run_audit(const remote_options& remote, const audit_options& typed) {
     set_text(command, "key", typed.key);
     set_text(command, "bucket", typed.bucket);
     set_text(command, "status", typed.status);
-    set_number(command, "node", typed.node);
+    set_value(command, "node", typed.node);
     if (typed.applied) {
         command.set("applied", *typed.applied);
     }

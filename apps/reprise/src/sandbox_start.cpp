@@ -91,6 +91,10 @@ namespace {
     user.password = typed.password;
     options.cluster.users.push_back(std::move(user));
     options.port = typed.port;
+    if (typed.services) {
+        using wire::service;
+        options.services = {service::views, service::query, service::search, service::analytics};
+    }
     options.tls.is_enabled = typed.tls;
     options.tls.ca_path = typed.ca_file;
     options.tls.fault = parse_certificate(typed.certificate);
@@ -127,6 +131,8 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
         ->delimiter(',');
     command.add_option("--scram-iterations", options.scram_iterations, "Password rounds (4096)");
     command.add_option("--seed", options.seed, "Number that all randomness follows from (1)");
+    command.add_flag(
+        "--services", options.services, "Query, analytics, search and views on every node, too");
     command.add_flag("--tls", options.tls, "TLS ports too, with certificates made for this run");
     command.add_option("--ca-file", options.ca_file, "Where to write the CA (a temporary file)");
     command

@@ -10,10 +10,7 @@
 
 namespace reprise::app {
 
-namespace {
-
-/// A member as a cell: text without quotes, everything else as JSON, "-" for nothing.
-[[nodiscard]] std::string cell(const json::value& row, std::string_view name) {
+std::string cell(const json::value& row, std::string_view name) {
     const json::value* member = row.find(name);
     if (member == nullptr || member->is_null()) {
         return "-";
@@ -24,15 +21,14 @@ namespace {
     return json::serialize(*member);
 }
 
-/// The elements of a list, none if there is no such list.
-[[nodiscard]] const json::array& list_of(const json::value& answer, std::string_view name) {
+const json::array& list_of(const json::value& answer, std::string_view name) {
     static const json::array nothing;
     const json::value* member = answer.find(name);
     const json::array* elements = member != nullptr ? member->as_array() : nullptr;
     return elements != nullptr ? *elements : nothing;
 }
 
-[[nodiscard]] std::string member_table(
+std::string member_table(
     const json::array& elements, const std::vector<std::string>& heading,
     const std::vector<std::string_view>& names) {
     std::vector<std::vector<std::string>> rows;
@@ -45,6 +41,8 @@ namespace {
     return to_columns(heading, rows);
 }
 
+namespace {
+
 [[nodiscard]] std::string effect_text(const json::value& fault) {
     const json::value* effect = fault.find("effect");
     if (effect == nullptr) {
@@ -55,6 +53,14 @@ namespace {
     }
     if (effect->find("delay_ms") != nullptr) {
         return "delay " + cell(*effect, "delay_ms") + "ms";
+    }
+    if (effect->find("trickle_ms") != nullptr) {
+        return "trickle " + cell(*effect, "trickle_ms") + "ms";
+    }
+    for (const std::string_view name : {"truncate", "garbage"}) {
+        if (effect->find(name) != nullptr) {
+            return std::string(name) + " " + cell(*effect, name);
+        }
     }
     return "status " + cell(*effect, "status");
 }

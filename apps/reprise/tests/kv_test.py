@@ -159,9 +159,9 @@ class WithoutCluster(unittest.TestCase):
     def test_what_the_client_does_not_have_is_refused_by_every_command(self):
         for command in (["get", "k"], ["config"], ["error-map"]):
             with self.subTest(command=command):
-                refused = run(*command, "-c", "couchbase://127.0.0.1:1?query_timeout=1s")
+                refused = run(*command, "-c", "couchbase://127.0.0.1:1?config_idle_redial_timeout=1s")
                 self.assertEqual(refused.returncode, 2, refused.stderr)
-                self.assertIn("query_timeout: this client does not have it yet", refused.stderr)
+                self.assertIn("config_idle_redial_timeout: this client does not have it yet", refused.stderr)
 
     def test_everything_can_be_explained(self):
         self.assertIn("KV_TEMPORARY_FAILURE", run("explain", "0x86").stdout)

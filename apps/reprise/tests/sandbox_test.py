@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
@@ -104,6 +105,50 @@ class SandboxTest(unittest.TestCase):
             self.assertEqual(wrong.returncode, 1)
             self.assertIn("token", wrong.stderr)
 
+    def wait_rebalance(self, sandbox):
+        """The topology once no rebalance is running."""
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < give_up:
+            topology = json.loads(sandbox.run("topology", "status", "--json").stdout)
+            if not topology["rebalance"]["running"]:
+                return topology
+        self.fail("the rebalance does not end")
+
+    def test_the_topology_is_driven_from_outside(self):
+        with Running("--nodes", "2") as sandbox:
+            def topology(*arguments):
+                result = sandbox.run("topology", *arguments)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                return result.stdout
+
+            self.assertIn("no rebalance yet", topology("status"))
+            self.assertIn("node 2 added", topology("add"))
+            self.assertIn("rebalance running", topology("rebalance", "--interval", "0ms"))
+            ended = self.wait_rebalance(sandbox)
+            self.assertEqual(ended["rebalance"]["end"], "finished")
+            self.assertEqual(sum(node["active"] for node in ended["nodes"]), 1024)
+            self.assertGreater(min(node["active"] for node in ended["nodes"]), 340)
+
+            topology("rebalance", "--eject", "0", "--step")
+            self.assertIn("3 of", topology("step", "--count", "3"))
+            self.assertIn("stopped, 3 of", topology("stop"))
+            topology("failover", "1", "--graceful", "--interval", "0ms")
+            states = {node["node"]: node["state"] for node in self.wait_rebalance(sandbox)["nodes"]}
+            self.assertEqual(states, {0: "up", 1: "failed_over", 2: "up"})
+            topology("add-back", "1")
+            topology("remove", "0", "--interval", "0ms")
+            nodes = self.wait_rebalance(sandbox)["nodes"]
+            self.assertEqual([node["node"] for node in nodes], [1, 2])
+
+            topology("kill", "1")
+            self.assertIn("down", topology("status"))
+            topology("up", "1")
+            topology("restart", "1", "--lose-data")
+            topology("failover", "2")
+            refused = sandbox.run("topology", "failover", "1")
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("the last node cannot leave", refused.stderr)
+
     def test_run_gives_a_command_a_cluster_and_ends_with_its_code(self):
         script = ("import json, os, subprocess, sys; "
                   "print(json.dumps({name: value for name, value in os.environ.items()"
@@ -180,6 +225,11 @@ class SandboxTest(unittest.TestCase):
                 (["fault", "add", "--delay", "5h"], "--delay"),
                 (["fault", "add", "--nth", "0", "--close-after"], "--nth"),
                 (["fault", "add", "--delay", "1s", "--close-after"], "--close-after"),
+                (["topology", "status"], "--ready-file"),
+                (["topology", "rebalance", "--interval", "5x"], "--interval"),
+                (["topology", "rebalance", "--interval", "5ms", "--step"], "--step"),
+                (["topology", "failover", "1", "--step"], "--step"),
+                (["topology", "kill", "-1"], "node"),
         ):
             with self.subTest(arguments=arguments):
                 result = run(*arguments)

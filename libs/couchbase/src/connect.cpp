@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <reprise/wire/connection_string.hpp>
@@ -10,6 +11,8 @@
 
 namespace reprise::couchbase::detail {
 namespace {
+
+constexpr std::size_t http_connections_max = 1024;  // to one service of one node
 
 error option_error(std::string text) {
     return {client_errc::option_invalid, std::move(text)};
@@ -24,14 +27,7 @@ error string_error(const std::string& parameter, const std::string& text) {
 std::expected<void, error> check_parameters(const wire::connection_string& where) {
     const auto& given = where.parameters;
     const std::pair<bool, const char*> missing[] = {
-        {given.view_timeout.has_value(), "view_timeout"},
-        {given.query_timeout.has_value(), "query_timeout"},
-        {given.analytics_timeout.has_value(), "analytics_timeout"},
-        {given.search_timeout.has_value(), "search_timeout"},
-        {given.management_timeout.has_value(), "management_timeout"},
-        {given.config_idle_redial_timeout.has_value(), "config_idle_redial_timeout"},
-        {given.idle_http_connection_timeout.has_value(), "idle_http_connection_timeout"},
-        {given.max_http_connections.has_value(), "max_http_connections"}};
+        {given.config_idle_redial_timeout.has_value(), "config_idle_redial_timeout"}};
     for (const auto& [is_given, name] : missing) {
         if (is_given) {
             return std::unexpected(string_error(name, "this client does not have it yet"));
@@ -105,6 +101,10 @@ std::expected<void, error> check_driver(const cluster_options& options) {
         options.dns_timeout > std::chrono::minutes{1}) {
         return std::unexpected(option_error("dns_timeout must be 1 ms to 60 s"));
     }
+    if (options.prepared_statement_count_max == 0 ||
+        options.prepared_statement_count_max > 1'000'000) {
+        return std::unexpected(option_error("prepared_statement_count_max must be 1 to 1,000,000"));
+    }
     if (options.submission_count_max == 0) {
         return std::unexpected(option_error("submission_count_max must be above zero"));
     }
@@ -126,6 +126,13 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.config_poll_interval = from.config_poll_interval;
     to.not_my_vbucket_delay = from.not_my_vbucket_delay;
     to.kv_connections_per_node = from.kv_connections_per_node;
+    to.http.query_timeout = from.query_timeout;
+    to.http.analytics_timeout = from.analytics_timeout;
+    to.http.search_timeout = from.search_timeout;
+    to.http.views_timeout = from.view_timeout;
+    to.http.management_timeout = from.management_timeout;
+    to.http.connections_per_node_max = from.http_connections_per_node_max;
+    to.http.idle_timeout = from.idle_http_connection_timeout;
     to.parked_count_max = from.parked_count_max;
     to.strategy = from.strategy;
     to.retry_budget = from.retry_budget;
@@ -174,6 +181,16 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     override_with(to.engine.connect_timeout, given.kv_connect_timeout);
     override_with(to.engine.kv_timeout, given.kv_timeout);
     override_with(to.engine.kv_durable_timeout, given.kv_durable_timeout);
+    override_with(to.engine.http.query_timeout, given.query_timeout);
+    override_with(to.engine.http.analytics_timeout, given.analytics_timeout);
+    override_with(to.engine.http.search_timeout, given.search_timeout);
+    override_with(to.engine.http.views_timeout, given.view_timeout);
+    override_with(to.engine.http.management_timeout, given.management_timeout);
+    override_with(to.engine.http.idle_timeout, given.idle_http_connection_timeout);
+    if (given.max_http_connections) {
+        to.engine.http.connections_per_node_max =
+            *given.max_http_connections == 0 ? http_connections_max : *given.max_http_connections;
+    }
     override_with(to.engine.config_poll_interval, given.config_poll_interval);
     override_with(to.engine.config_poll_floor, given.config_poll_floor);
     override_with(to.engine.kv_connections_per_node, given.num_kv_connections);
@@ -188,10 +205,39 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     }
 }
 
+// What the engine takes as it is. The first field that is out of its range.
+std::optional<settings_error> check_http(const engine::http_options& options) {
+    const std::pair<duration, const char*> times[] = {
+        {options.query_timeout, "query_timeout"},
+        {options.analytics_timeout, "analytics_timeout"},
+        {options.search_timeout, "search_timeout"},
+        {options.views_timeout, "view_timeout"},
+        {options.management_timeout, "management_timeout"},
+        {options.idle_timeout, "idle_http_connection_timeout"}};
+    for (const auto& [time, name] : times) {
+        if (time <= duration::zero() || time > engine::duration_option_max) {
+            return settings_error{name, "must be above zero and at most 366 days"};
+        }
+    }
+    if (options.connections_per_node_max == 0 ||
+        options.connections_per_node_max > http_connections_max) {
+        return settings_error{"http_connections_per_node_max", "must be 1 to 1024"};
+    }
+    return std::nullopt;
+}
+
+std::optional<settings_error> check_all(const engine::engine_options& options) {
+    auto refused = engine::check(options);
+    return refused ? std::move(refused) : check_http(options.http);
+}
+
 // Fields that have another name in a connection string.
 std::string parameter_name(const std::string& field) {
     if (field == "connect_timeout") {
         return "kv_connect_timeout";
+    }
+    if (field == "http_connections_per_node_max") {
+        return "max_http_connections";
     }
     return field == "kv_connections_per_node" ? "num_kv_connections" : field;
 }
@@ -220,14 +266,17 @@ std::expected<connect_plan, error> plan_connect(
     plan.facts.has_certificate = plan.options.identity.has_client_certificate;
     apply_hosts(plan.options, *where);
     // First what the program says, then with the string over it: so it is clear whom to blame.
-    if (const auto refused = engine::check(plan.options.engine)) {
+    if (const auto refused = check_all(plan.options.engine)) {
         return std::unexpected(option_error(refused->field + " " + refused->message));
     }
     apply_parameters(plan.options, where->parameters);
-    if (const auto refused = engine::check(plan.options.engine)) {
+    if (const auto refused = check_all(plan.options.engine)) {
         return std::unexpected(string_error(parameter_name(refused->field), refused->message));
     }
     plan.facts.kv_timeout = plan.options.engine.kv_timeout;
+    plan.facts.http = plan.options.engine.http;
+    plan.facts.prepared_statement_count_max = options.prepared_statement_count_max;
+    plan.facts.enhanced_prepared_statements = options.enhanced_prepared_statements;
     return plan;
 }
 

@@ -34,6 +34,27 @@ std::shared_ptr<const error_info> make_info(std::error_code code, std::string de
     return info;
 }
 
+// HTTP counts in decimal and knows no collections.
+error_info in_http_words(const error_info& from, std::uint32_t service_code) {
+    error_info info = from;
+    std::string text;
+    if (info.status) {
+        text = "HTTP " + std::to_string(*info.status);
+        info.status.reset();
+    }
+    if (service_code != 0) {
+        text += (text.empty() ? "code " : ", code ") + std::to_string(service_code);
+    }
+    if (!info.bucket.empty()) {
+        info.operation += " in bucket " + info.bucket;
+        info.bucket.clear();
+    }
+    if (!text.empty()) {
+        info.detail = info.detail.empty() ? text : text + "; " + info.detail;
+    }
+    return info;
+}
+
 }  // namespace
 
 const std::error_category& client_errc_category() noexcept {
@@ -68,7 +89,8 @@ error::error(std::error_code code, std::string detail)
 
 std::string error::message() const {
     if (!info_->operation.empty()) {
-        std::string text = engine::to_string(*info_);
+        std::string text =
+            engine::to_string(is_of_service_ ? in_http_words(*info_, service_code_) : *info_);
         text.erase(text.find_last_not_of('\n') + 1);
         return text;
     }

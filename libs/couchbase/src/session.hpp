@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -8,7 +11,9 @@
 #include <reprise/base/slice.hpp>
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/results.hpp>
+#include <reprise/engine/http_options.hpp>
 #include <reprise/net/client.hpp>
+#include <reprise/wire/prepared_cache.hpp>
 
 namespace reprise::couchbase::detail {
 
@@ -18,21 +23,33 @@ struct session_facts {
     duration kv_timeout{};
     bool has_certificate = false;   // says who the client is
     bool may_send_secrets = false;  // over TLS, or because it was asked for
+    engine::http_options http{};
+    std::size_t prepared_statement_count_max = 1;
+    bool enhanced_prepared_statements = true;
 };
 
 // What all handles of one client share.
 class session {
 public:
-    session(std::unique_ptr<net::client> running, session_facts facts)
-        : client_(std::move(running)), facts_(std::move(facts)) {}
+    session(std::unique_ptr<net::client> running, session_facts facts);
 
     [[nodiscard]] net::client& client() noexcept { return *client_; }
     // Of the connection string.
     [[nodiscard]] const std::string& bucket_name() const noexcept { return facts_.bucket; }
     [[nodiscard]] duration kv_timeout() const noexcept { return facts_.kv_timeout; }
     [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
+    // Used by the engine alone, on its thread.
+    [[nodiscard]] const std::shared_ptr<wire::prepared_cache>& prepared() const noexcept {
+        return prepared_;
+    }
+    // A name for a request that no other request of any client has.
+    [[nodiscard]] std::string next_context_id();
 
 private:
+    // First: completions that run while the client ends may use them.
+    std::shared_ptr<wire::prepared_cache> prepared_;
+    std::string context_prefix_;
+    std::atomic<std::uint64_t> context_last_{0};
     std::unique_ptr<net::client> client_;
     session_facts facts_;
 };

@@ -49,12 +49,19 @@ TEST(connect, parameters_with_an_effect_are_taken) {
         client_errc::certificate_unreadable, "/nonexistent/ca.pem");
 }
 
-// They were taken and did nothing: an operator who set query_timeout believed that it holds.
-TEST(connect, parameters_of_what_this_client_does_not_have_are_refused_by_name) {
+TEST(connect, parameters_of_the_http_services_are_taken) {
     for (const char* parameter :
          {"view_timeout=1s", "query_timeout=1s", "analytics_timeout=1s", "search_timeout=1s",
-          "management_timeout=1s", "config_idle_redial_timeout=1s",
-          "idle_http_connection_timeout=1s", "max_http_connections=1"}) {
+          "management_timeout=1s", "idle_http_connection_timeout=1s", "max_http_connections=1",
+          "max_http_connections=0"}) {
+        EXPECT_FALSE(refusal_of("couchbase://127.0.0.1:1?" + std::string(parameter)).first)
+            << parameter;
+    }
+}
+
+// They were taken and did nothing: an operator who set one believed that it holds.
+TEST(connect, parameters_of_what_this_client_does_not_have_are_refused_by_name) {
+    for (const char* parameter : {"config_idle_redial_timeout=1s"}) {
         const std::string text = parameter;
         expect_refused(
             refusal_of("couchbase://127.0.0.1:1?" + text), client_errc::connection_string_invalid,
@@ -70,6 +77,9 @@ TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
     for (const auto& [parameter, words] : std::vector<std::pair<std::string, std::string>>{
              {"kv_connect_timeout=0", "kv_connect_timeout: must be above zero"},
              {"kv_timeout=0", "kv_timeout: must be above zero"},
+             {"query_timeout=0", "query_timeout: must be above zero"},
+             {"view_timeout=0", "view_timeout: must be above zero"},
+             {"max_http_connections=1025", "max_http_connections: must be 1 to 1024"},
              {"kv_durable_timeout=0", "kv_durable_timeout: must be above zero"},
              {"config_poll_interval=0", "config_poll_interval: must be above zero"},
              {"config_poll_interval=40ms", "config_poll_interval: is below config_poll_floor"},

@@ -48,7 +48,8 @@ void engine_core::on_canary_lost(endpoint_record& endpoint, time_point now) {
     }
 }
 
-// The endpoint answers. Whoever was kept away goes on.
+// The endpoint answers. Whoever was kept away goes on; who waits for a connection that is not there
+// still does.
 void engine_core::close_breaker(endpoint_record& endpoint, time_point now) {
     if (!endpoint.breaker || !endpoint.breaker->close()) {
         return;
@@ -57,8 +58,11 @@ void engine_core::close_breaker(endpoint_record& endpoint, time_point now) {
     arm_breaker(endpoint);
     for (const auto& bucket : buckets_) {
         for (std::size_t index = 0; index < bucket->links.size(); ++index) {
-            if (bucket->links[index]->endpoint == &endpoint) {
-                wake(bucket->links[index]->waiters, now);
+            node_link& link = *bucket->links[index];
+            const bool is_open =
+                link.connection != nullptr && link.connection->state == connection_state::open;
+            if (link.endpoint == &endpoint && is_open) {
+                wake(link.waiters, now);
             }
         }
     }

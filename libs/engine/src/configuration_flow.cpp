@@ -49,13 +49,14 @@ void engine_core::install(
     }
     log(log_level::info, "configuration " + to_string(bucket.configuration->revision()) + " of " +
                              (bucket.name.empty() ? "the cluster" : bucket.name));
+    const std::size_t waiting_count = bucket.topology_waiters.size();
     sync_links(bucket, now);
 #if !defined(REPRISE_MUTANT_VB_06)
     if (!planted(bug::wake_up_lost_on_map)) {
         wake(bucket.not_my_vbucket_waiters, now);
     }
 #endif
-    wake(bucket.topology_waiters, now);
+    wake(bucket.topology_waiters, now, waiting_count);
     http_.on_topology(now);
 }
 

@@ -243,20 +243,21 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     link.opened = now;
     log(log_level::info, "connected to " + link.endpoint->name);
     bucket.is_poll_wanted = false;  // the bootstrap has just asked
-    if (!text.empty()) {
-        apply_configuration(bucket, text, link.endpoint->host, now);
-    }
+    const bool is_news =
+        !text.empty() && apply_configuration(bucket, text, link.endpoint->host, now);
     if (!bucket.is_armed()) {
         wheel_.arm(bucket, add_saturated(now, options_.config_poll_interval));
     }
     if (connection.state != connection_state::open) {
         return;  // the configuration does not have this node any more
     }
+    // A new configuration has woken those who wait for the topology already.
+    const std::size_t waiting_count = is_news ? 0 : bucket.topology_waiters.size();
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
     if (!planted(bug::wake_up_lost_on_connection)) {
         wake(link.waiters, now);
     }
-    wake(bucket.topology_waiters, now);
+    wake(bucket.topology_waiters, now, waiting_count);
     sync_links(bucket, now);
 }
 
@@ -487,6 +488,15 @@ void engine_core::on_connection_due(kv_connection& connection, time_point now) {
 void engine_core::probe(kv_connection& connection, time_point now) {
     if (connection.waiting.size() == 0) {
         return;
+    }
+    // Canceled requests hold their credit as long as they are not answered. Half of the window lost
+    // to them for a while: it will not come back.
+    if (connection.waiting.abandoned_count() <= options_.pipeline_credit / 2) {
+        connection.clogged_since.reset();
+    } else if (!connection.clogged_since) {
+        connection.clogged_since = now;
+    } else if (now >= add_saturated(*connection.clogged_since, options_.probe_timeout)) {
+        return fail_connection(connection, "too many requests without an answer", now);
     }
     if (connection.probe_sent) {
         if (now >= add_saturated(*connection.probe_sent, options_.probe_timeout)) {

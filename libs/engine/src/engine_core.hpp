@@ -121,7 +121,7 @@ private:
     void park(operation_slot& slot, wait_list& list, time_point due);
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
-    void wake(wait_list& list, time_point now);
+    void wake(wait_list& list, time_point now, std::size_t count_max = SIZE_MAX);
     void wake_silent(wait_list& list, time_point now);
     void on_operation_due(operation_slot& slot, time_point now);
     wait_list& list_for(operation_slot& slot);

@@ -45,6 +45,7 @@ public:
 
     time_point received_last{};
     std::optional<time_point> probe_sent;
+    std::optional<time_point> clogged_since;   // too many requests were given up, seen by a probe
     std::optional<std::uint32_t> poll_opaque;  // of the configuration poll in flight
     time_point poll_sent{};
     bool has_error_map_share = false;   // counted among the endpoint's live connections

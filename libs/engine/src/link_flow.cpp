@@ -282,8 +282,9 @@ void engine_core::wake_if_stuck(wait_list& list, const bucket_state& bucket, tim
 void engine_core::wake_for_terminal_state(wait_list& list, time_point now) {
     for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
         operation_slot& slot = *list.front();
-        if (!slot.is_silent && info(slot.failed.reason).is_terminal) {
-            list.erase(slot);  // knows it already; its backoff goes on
+        const bool is_known = info(slot.failed.reason).is_terminal;
+        if (!slot.is_silent && (is_known || is_dispatchable(slot))) {
+            list.erase(slot);  // knows it, or has another way; its backoff goes on
             list.push_back(slot);
         } else {
             leave_place(slot);

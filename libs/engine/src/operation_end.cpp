@@ -51,7 +51,8 @@ void engine_core::complete_error(
     error->scope = space.scope;
     error->collection = space.collection;
     error->key = slot.request.key.text();
-    error->is_ambiguous = note.is_ambiguous || code == errc::durability_ambiguous;
+    error->is_ambiguous =
+        note.is_ambiguous || (code == errc::durability_ambiguous && !slot.is_idempotent);
     error->last_reason = slot.last_reason;
     error->retry_reasons = slot.reasons;
     error->retry_attempts = slot.attempts;

@@ -409,9 +409,10 @@ void engine_core::leave_place(operation_slot& slot) {
     slot.state = operation_state::running;
 }
 
-// The cause has ended: everybody who was waiting for it goes on, in the order they came.
-void engine_core::wake(wait_list& list, time_point now) {
-    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+// The cause has ended: everybody who was waiting for it goes on, in the order they came. Those
+// behind the first `count_max` have come since, and know it already.
+void engine_core::wake(wait_list& list, time_point now, std::size_t count_max) {
+    for (std::size_t left = std::min(list.size(), count_max); left > 0 && !list.empty(); --left) {
         operation_slot& slot = *list.front();
         leave_place(slot);
         dispatch(slot, true, now);

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 // Bugs on purpose: what the simulation must find. None of them is in a production build, where
 // `planted` is a constant false and the compiler removes the branch. -DREPRISE_PLANTED_BUG=<name>

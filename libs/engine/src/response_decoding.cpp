@@ -79,11 +79,14 @@ decoded take_meta(const wire::frame_view& frame, operation_result& result) {
 }
 
 decoded take_lookup(
-    const wire::frame_view& frame, const frame_source& source, const wire::error_map* error_map,
-    operation_result& result) {
+    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
+    const wire::error_map* error_map, operation_result& result) {
     const auto answer = wire::subdoc_lookup_response::decode(frame);
     if (!answer) {
         return unreadable(answer.error());
+    }
+    if (answer->results.size() != request.specs.size()) {
+        return unreadable("not as many results as paths");
     }
     for (const wire::lookup_result& path : answer->results) {
         result.paths.push_back(
@@ -175,7 +178,7 @@ decoded decode_result(
         case operation_kind::decrement:
             return take_counter(frame, result);
         case operation_kind::lookup_in:
-            return take_lookup(frame, source, error_map, result);
+            return take_lookup(request, frame, source, error_map, result);
         case operation_kind::mutate_in:
             return take_mutation_paths(request, frame, source, error_map, result);
         case operation_kind::touch:

@@ -202,6 +202,20 @@ TEST(operations, a_lookup_gives_each_path_its_own_result) {
     EXPECT_EQ(read->result.paths[1].ec, errc::path_not_found);
 }
 
+TEST(operations, a_lookup_with_fewer_results_than_paths_is_unreadable) {
+    kinds_scene scene;
+    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::subdoc_multi_lookup) {
+            return std::nullopt;
+        }
+        return answer{.raw = frame_text(seen, status::success, wire::subdoc_lookup_response{})};
+    };
+    auto request = scene.driver.request(operation_kind::lookup_in, "k");
+    request.specs = {{opcode::subdoc_get, wire::path_flags::none, "a", {}}};
+    const auto read = scene.run(std::move(request));
+    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+}
+
 TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
     kinds_scene scene;
     scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {

@@ -63,6 +63,7 @@ struct seen_request {
     std::uint32_t opaque = 0;
     std::string key;
     std::string value;
+    std::string extras;
     std::uint16_t vbucket = 0;
     std::uint64_t cas = 0;
     time_point at{};

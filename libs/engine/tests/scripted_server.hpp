@@ -35,6 +35,7 @@ public:
         seen.opaque = frame.opaque();
         seen.key = base::as_text(frame.key());
         seen.value = base::as_text(frame.value());
+        seen.extras = base::as_text(frame.extras());
         seen.vbucket = frame.vbucket().value;
         seen.cas = frame.cas();
         seen.at = now;

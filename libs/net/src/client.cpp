@@ -265,6 +265,18 @@ refusal client::start(
     return host_->engine_driver->start({where, cancel_with, std::move(request), std::move(done)});
 }
 
+refusal client::start_http(engine::http_request&& request, engine::completion&& done, ticket name) {
+    if (host_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    return host_->engine_driver->start_http({name, std::move(request), std::move(done)});
+}
+
+refusal client::take_rows(ticket operation, row_receiver receive) {
+    return post([at = host_->engine_driver.get(), operation,
+                 receive = std::move(receive)]() mutable { receive(at->take_rows(operation)); });
+}
+
 std::expected<engine::operation_result, refusal> client::call(
     keyspace_number where, engine::operation_request&& request) {
     if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {

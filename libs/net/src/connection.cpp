@@ -170,6 +170,9 @@ void connection::close() {
             break;
         case phase::open:
             begin_end(engine::close_reason::requested);
+            if (!is_reading_ && !is_writing_) {  // paused: no handler is to come
+                asio::post(owner_.executor(), guarded([](connection& at) { at.end_if_quiet(); }));
+            }
             break;
         case phase::closing:
         case phase::done:
@@ -213,11 +216,21 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     }
     const auto bytes = block_.bytes().subspan(block_used_, size);
     block_used_ += size;
+    is_in_read_ = true;
     owner_.on_bytes(*this, block_, bytes);
-    if (phase_ == phase::open) {
-        read();
-    } else {
+    is_in_read_ = false;
+    if (phase_ != phase::open) {
         end_if_quiet();
+    } else if (is_reading_wanted_) {
+        read();
+    }
+}
+
+void connection::set_reading(bool is_wanted) {
+    is_reading_wanted_ = is_wanted;
+    // Not from inside on_read, whose end reads on by itself: the block is still in use there.
+    if (is_wanted && phase_ == phase::open && !is_reading_ && !is_in_read_) {
+        read();
     }
 }
 

@@ -34,6 +34,8 @@ public:
     void open();
     // Writes what the engine has, unless a write is outstanding; then that one's end does it.
     void flush();
+    // Off: the bytes of the peer wait in the network, and its end is not seen. At first on.
+    void set_reading(bool is_wanted);
     void close();
 
     [[nodiscard]] engine::connection_id id() const noexcept { return target_.connection; }
@@ -85,6 +87,8 @@ private:
     std::size_t block_used_ = 0;
     std::size_t write_size_ = 0;  // of the outstanding write; its end is at the engine
     bool is_reading_ = false;
+    bool is_reading_wanted_ = true;
+    bool is_in_read_ = false;  // its bytes are being handled
     bool is_writing_ = false;
     engine::close_reason end_reason_ = engine::close_reason::requested;
     std::size_t unwritten_size_ = 0;

@@ -90,7 +90,11 @@ void driver::read_clock() noexcept {
 }
 
 void driver::wake_loop() {
-    asio::post(executor_, [self = shared_from_this()] {
+    auto self = weak_from_this().lock();
+    if (self == nullptr) {
+        return;  // the destructor's completions submit to nobody
+    }
+    asio::post(executor_, [self = std::move(self)] {
         self->read_clock();
         self->turn();
     });
@@ -102,7 +106,19 @@ refusal driver::start(operation_submission&& operation) {
         hand_over(std::move(operation));
         return refusal::none;
     }
-    switch (queue_.push(std::move(operation))) {
+    return submit(std::move(operation));
+}
+
+refusal driver::start_http(http_submission&& operation) {
+    if (is_in_turn()) {
+        hand_over(std::move(operation));
+        return refusal::none;
+    }
+    return submit(std::make_unique<http_submission>(std::move(operation)));
+}
+
+refusal driver::submit(submission&& next) {
+    switch (queue_.push(std::move(next))) {
         case submission_queue::outcome::full:
             return refusal::queue_full;
         case submission_queue::outcome::taken_first:
@@ -144,6 +160,15 @@ void driver::cancel(ticket operations) {
     }
 }
 
+std::optional<engine::row_batch> driver::take_rows(ticket operation) {
+    const auto found = cancelable_.find(operation);
+    engine::row_batch rows;
+    if (found == cancelable_.end() || !engine_->take_rows(found->second, rows, now_)) {
+        return std::nullopt;
+    }
+    return rows;
+}
+
 void driver::replace_credentials(engine::credentials&& identity) {
     engine_->replace_credentials(std::move(identity));
 }
@@ -163,6 +188,8 @@ bool driver::take_submissions() {
     for (auto& next : taken_) {
         if (auto* operation = std::get_if<operation_submission>(&next)) {
             hand_over(std::move(*operation));
+        } else if (auto* http = std::get_if<std::unique_ptr<http_submission>>(&next)) {
+            hand_over(std::move(**http));
         } else {
             std::get<task_submission>(next)();
         }
@@ -179,15 +206,31 @@ void driver::hand_over(operation_submission&& operation) {
         engine_->start(std::move(operation.request), std::move(operation.done), now_);
         return;
     }
+    begin_cancelable(name, std::move(operation.done), [&](engine::completion&& done) {
+        return engine_->start(std::move(operation.request), std::move(done), now_);
+    });
+}
+
+void driver::hand_over(http_submission&& operation) {
+    if (operation.name == 0) {
+        engine_->start_http(std::move(operation.request), std::move(operation.done), now_);
+        return;
+    }
+    begin_cancelable(operation.name, std::move(operation.done), [&](engine::completion&& done) {
+        return engine_->start_http(std::move(operation.request), std::move(done), now_);
+    });
+}
+
+template <class Begin>
+void driver::begin_cancelable(ticket name, engine::completion&& done, Begin begin) {
     const auto place = cancelable_.emplace(name, engine::operation_id{});
     // The driver outlives its engine, and so this completion.
-    auto forget = [this, place,
-                   done = std::make_unique<engine::completion>(std::move(operation.done))](
+    auto forget = [this, place, kept = std::make_unique<engine::completion>(std::move(done))](
                       engine::operation_result&& result) {
         cancelable_.erase(place);
-        (*done)(std::move(result));
+        (*kept)(std::move(result));
     };
-    place->second = engine_->start(std::move(operation.request), std::move(forget), now_);
+    place->second = begin(engine::completion(std::move(forget)));
 }
 
 void driver::turn() {
@@ -222,18 +265,24 @@ void driver::obey(engine::driver_action& action) {
         obey_resolve(*resolve);
         return;
     }
-    const auto* write = std::get_if<engine::write_action>(&action);
-    const auto id =
-        write != nullptr ? write->connection : std::get<engine::close_action>(action).connection;
+    if (const auto* write = std::get_if<engine::write_action>(&action)) {
+        if (connection* at = find_connection(write->connection)) {
+            at->flush();
+        }
+    } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
+        if (connection* at = find_connection(read->connection)) {
+            at->set_reading(!read->is_paused);
+        }
+    } else if (const auto* close = std::get_if<engine::close_action>(&action)) {
+        if (connection* at = find_connection(close->connection)) {
+            at->close();
+        }
+    }
+}
+
+connection* driver::find_connection(engine::connection_id id) noexcept {
     const auto found = connections_.find(id.value);
-    if (found == connections_.end()) {
-        return;
-    }
-    if (write != nullptr) {
-        found->second->flush();
-    } else {
-        found->second->close();
-    }
+    return found == connections_.end() ? nullptr : found->second.get();
 }
 
 void driver::obey_resolve(const engine::resolve_srv_action& action) {
@@ -323,6 +372,10 @@ void driver::on_closed(connection& from, engine::close_reason reason, std::size_
 
 base::byte_view driver::begin_write(connection& from) {
     return engine_->begin_write(from.id(), now_);
+}
+
+std::uint64_t random_bits() {
+    return random_seed();
 }
 
 time_point steady_now() noexcept {

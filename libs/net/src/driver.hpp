@@ -42,6 +42,7 @@ public:
     // --- any thread ---
 
     [[nodiscard]] refusal start(operation_submission&& operation);
+    [[nodiscard]] refusal start_http(http_submission&& operation);
     // By the thread that runs the loop, outside of a turn: begins at once, with a turn of its own.
     void start_here(operation_submission&& operation);
     // Runs `task` on the loop, in the order of the starts. It must not own the driver, which owns
@@ -60,6 +61,8 @@ public:
     void add_keyspace(std::string_view bucket, std::string_view scope, std::string_view collection);
     void open(std::string_view bucket);
     void cancel(ticket operations);
+    // Rows that wait; absent if no operation of this name is under way.
+    [[nodiscard]] std::optional<engine::row_batch> take_rows(ticket operation);
     void replace_credentials(engine::credentials&& identity);
     void close();
     // `close`, and no more questions to name servers: the loop runs out of work.
@@ -94,8 +97,13 @@ private:
     void wake_loop();
     void turn();
     bool take_submissions();
+    [[nodiscard]] refusal submit(submission&& next);
     void hand_over(operation_submission&& operation);
+    void hand_over(http_submission&& operation);
+    template <class Begin>
+    void begin_cancelable(ticket name, engine::completion&& done, Begin begin);
     void obey(engine::driver_action& action);
+    [[nodiscard]] connection* find_connection(engine::connection_id id) noexcept;
     void obey_resolve(const engine::resolve_srv_action& action);
     void arm_timer();
 

@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <reprise/engine/completion.hpp>
+#include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/net/client.hpp>
 
@@ -19,9 +22,16 @@ struct operation_submission {
     engine::operation_request request;
     engine::completion done;
 };
+// The same for an HTTP service; behind a pointer, since it is large and rarer.
+struct http_submission {
+    ticket name = 0;
+    engine::http_request request;
+    engine::completion done;
+};
 // Everything else, rare.
 using task_submission = std::move_only_function<void()>;
-using submission = std::variant<operation_submission, task_submission>;
+using submission =
+    std::variant<operation_submission, std::unique_ptr<http_submission>, task_submission>;
 
 // Many threads put in, the loop takes all at once. The lock is held for a push or a swap; in steady
 // state nothing is allocated.
@@ -37,7 +47,7 @@ public:
     // Tasks are always taken.
     [[nodiscard]] outcome push(submission&& next) {
         const std::scoped_lock lock(mutex_);
-        if (waiting_.size() >= count_max_ && std::holds_alternative<operation_submission>(next)) {
+        if (waiting_.size() >= count_max_ && !std::holds_alternative<task_submission>(next)) {
             return outcome::full;
         }
         waiting_.push_back(std::move(next));

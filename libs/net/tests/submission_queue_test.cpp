@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,15 @@ TEST(submission_queue, only_the_first_push_wakes_the_loop) {
     queue.take(taken);
     EXPECT_EQ(taken.size(), 2U);
     EXPECT_EQ(queue.push(make_operation(3)), submission_queue::outcome::taken_first);
+}
+
+TEST(submission_queue, http_operations_count_against_the_bound_too) {
+    submission_queue queue(1);
+    const auto push_http = [&] {
+        return queue.push(std::make_unique<reprise::net::http_submission>());
+    };
+    EXPECT_EQ(push_http(), submission_queue::outcome::taken_first);
+    EXPECT_EQ(push_http(), submission_queue::outcome::full);
 }
 
 TEST(submission_queue, a_full_queue_refuses_operations_and_takes_tasks) {

@@ -5,6 +5,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +26,8 @@
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/row_stream.hpp>
 
 namespace reprise::couchbase {
 
@@ -136,6 +139,49 @@ struct start_stored_call {
         start_call<Result>(stored.target, stored.refresh(), receiver, ticket);
     }
 };
+
+// Connects the handler's cancellation slot with the request of this ticket; 0 if it has none.
+// Before the start: afterwards the handler may have run already.
+template <class Handler>
+void assign_cancellation(
+    Handler& handler, const std::shared_ptr<session>& client, call_ticket ticket) {
+    if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.assign([weak = std::weak_ptr(client), ticket](boost::asio::cancellation_type type) {
+            if (type != boost::asio::cancellation_type::none) {
+                cancel_call(weak, ticket);
+            }
+        });
+    }
+}
+
+template <class Result>
+struct start_stored_work {
+    template <class Handler>
+    void operator()(Handler&& handler, const service_work& work) const {
+        const call_ticket ticket = reserve_ticket({work.client, 0, {}});
+        assign_cancellation(handler, work.client, ticket);
+        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
+            std::decay_t<Handler>(std::forward<Handler>(handler)));
+        start_work<Result>(work, receiver, ticket);
+    }
+};
+
+struct start_stored_next {
+    template <class Handler>
+    void operator()(Handler&& handler, const row_handle& rows) const {
+        assign_cancellation(handler, rows.client, ticket_of(rows));
+        using row = std::optional<row_view>;
+        auto* receiver = handler_receiver<std::decay_t<Handler>, row>::make(
+            std::decay_t<Handler>(std::forward<Handler>(handler)));
+        start_next_row(rows, receiver);
+    }
+};
+
+template <class Result, class Token>
+auto initiate_work(service_work&& work, Token& token) {
+    return boost::asio::async_initiate<Token, void(std::expected<Result, error>)>(
+        start_stored_work<Result>{}, token, std::move(work));
+}
 
 template <class Result, class Token>
 auto initiate_call(
@@ -302,6 +348,78 @@ auto collection::async_mutate_in(
     call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<mutate_in_result>(
         target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Metadata>
+template <class Token>
+auto row_stream<Metadata>::async_next(Token&& token) {
+    using row = std::optional<row_view>;
+    return boost::asio::async_initiate<Token, void(std::expected<row, error>)>(
+        detail::start_stored_next{}, token, rows_);
+}
+
+template <class Token>
+auto cluster::async_query(std::string statement, query_options options, Token&& token) const {
+    return detail::initiate_work<query_result>(
+        detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept), token);
+}
+
+template <class Token>
+auto cluster::async_analytics_query(
+    std::string statement, analytics_options options, Token&& token) const {
+    return detail::initiate_work<analytics_result>(
+        detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
+        token);
+}
+
+template <class Token>
+auto cluster::async_search(
+    std::string index, search_query query, search_options options, Token&& token) const {
+    return detail::initiate_work<search_result>(
+        detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
+        token);
+}
+
+template <class Token>
+auto scope::async_query(std::string statement, query_options options, Token&& token) const {
+    return detail::initiate_work<query_result>(
+        detail::make_query_work(
+            client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+        token);
+}
+
+template <class Token>
+auto scope::async_analytics_query(
+    std::string statement, analytics_options options, Token&& token) const {
+    return detail::initiate_work<analytics_result>(
+        detail::make_analytics_work(
+            client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+        token);
+}
+
+template <class Token>
+auto scope::async_search(
+    std::string index, search_query query, search_options options, Token&& token) const {
+    return detail::initiate_work<search_result>(
+        detail::make_search_work(
+            client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
+        token);
+}
+
+template <class Token>
+auto cluster::async_management_request(
+    couchbase::management_request request, management_options options, Token&& token) const {
+    return detail::initiate_work<management_response>(
+        detail::make_management_work(client_, request, options), token);
+}
+
+template <class Token>
+auto bucket::async_view_query(
+    std::string design_document, std::string view, view_options options, Token&& token) const {
+    return detail::initiate_work<view_result>(
+        detail::make_view_work(
+            client_, name_, design_document, view, options, detail::row_mode::kept),
+        token);
 }
 
 }  // namespace reprise::couchbase

@@ -10,6 +10,10 @@
 #include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/management.hpp>
+#include <reprise/couchbase/row_stream.hpp>
+#include <reprise/couchbase/service_options.hpp>
+#include <reprise/couchbase/service_results.hpp>
 
 namespace reprise::couchbase {
 
@@ -33,6 +37,31 @@ public:
     [[nodiscard]] couchbase::collection collection(std::string_view name) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
+    // As of the cluster; unqualified names in the statement mean collections of this scope, and
+    // the index is one of this scope's.
+    [[nodiscard]] std::expected<query_result, error> query(
+        std::string_view statement, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
+        std::string_view statement, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<analytics_result, error> analytics_query(
+        std::string_view statement, const analytics_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::analytics_stream, error> analytics_stream(
+        std::string_view statement, const analytics_options& options = {}) const;
+    [[nodiscard]] std::expected<search_result, error> search(
+        std::string_view index, const search_query& query,
+        const search_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
+        std::string_view index, const search_query& query,
+        const search_options& options = {}) const;
+    template <class Token>
+    auto async_query(std::string statement, query_options options, Token&& token) const;
+    template <class Token>
+    auto async_analytics_query(
+        std::string statement, analytics_options options, Token&& token) const;
+    template <class Token>
+    auto async_search(
+        std::string index, search_query query, search_options options, Token&& token) const;
+
 private:
     friend class bucket;
     scope(std::shared_ptr<detail::session> client, std::string bucket, std::string name)
@@ -50,6 +79,20 @@ public:
     [[nodiscard]] couchbase::collection collection(std::string_view name) const;
     [[nodiscard]] couchbase::scope scope(std::string_view name) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+    // The rows of a view, in the view's order. Reading page by page: ask for one row more than a
+    // page has and begin the next page with its key and id (start_key, start_key_doc_id).
+    [[nodiscard]] std::expected<view_result, error> view_query(
+        std::string_view design_document, std::string_view view,
+        const view_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::view_stream, error> view_stream(
+        std::string_view design_document, std::string_view view,
+        const view_options& options = {}) const;
+    template <class Token>
+    auto async_view_query(
+        std::string design_document, std::string view, view_options options, Token&& token) const;
+    // Scopes and collections: create, drop, list.
+    [[nodiscard]] collection_manager collections() const;
 
     // Blocks until an operation of this bucket could be sent and answered. Fails with what stands
     // in the way: the terminal errors at once, everything else at the timeout.
@@ -83,6 +126,44 @@ public:
     [[nodiscard]] couchbase::bucket bucket(std::string_view name) const;
     // The bucket named in the connection string; empty if there is none.
     [[nodiscard]] const std::string& bucket_name() const noexcept;
+
+    // HTTP services. Each call asks a node that has the service, another one on a retry, and goes
+    // through the same retry strategies as key-value. `query` keeps all rows and blocks;
+    // `query_stream` gives them one by one in constant memory and returns at once, what goes wrong
+    // is told by the stream; `async_query` is `query` through a token.
+    [[nodiscard]] std::expected<query_result, error> query(
+        std::string_view statement, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
+        std::string_view statement, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<analytics_result, error> analytics_query(
+        std::string_view statement, const analytics_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::analytics_stream, error> analytics_stream(
+        std::string_view statement, const analytics_options& options = {}) const;
+    // Rows are hits. A partial result is a success: see search_metadata::is_partial.
+    [[nodiscard]] std::expected<search_result, error> search(
+        std::string_view index, const search_query& query,
+        const search_options& options = {}) const;
+    [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
+        std::string_view index, const search_query& query,
+        const search_options& options = {}) const;
+    // Any request to any HTTP service; every status but 2xx is an error.
+    [[nodiscard]] std::expected<couchbase::management_response, error> management_request(
+        const couchbase::management_request& request, const management_options& options = {}) const;
+    // Buckets and query indexes: create, drop, list.
+    [[nodiscard]] bucket_manager buckets() const;
+    [[nodiscard]] query_index_manager query_indexes() const;
+
+    template <class Token>
+    auto async_query(std::string statement, query_options options, Token&& token) const;
+    template <class Token>
+    auto async_analytics_query(
+        std::string statement, analytics_options options, Token&& token) const;
+    template <class Token>
+    auto async_search(
+        std::string index, search_query query, search_options options, Token&& token) const;
+    template <class Token>
+    auto async_management_request(
+        couchbase::management_request request, management_options options, Token&& token) const;
 
     // As of a bucket, for the cluster as such.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;

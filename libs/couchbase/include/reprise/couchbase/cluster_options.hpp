@@ -67,6 +67,12 @@ struct cluster_options {
     // Default time for an operation, and for one with durability.
     duration kv_timeout = std::chrono::milliseconds{2500};
     duration kv_durable_timeout = std::chrono::seconds{10};
+    // Default time for a call of each HTTP service, from its start to the last byte of the answer.
+    duration query_timeout = std::chrono::seconds{75};
+    duration analytics_timeout = std::chrono::seconds{75};
+    duration search_timeout = std::chrono::seconds{75};
+    duration view_timeout = std::chrono::seconds{75};
+    duration management_timeout = std::chrono::seconds{75};
     // For one attempt to reach a node: name, TCP and TLS together.
     duration connect_timeout = std::chrono::seconds{2};
     // How often each node is asked for news of the cluster where the server does not push them.
@@ -76,7 +82,7 @@ struct cluster_options {
 
     // Null: terminal_error_strategy.
     std::shared_ptr<request_strategy> strategy{};
-    // Retries of key-value operations are paid from it, except those that are always retried;
+    // Retries of all services are paid from it, except those that are always retried;
     // copies share one bucket, so that several clients, or loops around them, can draw from it.
     // Empty: the operation's own error, with the refusal in its history. Absent: retries are free.
     std::optional<bucket_budget> retry_budget{};
@@ -92,6 +98,15 @@ struct cluster_options {
     thread_mode threads = thread_mode::own_thread;
     // Connections to each node for each bucket, 1 to 64.
     std::size_t kv_connections_per_node = 1;
+    // Connections to one HTTP service of one node, 1 to 1024; further calls wait for one of them.
+    std::size_t http_connections_per_node_max = 12;
+    // An HTTP connection without a request for so long is closed. Some servers close after 5 s.
+    duration idle_http_connection_timeout = std::chrono::seconds{1};
+    // Statements run with query_options::adhoc = false that are kept prepared, the least recently
+    // used one goes first. 1 to 1,000,000.
+    std::size_t prepared_statement_count_max = 5000;
+    // False for servers before 6.5, which prepare and run in two requests.
+    bool enhanced_prepared_statements = true;
     // Operations that wait for a retry or a connection; beyond it errc::retry_queue_full.
     std::size_t parked_count_max = 32768;
     // Operations handed over and not yet taken by the client's thread; beyond it

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -51,6 +52,9 @@ class error {
 public:
     // Takes what the engine found out; `info` must not be null.
     explicit error(std::shared_ptr<const error_info> info) noexcept : info_(std::move(info)) {}
+    // The same of an HTTP service, with the service's own number; 0: it gave none.
+    error(std::shared_ptr<const error_info> info, std::uint32_t service_code) noexcept
+        : info_(std::move(info)), service_code_(service_code), is_of_service_(true) {}
     // An error without a request behind it. `detail` is for people.
     error(std::error_code code, std::string detail);
 
@@ -60,6 +64,9 @@ public:
 
     // True: the server may have acted although the call failed. Never true for reads.
     [[nodiscard]] bool is_ambiguous() const noexcept { return info_->is_ambiguous; }
+    // The first error's number in the answer of query or analytics, e.g. 12009; 0: none. The
+    // HTTP status is info().status, the service's words are info().server_context.
+    [[nodiscard]] std::uint32_t service_code() const noexcept { return service_code_; }
     // Retries made; the first attempt is none.
     [[nodiscard]] std::uint32_t retry_attempts() const noexcept { return info_->retry_attempts; }
     // Why it was tried again, each reason once.
@@ -76,6 +83,8 @@ public:
 
 private:
     std::shared_ptr<const error_info> info_;
+    std::uint32_t service_code_ = 0;
+    bool is_of_service_ = false;
 };
 
 // `message()`.

@@ -5,6 +5,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -84,6 +85,16 @@ public:
     // As `start`, and waits for the result.
     [[nodiscard]] std::expected<engine::operation_result, refusal> call(
         keyspace_number where, engine::operation_request&& request);
+    // As `start`, for an HTTP service. request.on_rows is called on the loop. `name` serves
+    // `cancel` and take_rows, so it must be a ticket of its own for an operation whose rows are
+    // taken; 0: it can be neither canceled nor read.
+    [[nodiscard]] refusal start_http(
+        engine::http_request&& request, engine::completion&& done, ticket name = 0);
+    // Calls `receive` on the loop, later, with the rows that wait; absent: the operation has ended
+    // or has not begun, and rows that were left are in its result. Rows that were taken make room
+    // for more, and the operation is not tried again.
+    using row_receiver = std::move_only_function<void(std::optional<engine::row_batch> rows)>;
+    [[nodiscard]] refusal take_rows(ticket operation, row_receiver receive);
     // Runs `task` on the loop, later, in the order of the starts; it must not hold the client.
     [[nodiscard]] refusal post(std::move_only_function<void()> task);
     // Calls `begin` and waits until what it was given is called, from any thread, once.
@@ -114,6 +125,8 @@ private:
 
 // For deadlines that span several operations.
 [[nodiscard]] time_point steady_now() noexcept;
+// From the system's random source, for names that no other process gives.
+[[nodiscard]] std::uint64_t random_bits();
 // Seconds since 1970, for expiry times.
 [[nodiscard]] std::chrono::sys_seconds wall_clock_now() noexcept;
 

@@ -1,0 +1,46 @@
+#pragma once
+
+/// What the writers of each key were told. Belongs to the load's thread; others read it once the
+/// load has stopped.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+namespace reprise::demo {
+
+/// A stamped document. One writer at a time: its own, or whoever holds its lock.
+struct document_account {
+    std::string key;
+    /// False: the document may vanish by intent (its collection is dropped).
+    bool is_kept = true;
+    /// Of the last write that was told applied; 0: none yet. Stamps of one key grow.
+    std::uint64_t confirmed = 0;
+    /// The last stamps whose outcome is unknown: each of them may stand there.
+    std::deque<std::uint64_t> unknown{};
+
+    static constexpr std::size_t unknown_count_max = 16;
+
+    void confirm(std::uint64_t stamp) { confirmed = std::max(confirmed, stamp); }
+    void add_unknown(std::uint64_t stamp) {
+        if (unknown.size() == unknown_count_max) {
+            unknown.pop_front();
+        }
+        unknown.push_back(stamp);
+    }
+    /// Whether a reader may find this stamp; 0: no document.
+    [[nodiscard]] bool allows(std::uint64_t stamp) const {
+        return stamp == confirmed || std::ranges::find(unknown, stamp) != unknown.end();
+    }
+};
+
+/// A counter that is incremented by one each time.
+struct counter_account {
+    std::string key;
+    std::uint64_t confirmed = 0;  // increments told applied
+    std::uint64_t unknown = 0;    // increments with unknown outcome
+};
+
+}  // namespace reprise::demo

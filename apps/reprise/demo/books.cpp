@@ -1,0 +1,92 @@
+#include "books.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace reprise::demo {
+
+namespace {
+
+constexpr std::size_t stamp_digits = 16;
+
+}  // namespace
+
+std::string to_value(std::uint64_t stamp) {
+    return fmt::format("#{:016x}", stamp);
+}
+
+std::optional<std::uint64_t> stamp_of(std::string_view value) noexcept {
+    if (value.size() < 1 + stamp_digits || value.front() != '#') {
+        return std::nullopt;
+    }
+    std::uint64_t stamp = 0;
+    const char* const first = value.data() + 1;
+    const auto [stop, error] = std::from_chars(first, first + stamp_digits, stamp, 16);
+    if (error != std::errc{} || stop != first + stamp_digits) {
+        return std::nullopt;
+    }
+    return stamp;
+}
+
+std::uint64_t books::begin_write(std::string_view key) {
+    const std::lock_guard guard(mutex_);
+    const std::uint64_t stamp = stamp_next_++;
+    ledger_.begin(stamp, std::string(key));
+    return stamp;
+}
+
+void books::settle(std::uint64_t stamp, sandbox::write_outcome outcome) {
+    const std::lock_guard guard(mutex_);
+    ledger_.settle(stamp, outcome);
+}
+
+void books::on_request(const sandbox::audit_entry& entry) {
+    if (!entry.is_applied) {
+        return;
+    }
+    if (entry.op == wire::opcode::increment) {
+        const std::lock_guard guard(mutex_);
+        ++increments_[entry.key];
+        return;
+    }
+    if (const auto stamp = stamp_of(entry.value_start)) {
+        const std::lock_guard guard(mutex_);
+        ledger_.on_applied(*stamp);
+        applied_last_[entry.key] = *stamp;
+    }
+}
+
+void books::forget_documents(std::string_view prefix) {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(applied_last_, [&](const auto& of) { return of.first.starts_with(prefix); });
+}
+
+void books::forget_settled() {
+    const std::lock_guard guard(mutex_);
+    ledger_.forget_settled();
+}
+
+std::optional<std::uint64_t> books::last_applied(const std::string& key) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = applied_last_.find(key);
+    return found == applied_last_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t books::increments_applied(const std::string& key) const {
+    const std::lock_guard guard(mutex_);
+    const auto found = increments_.find(key);
+    return found == increments_.end() ? 0 : found->second;
+}
+
+sandbox::ledger_totals books::totals() const {
+    const std::lock_guard guard(mutex_);
+    return ledger_.totals();
+}
+
+std::vector<sandbox::ledger_finding> books::findings() const {
+    const std::lock_guard guard(mutex_);
+    return ledger_.findings();
+}
+
+}  // namespace reprise::demo

@@ -1,0 +1,127 @@
+#include "final_audit.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <expected>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace reprise::demo {
+
+namespace {
+
+using couchbase::errc;
+
+constexpr std::size_t finding_count_max = 20;
+constexpr std::chrono::seconds read_timeout{10};
+
+void add_finding(audit_result& audit, std::string text) {
+    if (audit.findings.size() < finding_count_max) {
+        audit.findings.push_back(std::move(text));
+    }
+}
+
+// The text of a document; empty text: there is none.
+[[nodiscard]] std::expected<std::string, couchbase::error> read_text(
+    const couchbase::collection& documents, const std::string& key) {
+    auto got = documents.get(key, {.timeout = read_timeout});
+    if (got) {
+        return std::string(got->text());
+    }
+    if (got.error().code() == make_error_code(errc::document_not_found)) {
+        return std::string();
+    }
+    return std::unexpected(std::move(got).error());
+}
+
+void check_document(
+    audit_result& audit, const couchbase::collection& documents, const books& writes,
+    const document_account& account) {
+    ++audit.documents;
+    const auto text = read_text(documents, account.key);
+    if (!text) {
+        ++audit.documents_wrong;
+        add_finding(audit, fmt::format("{}: {}", account.key, text.error().message()));
+        return;
+    }
+    const std::uint64_t found = stamp_of(*text).value_or(0);
+    const std::uint64_t applied = writes.last_applied(account.key).value_or(0);
+    if (found != applied || !account.allows(found)) {
+        ++audit.documents_wrong;
+        add_finding(
+            audit, fmt::format(
+                       "{}: found write {}, last applied {}, last told applied {}", account.key,
+                       found, applied, account.confirmed));
+    }
+}
+
+void check_counter(
+    audit_result& audit, const couchbase::collection& documents, const books& writes,
+    const counter_account& account) {
+    ++audit.counters;
+    audit.increments_told += account.confirmed;
+    audit.increments_unknown += account.unknown;
+    const auto text = read_text(documents, account.key);
+    std::uint64_t found = 0;
+    if (text) {
+        std::from_chars(text->data(), text->data() + text->size(), found);
+    }
+    audit.increments_found += found;
+    const std::uint64_t most = account.confirmed + account.unknown;
+    const std::uint64_t least = std::max(account.confirmed, writes.increments_applied(account.key));
+    audit.increments_lost += found < least ? least - found : 0;
+    audit.increments_doubled += found > most ? found - most : 0;
+    if (found < least || found > most) {
+        add_finding(
+            audit,
+            fmt::format(
+                "{}: is {}, applied {} times, told {} times and {} unknown", account.key, found,
+                writes.increments_applied(account.key), account.confirmed, account.unknown));
+    }
+}
+
+}  // namespace
+
+audit_result audit_all(const load& users, const books& writes, bool has_open) {
+    audit_result audit;
+    audit.has_open_operations = has_open;
+    audit.wrong_reads = users.wrong_reads();
+    if (!has_open) {
+        for (const document_account& account : users.document_accounts()) {
+            if (account.is_kept) {
+                check_document(audit, users.documents(), writes, account);
+            }
+        }
+        for (const counter_account& account : users.counter_accounts()) {
+            check_counter(audit, users.documents(), writes, account);
+        }
+    }
+    // Afterwards: what was still on its way has arrived.
+    audit.writes = writes.totals();
+    for (const auto& finding : writes.findings()) {
+        add_finding(
+            audit,
+            fmt::format("{}: write {} {}", finding.label, finding.write, to_string(finding.fault)));
+    }
+    return audit;
+}
+
+std::string to_text(const audit_result& audit) {
+    std::string text = fmt::format(
+        "Audit: what the users were told against what the servers did\n"
+        "  writes     {}\n"
+        "  documents  {} read back, {} wrong; {} wrong reads during the run\n"
+        "  counters   {}: {} increments told, {} unknown, {} found\n",
+        to_string(audit.writes), audit.documents, audit.documents_wrong, audit.wrong_reads,
+        audit.counters, audit.increments_told, audit.increments_unknown, audit.increments_found);
+    if (audit.has_open_operations) {
+        text += "  operations that never ended\n";
+    }
+    for (const std::string& finding : audit.findings) {
+        text += fmt::format("  wrong      {}\n", finding);
+    }
+    return text + fmt::format("lost {}, duplicated {}\n", audit.lost(), audit.duplicated());
+}
+
+}  // namespace reprise::demo

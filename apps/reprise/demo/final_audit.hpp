@@ -1,0 +1,54 @@
+#pragma once
+
+/// The verdict at the end: nothing is under way any more, and everything is read back.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <reprise/sandbox/ledger.hpp>
+
+#include "books.hpp"
+#include "load.hpp"
+
+namespace reprise::demo {
+
+struct audit_result {
+    sandbox::ledger_totals writes{};
+    /// Documents read back, and those that are not what their writer was told or not what the
+    /// servers applied last.
+    std::size_t documents = 0;
+    std::size_t documents_wrong = 0;
+    /// Reads during the run that found what no writer was told.
+    std::uint64_t wrong_reads = 0;
+    std::size_t counters = 0;
+    std::uint64_t increments_told = 0;     // told applied
+    std::uint64_t increments_unknown = 0;  // outcome unknown
+    std::uint64_t increments_found = 0;    // sum of all counters at the end
+    std::uint64_t increments_lost = 0;     // missing from what was told
+    std::uint64_t increments_doubled = 0;  // more than was told, the unknown ones included
+    /// Operations that never ended.
+    bool has_open_operations = false;
+    /// What is wrong, for people; the first of it.
+    std::vector<std::string> findings{};
+
+    [[nodiscard]] std::uint64_t lost() const noexcept {
+        return writes.lost + documents_wrong + wrong_reads + increments_lost;
+    }
+    [[nodiscard]] std::uint64_t duplicated() const noexcept {
+        return writes.duplicated + increments_doubled;
+    }
+    [[nodiscard]] bool is_clean() const noexcept {
+        return lost() == 0 && duplicated() == 0 && writes.phantom == 0 && !has_open_operations;
+    }
+};
+
+/// Reads every document and counter with the client. The load must have stopped; `has_open`: it
+/// could not.
+[[nodiscard]] audit_result audit_all(const load& users, const books& writes, bool has_open);
+
+/// Several lines; the last one is "lost 0, duplicated 0".
+[[nodiscard]] std::string to_text(const audit_result& audit);
+
+}  // namespace reprise::demo

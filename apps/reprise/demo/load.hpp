@@ -1,0 +1,88 @@
+#pragma once
+
+/// The load generator of demonstration and soak run.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "worker.hpp"
+
+namespace reprise::demo {
+
+/// Names that load and script share.
+inline constexpr const char* bucket_name = "travel";
+inline constexpr const char* scope_name = "demo";
+inline constexpr const char* scratch_name = "scratch";
+inline constexpr const char* scratch_prefix = "scratch-";
+
+struct load_options {
+    std::size_t document_workers = 64;
+    std::size_t documents_per_worker = 4;
+    std::size_t counter_workers = 12;
+    std::size_t lock_workers = 12;
+    std::size_t lock_documents = 4;
+    std::size_t scratch_workers = 6;
+    /// Between two operations of one worker, on average.
+    std::chrono::microseconds pace{10'000};
+    std::uint64_t seed = 1;
+
+    [[nodiscard]] std::size_t workers() const noexcept {
+        return document_workers + counter_workers + lock_workers + scratch_workers;
+    }
+};
+
+/// Workers on a thread of their own: construct, start, stop; then the accounts can be read.
+class load {
+public:
+    /// Books and measurements must outlive this object.
+    load(
+        const couchbase::cluster& client, const load_options& options, books& writes,
+        measurements& measured);
+    load(const load&) = delete;
+    load& operator=(const load&) = delete;
+    /// Stops, and waits as long as operations take to end.
+    ~load();
+
+    void start();
+    /// No worker begins another operation; returns when all have ended, or false if some have not
+    /// after `time_max`.
+    [[nodiscard]] bool stop(std::chrono::milliseconds time_max);
+
+    void set_lock_time(bool is_on) noexcept { shop_.is_lock_time = is_on; }
+    [[nodiscard]] std::uint64_t wrong_reads() const noexcept { return shop_.wrong_reads; }
+    [[nodiscard]] const couchbase::collection& documents() const noexcept {
+        return shop_.documents;
+    }
+
+    /// After `stop` only.
+    [[nodiscard]] const std::deque<document_account>& document_accounts() const noexcept {
+        return document_accounts_;
+    }
+    [[nodiscard]] const std::deque<counter_account>& counter_accounts() const noexcept {
+        return counter_accounts_;
+    }
+
+private:
+    void make_workers(const load_options& options);
+    document_account& make_document(std::string key, bool is_kept);
+
+    boost::asio::io_context io_{1};
+    std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
+    workshop shop_;
+    // Deques: workers keep addresses of their accounts.
+    std::deque<document_account> document_accounts_;
+    std::deque<counter_account> counter_accounts_;
+    std::vector<std::unique_ptr<worker>> workers_;
+    std::thread thread_;
+};
+
+}  // namespace reprise::demo

@@ -1,0 +1,73 @@
+#pragma once
+
+/// What the users of the client saw: operations, errors, times, and why was tried again.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <reprise/couchbase.hpp>
+
+namespace reprise::demo {
+
+/// Times in buckets about 6 % wide, from 1 us to 20 minutes. Constant size.
+class latency_histogram {
+public:
+    void record(duration time) noexcept;
+    void add(const latency_histogram& other) noexcept;
+    /// The time that the given share (0 to 1) of all stayed below; zero without any.
+    [[nodiscard]] duration quantile(double share) const noexcept;
+    [[nodiscard]] duration slowest() const noexcept { return slowest_; }
+
+private:
+    static constexpr std::size_t bucket_count = 512;
+    [[nodiscard]] static std::size_t bucket_of(duration time) noexcept;
+    [[nodiscard]] static duration time_of(std::size_t bucket) noexcept;
+
+    std::array<std::uint32_t, bucket_count> counts_{};
+    std::uint64_t total_ = 0;
+    duration slowest_{};
+};
+
+using retry_counts = std::array<std::uint64_t, engine::retry_reason_count>;
+
+/// Figures of one phase, or of several together.
+struct figures {
+    std::uint64_t operations = 0;  // ended, with whatever result
+    std::uint64_t errors = 0;      // told to the user ...
+    std::uint64_t ambiguous = 0;   // ... of which the server may have acted
+    std::map<std::string, std::uint64_t> errors_by_name{};
+    retry_counts retries{};
+    latency_histogram latency{};
+
+    void add(const figures& other);
+    [[nodiscard]] std::uint64_t retry_total() const noexcept;
+};
+
+/// "KV_LOCKED 12, SOCKET_NOT_AVAILABLE 3", most frequent first; empty without any.
+[[nodiscard]] std::string to_text(const retry_counts& retries, std::size_t count_max = 99);
+
+/// "0.42 ms", "18 ms", "1.2 s".
+[[nodiscard]] std::string to_text(duration time);
+
+/// Collects figures on the load's thread and gives them to others.
+class measurements {
+public:
+    /// One operation ended; `failure` is null for a success, `history` if nothing was retried.
+    void record(
+        duration latency, const couchbase::error* failure, const couchbase::retry_history* history);
+
+    /// What came together since the last `take`.
+    [[nodiscard]] figures peek() const;
+    [[nodiscard]] figures take();
+
+private:
+    mutable std::mutex mutex_;
+    figures current_;
+};
+
+}  // namespace reprise::demo

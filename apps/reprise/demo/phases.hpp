@@ -1,0 +1,70 @@
+#pragma once
+
+/// The trouble: one class for each kind, played on a running cluster.
+
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/sandbox_net/embedded_cluster.hpp>
+
+#include "books.hpp"
+#include "load.hpp"
+
+namespace reprise::demo {
+
+/// What a phase acts on, and how long it lasts.
+struct stage {
+    sandbox::embedded_cluster& servers;
+    load& users;
+    books& writes;
+    std::mt19937_64& rng;
+    std::chrono::duration<double> length{};
+    /// What is happening, for the view; set by the phase.
+    std::string note{};
+
+    /// A member that is up, drawn by chance.
+    [[nodiscard]] sandbox::node_id any_node();
+    void with(const std::function<void(sandbox::cluster&)>& work) { servers.with_cluster(work); }
+};
+
+/// begin -> tick ... (about every 20 ms) -> end. When `end` returns the cluster is whole again.
+class phase {
+public:
+    virtual ~phase() = default;
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+    virtual void begin(stage&) {}
+    /// `progress` runs from 0 to 1.
+    virtual void tick(stage&, double progress) { static_cast<void>(progress); }
+    virtual void end(stage&) {}
+};
+
+/// A phase and its part of the whole time.
+struct scheduled_phase {
+    std::unique_ptr<phase> played;
+    double share = 1;
+};
+
+[[nodiscard]] std::unique_ptr<phase> make_steady_phase(std::string_view name);
+/// A new node in, an old one out, one vbucket after the other.
+[[nodiscard]] std::unique_ptr<phase> make_rebalance_phase();
+/// A node is killed, failed over, and comes back empty.
+[[nodiscard]] std::unique_ptr<phase> make_node_loss_phase();
+/// A node is taken out without loss, and comes back.
+[[nodiscard]] std::unique_ptr<phase> make_graceful_phase();
+/// Nodes start again, one after the other.
+[[nodiscard]] std::unique_ptr<phase> make_restart_phase();
+[[nodiscard]] std::unique_ptr<phase> make_lock_phase();
+/// Temporary failures, and connections that close right after a write was applied.
+[[nodiscard]] std::unique_ptr<phase> make_pressure_phase();
+/// A status only the error map explains; then the nodes send a corrupt map.
+[[nodiscard]] std::unique_ptr<phase> make_error_map_phase();
+[[nodiscard]] std::unique_ptr<phase> make_collection_phase();
+
+/// All of them in the order of the demonstration.
+[[nodiscard]] std::vector<scheduled_phase> make_demo_phases();
+
+}  // namespace reprise::demo

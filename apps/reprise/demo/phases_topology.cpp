@@ -1,0 +1,208 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "phases.hpp"
+
+namespace reprise::demo {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// Longer than this no rebalance of ours takes, whatever the machine does.
+constexpr milliseconds rebalance_time_max{30'000};
+constexpr std::chrono::duration<double> slow_time_max{0.2};
+// Sooner than the operations' timeout, as a cluster that watches itself would be.
+constexpr std::chrono::duration<double> failover_after_max{1.2};
+
+// One step of a rebalance each so often fills about half of the phase.
+[[nodiscard]] milliseconds step_interval(const stage& on) {
+    constexpr double steps = 250;
+    const double ms = on.length.count() * 1000 * 0.5 / steps;
+    return milliseconds{std::clamp<long long>(static_cast<long long>(ms), 1, 20)};
+}
+
+[[nodiscard]] std::string describe_progress(sandbox::embedded_cluster& servers) {
+    std::string text;
+    servers.with_cluster([&](sandbox::cluster& cluster) {
+        const auto status = cluster.rebalance_status();
+        text = fmt::format("{} of {} vbuckets moved", status.moves_done, status.moves_total);
+    });
+    return text;
+}
+
+class steady_phase final : public phase {
+public:
+    explicit steady_phase(std::string_view name) noexcept : name_(name) {}
+    std::string_view name() const noexcept override { return name_; }
+
+private:
+    std::string_view name_;
+};
+
+class rebalance_phase final : public phase {
+public:
+    std::string_view name() const noexcept override { return "rebalance"; }
+    void begin(stage& on) override {
+        const sandbox::node_id leaving = on.any_node();
+        const auto added = on.servers.add_node();
+        if (!added) {
+            on.note = added.error();
+            return;
+        }
+        is_running_ = on.servers.rebalance({.eject = {leaving}}, step_interval(on)).has_value();
+        what_ = fmt::format("node {} in, node {} out", added->node.value, leaving.value);
+    }
+    void tick(stage& on, double) override {
+        if (is_running_) {
+            on.note = fmt::format("{}: {}", what_, describe_progress(on.servers));
+        }
+    }
+    void end(stage& on) override {
+        static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
+        tick(on, 1);
+        is_running_ = false;
+    }
+
+private:
+    bool is_running_ = false;
+    std::string what_;
+};
+
+class node_loss_phase final : public phase {
+public:
+    std::string_view name() const noexcept override { return "node lost"; }
+    void begin(stage& on) override {
+        node_ = on.any_node();
+        step_ = step::slow;
+        // A node seldom dies in good health: it answers late first, so that requests are under way
+        // when its connections are reset.
+        sandbox::fault_rule late;
+        late.node = node_;
+        late.effect = sandbox::fault_delay{std::chrono::seconds{2}};
+        on.with([&](sandbox::cluster& cluster) { late_ = cluster.faults().add(late); });
+        on.note = fmt::format("node {} stopped to answer", node_.value);
+    }
+    void tick(stage& on, double progress) override {
+        const double kill_at = std::min(0.05, slow_time_max / on.length);
+        const double failover_at = kill_at + std::min(0.2, failover_after_max / on.length);
+        if (step_ == step::slow && progress >= kill_at) {
+            step_ = step::killed;
+            on.with([&](sandbox::cluster& cluster) {
+                cluster.faults().remove(late_);
+                static_cast<void>(cluster.kill(node_));
+            });
+            on.note = fmt::format("node {} killed", node_.value);
+        } else if (step_ == step::killed && progress >= failover_at) {
+            step_ = step::failed_over;
+            on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.failover(node_)); });
+            on.note = fmt::format("node {} killed and failed over", node_.value);
+        } else if (step_ == step::failed_over && progress >= 0.45) {
+            step_ = step::back;
+            on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.add_back(node_)); });
+            static_cast<void>(on.servers.rebalance({}, step_interval(on)));
+        } else if (step_ == step::back) {
+            on.note = fmt::format(
+                "node {} killed, failed over, back: {}", node_.value,
+                describe_progress(on.servers));
+        }
+    }
+    void end(stage& on) override {
+        // Whatever a short phase left out.
+        while (step_ != step::back) {
+            tick(on, 1);
+        }
+        static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
+        tick(on, 1);
+    }
+
+private:
+    enum class step : std::uint8_t { slow, killed, failed_over, back };
+    sandbox::node_id node_{};
+    std::uint64_t late_ = 0;
+    step step_ = step::slow;
+};
+
+class graceful_phase final : public phase {
+public:
+    std::string_view name() const noexcept override { return "graceful failover"; }
+    void begin(stage& on) override {
+        node_ = on.any_node();
+        is_back_ = false;
+        static_cast<void>(on.servers.graceful_failover(node_, step_interval(on)));
+    }
+    void tick(stage& on, double progress) override {
+        on.note = fmt::format(
+            "node {} {}: {}", node_.value, is_back_ ? "comes back" : "is taken out",
+            describe_progress(on.servers));
+        if (!is_back_ && progress >= 0.5) {
+            come_back(on);
+        }
+    }
+    void end(stage& on) override {
+        if (!is_back_) {
+            come_back(on);
+        }
+        static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
+        tick(on, 1);
+    }
+
+private:
+    void come_back(stage& on) {
+        static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
+        on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.add_back(node_)); });
+        static_cast<void>(on.servers.rebalance({}, step_interval(on)));
+        is_back_ = true;
+    }
+
+    sandbox::node_id node_{};
+    bool is_back_ = false;
+};
+
+class restart_phase final : public phase {
+public:
+    std::string_view name() const noexcept override { return "restarts"; }
+    void begin(stage&) override { done_ = 0; }
+    void tick(stage& on, double progress) override {
+        constexpr std::size_t restarts = 4;
+        if (progress * restarts < static_cast<double>(done_) || done_ == restarts) {
+            return;
+        }
+        ++done_;
+        const sandbox::node_id node = on.any_node();
+        on.with([&](sandbox::cluster& cluster) {
+            static_cast<void>(cluster.restart(node, sandbox::restart_kind::with_data));
+        });
+        on.note = fmt::format("node {} started again, {} of {}", node.value, done_, restarts);
+    }
+
+private:
+    std::size_t done_ = 0;
+};
+
+}  // namespace
+
+sandbox::node_id stage::any_node() {
+    std::vector<sandbox::node_id> nodes;
+    servers.with_cluster([&](sandbox::cluster& cluster) { nodes = cluster.nodes(); });
+    return nodes[std::uniform_int_distribution<std::size_t>(0, nodes.size() - 1)(rng)];
+}
+
+std::unique_ptr<phase> make_steady_phase(std::string_view name) {
+    return std::make_unique<steady_phase>(name);
+}
+std::unique_ptr<phase> make_rebalance_phase() {
+    return std::make_unique<rebalance_phase>();
+}
+std::unique_ptr<phase> make_node_loss_phase() {
+    return std::make_unique<node_loss_phase>();
+}
+std::unique_ptr<phase> make_graceful_phase() {
+    return std::make_unique<graceful_phase>();
+}
+std::unique_ptr<phase> make_restart_phase() {
+    return std::make_unique<restart_phase>();
+}
+
+}  // namespace reprise::demo

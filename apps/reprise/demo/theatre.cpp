@@ -1,0 +1,125 @@
+#include "theatre.hpp"
+
+#include <thread>
+
+namespace reprise::demo {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto tick_interval = 20ms;
+constexpr auto look_interval = 250ms;
+// More than any operation's timeout.
+constexpr auto stop_time_max = 15s;
+
+[[nodiscard]] sandbox::server_options make_server_options(std::uint64_t seed) {
+    sandbox::server_options options;
+    options.cluster.node_count = 4;
+    options.cluster.vbucket_count = 256;
+    options.cluster.seed = seed;
+    // The books see every entry as it comes; the log itself is needed for nothing.
+    options.cluster.audit_entry_count_max = 1024;
+    sandbox::bucket_options bucket;
+    bucket.name = bucket_name;
+    bucket.scopes = {{scope_name, {scratch_name}}};
+    options.cluster.buckets = {bucket};
+    sandbox::user_options user;
+    user.name = "app";
+    user.password = "secret";
+    options.cluster.users = {user};
+    return options;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<theatre>, std::string> theatre::open(std::uint64_t seed) {
+    auto servers = sandbox::embedded_cluster::start(make_server_options(seed));
+    if (!servers) {
+        return std::unexpected("the cluster cannot start: " + servers.error());
+    }
+    std::unique_ptr<theatre> made(new theatre);
+    made->rng_.seed(seed);
+    made->load_options_.seed = seed;
+    made->servers_ = std::move(*servers);
+    made->servers_->with_cluster([&](sandbox::cluster& cluster) {
+        cluster.audit().set_observer(
+            [to = &made->writes_](const sandbox::audit_entry& entry) { to->on_request(entry); });
+    });
+    couchbase::cluster_options options;
+    options.username = made->servers_->username();
+    options.password = made->servers_->password();
+    auto client =
+        couchbase::cluster::connect(made->servers_->addresses().connection_string, options);
+    if (!client) {
+        return std::unexpected(client.error().message());
+    }
+    if (auto ready = client->bucket(bucket_name).wait_until_ready(10s); !ready) {
+        return std::unexpected(ready.error().message());
+    }
+    made->client_ = std::move(*client);
+    made->users_ =
+        std::make_unique<load>(*made->client_, made->load_options_, made->writes_, made->measured_);
+    made->users_->start();
+    made->looked_at_ = clock::now();
+    return made;
+}
+
+void theatre::look(progress& shown, view& seen_by, const std::string& note) {
+    const auto now = clock::now();
+    shown.note = note;
+    shown.sofar = measured_.peek();
+    const std::chrono::duration<double> since = now - looked_at_;
+    const std::uint64_t operations = shown.sofar.operations;
+    if (since.count() > 0 && operations >= looked_operations_) {
+        shown.operations_per_second =
+            static_cast<double>(operations - looked_operations_) / since.count();
+    }
+    looked_operations_ = operations;
+    looked_at_ = now;
+    if (const auto statistics = client_->statistics()) {
+        shown.parked = statistics->operations_parked;
+    }
+    seen_by.on_progress(shown);
+    if (on_look_) {
+        on_look_();
+    }
+}
+
+figures theatre::play(
+    phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by) {
+    stage on{*servers_, *users_, writes_, rng_, length, {}};
+    const auto start = clock::now();
+    const auto elapsed_before = shown.elapsed;
+    auto look_next = start + look_interval;
+    played.begin(on);
+    for (auto now = start; now - start < length; now = clock::now()) {
+        const std::chrono::duration<double> in = now - start;
+        shown.elapsed = elapsed_before + in;
+        played.tick(on, in / length);
+        if (now >= look_next) {
+            look_next += look_interval;
+            look(shown, seen_by, on.note);
+        }
+        std::this_thread::sleep_until(now + tick_interval);
+    }
+    played.end(on);
+    shown.elapsed = elapsed_before + (clock::now() - start);
+    shown.sofar = measured_.take();
+    shown.note = on.note;
+    if (const std::chrono::duration<double> took = clock::now() - start; took.count() > 0) {
+        shown.operations_per_second = static_cast<double>(shown.sofar.operations) / took.count();
+    }
+    looked_operations_ = 0;
+    looked_at_ = clock::now();
+    seen_by.on_phase_end(shown);
+    return shown.sofar;
+}
+
+audit_result theatre::close() {
+    const bool has_stopped = users_->stop(stop_time_max);
+    return audit_all(*users_, writes_, !has_stopped);
+}
+
+}  // namespace reprise::demo

@@ -1,0 +1,140 @@
+#include "view.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace reprise::demo {
+
+namespace {
+
+constexpr std::size_t width_max = 110;
+
+[[nodiscard]] std::string clipped(std::string text) {
+    if (text.size() > width_max) {
+        text.resize(width_max - 3);
+        text += "...";
+    }
+    return text;
+}
+
+[[nodiscard]] std::string to_clock(std::chrono::duration<double> time) {
+    const auto seconds = static_cast<long>(time.count());
+    return fmt::format("{:02}:{:02}", seconds / 60, seconds % 60);
+}
+
+[[nodiscard]] std::string figures_line(const progress& now) {
+    return fmt::format(
+        "{:6.0f} operations/s   parked {:4}   p50 {:>8}   p99 {:>8}   errors {} ({} ambiguous)",
+        now.operations_per_second, now.parked, to_text(now.sofar.latency.quantile(0.5)),
+        to_text(now.sofar.latency.quantile(0.99)), now.sofar.errors, now.sofar.ambiguous);
+}
+
+class no_view final : public view {
+    void on_begin(const std::string&, const std::vector<std::string>&) override {}
+    void on_progress(const progress&) override {}
+    void on_phase_end(const progress&) override {}
+    void on_end() override {}
+};
+
+// One line each second of a phase or so, for logs.
+class plain_view final : public view {
+    void on_begin(const std::string& title, const std::vector<std::string>& phases) override {
+        fmt::print("{}\n", title);
+        phases_ = phases;
+    }
+    void on_progress(const progress& now) override {
+        if (now.elapsed - last_ >= std::chrono::seconds{2}) {
+            print_line(now, "");
+        }
+    }
+    void on_phase_end(const progress& last) override { print_line(last, " (end)"); }
+    void on_end() override { fmt::print("\n"); }
+
+    void print_line(const progress& now, const char* mark) {
+        last_ = now.elapsed;
+        const std::string retries = to_text(now.sofar.retries, 3);
+        fmt::print(
+            "{} {}{}: {}{}{}{}{}\n", to_clock(now.elapsed), phases_[now.phase], mark,
+            figures_line(now), retries.empty() ? "" : "; retries: ", retries,
+            now.note.empty() ? "" : "; ", now.note);
+        std::fflush(stdout);
+    }
+
+    std::vector<std::string> phases_;
+    std::chrono::duration<double> last_{};
+};
+
+// Draws the same lines again and again; what was said stays above it.
+class terminal_view final : public view {
+    void on_begin(const std::string& title, const std::vector<std::string>& phases) override {
+        title_ = title;
+        phases_ = phases;
+        notes_.assign(phases.size(), {});
+    }
+    void on_progress(const progress& now) override {
+        notes_[now.phase] = now.note;
+        draw(now);
+    }
+    void on_phase_end(const progress& last) override {
+        notes_[last.phase] =
+            last.note.empty() ? fmt::format("{} operations", last.sofar.operations) : last.note;
+    }
+    void on_end() override { erase(); }
+
+    void erase() {
+        if (lines_ != 0) {
+            fmt::print("\x1b[{}A\x1b[J", lines_);
+            lines_ = 0;
+        }
+    }
+    void draw(const progress& now) {
+        std::vector<std::string> lines;
+        lines.push_back(
+            fmt::format("{}   {} / {}", title_, to_clock(now.elapsed), to_clock(now.total)));
+        lines.emplace_back();
+        for (std::size_t i = 0; i < phases_.size(); ++i) {
+            const char* mark = i < now.phase ? "done" : i == now.phase ? " >> " : "    ";
+            lines.push_back(fmt::format("  {} {:<22}{}", mark, phases_[i], notes_[i]));
+        }
+        lines.emplace_back();
+        lines.push_back(figures_line(now));
+        lines.push_back("retries  " + to_text(now.sofar.retries, 4));
+        erase();
+        for (std::string& line : lines) {
+            fmt::print("{}\n", clipped(std::move(line)));
+        }
+        lines_ = lines.size();
+        std::fflush(stdout);
+    }
+
+    std::string title_;
+    std::vector<std::string> phases_;
+    std::vector<std::string> notes_;
+    std::size_t lines_ = 0;
+};
+
+}  // namespace
+
+view_kind choose_view(bool is_plain, bool is_json) noexcept {
+    if (is_json) {
+        return view_kind::none;
+    }
+    return is_plain || ::isatty(STDOUT_FILENO) == 0 ? view_kind::plain : view_kind::terminal;
+}
+
+std::unique_ptr<view> make_view(view_kind kind) {
+    switch (kind) {
+        case view_kind::none:
+            return std::make_unique<no_view>();
+        case view_kind::plain:
+            return std::make_unique<plain_view>();
+        case view_kind::terminal:
+            break;
+    }
+    return std::make_unique<terminal_view>();
+}
+
+}  // namespace reprise::demo

@@ -1,0 +1,46 @@
+#pragma once
+
+/// How a run is shown while it goes on.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measurements.hpp"
+
+namespace reprise::demo {
+
+/// One look at the running phase.
+struct progress {
+    std::size_t phase = 0;
+    std::string note{};
+    std::chrono::duration<double> elapsed{};
+    std::chrono::duration<double> total{};
+    double operations_per_second = 0;
+    std::size_t parked = 0;
+    figures sofar{};  // of this phase
+};
+
+class view {
+public:
+    virtual ~view() = default;
+    virtual void on_begin(const std::string& title, const std::vector<std::string>& phases) = 0;
+    virtual void on_progress(const progress& now) = 0;
+    virtual void on_phase_end(const progress& last) = 0;
+    virtual void on_end() = 0;
+};
+
+enum class view_kind : std::uint8_t {
+    none,
+    plain,    // a line when a phase begins to show something, and when it ends
+    terminal  // drawn over and over at the same place
+};
+
+/// Terminal if standard output is one and nothing else was asked for.
+[[nodiscard]] view_kind choose_view(bool is_plain, bool is_json) noexcept;
+[[nodiscard]] std::unique_ptr<view> make_view(view_kind kind);
+
+}  // namespace reprise::demo

@@ -1,0 +1,171 @@
+#pragma once
+
+/// The load's workers: each runs one operation after the other, all of them on one thread.
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <reprise/couchbase.hpp>
+#include <reprise/couchbase/asio.hpp>
+
+#include "accounts.hpp"
+#include "books.hpp"
+#include "measurements.hpp"
+
+namespace reprise::demo {
+
+/// What was retried on the way to a result or an error; null if nothing was.
+template <class Result>
+[[nodiscard]] const couchbase::retry_history* history_of(
+    const std::expected<Result, couchbase::error>& result) noexcept {
+    if (!result) {
+        return result.error().history();
+    }
+    if constexpr (std::is_void_v<Result>) {
+        return nullptr;
+    } else if constexpr (requires { result->trace(); }) {
+        return result->trace().history.get();
+    } else {
+        return result->trace.history.get();
+    }
+}
+
+/// What all workers share. Lives as long as the load; the atomics are set by other threads.
+struct workshop {
+    boost::asio::io_context& io;
+    couchbase::collection documents;
+    couchbase::collection scratch;
+    books& writes;
+    measurements& measured;
+    std::mt19937_64 rng;
+    /// Between two operations of a worker, on average.
+    std::chrono::microseconds pace{10'000};
+    /// Locks are held longer and wanted more often.
+    std::atomic<bool> is_lock_time = false;
+    std::atomic<bool> is_stopping = false;
+    /// Reads that found something their writer was never told.
+    std::atomic<std::uint64_t> wrong_reads = 0;
+    std::atomic<std::size_t> workers_active = 0;
+
+    [[nodiscard]] bool chance(double share) {
+        return std::uniform_real_distribution<double>(0, 1)(rng) < share;
+    }
+    [[nodiscard]] std::size_t below(std::size_t end) {
+        return std::uniform_int_distribution<std::size_t>(0, end - 1)(rng);
+    }
+};
+
+/// One operation after the other: step() -> timed handler -> rest() -> step() -> ... until the shop
+/// is stopping.
+class worker {
+public:
+    explicit worker(workshop& shop) : shop_(shop), timer_(shop.io) {}
+    worker(const worker&) = delete;
+    worker& operator=(const worker&) = delete;
+    virtual ~worker() = default;
+
+    void begin();
+
+protected:
+    /// Starts one operation whose handler ends in `rest`.
+    virtual void step() = 0;
+
+    /// Waits and steps, or retires if the shop is stopping.
+    void rest();
+    /// Runs `then` after `time`, also while the shop is stopping.
+    template <class Then>
+    void after(std::chrono::microseconds time, Then then) {
+        timer_.expires_after(time);
+        timer_.async_wait([then = std::move(then)](boost::system::error_code) mutable { then(); });
+    }
+
+    /// A handler on the load's thread that measures first. Call it when the operation starts.
+    template <class Done>
+    [[nodiscard]] auto timed(Done done) {
+        return boost::asio::bind_executor(
+            shop_.io.get_executor(), [this, begun = std::chrono::steady_clock::now(),
+                                      done = std::move(done)](auto&& result) mutable {
+                shop_.measured.record(
+                    std::chrono::steady_clock::now() - begun, result ? nullptr : &result.error(),
+                    history_of(result));
+                done(result);
+            });
+    }
+
+    /// A stamped upsert of a document; rests afterwards.
+    void store(
+        const couchbase::collection& where, document_account& account,
+        couchbase::durability_level durability);
+    /// Tells books and account how a stamped write ended; `failure` null: applied.
+    void settle(document_account& account, std::uint64_t stamp, const couchbase::error* failure);
+
+    workshop& shop_;
+
+private:
+    boost::asio::steady_timer timer_;
+};
+
+/// Owns a few documents: reads them, writes them, some writes durable.
+class document_worker final : public worker {
+public:
+    document_worker(workshop& shop, std::vector<document_account*> owned)
+        : worker(shop), owned_(std::move(owned)) {}
+
+private:
+    void step() override;
+    void read(document_account& account);
+
+    std::vector<document_account*> owned_;
+};
+
+/// Owns a counter.
+class counter_worker final : public worker {
+public:
+    counter_worker(workshop& shop, counter_account& owned) : worker(shop), owned_(owned) {}
+
+private:
+    void step() override;
+
+    counter_account& owned_;
+};
+
+/// Shares its documents with other workers: locks one, holds it for a while, writes or unlocks.
+class lock_worker final : public worker {
+public:
+    /// `made` is the one it makes first, so that every document has one maker; may be null.
+    lock_worker(workshop& shop, std::vector<document_account*> shared, document_account* made)
+        : worker(shop), shared_(std::move(shared)), made_(made) {}
+
+private:
+    void step() override;
+    void release(document_account& account, couchbase::cas lock);
+
+    std::vector<document_account*> shared_;
+    document_account* made_;
+};
+
+/// Writes to the collection that is dropped and made anew.
+class scratch_worker final : public worker {
+public:
+    scratch_worker(workshop& shop, document_account& owned) : worker(shop), owned_(owned) {}
+
+private:
+    void step() override;
+
+    document_account& owned_;
+};
+
+}  // namespace reprise::demo

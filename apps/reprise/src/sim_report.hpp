@@ -1,0 +1,61 @@
+#pragma once
+
+/// What `reprise sim` says: progress, failures, totals; for people and as JSON.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <reprise/sim/shrink.hpp>
+#include <reprise/sim/simulation.hpp>
+
+namespace reprise::app {
+
+/// Sums over all seeds run so far.
+struct sim_totals {
+    std::uint64_t seeds = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t operations = 0;
+    std::uint64_t succeeded = 0;
+    std::uint64_t ambiguous = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t retries = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t events = 0;
+    std::uint64_t fingerprint = 0;  ///< Of all runs, in their order.
+    duration virtual_time{};
+    sim::reason_cells cells{};
+
+    void add(const sim::run_report& report) noexcept;
+};
+
+/// A seed that did not hold, and what became of it.
+struct sim_failure {
+    std::uint64_t seed = 0;
+    std::vector<sim::finding> findings;
+    /// Made for the first failures only; `run_count` 0: not made.
+    sim::shrunk_scenario shrunk{};
+    /// What happened around the first finding of the shrunk scenario, a line each.
+    std::vector<std::string> events;
+};
+
+/// "+1.204 ms", to microseconds.
+[[nodiscard]] std::string sim_time(duration at);
+/// "312 seeds, 41.7 seeds/s, 55123 operations, cells 140 of 171"
+[[nodiscard]] std::string sim_progress(const sim_totals& totals, double seconds);
+[[nodiscard]] std::string to_text(const sim_failure& failure, const std::string& profile);
+[[nodiscard]] std::string to_text(const sim_totals& totals);
+/// The cells of the table that can be met and were not, a line for each reason.
+[[nodiscard]] std::string missing_cells(const sim::reason_cells& cells);
+/// Everything but the wall time: equal seeds give equal text.
+[[nodiscard]] std::string to_json(
+    const sim_totals& totals, const std::vector<sim_failure>& failures, const std::string& profile);
+[[nodiscard]] std::string to_json(const sim::scenario& plan, const sim::run_report& report);
+
+/// Runs a failing scenario once more and keeps the lines around its first finding.
+[[nodiscard]] std::vector<std::string> events_around(
+    const sim::scenario& plan, std::size_t before, std::size_t after);
+
+}  // namespace reprise::app

@@ -1,0 +1,152 @@
+#include <array>
+#include <future>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "verify_checks.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+using couchbase::durability_level;
+using couchbase::errc;
+using couchbase::retry_reason;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+[[nodiscard]] bool names_reason(const couchbase::operation_trace& trace, retry_reason reason) {
+    if (!trace.history) {
+        return false;
+    }
+    const auto& entries = trace.history->entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].reason == reason) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A second writer waits for the lock and gets through once it is gone; its history says why.
+check_outcome check_lock(verify_session& session) {
+    const std::string key = session.key("lock");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, "one"); !stored) {
+        return judge(stored.error());
+    }
+    const auto locked = documents.get_and_lock(key, 10s);
+    if (!locked) {
+        return judge(locked.error());
+    }
+    auto waiting = std::async(std::launch::async, [&documents, key] {
+        return documents.upsert(key, "two", {.timeout = 5s});
+    });
+    const bool has_waited = waiting.wait_for(150ms) == std::future_status::timeout;
+    if (const auto unlocked = documents.unlock(key, locked->cas()); !unlocked) {
+        static_cast<void>(waiting.get());
+        return judge(unlocked.error());
+    }
+    const auto written = waiting.get();
+    if (!written) {
+        return judge(written.error());
+    }
+    if (!has_waited || !names_reason(written->trace, retry_reason::kv_locked)) {
+        return failed("the writer did not wait for the lock");
+    }
+    return passed(fmt::format("{} retries, KV_LOCKED", written->trace.retry_attempts));
+}
+
+check_outcome check_wrong_unlock(verify_session& session) {
+    const std::string key = session.key("unlock");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, "one"); !stored) {
+        return judge(stored.error());
+    }
+    const auto locked = documents.get_and_lock(key, 10s);
+    if (!locked) {
+        return judge(locked.error());
+    }
+    const auto start = clock::now();
+    const auto outcome = expect_error(
+        documents.unlock(key, couchbase::cas{locked->cas().value + 1}), errc::cas_mismatch,
+        clock::now() - start);
+    static_cast<void>(documents.unlock(key, locked->cas()));
+    return outcome;
+}
+
+// Under a lock that does not end: the timeout comes when it was wanted and tells what it met.
+check_outcome check_timeout(verify_session& session) {
+    const std::string key = session.key("timeout");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, "one"); !stored) {
+        return judge(stored.error());
+    }
+    const auto locked = documents.get_and_lock(key, 10s);
+    if (!locked) {
+        return judge(locked.error());
+    }
+    const auto written = documents.upsert(key, "two", {.timeout = 300ms});
+    static_cast<void>(documents.unlock(key, locked->cas()));
+    if (written) {
+        return failed("a locked document was written");
+    }
+    const couchbase::error& told = written.error();
+    if (told.code() != make_error_code(errc::unambiguous_timeout) || told.is_ambiguous()) {
+        return judge(told);
+    }
+    return told.history() != nullptr
+               ? passed(fmt::format("{} retries in its history", told.retry_attempts()))
+               : failed("no history");
+}
+
+check_outcome check_durable(verify_session& session) {
+    const std::string key = session.key("durable");
+    const auto stored =
+        session.documents().upsert(key, "one", {.durability = durability_level::majority});
+    return stored ? passed("majority") : judge(stored.error());
+}
+
+check_outcome check_replicas(verify_session& session) {
+    const std::string key = session.key("replica");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, "one"); !stored) {
+        return judge(stored.error());
+    }
+    const auto any = documents.get_any_replica(key);
+    if (!any) {
+        return judge(any.error());
+    }
+    const auto all = documents.get_all_replicas(key);
+    if (!all) {
+        return judge(all.error());
+    }
+    return any->text() == "one" ? passed(fmt::format("{} copies", all->size()))
+                                : failed("another value came back");
+}
+
+check_outcome check_missing_collection(verify_session& session) {
+    const auto missing = session.cluster()
+                             .bucket(session.access().bucket)
+                             .collection(fmt::format("none_{}", session.prefix().substr(8, 8)));
+    const auto start = clock::now();
+    return expect_error(missing.get("any"), errc::collection_not_found, clock::now() - start);
+}
+
+constexpr std::array retried{
+    verify_check{"a writer waits for a lock", check_lock},
+    verify_check{"unlock with another CAS is refused", check_wrong_unlock},
+    verify_check{"a timeout tells its attempts", check_timeout},
+    verify_check{"durable write", check_durable},
+    verify_check{"replica reads", check_replicas},
+    verify_check{"missing collection named at once", check_missing_collection},
+};
+
+}  // namespace
+
+std::span<const verify_check> retry_checks() noexcept {
+    return retried;
+}
+
+}  // namespace reprise::app

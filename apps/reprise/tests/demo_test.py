@@ -1,0 +1,76 @@
+"""Both demonstrations for a few seconds: the client keeps its books, and the same program with one
+rule left out does not. Usage: demo_test.py REPRISE [UNSAFE_DEMO]"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM = sys.argv[1]
+UNSAFE = sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else None
+PHASES = ["steady", "rebalance", "node lost", "locks", "collection recreated",
+          "corrupt error map", "pressure", "quiet end"]
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+class DemoTest(unittest.TestCase):
+    def test_the_client_loses_and_duplicates_nothing(self):
+        result = run(PROGRAM, "demo", "--seconds", "6", "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        told = json.loads(result.stdout)
+        audit = told["audit"]
+        self.assertTrue(told["good"] and audit["clean"])
+        self.assertEqual((audit["lost"], audit["duplicated"]), (0, 0))
+        self.assertEqual([phase["name"] for phase in told["phases"]], PHASES)
+        phases = {phase["name"]: phase for phase in told["phases"]}
+        for phase in told["phases"]:
+            self.assertGreater(phase["operations"], 0, phase["name"])
+        # The trouble was real: each phase left its mark.
+        moved = [phases[name]["retries"].get("KV_NOT_MY_VBUCKET", 0)
+                 for name in ("rebalance", "node lost")]
+        self.assertGreater(sum(moved), 0)
+        self.assertGreater(
+            phases["corrupt error map"]["retries"]["KV_ERROR_MAP_RETRY_INDICATED"], 0)
+        self.assertGreater(phases["locks"]["retries"]["KV_LOCKED"], 0)
+        self.assertGreater(phases["pressure"]["retries"]["KV_TEMPORARY_FAILURE"], 0)
+        self.assertGreater(phases["node lost"]["ambiguous"], 0)
+        self.assertGreater(phases["pressure"]["ambiguous"], 0)
+        self.assertGreater(phases["collection recreated"]["retries"]["KV_COLLECTION_OUTDATED"], 0)
+        self.assertGreater(audit["writes_unknown"], 0)
+
+    def test_plain_lines_end_in_the_audit(self):
+        result = run(PROGRAM, "demo", "--seconds", "3", "--plain", "--seed", "2")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertTrue(result.stdout.endswith("lost 0, duplicated 0\n"), result.stdout)
+        for phase in PHASES:
+            self.assertIn(f" {phase} (end): ", result.stdout)
+        self.assertNotIn("\x1b", result.stdout)
+
+    def test_soak_tells_memory_and_ends_clean(self):
+        result = run(PROGRAM, "soak", "--minutes", "0.25", "--json", "--seed", "3")
+        told = json.loads(result.stdout)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual((told["audit"]["lost"], told["audit"]["duplicated"]), (0, 0))
+        self.assertGreater(told["memory"]["end_mib"], 0)
+
+    def test_wrong_lengths_are_refused(self):
+        self.assertEqual(run(PROGRAM, "demo", "--seconds", "0").returncode, 2)
+        self.assertEqual(run(PROGRAM, "soak", "--minutes", "-1").returncode, 2)
+
+
+if UNSAFE is not None:  # sanitizer builds cannot mix it with its library
+    class UnsafeDemoTest(unittest.TestCase):
+        def test_a_client_without_rule_16_duplicates_writes_and_the_audit_counts_them(self):
+            result = run(UNSAFE, "--seconds", "6", "--json")
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertIn("BROKEN ON PURPOSE", result.stderr)
+            told = json.loads(result.stdout)
+            self.assertFalse(told["good"])
+            self.assertGreater(told["audit"]["duplicated"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

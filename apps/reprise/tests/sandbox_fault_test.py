@@ -1,0 +1,130 @@
+"""`reprise sandbox fault`: everything that can be the matter with a running cluster.
+
+Usage: sandbox_fault_test.py PROGRAM
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
+PATIENCE_SECONDS = 60
+
+
+class SandboxFaultTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.ready_file = os.path.join(cls.folder.name, "ready.json")
+        cls.process = subprocess.Popen(
+            [PROGRAM, "sandbox", "start", "--nodes", "2", "--bucket", "travel", "--collection",
+             "inventory.airline", "--ready-file", cls.ready_file],
+            stdout=subprocess.PIPE, text=True)
+        for line in cls.process.stdout:
+            if "ready file" in line:  # the last line, printed once the file is in place
+                break
+        with open(cls.ready_file, encoding="utf-8") as file:
+            cls.ready = json.load(file)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.send_signal(signal.SIGTERM)
+        cls.process.wait(timeout=PATIENCE_SECONDS)
+        cls.process.stdout.close()
+        cls.folder.cleanup()
+
+    def fault(self, *arguments, code=0):
+        ended = subprocess.run(
+            [PROGRAM, "sandbox", "fault", *arguments, "--ready-file", self.ready_file],
+            capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+        return ended.stdout if code == 0 else ended.stderr
+
+    def nodes(self):
+        return json.loads(self.fault("nodes", "--json"))["nodes"]
+
+    def test_answers_are_spoilt_in_every_way(self):
+        for arguments, effect, text in (
+                (["--answer-twice"], "answer_twice", "answer_twice"),
+                (["--wrong-opaque"], "wrong_opaque", "wrong_opaque"),
+                (["--truncate", "10"], {"truncate": 10}, "truncate 10"),
+                (["--garbage", "30"], {"garbage": 30}, "garbage 30"),
+                (["--trickle", "2ms"], {"trickle_ms": 2}, "trickle 2ms")):
+            self.fault("add", "--opcode", "get", *arguments)
+            listed = json.loads(self.fault("list", "--json"))["faults"]
+            self.assertEqual([each["effect"] for each in listed], [effect])
+            self.assertIn(text, self.fault("list"))
+            self.fault("clear")
+        self.assertIn("exactly one", self.fault("add", "--answer-twice", "--garbage", "1", code=2))
+
+    def test_nodes_are_disturbed_and_healed(self):
+        self.fault("node", "1", "--frozen", "true", "--partition", "true", "--tls", "expired",
+                   "--reject-credentials", "true", "--stale-logins", "all",
+                   "--corrupt-error-map", "true", "--corrupt-configuration", "true")
+        node = self.nodes()[1]
+        for name in ("frozen", "partitioned", "reject_credentials", "corrupt_error_map",
+                     "corrupt_configuration"):
+            self.assertIs(node[name], True, name)
+        self.assertEqual((node["tls"], node["stale_logins"]), ("expired", "all"))
+        self.assertIs(self.nodes()[0]["frozen"], False)
+        self.assertIn("expired", self.fault("nodes"))
+        self.fault("node", "--clear")
+        self.assertIs(self.nodes()[1]["frozen"], False)
+        self.assertIn("no number", self.fault("node", "--stale-logins", "few", code=2))
+        self.assertIn("unknown node", self.fault("node", "7", "--frozen", "true", code=1))
+
+    def test_a_node_refuses_and_one_is_killed(self):
+        address = ("127.0.0.1", self.ready["nodes"][0]["kv"])
+        self.fault("node", "0", "--refuse", "true")
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(address, PATIENCE_SECONDS).close()
+        self.fault("node", "0", "--refuse", "false")
+        with socket.create_connection(address, PATIENCE_SECONDS) as peer:
+            self.fault("kill", "0")
+            peer.settimeout(PATIENCE_SECONDS)
+            with self.assertRaises(ConnectionResetError):
+                peer.recv(1)
+        with self.assertRaises(ConnectionRefusedError):
+            socket.create_connection(address, PATIENCE_SECONDS).close()
+        subprocess.run([PROGRAM, "sandbox", "topology", "up", "0", "--ready-file",
+                        self.ready_file], capture_output=True, timeout=PATIENCE_SECONDS,
+                       check=True)
+        socket.create_connection(address, PATIENCE_SECONDS).close()
+
+    def test_codes_users_buckets_and_collections(self):
+        self.fault("code", "0x7ff0", "--name", "N", "--attribute", "temp,auto-retry", "--retry",
+                   "exponential", "--interval", "2ms", "--after", "10ms", "--ceil", "500ms",
+                   "--max-duration", "1s")
+        self.fault("code", "0x7ff0", "--drop")
+        self.assertIn("unknown error code", self.fault("code", "0x7ff0", "--drop", code=1))
+        self.assertIn("no attribute", self.fault("code", "0x7ff0", "--attribute", "x", code=1))
+        self.fault("user", "guest", "--password", "p", "--bucket", "travel")
+        self.fault("bucket", "travel", "--deny", "--user", "guest")
+        self.fault("bucket", "travel", "--allow", "--user", "guest")
+        self.fault("user", "guest", "--drop")
+        self.fault("bucket", "travel", "--presence", "absent", "--node", "1")
+        self.fault("bucket", "travel", "--presence", "full", "--node", "1")
+        self.assertIn("exactly one", self.fault("bucket", "travel", code=2))
+        self.fault("collection", "travel", "inventory", "airline", "--hide-on", "1")
+        self.fault("collection", "travel", "inventory", "airline", "--show-on", "1")
+        self.fault("collection", "travel", "inventory", "airline", "--recreate")
+        self.fault("replay", "0")
+
+    def test_durable_writes_are_held_and_slowed(self):
+        for what in ("replication", "persistence", "recommit"):
+            self.fault("hold", what)
+            self.fault("hold", what, "--release")
+        self.fault("hold", "configuration", "--node", "1")
+        self.fault("hold", "configuration", "--node", "1", "--release")
+        text = self.fault("durability", "--replication-delay", "5ms", "--recommit-delay", "1s")
+        self.assertEqual(text, "0 durable writes are pending\n")
+        self.fault("durability", "--replication-delay", "0", "--recommit-delay", "0")
+
+
+if __name__ == "__main__":
+    unittest.main()

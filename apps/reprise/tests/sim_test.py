@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Runs `reprise sim` as a user does: sim_test.py PROGRAM"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM = ""
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, "sim", *arguments], capture_output=True, text=True, timeout=120)
+
+
+class SimTest(unittest.TestCase):
+    def test_seeds_that_hold_end_with_0_and_totals(self):
+        result = run("--seeds", "1..30", "--profile", "quick")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("30 seeds, ", result.stdout)
+        self.assertIn("cells of the reasons-by-stage table: ", result.stdout)
+        self.assertIn("\nall held\n", result.stdout)
+        self.assertIn(" seeds/s, ", result.stdout)
+
+    def test_json_is_the_same_every_time_and_differs_for_other_seeds(self):
+        first = run("--seeds", "1..20", "--profile", "quick", "--json")
+        second = run("--seeds", "1..20", "--profile", "quick", "--json")
+        other = run("--seeds", "2..21", "--profile", "quick", "--json")
+        self.assertEqual(first.returncode, 0)
+        self.assertEqual(first.stderr, "")
+        self.assertEqual(first.stdout, second.stdout)
+        told = json.loads(first.stdout)
+        self.assertEqual((told["seeds"], told["failed"], told["failures"]), (20, 0, []))
+        self.assertEqual(told["profile"], "quick")
+        self.assertGreater(told["operations"], 200)
+        met = [cell for cell in told["cells"]["counts"] if cell["count"] > 0]
+        self.assertEqual(len(met), told["cells"]["filled"])
+        self.assertNotEqual(told["fingerprint"], json.loads(other.stdout)["fingerprint"])
+
+    def test_replay_tells_every_event_and_is_the_same_every_time(self):
+        first = run("--replay", "7", "--profile", "quick")
+        self.assertEqual(first.returncode, 0)
+        self.assertTrue(first.stdout.startswith("seed 7, profile quick, "))
+        self.assertRegex(first.stdout, r"\n +\+\d+\.\d{3} ms connected: client 0 ")
+        self.assertRegex(first.stdout, r"\nfingerprint [0-9a-f]{16}\n$")
+        self.assertEqual(first.stdout, run("--replay", "7", "--profile", "quick").stdout)
+        told = json.loads(run("--replay", "7", "--profile", "quick", "--json").stdout)
+        self.assertEqual((told["seed"], told["findings"]), (7, []))
+        self.assertTrue(first.stdout.endswith(f"fingerprint {told['fingerprint']}\n"))
+
+    def test_minutes_end_a_run_without_an_end(self):
+        result = run("--seeds", "1..", "--minutes", "0.01", "--profile", "quick", "--json")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertGreater(json.loads(result.stdout)["seeds"], 0)
+
+    def test_profiles_are_listed(self):
+        listed = run("--list-profiles")
+        self.assertEqual(listed.returncode, 0)
+        for name in ("swarm", "quick", "long", "network", "servers", "calm"):
+            self.assertRegex(listed.stdout, rf"(?m)^{name} ")
+
+    def test_wrong_usage_ends_with_2_and_names_the_option(self):
+        for arguments, option in (
+            (["--seeds", "5..1"], "--seeds"),
+            (["--seeds", "one"], "--seeds"),
+            (["--seeds", "1.."], "--seeds"),
+            (["--seeds", "-1..4"], "--seeds"),
+            (["--profile", "nonsense"], "--profile"),
+            (["--replay", "x"], "--replay"),
+            (["--minutes", "0"], "--minutes"),
+            (["--shrink"], "--shrink"),
+        ):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(option, result.stderr)
+            self.assertEqual(result.stdout, "")
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

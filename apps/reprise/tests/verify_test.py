@@ -1,0 +1,132 @@
+"""`reprise verify` and `reprise explain`, run as a user runs them, on sandboxes of their own.
+
+Usage: verify_test.py PROGRAM
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
+PATIENCE_SECONDS = 60
+
+
+def run(*arguments, password="secret"):
+    environment = dict(os.environ, REPRISE_PASSWORD=password)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
+                          timeout=PATIENCE_SECONDS, check=False, env=environment)
+
+
+class VerifyTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.ready_file = os.path.join(cls.folder.name, "ready.json")
+        cls.process = subprocess.Popen(
+            [PROGRAM, "sandbox", "start", "--nodes", "3", "--bucket", "travel",
+             "--ready-file", cls.ready_file], stdout=subprocess.PIPE, text=True)
+        for line in cls.process.stdout:
+            if "ready file" in line:
+                break
+        with open(cls.ready_file, encoding="utf-8") as file:
+            cls.where = json.load(file)["connection_string"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.send_signal(signal.SIGTERM)
+        cls.process.wait(timeout=PATIENCE_SECONDS)
+        cls.process.stdout.close()
+        cls.folder.cleanup()
+
+    def documents_left(self):
+        """Keys of verify's runs that were stored and not removed, by the sandbox's own audit."""
+        answer = run("sandbox", "audit", "--key", "reprise-*", "--json", "--limit", "5000",
+                     "--ready-file", self.ready_file)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        alive = set()
+        for entry in json.loads(answer.stdout)["entries"]:
+            if entry["applied"]:
+                if entry["op"] == "remove":
+                    alive.discard(entry["key"])
+                else:
+                    alive.add(entry["key"])
+        return {key for key in alive if not key.endswith("expiry")}  # gone by itself
+
+    def test_every_check_passes_on_the_sandbox_and_nothing_is_left(self):
+        result = run("verify", "-c", self.where, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        told = json.loads(result.stdout)
+        self.assertGreaterEqual(len(told["checks"]), 18)
+        self.assertEqual({check["state"] for check in told["checks"]}, {"ok"}, result.stdout)
+        self.assertEqual(told["documents_left"], 0)
+        self.assertEqual(self.documents_left(), set())
+
+    def test_a_server_that_misbehaves_fails_its_check_and_is_cleaned_up(self):
+        added = run("sandbox", "fault", "add", "--opcode", "increment", "--status", "0x84",
+                    "--ready-file", self.ready_file)
+        self.assertEqual(added.returncode, 0, added.stderr)
+        result = run("verify", "-c", self.where)
+        run("sandbox", "fault", "clear", "--ready-file", self.ready_file)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"(?m)^counters +FAILED")
+        self.assertEqual(self.documents_left(), set())
+
+    def test_a_wrong_password_is_told_once(self):
+        result = run("verify", "-c", self.where, password="wrong")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("credentials", result.stdout)
+        self.assertNotIn("counters", result.stdout)
+
+    def test_an_interrupted_run_cleans_up(self):
+        process = subprocess.Popen(
+            [PROGRAM, "verify", "-c", self.where, "--json"], stdout=subprocess.PIPE, text=True,
+            env=dict(os.environ, REPRISE_PASSWORD="secret"))
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self.documents_left() and process.poll() is None:
+            self.assertLess(time.monotonic(), deadline)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        self.assertEqual(process.returncode, 1)
+        self.assertTrue(json.loads(printed)["interrupted"])
+        self.assertEqual(self.documents_left(), set())
+
+
+class ExplainTest(unittest.TestCase):
+    def test_strategies_have_their_delays_and_advice(self):
+        result = run("explain", "best-effort-strategy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for words in ("a retry strategy", "delays: 1, 2, 4", "what to do:"):
+            self.assertIn(words, result.stdout)
+
+    def test_the_list_names_every_kind(self):
+        text = run("explain", "--list").stdout
+        for words in ("KV_LOCKED", "0x86  Etmpfail", "14  unambiguous_timeout",
+                      "terminal_error_strategy"):
+            self.assertIn(words, text)
+
+    def test_every_line_of_the_list_can_be_explained(self):
+        names = [line.split()[0] for line in run("explain", "--list").stdout.splitlines()
+                 if line.startswith("  ")]
+        self.assertGreater(len(names), 150)
+        for name in names[::9] + names[-4:]:
+            result = run("explain", name)
+            self.assertEqual(result.returncode, 0, name)
+            self.assertIn("what to do:", result.stdout, name)
+
+    def test_a_misspelt_strategy_gets_a_suggestion(self):
+        result = run("explain", "best_efort_strategy")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean best_effort_strategy?", result.stderr)
+
+    def test_nothing_or_both_is_wrong_usage(self):
+        self.assertEqual(run("explain").returncode, 2)
+        self.assertEqual(run("explain", "KV_LOCKED", "--list").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

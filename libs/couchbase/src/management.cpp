@@ -1,0 +1,256 @@
+#include <reprise/couchbase/management.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/wire/collections_manifest.hpp>
+#include <reprise/wire/management_request.hpp>
+#include <reprise/wire/query_index_statement.hpp>
+
+#include "service_request.hpp"
+#include "session.hpp"
+
+namespace reprise::couchbase {
+namespace {
+
+using response = std::expected<management_response, error>;
+
+response call_manager(
+    const std::shared_ptr<detail::session>& client, wire::service_call_result call,
+    const management_options& options) {
+    return detail::run_work<management_response>(
+        detail::make_call_work(client, std::move(call), options));
+}
+
+std::expected<void, error> without_body(response&& answer) {
+    if (!answer) {
+        return std::unexpected(std::move(answer.error()));
+    }
+    return {};
+}
+
+error manager_error(const std::string& text) {
+    return {make_error_code(errc::decoding_failure), text};
+}
+
+wire::bucket_definition to_definition(const bucket_settings& from) {
+    wire::bucket_definition to;
+    to.name = from.name;
+    to.type = static_cast<wire::managed_bucket_type>(from.kind);
+    to.ram_quota_mb = from.ram_quota_mb;
+    to.replica_count = from.replica_count;
+    to.is_flush_enabled = from.is_flush_enabled;
+    to.expiry_max = from.expiry_max;
+    to.eviction_policy = from.eviction_policy;
+    to.compression_mode = from.compression_mode;
+    to.durability_min_level = from.durability_min_level;
+    to.storage_backend = from.storage_backend;
+    return to;
+}
+
+bucket_settings to_settings(wire::bucket_definition&& from) {
+    return {
+        .name = std::move(from.name),
+        .kind = static_cast<bucket_kind>(from.type),
+        .ram_quota_mb = from.ram_quota_mb,
+        .replica_count = from.replica_count,
+        .is_flush_enabled = from.is_flush_enabled,
+        .expiry_max = from.expiry_max,
+        .eviction_policy = std::move(from.eviction_policy),
+        .compression_mode = std::move(from.compression_mode),
+        .durability_min_level = std::move(from.durability_min_level),
+        .storage_backend = std::move(from.storage_backend)};
+}
+
+static_assert(
+    static_cast<int>(bucket_kind::memcached) ==
+    static_cast<int>(wire::managed_bucket_type::memcached));
+
+scope_settings to_settings(const wire::manifest_scope& from) {
+    scope_settings to{from.name, {}};
+    for (const auto& each : from.collections) {
+        collection_settings made{from.name, each.name, std::nullopt, each.history};
+        if (each.max_ttl) {
+            made.expiry_max = std::chrono::seconds{*each.max_ttl};
+        }
+        to.collections.push_back(std::move(made));
+    }
+    return to;
+}
+
+wire::index_keyspace to_keyspace(const index_target& on) {
+    return {on.bucket, on.scope, on.collection};
+}
+
+std::expected<query_result, error> run_statement(
+    const std::shared_ptr<detail::session>& client, std::string_view statement,
+    const query_options& options) {
+    return detail::run_work<query_result>(
+        detail::make_query_work(client, {}, statement, options, detail::row_mode::kept));
+}
+
+std::expected<void, error> change_index(
+    const std::shared_ptr<detail::session>& client, std::string_view statement,
+    const query_options& options) {
+    auto done = run_statement(client, statement, options);
+    if (!done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::expected<void, error> bucket_manager::create(
+    const bucket_settings& bucket, const management_options& options) const {
+    return without_body(
+        call_manager(client_, wire::make_create_bucket_call(to_definition(bucket)), options));
+}
+
+std::expected<void, error> bucket_manager::update(
+    const bucket_settings& bucket, const management_options& options) const {
+    return without_body(
+        call_manager(client_, wire::make_update_bucket_call(to_definition(bucket)), options));
+}
+
+std::expected<void, error> bucket_manager::drop(
+    std::string_view name, const management_options& options) const {
+    return without_body(call_manager(client_, wire::make_drop_bucket_call(name), options));
+}
+
+std::expected<void, error> bucket_manager::flush(
+    std::string_view name, const management_options& options) const {
+    return without_body(call_manager(client_, wire::make_flush_bucket_call(name), options));
+}
+
+std::expected<bucket_settings, error> bucket_manager::get(
+    std::string_view name, const management_options& options) const {
+    const auto answer = call_manager(client_, wire::make_get_bucket_call(name), options);
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
+    auto parsed = wire::parse_bucket(answer->body);
+    if (!parsed) {
+        return std::unexpected(manager_error(wire::to_string(parsed.error())));
+    }
+    return to_settings(std::move(*parsed));
+}
+
+std::expected<std::vector<bucket_settings>, error> bucket_manager::list(
+    const management_options& options) const {
+    const auto answer = call_manager(client_, wire::make_list_buckets_call(), options);
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
+    auto parsed = wire::parse_bucket_list(answer->body);
+    if (!parsed) {
+        return std::unexpected(manager_error(wire::to_string(parsed.error())));
+    }
+    std::vector<bucket_settings> buckets;
+    for (auto& each : *parsed) {
+        buckets.push_back(to_settings(std::move(each)));
+    }
+    return buckets;
+}
+
+std::expected<void, error> collection_manager::create_scope(
+    std::string_view name, const management_options& options) const {
+    return without_body(
+        call_manager(client_, wire::make_create_scope_call(bucket_, name), options));
+}
+
+std::expected<void, error> collection_manager::drop_scope(
+    std::string_view name, const management_options& options) const {
+    return without_body(call_manager(client_, wire::make_drop_scope_call(bucket_, name), options));
+}
+
+std::expected<void, error> collection_manager::create_collection(
+    const collection_settings& collection, const management_options& options) const {
+    const wire::collection_definition asked{
+        collection.scope, collection.name, collection.expiry_max, collection.has_history};
+    return without_body(
+        call_manager(client_, wire::make_create_collection_call(bucket_, asked), options));
+}
+
+std::expected<void, error> collection_manager::drop_collection(
+    std::string_view scope, std::string_view name, const management_options& options) const {
+    return without_body(
+        call_manager(client_, wire::make_drop_collection_call(bucket_, scope, name), options));
+}
+
+std::expected<std::vector<scope_settings>, error> collection_manager::list(
+    const management_options& options) const {
+    const auto answer = call_manager(client_, wire::make_list_scopes_call(bucket_), options);
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
+    const auto manifest = wire::parse_collections_manifest(answer->body);
+    if (!manifest) {
+        return std::unexpected(manager_error(wire::to_string(manifest.error())));
+    }
+    std::vector<scope_settings> scopes;
+    for (const auto& each : manifest->scopes) {
+        scopes.push_back(to_settings(each));
+    }
+    return scopes;
+}
+
+std::expected<void, error> query_index_manager::create(
+    const query_index& index, const query_options& options) const {
+    wire::query_index_definition asked;
+    asked.on = to_keyspace(index.on);
+    asked.name = index.name;
+    asked.is_primary = index.is_primary;
+    asked.keys = index.keys;
+    asked.condition = index.condition;
+    asked.is_deferred = index.is_deferred;
+    asked.replica_count = index.replica_count;
+    return change_index(client_, wire::make_create_index_statement(asked), options);
+}
+
+std::expected<void, error> query_index_manager::drop(
+    const index_target& on, std::string_view name, const query_options& options) const {
+    return change_index(client_, wire::make_drop_index_statement(to_keyspace(on), name), options);
+}
+
+std::expected<void, error> query_index_manager::build(
+    const index_target& on, const std::vector<std::string>& names,
+    const query_options& options) const {
+    return change_index(client_, wire::make_build_index_statement(to_keyspace(on), names), options);
+}
+
+std::expected<std::vector<query_index>, error> query_index_manager::list(
+    const index_target& on, const query_options& options) const {
+    const auto asked = wire::make_list_indexes_request(to_keyspace(on));
+    query_options readonly = options;
+    readonly.readonly = true;
+    for (const auto& each : asked.parameters) {
+        readonly.named.emplace_back(each.name, json_text{each.json});
+    }
+    for (const auto& each : asked.args) {
+        readonly.positional.emplace_back(json_text{each});
+    }
+    const auto result = run_statement(client_, asked.statement, readonly);
+    if (!result) {
+        return std::unexpected(result.error());
+    }
+    std::vector<query_index> indexes;
+    for (const row_view row : result->rows) {
+        auto parsed = wire::parse_query_index_row(row.text());
+        if (!parsed) {
+            return std::unexpected(manager_error(wire::to_string(parsed.error())));
+        }
+        query_index made;
+        made.on = {parsed->on.bucket, parsed->on.scope, parsed->on.collection};
+        made.name = std::move(parsed->name);
+        made.is_primary = parsed->is_primary;
+        made.keys = std::move(parsed->keys);
+        made.condition = std::move(parsed->condition);
+        made.is_deferred = parsed->state == "deferred";
+        made.state = std::move(parsed->state);
+        indexes.push_back(std::move(made));
+    }
+    return indexes;
+}
+
+}  // namespace reprise::couchbase

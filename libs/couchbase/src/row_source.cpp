@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include <reprise/couchbase/row_stream.hpp>
+
+#include "service_request.hpp"
+#include "session.hpp"
+
+namespace reprise::couchbase::detail {
+
+// Rows on their way from the loop to their reader, batch by batch, and only when the reader asks:
+//
+//     reader: read_ahead empty -> ask(waiter) -> [loop] take_rows -> batch | the end | wait
+//     loop:   on_rows -> take_rows for the waiter;  on_done -> the rest, then the end
+//
+// The reader's part is used by one thread at a time, the loop's on the loop alone; what passes
+// between them passes in the call of the waiter.
+class row_source : public std::enable_shared_from_this<row_source> {
+public:
+    using waiter = std::move_only_function<void()>;
+
+    // Does not hold the client: operations, which hold this, end with it.
+    row_source(const std::weak_ptr<session>& client, call_ticket name)
+        : client_(client), ticket_(name) {}
+
+    [[nodiscard]] std::expected<void, error> begin(
+        session& client, engine::http_request&& request) {
+        request.on_rows = [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) {
+                self->on_rows();
+            }
+        };
+        const auto refused = client.client().start_http(
+            std::move(request),
+            [self = shared_from_this()](engine::operation_result&& result) {
+                self->on_done(std::move(result));
+            },
+            ticket_);
+        if (refused != net::refusal::none) {
+            return std::unexpected(to_error(refused));
+        }
+        return {};
+    }
+
+    // --- the reader ---
+
+    // A row that is here, the end, or an error; absent: ask() for more.
+    [[nodiscard]] std::optional<std::expected<std::optional<row_view>, error>> try_next() {
+        if (position_ < batch_.size()) {
+            return std::optional(batch_[position_++]);
+        }
+        if (failure_) {
+            return std::unexpected(*failure_);
+        }
+        if (is_over_) {
+            return std::optional<row_view>();
+        }
+        return std::nullopt;
+    }
+
+    // `ready` is called on the loop, once; after it try_next() has something to say.
+    [[nodiscard]] net::refusal ask(session& client, waiter ready) {
+        return client.client().take_rows(
+            ticket_, [self = shared_from_this(),
+                      ready = std::move(ready)](std::optional<engine::row_batch> rows) mutable {
+                self->waiter_ = std::move(ready);
+                self->on_taken(std::move(rows));
+            });
+    }
+
+    // Any thread.
+    void cancel(session& client) noexcept {
+        if (!is_ended_.load(std::memory_order_relaxed)) {
+            client.client().cancel(ticket_);
+        }
+    }
+
+    [[nodiscard]] call_ticket ticket() const noexcept { return ticket_; }
+    [[nodiscard]] std::size_t size_peak() const noexcept { return size_peak_; }
+    [[nodiscard]] const std::string& rest() const noexcept { return rest_; }
+    [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+    [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
+
+private:
+    // --- the loop ---
+
+    void on_rows() {
+        const auto client = client_.lock();
+        if (waiter_ && client) {
+            static_cast<void>(client->client().take_rows(
+                ticket_, [self = shared_from_this()](std::optional<engine::row_batch> rows) {
+                    self->on_taken(std::move(rows));
+                }));
+        }
+    }
+
+    void on_taken(std::optional<engine::row_batch> rows) {
+        if (rows && !rows->empty()) {
+            waiting_.push_back(std::move(*rows));
+        }
+        tell();
+    }
+
+    void on_done(engine::operation_result&& result) {
+        if (!result.http->rows.empty()) {
+            waiting_.push_back(std::move(result.http->rows));
+        }
+        ended_ = std::move(result);
+        is_ended_.store(true, std::memory_order_relaxed);
+        tell();
+    }
+
+    // Hands the next thing to a reader that waits.
+    void tell() {
+        if (!waiter_) {
+            return;
+        }
+        if (!waiting_.empty()) {
+            engine::row_batch rows = std::move(waiting_.front());
+            waiting_.erase(waiting_.begin());
+            size_peak_ = std::max(size_peak_, rows.bytes.size());
+            batch_ = row_list(std::move(rows.bytes), std::move(rows.ends));
+            position_ = 0;
+        } else if (!ended_) {
+            return;
+        } else if (ended_->ec) {
+            failure_ = to_service_error(*ended_);
+        } else {
+            rest_ = std::move(ended_->http->body);
+            is_over_ = true;
+        }
+        auto ready = std::exchange(waiter_, nullptr);
+        ready();
+    }
+
+    const std::weak_ptr<session> client_;
+    const call_ticket ticket_;
+    std::atomic<bool> is_ended_{false};
+
+    // The reader's, except while it waits.
+    row_list batch_;
+    std::size_t position_ = 0;
+    std::optional<error> failure_;
+    std::string rest_;  // of the answer, without rows
+    bool is_over_ = false;
+    std::size_t size_peak_ = 0;
+
+    // The loop's.
+    waiter waiter_;
+    std::vector<engine::row_batch> waiting_;
+    std::optional<engine::operation_result> ended_;
+};
+
+std::expected<row_handle, error> open_rows(const service_work& work) {
+    auto request = take_request(work);
+    if (!request) {
+        return std::unexpected(std::move(request.error()));
+    }
+    auto source = std::make_shared<row_source>(work.client, work.client->client().reserve_ticket());
+    if (auto begun = source->begin(*work.client, std::move(*request)); !begun) {
+        return std::unexpected(std::move(begun.error()));
+    }
+    return row_handle{work.client, std::move(source)};
+}
+
+std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
+    if (auto here = rows.source->try_next()) {
+        return std::move(*here);
+    }
+    // Held here: a completion may let go of the last handle.
+    const row_handle held = rows;
+    const auto refused = held.client->client().await([&](std::move_only_function<void()> done) {
+        // What could refuse this has refused the waiting before.
+        static_cast<void>(held.source->ask(*held.client, std::move(done)));
+    });
+    if (refused != net::refusal::none) {
+        return std::unexpected(to_error(refused));
+    }
+    return *held.source->try_next();
+}
+
+void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver) {
+    if (auto here = rows.source->try_next()) {
+        receiver->complete(receiver, std::move(*here), true);
+        return;
+    }
+    const auto refused = rows.source->ask(*rows.client, [receiver, at = rows.source.get()] {
+        receiver->complete(receiver, *at->try_next(), false);
+    });
+    if (refused != net::refusal::none) {
+        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    }
+}
+
+void cancel_rows(const row_handle& rows) noexcept {
+    rows.source->cancel(*rows.client);
+}
+
+call_ticket ticket_of(const row_handle& rows) noexcept {
+    return rows.source->ticket();
+}
+
+std::size_t buffered_size_peak(const row_handle& rows) noexcept {
+    return rows.source->size_peak();
+}
+
+template <class Metadata>
+std::expected<Metadata, error> read_metadata(const row_handle& rows) {
+    const row_source& source = *rows.source;
+    if (source.failure()) {
+        return std::unexpected(*source.failure());
+    }
+    if (!source.is_over()) {
+        return std::unexpected(
+            error(make_error_code(errc::invalid_argument), "metadata comes after the last row"));
+    }
+    return parse_metadata<Metadata>(source.rest());
+}
+
+template std::expected<query_metadata, error> read_metadata(const row_handle&);
+template std::expected<search_metadata, error> read_metadata(const row_handle&);
+template std::expected<view_metadata, error> read_metadata(const row_handle&);
+
+}  // namespace reprise::couchbase::detail

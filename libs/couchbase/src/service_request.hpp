@@ -1,0 +1,38 @@
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/wire/service_call.hpp>
+
+// What the sources behind the HTTP services share.
+
+namespace reprise::couchbase::detail {
+
+// Behind service_work.
+struct service_request {
+    // Taken when it is started.
+    std::expected<engine::http_request, error> request;
+    // Of a management request: what is missing if the answer is 404 is told by the path.
+    std::string management_target{};
+};
+
+// The error of an operation that failed, with the service's code.
+[[nodiscard]] error to_service_error(engine::operation_result& result);
+
+// What the rest of an answer says; errc::decoding_failure if it cannot be read.
+template <class Metadata>
+[[nodiscard]] std::expected<Metadata, error> parse_metadata(std::string_view rest);
+
+// A management request whose parts are known to be right, or why they are not.
+[[nodiscard]] service_work make_call_work(
+    const std::shared_ptr<session>& client, wire::service_call_result call,
+    const management_options& options);
+
+// The request, once; a second start of the same work is errc::invalid_argument.
+[[nodiscard]] std::expected<engine::http_request, error> take_request(const service_work& work);
+
+}  // namespace reprise::couchbase::detail

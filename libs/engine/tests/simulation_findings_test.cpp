@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// What whole simulated runs (libs/sim) have shown to be wrong, each in its smallest form. The
+// number of the seed stands beside it.
+
+namespace reprise::engine::testing {
+namespace simulation_findings_tests {
+
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+// Best effort that always waits for half a second, and counts how often it was asked.
+std::shared_ptr<request_strategy> counting(std::shared_ptr<int> asked) {
+    return std::make_shared<best_effort_strategy>(
+        [asked = std::move(asked)](std::uint32_t, std::uint64_t) -> duration {
+            ++*asked;
+            return 500ms;
+        });
+}
+
+std::string key_in(std::uint16_t vbucket) {
+    std::string key = "k";
+    while (wire::vbucket_of(key, 2).value != vbucket) {
+        key += "k";
+    }
+    return key;
+}
+
+std::optional<answer> no_answer_to_gets(const seen_request& request) {
+    return request.op == wire::opcode::get ? std::optional(answer{.is_silent = true})
+                                           : std::nullopt;
+}
+
+}  // namespace simulation_findings_tests
+
+using namespace simulation_findings_tests;
+
+// Seed 215 of profile swarm: any server may answer anything.
+TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_says_so) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& request) -> std::optional<answer> {
+        return request.op == wire::opcode::get || request.op == wire::opcode::set
+                   ? std::optional(answer{.status = status::sync_write_ambiguous})
+                   : std::nullopt;
+    };
+    const auto read = driver.get("k");
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(1ms);
+    ASSERT_EQ(read->result.ec, errc::durability_ambiguous);
+    EXPECT_FALSE(read->result.error->is_ambiguous);
+    ASSERT_EQ(stored->result.ec, errc::durability_ambiguous);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+}
+
+// Seeds 3 of profile servers and 500 of quick: the node leaves, and the key has no owner any more.
+TEST(simulation_findings, RH_15_one_new_configuration_wakes_an_operation_once) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    const auto asked = std::make_shared<int>(0);
+    engine_options options;
+    options.strategy = counting(asked);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.nodes[1].refuses_connections = true;
+    driver.close_node(1);
+    driver.advance(20ms);
+    const auto waiting = driver.get(key_in(1));
+    driver.advance(1ms);
+    ASSERT_EQ(*asked, 1);
+    cluster.map = {{0}, {-1}};
+    cluster.data_node_count = 1;
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.advance(1ms);
+    EXPECT_EQ(*asked, 2);
+    EXPECT_EQ(waiting->calls, 0);
+}
+
+// Seed 466 of profile swarm: one of two connections to the node is down.
+TEST(simulation_findings, RH_34_a_breaker_that_closes_wakes_nobody_who_waits_for_a_connection) {
+    scripted_cluster cluster(1, 2);
+    const auto asked = std::make_shared<int>(0);
+    engine_options options;
+    options.strategy = counting(asked);
+    options.kv_timeout = 10s;
+    options.kv_connections_per_node = 2;
+    options.circuit_breaker = circuit_breaker_options{
+        .volume_threshold = 1, .error_threshold_percent = 1, .sleep_window = 5ms};
+    engine_driver driver(cluster, options);
+    driver.connect();
+    ASSERT_EQ(driver.connections_to(0).size(), 2U);
+    cluster.nodes[0].refuses_connections = true;
+    cluster.on_request = no_answer_to_gets;
+    driver.close_peer(driver.connections_to(0).at(1));
+    // One of each pair goes to the connection that is left, the other one waits.
+    for (const duration timeout : {20ms, 20ms, 10000ms, 10000ms}) {
+        operation_request request = driver.request(operation_kind::get, "k");
+        request.timeout = timeout;
+        driver.start(std::move(request));
+    }
+    driver.advance(1ms);
+    ASSERT_EQ(*asked, 2);
+    driver.advance(100ms);
+    EXPECT_EQ(cluster.count(wire::opcode::noop), 1U);  // the canary
+    EXPECT_EQ(*asked, 2);
+}
+
+// Seeds 25 and 48 of profile long: another node refuses the credentials.
+TEST(simulation_findings, RH_25_a_terminal_state_does_not_hurry_who_can_be_sent) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    const auto asked = std::make_shared<int>(0);
+    engine_options options;
+    options.strategy = counting(asked);
+    options.kv_timeout = 10s;
+    options.pipeline_credit = 1;
+    options.ready_count_max = 1;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = no_answer_to_gets;
+    for (int count = 0; count < 3; ++count) {
+        driver.get(key_in(0));  // one on the wire, one ready, one waits
+        driver.settle();
+    }
+    ASSERT_EQ(*asked, 1);
+    cluster.nodes[1].sasl_status = status::auth_error;
+    driver.close_node(1);
+    driver.advance(300ms);
+    ASSERT_GE(cluster.count(wire::opcode::sasl_auth), 3U);
+    EXPECT_EQ(driver.engine().statistics().operations_ready, 1U);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
+}
+
+// Seed 12059 of profile swarm: an answer that never comes, to a request that nobody waits for.
+TEST(simulation_findings, canceled_requests_do_not_take_the_credit_for_ever) {
+    scripted_cluster cluster(1, 2);
+    engine_options options;
+    options.pipeline_credit = 1;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = no_answer_to_gets;
+    const auto canceled = driver.get("k");
+    driver.settle();
+    ASSERT_TRUE(driver.engine().cancel(driver.last_id, driver.now));
+    driver.advance(options.probe_after + options.probe_timeout + 100ms);
+    ASSERT_EQ(canceled->calls, 1);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_FALSE(stored->result.ec);
+}
+
+}  // namespace reprise::engine::testing

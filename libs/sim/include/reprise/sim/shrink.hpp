@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <reprise/sim/scenario.hpp>
+#include <reprise/sim/simulation.hpp>
+
+namespace reprise::sim {
+
+struct shrunk_scenario {
+    scenario plan{};
+    run_report report{};        // of the shrunk scenario; the same checker complains
+    std::size_t run_count = 0;  // runs it took
+};
+
+// Makes a failing scenario smaller as long as the same checker still complains: drops faults, drops
+// operations (halves first), then simplifies the network and the clients. At most `run_count_max`
+// runs. The scenario must fail; if it does not, it comes back unchanged.
+[[nodiscard]] shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max = 400);
+
+}  // namespace reprise::sim

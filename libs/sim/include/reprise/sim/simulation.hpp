@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/reason_table.hpp>
+#include <reprise/engine/retry_history.hpp>
+#include <reprise/sandbox/ledger.hpp>
+#include <reprise/sim/finding.hpp>
+#include <reprise/sim/scenario.hpp>
+
+namespace reprise::sim {
+
+inline constexpr std::size_t stage_count = engine::attempt_stage_count;
+
+// How often each retry reason was met at each stage by each class of operations, over any number of
+// runs. See engine/reason_table.hpp for the cells that can be met.
+struct reason_cells {
+    using by_class = std::array<std::uint64_t, engine::operation_class_count>;
+    std::array<std::array<by_class, stage_count>, engine::retry_reason_count> counts{};
+
+    void note(
+        engine::retry_reason reason, engine::attempt_stage stage,
+        engine::operation_class of) noexcept {
+        ++counts[static_cast<std::size_t>(reason)][static_cast<std::size_t>(stage)]
+                [static_cast<std::size_t>(of)];
+    }
+    void add(const reason_cells& other) noexcept;
+    // Cells met at least once.
+    [[nodiscard]] std::size_t filled() const noexcept;
+    // Cells of key-value operations that can be met.
+    [[nodiscard]] static std::size_t applicable_count() noexcept;
+};
+
+// What one run did, in numbers. Two runs of one scenario give equal reports.
+struct run_report {
+    std::uint64_t seed = 0;
+    // Of everything that happened, in order: events, bytes, decisions, results.
+    std::uint64_t fingerprint = 0;
+    std::uint64_t operations = 0;
+    std::uint64_t succeeded = 0;
+    std::uint64_t ambiguous = 0;  // failed, and the server may have acted
+    std::uint64_t requests = 0;   // of operations, sent
+    std::uint64_t retries = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t events = 0;
+    std::uint64_t faults = 0;
+    duration virtual_time{};
+    sandbox::ledger_totals writes{};
+    reason_cells cells{};
+    // Empty: every promise was kept. The run ends soon after the first one.
+    std::vector<finding> findings{};
+
+    [[nodiscard]] bool is_clean() const noexcept { return findings.empty(); }
+};
+
+struct run_options {
+    // Called with one line for everything that happens, in order; empty: nobody is told, and no
+    // text is made. The view is valid during the call.
+    std::function<void(duration at, std::string_view line)> trace{};
+};
+
+// Runs a scenario to its end: the clients and the cluster that ship, on a network and a clock made
+// of numbers. Reads no clock, starts no thread, opens no socket; depends on the scenario alone.
+[[nodiscard]] run_report run_scenario(const scenario& plan, const run_options& options = {});
+
+}  // namespace reprise::sim

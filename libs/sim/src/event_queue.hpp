@@ -1,0 +1,66 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <reprise/retry/time.hpp>
+
+namespace reprise::sim {
+
+enum class event_kind : std::uint8_t {
+    start_operation,   // index: operation
+    cancel_operation,  // index: operation
+    begin_fault,       // index: fault
+    end_fault,         // index: fault
+    step_fault,        // index: fault
+    client_timer,      // index: client
+    client_wake,       // index: client
+    name_found,        // index: client
+    connect_done,      // index: link
+    deliver_up,        // index: link
+    deliver_down,      // index: link
+    write_more,        // index: link
+    report_written,    // index: link
+    report_closed,     // index: link
+    server_timer,      // index: link
+    cluster_timer,
+    strategy_answer,   // index: client, extra: number of the question
+    phase,             // index: which one
+};
+
+struct event {
+    time_point at{};
+    std::uint64_t order = 0;
+    event_kind kind{};
+    std::uint32_t index = 0;
+    std::uint64_t extra = 0;
+};
+
+// What will happen, by time; at one time in the order in which it was planned. A heap in one
+// vector: nothing is allocated once it has grown.
+class event_queue {
+public:
+    void push(time_point at, event_kind kind, std::uint32_t index, std::uint64_t extra = 0) {
+        heap_.push_back({at, order_next_++, kind, index, extra});
+        std::ranges::push_heap(heap_, is_later);
+    }
+    // The queue must not be empty.
+    event pop() {
+        std::ranges::pop_heap(heap_, is_later);
+        const event first = heap_.back();
+        heap_.pop_back();
+        return first;
+    }
+    [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+    [[nodiscard]] std::uint64_t planned_count() const noexcept { return order_next_; }
+
+private:
+    static bool is_later(const event& left, const event& right) noexcept {
+        return left.at != right.at ? left.at > right.at : left.order > right.order;
+    }
+    std::vector<event> heap_;
+    std::uint64_t order_next_ = 0;
+};
+
+}  // namespace reprise::sim

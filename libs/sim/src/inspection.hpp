@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/attempt_observer.hpp>
+#include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/sandbox/audit_log.hpp>
+#include <reprise/sandbox/ledger.hpp>
+#include <reprise/sim/finding.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
+
+#include "network.hpp"
+#include "operation_book.hpp"
+
+namespace reprise::sim {
+
+class world;
+
+// Keys of one collection, at most.
+inline constexpr std::size_t document_key_count = 512;
+
+// The checkers. They see what a user, a server and the network see, know the rules of the client
+// from its documents, and nothing of its inside. Each rule is stated here a second time, on
+// purpose.
+class inspection {
+public:
+    explicit inspection(world& owner);
+
+    // checks_decision.cpp
+    void on_asked(
+        std::uint32_t operation, const engine::request_snapshot& request,
+        engine::retry_reason reason);
+    void on_strategy_answer(std::uint32_t operation, const engine::retry_sink& sink);
+    void on_late_answer(std::uint32_t operation, std::optional<engine::retry_action> action);
+    void on_decision(std::uint32_t client, const engine::decision_record& record);
+    void on_success_told(std::uint32_t operation);
+
+    // checks_request.cpp
+    void on_request(std::uint32_t client, const engine::attempt_record& record);
+    void on_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+    void on_link_end(std::uint32_t link, std::uint64_t sent_end);
+    void on_audit(const sandbox::audit_entry& entry);
+    void on_connect_failed(std::uint32_t link, engine::connect_failure failure);
+    void on_tls_alert(std::uint32_t link);
+    void on_bytes(std::uint32_t link);
+
+    // checks_result.cpp
+    void on_started(operation_record& record);
+    void on_done(operation_record& record, const engine::operation_result& result);
+
+    // checks_world.cpp
+    void after_turn(std::uint32_t client);
+    void after_settling();
+    void at_end();
+    void note_loss() noexcept { is_store_lossy_ = true; }
+    const sandbox::ledger& writes() const noexcept { return ledger_; }
+    std::uint64_t request_count() const noexcept { return request_count_; }
+    std::uint64_t succeeded_count() const noexcept { return succeeded_count_; }
+    std::uint64_t ambiguous_count() const noexcept { return ambiguous_count_; }
+
+private:
+    // A map of one client, with the numbers of its nodes by position.
+    struct known_map {
+        wire::cluster_configuration_ptr configuration;
+        std::vector<std::int32_t> nodes;
+
+        // -1: none.
+        std::int32_t active(std::size_t vbucket) const;
+        std::int32_t forward(std::size_t vbucket) const;
+        std::int32_t replica(std::size_t vbucket) const;
+        wire::configuration_revision revision() const { return configuration->revision(); }
+    };
+    // What the servers have told one client, and what it has of them.
+    struct client_view {
+        std::vector<known_map> maps;    // all it ever had, the newest last
+        bool is_map_new = false;        // since the last turn
+        time_point opened_last{};       // when a bootstrap of it was answered to the end ...
+        std::int32_t opened_node = -1;  // ... and by whom
+        std::vector<std::uint8_t> is_auth_refused;  // by node
+        std::vector<std::uint8_t> is_tls_failed;
+        std::vector<std::uint8_t> is_bucket_missing;
+        bool is_access_denied = false;
+        time_point name_missing{};  // when a scope or a collection was told missing
+        std::int64_t budget_level = 0;
+        std::vector<std::uint32_t> waiting;   // operations that back off; may hold ended ones
+        std::vector<std::uint32_t> answered;  // whose strategies answered later; likewise
+        time_point overdue_from = time_point::max();  // not before: a retry is overdue
+    };
+    // What the applied writes make of a document.
+    struct document_view {
+        std::uint32_t collection = 0;
+        bool exists = false;
+        std::string text;
+    };
+
+    void report(checker what, const operation_record& record, std::string text);
+    // Takes the client's newest map into its view.
+    client_view& refresh(std::uint32_t client);
+
+    void check_allowed(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_always(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_asked(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_refused(operation_record& record, const engine::decision_record& decision);
+    void check_queue_full(const operation_record& record);
+    void check_stage(
+        operation_record& record, engine::retry_reason reason, engine::attempt_stage stage,
+        std::uint16_t code);
+    void check_terminal(const operation_record& record, engine::retry_reason reason);
+    // Whether not-my-vbucket must be followed at once; nothing if both are right.
+    std::optional<bool> is_at_once(const operation_record& record);
+    void take_retry(operation_record& record, const engine::decision_record& decision);
+
+    void check_route(operation_record& record, const sim_link& link);
+    void check_repetition(const operation_record& record);
+    void check_not_early(const operation_record& record, bool is_sent);
+    void on_bootstrap_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+
+    void check_time(const operation_record& record, const engine::operation_result& result);
+    void check_ambiguity(const operation_record& record, const engine::operation_result& result);
+    void check_history(const operation_record& record, const engine::operation_result& result);
+    void check_answer(const operation_record& record, const engine::operation_result& result);
+    void check_final_round(const operation_record& record, const engine::operation_result& result);
+    void settle(const operation_record& record, const engine::operation_result& result);
+
+    void check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection);
+    void check_budget(std::uint32_t client);
+    void check_late_answers(std::uint32_t client);
+    // Every node of the map is connected and would take a request at once.
+    bool is_idle(std::uint32_t client);
+    void check_documents();
+    void apply(operation_record& record, const sandbox::audit_entry& entry);
+
+    world& world_;
+    std::vector<client_view> views_;
+    std::vector<document_view> documents_;  // by collection and key
+    std::vector<std::uint8_t> is_up_;       // by link: its bootstrap is done
+    sandbox::ledger ledger_;
+    std::size_t ledger_findings_ = 0;
+    bool is_store_lossy_ = false;
+    std::uint64_t request_count_ = 0;
+    std::uint64_t succeeded_count_ = 0;
+    std::uint64_t ambiguous_count_ = 0;
+};
+
+}  // namespace reprise::sim

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sim/random.hpp>
+#include <reprise/wire/status.hpp>
+
+#include "event_queue.hpp"
+
+namespace reprise::sim {
+
+class world;
+
+enum class link_state : std::uint8_t { connecting, open, closed };
+
+// A piece of the stream on its way.
+struct packet {
+    time_point due{};
+    std::vector<std::byte> bytes{};
+    bool is_end = false;  // the sender has closed
+};
+
+// One connection: the client's end, the server's end and what is between. The client's end may be
+// gone while the server still reads what was sent before, and the other way round.
+struct sim_link {
+    std::uint32_t client = 0;
+    engine::connection_id id{};
+    sandbox::node_id node{};
+    bool is_tls = false;
+    link_state state = link_state::connecting;  // the client's view
+    std::optional<engine::close_reason> closing{};  // to be reported to the client
+    std::optional<sandbox::connection> server{};
+    random_stream random{0};
+
+    std::deque<packet> up{};
+    std::deque<packet> down{};
+    time_point up_last{};    // when the last packet of a direction arrives
+    time_point down_last{};
+    std::size_t in_flight_up = 0;  // bytes taken and not yet at the server
+    bool is_writing = false;       // more of the outstanding write follows by an event
+    std::size_t unreported = 0;    // bytes taken, not yet reported as written
+    std::optional<time_point> server_due{};
+    bool has_bytes_from_server = false;
+
+    // What the observer needs: whose request has which opaque, and where in the stream it begins.
+    struct request_mark {
+        std::uint32_t opaque = 0;
+        std::uint64_t offset = 0;
+    };
+    struct answer_mark {
+        std::uint64_t end = 0;
+        std::uint32_t opaque = 0;
+        std::uint16_t status = 0;
+        wire::opcode op{};
+        std::uint64_t cas = 0;
+    };
+    std::vector<std::uint32_t> owners{};  // by opaque - 256: operation number + 1
+    std::uint32_t opaque_last = 0;
+    std::deque<request_mark> requests{};  // of the outstanding write
+    std::deque<answer_mark> answers{};
+    std::uint64_t handed = 0;     // bytes that begin_write has given
+    std::uint64_t taken = 0;      // of these, taken by the operating system
+    std::uint64_t sent_down = 0;  // bytes the server has sent
+    std::vector<std::byte> unread{};  // the beginning of an answer of which more must come
+    bool is_readable = true;          // so far all the server sent were frames
+    std::uint64_t got_down = 0;   // of these, delivered
+    std::uint32_t on_wire = 0;    // requests of operations without an answer
+};
+
+// How the way between a client and a node is disturbed right now. Counts, since faults overlap.
+struct path_trouble {
+    int blocked_up = 0;
+    int blocked_down = 0;
+    int slow = 0;
+    int tiny_writes = 0;
+    int refuse = 0;
+    int ignore = 0;
+    int no_name = 0;
+    int tls = 0;
+    engine::connect_failure tls_kind = engine::connect_failure::tls_untrusted;
+};
+
+// The network: latency, loss, partitions, partial writes, connects that fail. It carries bytes
+// between clients and the cluster's connections, in order and never twice, as TCP does.
+class network {
+public:
+    explicit network(world& owner);
+
+    // --- for a client's driver ---
+    void connect(std::uint32_t client, const engine::connect_action& action);
+    void close(std::uint32_t client, engine::connection_id id);
+    void flush(std::uint32_t client, engine::connection_id id);
+
+    // --- events ---
+    void on_connect_done(std::uint32_t index);
+    void on_deliver_up(std::uint32_t index);
+    void on_deliver_down(std::uint32_t index);
+    void on_write_more(std::uint32_t index);
+    void on_report_written(std::uint32_t index);
+    void on_report_closed(std::uint32_t index);
+    void on_server_timer(std::uint32_t index);
+
+    // --- faults ---
+    path_trouble& path(std::uint32_t client, std::uint32_t node) {
+        return paths_[client * node_count_ + node];
+    }
+    // Lets what waited pass.
+    void resume(std::uint32_t client, std::uint32_t node);
+    void reset(std::uint32_t client, std::uint32_t node, bool is_lossy);
+    void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
+    // Calls those connections of the cluster that have something to say by themselves.
+    void pump_wakeups();
+
+    // --- looking in ---
+    sim_link& link(std::uint32_t index) { return *links_[index]; }
+    std::size_t link_count() const noexcept { return links_.size(); }
+    // no_link if there is none of that name.
+    std::uint32_t find(std::uint32_t client, std::uint64_t connection) const noexcept;
+    std::size_t open_count(std::uint32_t client) const noexcept;
+    bool is_connecting(std::uint32_t client) const noexcept;
+
+private:
+    duration draw_latency(sim_link& link);
+    void write(std::uint32_t index);
+    void mark_requests(sim_link& link, base::byte_view bytes);
+    void send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
+    void send_down(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
+    void after_server(std::uint32_t index, std::vector<std::byte>&& out);
+    void mark_answers(sim_link& link, base::byte_view bytes);
+    void drop_server(std::uint32_t index);
+    void end_client_side(std::uint32_t index, engine::close_reason reason);
+    void hand_over(std::uint32_t index, std::vector<std::byte>& bytes);
+    bool is_postponed(std::uint32_t index, event_kind kind);
+    std::vector<std::byte> take_buffer();
+    void give_buffer(std::vector<std::byte>&& buffer);
+
+    world& world_;
+    std::size_t node_count_;
+    std::vector<std::unique_ptr<sim_link>> links_;
+    std::vector<path_trouble> paths_;
+    std::vector<std::vector<std::uint32_t>> by_connection_;  // client, connection id -> link
+    std::vector<std::uint32_t> by_server_;                   // cluster's connection id -> link
+    std::vector<std::vector<std::byte>> buffers_;
+    std::vector<sandbox::connection_id> woken_;
+};
+
+}  // namespace reprise::sim

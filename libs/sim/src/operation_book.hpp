@@ -1,0 +1,158 @@
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/ids.hpp>
+#include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/request_strategy.hpp>
+#include <reprise/sim/scenario.hpp>
+#include <reprise/wire/configuration_revision.hpp>
+#include <reprise/wire/ids.hpp>
+
+namespace reprise::sim {
+
+inline constexpr std::uint32_t no_link = 0xffff'ffffU;
+
+// One request of an operation, as the network saw it.
+struct sent_request {
+    std::uint32_t link = no_link;
+    std::uint32_t opaque = 0;
+    time_point sent{};
+    bool is_answered = false;  // the answer was handed to the client
+    bool is_unsent = false;    // the driver reported that it surely never left
+    bool is_lost = false;      // the connection ended before an answer
+    bool is_decided = false;   // the client has decided what follows from its end
+    std::uint16_t status = 0;  // of the answer
+    std::uint64_t cas = 0;     // of the answer
+    time_point answered{};
+};
+
+struct decision_note {
+    duration offset{};
+    duration delay{};
+    engine::retry_reason reason{};
+    engine::attempt_stage stage{};
+    std::uint16_t status = 0;
+    std::uint32_t attempt = 0;
+    bool is_retried = false;
+};
+
+// Everything that is known about one operation of a run.
+struct operation_record {
+    planned_operation plan{};
+    std::uint32_t number = 0;
+    bool is_idempotent = false;
+    bool is_started = false;
+    bool is_final_round = false;  // started after all faults had ended
+    bool is_canceled = false;     // by its caller, or by closing the client
+    std::uint32_t calls = 0;      // of its completion
+    engine::operation_id id{};
+    time_point started{};
+    time_point deadline{};
+    std::any name{};  // its number, for strategies
+
+    sent_request last{};
+    std::uint32_t sent_count = 0;
+    std::uint32_t retries = 0;
+    std::vector<decision_note> decisions{};
+
+    // The question put to its strategy since the last decision.
+    bool is_asked = false;
+    bool has_strategy_failed = false;
+    engine::retry_reason asked_reason{};
+    std::optional<engine::retry_action> answer{};
+    std::uint32_t cost = 0;  // milli-units that the last retry was charged
+
+    // Waiting for a retry.
+    bool is_backing_off = false;
+    time_point decided{};
+    time_point due{};
+
+    // Where it went last: by which map, if there can be only one, and by which half of it.
+    std::optional<wire::configuration_revision> revision{};
+    bool went_forward = false;
+    // The client's map when it was started, or when a retry was decided last.
+    std::optional<wire::configuration_revision> revision_decided{};
+
+    bool is_success_told = false;  // its strategy heard of the success
+    bool was_lied_to = false;      // a fault rule answered a success that never was
+    std::optional<std::uint64_t> counter{};  // what the server made of the counter
+
+    // Answers with one status in a row.
+    std::uint16_t status_last = 0;
+    std::uint32_t status_count = 0;
+};
+
+// Operations by number. Records never move.
+class operation_book {
+public:
+    operation_record& add(const planned_operation& plan) {
+        operation_record& made = records_.emplace_back();
+        made.plan = plan;
+        made.number = static_cast<std::uint32_t>(records_.size() - 1);
+        made.is_idempotent = engine::is_idempotent(plan.kind);
+        made.name = made.number;
+        return made;
+    }
+    operation_record& at(std::uint32_t number) { return records_[number]; }
+    const operation_record& at(std::uint32_t number) const { return records_[number]; }
+    [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+    std::deque<operation_record>& all() noexcept { return records_; }
+
+private:
+    std::deque<operation_record> records_;
+};
+
+// What a document is used for.
+enum class document_kind : std::uint8_t { plain, counter, text, list };
+
+constexpr document_kind document_kind_of(std::uint16_t key) noexcept {
+    return static_cast<document_kind>(key % 4);
+}
+
+// What operation number `number` writes. A stamp that no other operation writes, so that a reader
+// knows whose value it sees.
+inline std::string stamp_of(std::uint32_t number) {
+    return std::to_string(number) + ';';
+}
+
+// The whole value of an upsert, insert or replace; the piece of an append or prepend; the element
+// that mutate_in pushes to the end of the list `list_path` (document and list are made if missing).
+//
+//   plain    "17;", sometimes with a tail of '-' to make it long
+//   counter  a number as text
+//   text     "17;": appends and prepends add further stamps
+//   list     {"l":[17]}; the element of mutate_in is 17
+inline constexpr std::string_view list_path = "l";
+
+inline std::string value_of(const planned_operation& plan, std::uint32_t number) {
+    const bool is_whole = plan.kind == engine::operation_kind::upsert ||
+                          plan.kind == engine::operation_kind::insert ||
+                          plan.kind == engine::operation_kind::replace;
+    switch (document_kind_of(plan.key)) {
+        case document_kind::plain:
+            return number % 8 == 7 ? stamp_of(number) + std::string(40 * (number % 64), '-')
+                                   : stamp_of(number);
+        case document_kind::counter:
+            return std::to_string(1000 + number);
+        case document_kind::text:
+            return stamp_of(number);
+        case document_kind::list:
+            return is_whole ? "{\"l\":[" + std::to_string(number) + "]}" : std::to_string(number);
+    }
+    return {};
+}
+
+// By how much increment and decrement change a counter, and what they make of a missing one.
+constexpr std::uint64_t delta_of(std::uint32_t number) noexcept {
+    return 1 + number % 7;
+}
+inline constexpr std::uint64_t counter_initial = 500;
+
+}  // namespace reprise::sim

@@ -1,0 +1,190 @@
+#include <reprise/sim/shrink.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace reprise::sim {
+
+namespace {
+
+// Tries changes of a failing scenario and keeps those under which the same checker complains.
+class shrinker {
+public:
+    shrinker(const scenario& plan, std::size_t run_count_max)
+        : best_{plan, run_scenario(plan), 1}, run_count_max_(run_count_max) {
+        if (!best_.report.findings.empty()) {
+            wanted_ = best_.report.findings.front().what;
+        }
+    }
+
+    [[nodiscard]] bool fails() const noexcept { return !best_.report.findings.empty(); }
+
+    // True if the changed scenario still fails alike; it is the best one then.
+    bool attempt(scenario&& changed) {
+        if (best_.run_count >= run_count_max_) {
+            return false;
+        }
+        ++best_.run_count;
+        run_report report = run_scenario(changed);
+        const bool is_same = std::ranges::any_of(
+            report.findings, [this](const finding& each) { return each.what == wanted_; });
+        if (is_same) {
+            best_.plan = std::move(changed);
+            best_.report = std::move(report);
+        }
+        return is_same;
+    }
+    // Changes a copy; false if nothing came of it.
+    bool attempt_with(const std::function<void(scenario&)>& change) {
+        scenario changed = best_.plan;
+        change(changed);
+        return attempt(std::move(changed));
+    }
+
+    // Leaves out runs of elements: all, halves, quarters, ..., single ones.
+    template <class Element>
+    void drop(std::vector<Element> scenario::* list) {
+        std::size_t size = (best_.plan.*list).size();
+        while (size > 0 && best_.run_count < run_count_max_) {
+            for (std::size_t first = 0; first < (best_.plan.*list).size();) {
+                scenario changed = best_.plan;
+                std::vector<Element>& elements = changed.*list;
+                const std::size_t last = std::min(first + size, elements.size());
+                elements.erase(
+                    elements.begin() + static_cast<std::ptrdiff_t>(first),
+                    elements.begin() + static_cast<std::ptrdiff_t>(last));
+                if (!attempt(std::move(changed))) {
+                    first += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    // What follows the finding does not matter.
+    void cut_end() {
+        const duration end = best_.report.findings.front().at;
+        attempt_with([end](scenario& plan) {
+            std::erase_if(plan.operations, [end](const auto& each) { return each.at > end; });
+            std::erase_if(plan.faults, [end](const auto& each) { return each.at > end; });
+        });
+    }
+    // The clients after it move up.
+    bool drop_client(std::size_t number) {
+        return attempt_with([number](scenario& plan) {
+            plan.clients.erase(plan.clients.begin() + static_cast<std::ptrdiff_t>(number));
+            const auto is_its = [number](const auto& each) { return each.client == number; };
+            std::erase_if(plan.operations, is_its);
+            std::erase_if(plan.faults, is_its);
+            const auto move_up = [number](auto& each) {
+                if (each.client > number) {
+                    --each.client;
+                }
+            };
+            std::ranges::for_each(plan.operations, move_up);
+            std::ranges::for_each(plan.faults, move_up);
+        });
+    }
+    void drop_clients() {
+        for (std::size_t number = best_.plan.clients.size(); number > 0; --number) {
+            if (best_.plan.clients.size() > 1) {
+                drop_client(number - 1);
+            }
+        }
+    }
+    void drop_spare_nodes() {
+        if (best_.plan.spare_node_count != 0) {
+            attempt_with([](scenario& plan) { plan.spare_node_count = 0; });
+        }
+    }
+    void shorten_faults() {
+        for (std::size_t index = 0; index < best_.plan.faults.size(); ++index) {
+            while (best_.plan.faults[index].length > std::chrono::milliseconds{1} &&
+                   attempt_with([index](scenario& plan) { plan.faults[index].length /= 2; })) {
+            }
+        }
+    }
+    void simplify_network() {
+        attempt_with([](scenario& plan) {
+            plan.network.tail = 0;
+            plan.network.split = 0;
+            plan.network.slow_report = 0;
+        });
+        attempt_with([](scenario& plan) { plan.network.jitter = duration::zero(); });
+        attempt_with([](scenario& plan) { plan.network.send_room = std::size_t{256} * 1024; });
+    }
+    void simplify_clients() {
+        const planned_client usual;
+        for (std::size_t index = 0; index < best_.plan.clients.size(); ++index) {
+            const auto set = [this, index](auto member, auto value) {
+                if (best_.plan.clients[index].*member != value) {
+                    attempt_with([&](scenario& plan) { plan.clients[index].*member = value; });
+                }
+            };
+            if (best_.plan.clients[index].breaker) {
+                attempt_with([index](scenario& plan) { plan.clients[index].breaker.reset(); });
+            }
+            set(&planned_client::not_my_vbucket_delay, std::optional<duration>{});
+            set(&planned_client::budget_units, 0.0);
+            set(&planned_client::uses_srv, false);
+            set(&planned_client::hello_last, false);
+            set(&planned_client::has_compression, false);
+            set(&planned_client::uses_scram, false);
+            set(&planned_client::uses_bearer, false);
+            if (!best_.plan.clients[index].uses_bearer) {  // a token needs TLS
+                set(&planned_client::uses_tls, false);
+            }
+            set(&planned_client::connections_per_node, usual.connections_per_node);
+            set(&planned_client::pipeline_credit, usual.pipeline_credit);
+            set(&planned_client::parked_count_max, usual.parked_count_max);
+            set(&planned_client::ready_count_max, usual.ready_count_max);
+            set(&planned_client::write_size_max, usual.write_size_max);
+            set(&planned_client::strategy, strategy_choice::terminal_error);
+        }
+    }
+    void simplify_operations() {
+        for (std::size_t index = 0; index < best_.plan.operations.size(); ++index) {
+            const auto set = [this, index](auto member, auto value) {
+                if (best_.plan.operations[index].*member != value) {
+                    attempt_with([&](scenario& plan) { plan.operations[index].*member = value; });
+                }
+            };
+            set(&planned_operation::strategy, std::optional<strategy_choice>{});
+            set(&planned_operation::cancel_after, duration::zero());
+            set(&planned_operation::timeout, duration::zero());
+            set(&planned_operation::durability, std::uint8_t{0});
+            set(&planned_operation::collection, std::uint8_t{0});
+        }
+    }
+
+    shrunk_scenario take() { return std::move(best_); }
+
+private:
+    shrunk_scenario best_;
+    std::size_t run_count_max_;
+    checker wanted_{};
+};
+
+}  // namespace
+
+shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max) {
+    shrinker at_work(plan, run_count_max);
+    if (!at_work.fails()) {
+        return at_work.take();
+    }
+    at_work.cut_end();
+    at_work.drop(&scenario::faults);
+    at_work.drop(&scenario::operations);
+    at_work.drop_clients();
+    at_work.drop_spare_nodes();
+    at_work.shorten_faults();
+    at_work.simplify_network();
+    at_work.simplify_clients();
+    // Few are left as a rule; then they are worth a closer look.
+    at_work.simplify_operations();
+    at_work.drop(&scenario::faults);
+    return at_work.take();
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/retry/token_bucket.hpp>
+
+#include "operation_book.hpp"
+#include "strategies.hpp"
+
+namespace reprise::sim {
+
+class world;
+
+// Drives one engine as a socket driver would: obeys its actions, tells it the time, hands over
+// operations. One turn for each event.
+class sim_client {
+public:
+    sim_client(world& owner, std::uint32_t number);
+    ~sim_client();
+    sim_client(const sim_client&) = delete;
+    sim_client& operator=(const sim_client&) = delete;
+
+    engine::client_engine& engine() noexcept { return *engine_; }
+    const planned_client& plan() const noexcept { return plan_; }
+
+    void start(operation_record& record);
+    void cancel(operation_record& record);
+    void close();
+    void on_timer();
+    // Its thread stands still: the timer fires when it goes on.
+    void wait_for_timer(time_point now) {
+        armed_for_ = armed_for_ == now ? std::optional(stalled_until) : armed_for_;
+    }
+    void on_wake();
+    void on_name_found();
+    void on_strategy_answer(std::uint64_t question);
+    // Obeys until there is nothing left to do at this time, then arms the timer.
+    void turn();
+    void destroy();
+    void wake_later();
+
+    // The number of the operation behind an engine's id; the one being started if it is new.
+    std::uint32_t number_of(std::uint64_t id) noexcept;
+
+    bool is_closed() const noexcept { return is_closed_; }
+    time_point stalled_until{};  // its thread does nothing before
+    std::uint64_t client_id = 0;  // as said in HELLO; 0 until the first request
+    std::shared_ptr<token_bucket> bucket;
+    std::uint32_t open_count = 0;  // operations started and not completed
+
+private:
+    engine::engine_options make_options();
+    engine::operation_request make_request(operation_record& record);
+    void fill_write(engine::operation_request& request, const operation_record& record) const;
+    void obey(const engine::driver_action& action);
+    void on_done(std::uint32_t number, engine::operation_result&& result);
+    engine::keyspace_id keyspace(std::uint8_t collection);
+
+    world& world_;
+    const planned_client& plan_;
+    std::uint32_t number_;
+    bool is_closed_ = false;
+    bool is_wake_planned_ = false;
+    std::vector<std::shared_ptr<observed_strategy>> strategies_;
+    std::unique_ptr<engine::client_engine> engine_;
+    engine::action_list actions_;
+    std::optional<time_point> armed_for_;
+    engine::resolution_id resolution_{};  // the question the name service works on
+    std::vector<engine::keyspace_id> keyspaces_;
+    struct slot_name {
+        std::uint64_t id = 0;
+        std::uint32_t number = 0;
+    };
+    std::vector<slot_name> names_;  // by the engine's slot
+    std::uint32_t starting_ = 0;
+    std::vector<std::uint64_t> cas_;  // newest seen, by collection and key
+};
+
+}  // namespace reprise::sim

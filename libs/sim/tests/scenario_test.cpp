@@ -1,0 +1,175 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+
+#include <reprise/sim/finding.hpp>
+#include <reprise/sim/scenario.hpp>
+
+namespace reprise::sim {
+namespace scenario_tests {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace scenario_tests
+
+using namespace scenario_tests;
+
+TEST(scenario, the_same_seed_and_profile_draw_the_same_scenario) {
+    for (const profile& each : all_profiles()) {
+        const scenario first = draw_scenario(7, each);
+        const scenario second = draw_scenario(7, each);
+        EXPECT_EQ(to_string(first, 100000), to_string(second, 100000)) << each.name;
+    }
+    EXPECT_NE(
+        to_string(draw_scenario(7, *find_profile("quick")), 1000),
+        to_string(draw_scenario(8, *find_profile("quick")), 1000));
+}
+
+TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
+    EXPECT_EQ(find_profile("no such profile"), nullptr);
+    for (const profile& each : all_profiles()) {
+        ASSERT_EQ(find_profile(each.name), &each);
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const scenario drawn = draw_scenario(seed, each);
+            EXPECT_GE(drawn.operations.size(), each.operation_count_min) << each.name;
+            EXPECT_LE(drawn.operations.size(), each.operation_count_max) << each.name;
+            EXPECT_LE(drawn.faults.size(), each.fault_count_max) << each.name;
+        }
+    }
+}
+
+TEST(scenario, what_is_drawn_can_be_run) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        const scenario drawn = draw_scenario(seed, *find_profile("quick"));
+        ASSERT_GE(drawn.node_count, 1U);
+        EXPECT_LT(drawn.replica_count, drawn.node_count);
+        ASSERT_FALSE(drawn.clients.empty());
+        duration before{};
+        for (const planned_operation& each : drawn.operations) {
+            EXPECT_LE(before, each.at);
+            EXPECT_LE(each.at, drawn.span);
+            EXPECT_LT(each.client, drawn.clients.size());
+            EXPECT_LE(each.collection, 2);
+            before = each.at;
+        }
+        for (const planned_fault& each : drawn.faults) {
+            EXPECT_LE(each.at + each.length, drawn.span);
+            EXPECT_LT(each.client, drawn.clients.size());
+            EXPECT_LT(each.node, drawn.node_slots());
+        }
+        for (const planned_client& each : drawn.clients) {
+            EXPECT_TRUE(!each.uses_bearer || each.uses_tls) << "a token is sent over TLS only";
+        }
+    }
+}
+
+TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
+    std::set<fault_kind> faults;
+    std::set<engine::operation_kind> operations;
+    std::set<strategy_choice> strategies;
+    std::set<int> durabilities;
+    bool has_budget = false;
+    bool has_breaker = false;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        const scenario drawn = draw_scenario(seed, *find_profile("swarm"));
+        for (const planned_fault& each : drawn.faults) {
+            faults.insert(each.kind);
+        }
+        for (const planned_operation& each : drawn.operations) {
+            operations.insert(each.kind);
+            durabilities.insert(each.durability);
+        }
+        for (const planned_client& each : drawn.clients) {
+            strategies.insert(each.strategy);
+            has_budget = has_budget || each.budget_units > 0;
+            has_breaker = has_breaker || each.breaker.has_value();
+        }
+    }
+    EXPECT_EQ(faults.size(), fault_kind_count);
+    EXPECT_EQ(operations.size(), 18U);
+    EXPECT_EQ(strategies.size(), strategy_choice_count);
+    EXPECT_EQ(durabilities.size(), 4U);
+    EXPECT_TRUE(has_budget);
+    EXPECT_TRUE(has_breaker);
+}
+
+TEST(scenario, a_profile_draws_faults_of_its_groups_only) {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        for (const planned_fault& each : draw_scenario(seed, *find_profile("network")).faults) {
+            EXPECT_LE(each.kind, fault_kind::fail_tls) << to_string(each.kind);
+        }
+        for (const planned_fault& each : draw_scenario(seed, *find_profile("servers")).faults) {
+            EXPECT_GT(each.kind, fault_kind::fail_tls) << to_string(each.kind);
+            EXPECT_LT(each.kind, fault_kind::stall_client) << to_string(each.kind);
+        }
+        EXPECT_TRUE(draw_scenario(seed, *find_profile("calm")).faults.empty());
+    }
+}
+
+TEST(scenario, everything_has_a_name_of_its_own) {
+    std::set<std::string_view> names;
+    for (std::size_t index = 0; index < fault_kind_count; ++index) {
+        names.insert(to_string(static_cast<fault_kind>(index)));
+    }
+    EXPECT_EQ(names.size(), fault_kind_count);
+    EXPECT_EQ(to_string(fault_kind::spoil_answers), "spoil_answers");
+    EXPECT_EQ(to_string(fault_kind::hide_service), "hide_service");
+    EXPECT_EQ(to_string(fault_kind::close_client), "close_client");
+    EXPECT_EQ(to_string(static_cast<fault_kind>(200)), "unknown");
+    names.clear();
+    for (std::size_t index = 0; index < strategy_choice_count; ++index) {
+        names.insert(to_string(static_cast<strategy_choice>(index)));
+    }
+    EXPECT_EQ(names.size(), strategy_choice_count);
+    names.clear();
+    for (std::size_t index = 0; index < checker_count; ++index) {
+        names.insert(to_string(static_cast<checker>(index)));
+    }
+    EXPECT_EQ(names.size(), checker_count);
+    EXPECT_EQ(to_string(checker::progress), "progress");
+}
+
+TEST(scenario, its_text_says_what_happens_when_and_to_whom) {
+    scenario plan;
+    plan.seed = 12;
+    plan.profile = "by hand";
+    plan.node_count = 2;
+    plan.span = milliseconds{250};
+    plan.clients.emplace_back();
+    plan.clients[0].kv_timeout = microseconds{1500};
+    plan.clients[0].pipeline_credit = 8;
+    plan.faults.push_back({fault_kind::freeze_node, milliseconds{1}, milliseconds{20}, 1, 0, 99});
+    planned_operation operation;
+    operation.at = microseconds{1204};
+    operation.kind = engine::operation_kind::upsert;
+    operation.key = 4;
+    operation.collection = 2;
+    operation.durability = 1;
+    plan.operations.push_back(operation);
+
+    const std::string text = to_string(plan);
+    EXPECT_TRUE(contains(text, "seed 12, profile by hand, 250 ms\n"));
+    EXPECT_TRUE(contains(text, "cluster: 2 nodes, 0 replicas, 16 vbuckets\n"));
+    EXPECT_TRUE(contains(text, "timeouts 1.5 ms"));
+    EXPECT_TRUE(contains(text, ", credit 8, certificate"));
+    EXPECT_TRUE(
+        contains(text, "fault: +1 ms freeze_node for 20 ms, node 1, client 0, detail 99\n"));
+    EXPECT_TRUE(contains(text, "operation 0: +1.204 ms client 0 upsert key 4 in c2, majority\n"));
+    EXPECT_TRUE(contains(to_string(plan, 0), "1 operation: upsert 1\n"));
+}
+
+TEST(finding, its_text_begins_with_the_time_and_the_checker) {
+    finding found{checker::ledger, microseconds{1204}, 17, "told applied"};
+    EXPECT_EQ(to_string(found), "+1.204 ms ledger, operation 17: told applied");
+    found = {checker::leak, std::chrono::seconds{3}, std::nullopt, "two connections"};
+    EXPECT_EQ(to_string(found), "+3 s leak: two connections");
+}
+
+}  // namespace reprise::sim

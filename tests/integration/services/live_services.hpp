@@ -1,0 +1,110 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/sandbox/services.hpp>
+
+#include "../client/live_cluster.hpp"
+
+// A cluster with all HTTP services on real sockets, and what tests ask it.
+
+namespace live_services {
+
+using namespace live;
+using couchbase::errc;
+using couchbase::retry_reason;
+using reprise::wire::service;
+
+inline sandbox::server_options service_options() {
+    auto options = small_options();
+    options.services = {service::views, service::query, service::search, service::analytics};
+    return options;
+}
+
+inline std::unique_ptr<sandbox::embedded_cluster> start_services() {
+    return start(service_options());
+}
+
+// The first `count` requests to this service; the rest are served.
+inline sandbox::service_fault_rule disturb(
+    service where, sandbox::service_fault_effect effect, std::uint64_t count = 1) {
+    sandbox::service_fault_rule rule;
+    rule.service = where;
+    rule.limit = count;
+    rule.effect = std::move(effect);
+    return rule;
+}
+
+inline void add_rule(sandbox::embedded_cluster& server, const sandbox::service_fault_rule& rule) {
+    server.with_cluster([&](sandbox::cluster& at) { at.services().faults().add(rule); });
+}
+
+// What query and analytics say when a statement fails.
+inline sandbox::service_fault_answer query_error(
+    int code, const std::string& message, bool is_retry_advised = false) {
+    return {
+        200,
+        {},
+        R"({"results":[],"errors":[{"code":)" + std::to_string(code) + R"(,"msg":")" + message +
+            R"(")" + (is_retry_advised ? R"(,"retry":true)" : "") +
+            R"(}],"status":"fatal","metrics":{}})"};
+}
+
+// How often a request with this context id was seen, and how often it changed something.
+inline std::pair<std::size_t, std::size_t> seen(
+    sandbox::embedded_cluster& server, const std::string& context_id) {
+    std::pair<std::size_t, std::size_t> counts;
+    server.with_cluster([&](sandbox::cluster& at) {
+        sandbox::service_audit_filter filter;
+        filter.context_id = context_id;
+        counts.first = at.services().audit().count(filter);
+        filter.is_applied = true;
+        counts.second = at.services().audit().count(filter);
+    });
+    return counts;
+}
+
+// All requests to a service.
+inline std::size_t requests_to(sandbox::embedded_cluster& server, service where) {
+    std::size_t count = 0;
+    server.with_cluster([&](sandbox::cluster& at) {
+        sandbox::service_audit_filter filter;
+        filter.service = where;
+        count = at.services().audit().count(filter);
+    });
+    return count;
+}
+
+// Notes each question and lets the standard strategy answer, or says no.
+class noting_strategy final : public couchbase::terminal_error_strategy {
+public:
+    explicit noting_strategy(bool is_refusing = false) : is_refusing_(is_refusing) {}
+    void retry_after(
+        const couchbase::request_snapshot& request, retry_reason reason,
+        couchbase::retry_sink& sink) override {
+        {
+            const std::scoped_lock lock(mutex_);
+            asked_.emplace_back(request.operation, reason);
+        }
+        if (is_refusing_) {
+            sink.answer(couchbase::retry_action::no());
+        } else {
+            couchbase::terminal_error_strategy::retry_after(request, reason, sink);
+        }
+    }
+    [[nodiscard]] std::vector<std::pair<std::string, retry_reason>> asked() const {
+        const std::scoped_lock lock(mutex_);
+        return asked_;
+    }
+
+private:
+    const bool is_refusing_;
+    mutable std::mutex mutex_;
+    std::vector<std::pair<std::string, retry_reason>> asked_;
+};
+
+}  // namespace live_services

@@ -1,0 +1,199 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "live_services.hpp"
+
+// Analytics, search, views and management, against a server that behaves.
+
+namespace other_services_test {
+
+using namespace live_services;
+using couchbase::json_text;
+
+TEST(analytics, runs_statements_and_streams_rows) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto result = cluster.analytics_query(
+        "SELECT RAW $n + 1", {.readonly = true, .has_priority = true, .named = {{"n", 1}}});
+    ASSERT_TRUE(result) << words(result);
+    EXPECT_EQ(result->rows[0].as<int>().value(), 2);
+    auto stream =
+        cluster.analytics_stream("SELECT RAW n FROM ARRAY_RANGE(0, 3) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    std::string rows;
+    auto row = stream->next();
+    for (; row && *row; row = stream->next()) {
+        rows += (*row)->text();
+    }
+    EXPECT_TRUE(row) << words(row);
+    EXPECT_EQ(rows, "012");
+    const auto failed = cluster.analytics_query("SELEKT", {.readonly = true});
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().service_code(), 24000U) << failed.error();
+}
+
+TEST(search, gives_hits_and_shows_partial_results_as_such) {
+    const auto server = start_services();
+    server->with_cluster([](sandbox::cluster& at) {
+        ASSERT_TRUE(at.services().create_search_index("words", bucket_name));
+    });
+    const auto cluster = connect(*server);
+    ASSERT_TRUE(documents(cluster).upsert("a", json_text{R"({"t":"x"})"}));
+    ASSERT_TRUE(documents(cluster).upsert("b", json_text{R"({"t":"y"})"}));
+    const auto all = cluster.search("words", couchbase::search_query::match_all());
+    ASSERT_TRUE(all) << words(all);
+    EXPECT_EQ(all->rows.size(), 2U);
+    EXPECT_EQ(all->metadata.total_hits, 2U);
+    EXPECT_FALSE(all->metadata.is_partial());
+    const auto one =
+        cluster.search("words", couchbase::search_query::match_all(), {.limit = 1, .skip = 1});
+    ASSERT_TRUE(one) << words(one);
+    EXPECT_EQ(one->rows.size(), 1U);
+
+    add_rule(
+        *server,
+        disturb(
+            service::search,
+            sandbox::service_fault_answer{
+                200,
+                {},
+                R"({"status":{"total":2,"failed":1,"successful":1,"errors":{"p1":"lost"}},)"
+                R"("hits":[{"id":"a"}],"total_hits":1,"max_score":1.0,"took":10})"}));
+    const auto partial = cluster.search("words", couchbase::search_query::match_all());
+    ASSERT_TRUE(partial) << words(partial);
+    EXPECT_TRUE(partial->metadata.is_partial());
+    ASSERT_EQ(partial->metadata.partition_errors.size(), 1U);
+    EXPECT_EQ(partial->metadata.partition_errors[0].second, "lost");
+    const auto missing = cluster.search("nowhere", couchbase::search_query::match_all());
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+}
+
+TEST(views, are_read_page_by_page) {
+    const auto server = start_services();
+    server->with_cluster([](sandbox::cluster& at) {
+        ASSERT_TRUE(at.services().put_view(bucket_name, "design", "all"));
+    });
+    const auto cluster = connect(*server);
+    for (const char* key : {"a", "b", "c", "d", "e"}) {
+        ASSERT_TRUE(documents(cluster).upsert(key, json_text{"1"}));
+    }
+    const auto bucket = cluster.bucket(bucket_name);
+    constexpr std::size_t page_size = 2;
+    std::string ids;
+    couchbase::view_options options{.limit = page_size + 1};
+    while (true) {
+        const auto page = bucket.view_query("design", "all", options);
+        ASSERT_TRUE(page) << words(page);
+        EXPECT_EQ(page->metadata.total_rows, 5U);
+        for (std::size_t i = 0; i < std::min(page->rows.size(), page_size); ++i) {
+            ids += couchbase::parse_view_row(page->rows[i])->id;
+        }
+        if (page->rows.size() <= page_size) {
+            break;
+        }
+        const auto next = couchbase::parse_view_row(page->rows[page_size]);
+        ASSERT_TRUE(next) << words(next);
+        options.start_key = json_text{next->key};
+        options.start_key_doc_id = next->id;
+    }
+    EXPECT_EQ(ids, "abcde");
+    const auto one = bucket.view_query("design", "all", {.key = "c"});
+    ASSERT_TRUE(one) << words(one);
+    EXPECT_EQ(one->rows.size(), 1U);
+    auto stream = bucket.view_stream("design", "all");
+    ASSERT_TRUE(stream) << words(stream);
+    EXPECT_TRUE(stream->next());
+}
+
+TEST(management, buckets_are_made_listed_and_dropped) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto buckets = cluster.buckets();
+    const auto made = buckets.create({.name = "fresh", .ram_quota_mb = 128});
+    ASSERT_TRUE(made) << words(made);
+    const auto again = buckets.create({.name = "fresh", .ram_quota_mb = 128});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code(), errc::bucket_exists) << again.error();
+    const auto listed = buckets.list();
+    ASSERT_TRUE(listed) << words(listed);
+    EXPECT_EQ(listed->size(), 2U);
+    const auto one = buckets.get("fresh");
+    ASSERT_TRUE(one) << words(one);
+    EXPECT_EQ(one->name, "fresh");
+    ASSERT_TRUE(buckets.drop("fresh"));
+    const auto gone = buckets.get("fresh");
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code(), errc::bucket_not_found) << gone.error();
+}
+
+TEST(management, scopes_and_collections_are_made_used_and_dropped) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto bucket = cluster.bucket(bucket_name);
+    const auto at = bucket.collections();
+    ASSERT_TRUE(at.create_scope("s"));
+    const auto made = at.create_collection({.scope = "s", .name = "c"});
+    ASSERT_TRUE(made) << words(made);
+    const auto again = at.create_collection({.scope = "s", .name = "c"});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code(), errc::collection_exists) << again.error();
+    const auto written = bucket.scope("s").collection("c").upsert("k", "v");
+    EXPECT_TRUE(written) << words(written);
+    const auto listed = at.list();
+    ASSERT_TRUE(listed) << words(listed);
+    const auto found = std::ranges::find(*listed, "s", &couchbase::scope_settings::name);
+    ASSERT_NE(found, listed->end());
+    ASSERT_EQ(found->collections.size(), 1U);
+    EXPECT_EQ(found->collections[0].name, "c");
+    ASSERT_TRUE(at.drop_collection("s", "c"));
+    ASSERT_TRUE(at.drop_scope("s"));
+    const auto missing = at.drop_scope("s");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::scope_not_found) << missing.error();
+}
+
+TEST(management, query_indexes_are_made_listed_and_dropped) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto indexes = cluster.query_indexes();
+    const couchbase::index_target on{.bucket = bucket_name};
+    const auto made = indexes.create({.on = on, .is_primary = true});
+    ASSERT_TRUE(made) << words(made);
+    const auto second = indexes.create({.on = on, .name = "by_name", .keys = {"name"}});
+    ASSERT_TRUE(second) << words(second);
+    const auto again = indexes.create({.on = on, .name = "by_name", .keys = {"name"}});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
+    const auto listed = indexes.list(on);
+    ASSERT_TRUE(listed) << words(listed);
+    ASSERT_EQ(listed->size(), 2U);
+    EXPECT_TRUE((*listed)[0].is_primary);
+    EXPECT_EQ((*listed)[1].name, "by_name");
+    EXPECT_EQ((*listed)[1].state, "online");
+    ASSERT_TRUE(indexes.drop(on, "by_name"));
+    ASSERT_TRUE(indexes.drop(on, ""));
+    const auto missing = indexes.drop(on, "by_name");
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+}
+
+TEST(management, any_request_can_be_made) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto answer = cluster.management_request({.target = "/pools/default/buckets/travel"});
+    ASSERT_TRUE(answer) << words(answer);
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_NE(answer->body.find("travel"), std::string::npos);
+    const auto pinged = cluster.management_request(
+        {.service = couchbase::service_kind::query, .target = "/admin/ping"});
+    EXPECT_TRUE(pinged) << words(pinged);
+    const auto invalid = cluster.management_request({.target = "no slash"});
+    ASSERT_FALSE(invalid);
+    EXPECT_EQ(invalid.error().code(), errc::invalid_argument) << invalid.error();
+}
+
+}  // namespace other_services_test

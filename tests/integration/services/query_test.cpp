@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/use_future.hpp>
+#include <string>
+#include <vector>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_services.hpp"
+
+// Statements as a program runs them, against a server that behaves.
+
+namespace query_test {
+
+using namespace live_services;
+using couchbase::json_text;
+
+TEST(query, rows_and_metadata_come_back) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto result = cluster.query(
+        "SELECT RAW n * 2 FROM ARRAY_RANGE(0, 3) AS n",
+        {.readonly = true, .metrics = true, .client_context_id = "mine"});
+    ASSERT_TRUE(result) << words(result);
+    ASSERT_EQ(result->rows.size(), 3U);
+    std::vector<int> numbers;
+    for (const couchbase::row_view row : result->rows) {
+        numbers.push_back(row.as<int>().value());
+    }
+    EXPECT_EQ(numbers, (std::vector<int>{0, 2, 4}));
+    EXPECT_EQ(result->metadata.status, "success");
+    EXPECT_EQ(result->metadata.client_context_id, "mine");
+    EXPECT_FALSE(result->metadata.request_id.empty());
+    ASSERT_TRUE(result->metadata.metrics);
+    EXPECT_EQ(result->metadata.metrics->result_count, 3U);
+    EXPECT_EQ(result->trace.retry_attempts, 0U);
+}
+
+TEST(query, parameters_go_by_position_and_by_name) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto by_position =
+        cluster.query("SELECT RAW $1 || $2", {.readonly = true, .positional = {"a\"", "b"}});
+    ASSERT_TRUE(by_position) << words(by_position);
+    EXPECT_EQ(by_position->rows[0].as<std::string>().value(), "a\"b");
+    const auto by_name = cluster.query(
+        "SELECT RAW $doc.n", {.readonly = true, .named = {{"doc", json_text{R"({"n":7})"}}}});
+    ASSERT_TRUE(by_name) << words(by_name);
+    EXPECT_EQ(by_name->rows[0].as<int>().value(), 7);
+}
+
+TEST(query, values_that_are_no_json_are_refused_by_name) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto broken = cluster.query("SELECT $x", {.named = {{"x", json_text{"{"}}}});
+    ASSERT_FALSE(broken);
+    EXPECT_NE(broken.error().message().find("x"), std::string::npos) << broken.error();
+    const auto empty = cluster.query("");
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().code(), errc::invalid_argument) << empty.error();
+    EXPECT_EQ(requests_to(*server, service::query), 0U);
+}
+
+TEST(query, a_scope_gives_unqualified_names_their_meaning) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto scope = cluster.bucket(bucket_name).scope("inventory");
+    ASSERT_TRUE(scope.collection("airline").upsert("a", json_text{R"({"name":"x"})"}));
+    const auto found =
+        scope.query(R"(SELECT RAW name FROM airline USE KEYS "a")", {.readonly = true});
+    ASSERT_TRUE(found) << words(found);
+    ASSERT_EQ(found->rows.size(), 1U);
+    EXPECT_EQ(found->rows[0].as<std::string>().value(), "x");
+}
+
+TEST(query, the_services_code_and_words_are_in_the_error) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto failed = cluster.query("SELEKT 1", {.client_context_id = "bad one"});
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), errc::parsing_failure) << failed.error();
+    EXPECT_EQ(failed.error().service_code(), 3000U);
+    EXPECT_EQ(failed.error().info().server_ref, "bad one");
+    EXPECT_FALSE(failed.error().info().server_context.empty());
+    EXPECT_NE(failed.error().message().find("code 3000"), std::string::npos) << failed.error();
+    EXPECT_EQ(seen(*server, "bad one").first, 1U);
+}
+
+TEST(query, statements_write_and_their_writes_can_be_waited_for) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto written = documents(cluster).upsert("k", json_text{R"({"n":1})"});
+    ASSERT_TRUE(written) << words(written);
+    couchbase::mutation_state state;
+    state.add(written->token);
+    ASSERT_EQ(state.tokens.size(), 1U);
+    const auto read = cluster.query(
+        R"(SELECT RAW n FROM travel USE KEYS "k")", {.readonly = true, .consistent_with = state});
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_EQ(read->rows[0].as<int>().value(), 1);
+    const auto changed = cluster.query(R"(UPDATE travel USE KEYS "k" SET n = 2 RETURNING RAW n)");
+    ASSERT_TRUE(changed) << words(changed);
+    EXPECT_EQ(documents(cluster).get("k")->text(), R"({"n":2})");
+}
+
+TEST(query, RH_20_a_prepared_statement_is_prepared_once_and_again_when_the_service_forgot_it) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const couchbase::query_options prepared{.readonly = true, .adhoc = false, .positional = {1}};
+    const auto run = [&] { return cluster.query("SELECT RAW $1 + 1", prepared); };
+    for (int i = 0; i < 3; ++i) {
+        const auto result = run();
+        ASSERT_TRUE(result) << words(result);
+        EXPECT_EQ(result->rows[0].as<int>().value(), 2);
+        EXPECT_EQ(result->trace.retry_attempts, 0U);
+    }
+    EXPECT_EQ(requests_to(*server, service::query), 3U);
+    std::size_t known = 0;
+    server->with_cluster([&](sandbox::cluster& at) {
+        known = at.services().prepared_count();
+        at.services().forget_prepared();
+    });
+    EXPECT_EQ(known, 1U);
+    const auto again = run();
+    ASSERT_TRUE(again) << words(again);
+    EXPECT_EQ(again->trace.retry_attempts, 1U);
+    ASSERT_NE(again->trace.history, nullptr);
+    EXPECT_EQ(requests_to(*server, service::query), 5U);
+}
+
+TEST(query, old_servers_prepare_and_run_in_two_requests) {
+    const auto server = start_services();
+    auto options = app_options();
+    options.enhanced_prepared_statements = false;
+    const auto cluster = connect(*server, options);
+    for (int i = 0; i < 2; ++i) {
+        const auto result = cluster.query("SELECT RAW 5", {.readonly = true, .adhoc = false});
+        ASSERT_TRUE(result) << words(result);
+        ASSERT_EQ(result->rows.size(), 1U);
+        EXPECT_EQ(result->rows[0].as<int>().value(), 5);
+    }
+    EXPECT_EQ(requests_to(*server, service::query), 3U);
+}
+
+TEST(query, a_result_beyond_the_bound_is_an_error_that_says_so) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto result = cluster.query(
+        "SELECT n FROM ARRAY_RANGE(0, 10000) AS n",
+        {.readonly = true, .rows_size_max_bytes = 1000});
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().message().find("rows_size_max_bytes"), std::string::npos)
+        << result.error();
+}
+
+TEST(query, the_token_form_gives_the_same_and_driving_callers_too) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto later = cluster.async_query("SELECT RAW 1", {.readonly = true}, boost::asio::use_future);
+    const auto result = later.get();
+    ASSERT_TRUE(result) << words(result);
+    EXPECT_EQ(result->rows.size(), 1U);
+
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto driven = connect(*server, options);
+    const auto second = driven.query("SELECT RAW 2", {.readonly = true});
+    ASSERT_TRUE(second) << words(second);
+    EXPECT_EQ(second->rows[0].text(), "2");
+}
+
+TEST(query, runs_over_tls) {
+    auto server_options = service_options();
+    server_options.tls.is_enabled = true;
+    const auto server = start(std::move(server_options));
+    auto options = app_options();
+    options.tls.ca_file = server->addresses().ca_path;
+    const auto cluster =
+        couchbase::cluster::connect(server->addresses().connection_string_tls, options);
+    ASSERT_TRUE(cluster) << words(cluster);
+    const auto result =
+        cluster->query("SELECT n FROM ARRAY_RANGE(0, 20000) AS n", {.readonly = true});
+    ASSERT_TRUE(result) << words(result);
+    EXPECT_EQ(result->rows.size(), 20000U);
+}
+
+}  // namespace query_test

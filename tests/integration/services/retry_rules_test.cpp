@@ -1,0 +1,306 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "live_services.hpp"
+
+// Which answers of the HTTP services are tried again: each rule once, end to end, with the server's
+// own count of what it saw.
+
+namespace retry_rules_test {
+
+using namespace live_services;
+using couchbase::json_text;
+
+// One call of each service, so far as it ends: the error, the retries made, the reasons.
+struct ending {
+    std::optional<couchbase::error> failure{};
+    std::uint32_t retry_attempts = 0;
+
+    [[nodiscard]] bool is_ok() const { return !failure; }
+};
+
+template <class Result>
+ending ending_of(const Result& result) {
+    if (!result) {
+        return {result.error(), result.error().retry_attempts()};
+    }
+    return {std::nullopt, result->trace.retry_attempts};
+}
+
+struct call_plan {
+    bool is_readonly = true;
+    std::string context{};
+    std::shared_ptr<couchbase::request_strategy> strategy{};
+};
+
+ending call(const couchbase::cluster& cluster, service where, const call_plan& plan = {}) {
+    const auto timeout = std::optional<reprise::duration>(5s);
+    switch (where) {
+        case service::query:
+            return ending_of(cluster.query(
+                plan.is_readonly ? "SELECT RAW 1"
+                                 : R"(UPSERT INTO travel (KEY, VALUE) VALUES ("w", 1))",
+                {.timeout = timeout,
+                 .readonly = plan.is_readonly,
+                 .client_context_id = plan.context,
+                 .strategy = plan.strategy}));
+        case service::analytics:
+            return ending_of(cluster.analytics_query(
+                "SELECT RAW 1", {.timeout = timeout,
+                                 .readonly = plan.is_readonly,
+                                 .client_context_id = plan.context,
+                                 .strategy = plan.strategy}));
+        case service::search:
+            return ending_of(cluster.search(
+                "words", couchbase::search_query::match_all(),
+                {.timeout = timeout, .strategy = plan.strategy}));
+        case service::views:
+            return ending_of(
+                cluster.bucket(bucket_name)
+                    .view_query("design", "all", {.timeout = timeout, .strategy = plan.strategy}));
+        default:
+            break;
+    }
+    couchbase::management_request request{.target = "/pools/default/buckets"};
+    if (!plan.is_readonly) {
+        request = {
+            .method = "POST",
+            .target = "/pools/default/buckets/travel/scopes",
+            .content_type = "application/x-www-form-urlencoded",
+            .body = "name=fresh"};
+    }
+    return ending_of(
+        cluster.management_request(request, {.timeout = timeout, .strategy = plan.strategy}));
+}
+
+const std::vector<service> all_services = {
+    service::query, service::analytics, service::search, service::views, service::management};
+
+std::unique_ptr<sandbox::embedded_cluster> start_filled() {
+    auto server = start_services();
+    server->with_cluster([](sandbox::cluster& at) {
+        ASSERT_TRUE(at.services().create_search_index("words", bucket_name));
+        ASSERT_TRUE(at.services().put_view(bucket_name, "design", "all"));
+    });
+    return server;
+}
+
+// The ending when the first request of this service is answered so.
+ending disturbed(
+    sandbox::embedded_cluster& server, const couchbase::cluster& cluster, service where,
+    const sandbox::service_fault_effect& effect, const call_plan& plan = {}) {
+    server.with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
+    add_rule(server, disturb(where, effect));
+    return call(cluster, where, plan);
+}
+
+TEST(service_retries, every_service_answers_undisturbed) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    for (const service where : all_services) {
+        const auto ended = call(cluster, where);
+        EXPECT_TRUE(ended.is_ok()) << *ended.failure;
+        EXPECT_EQ(ended.retry_attempts, 0U);
+    }
+}
+
+TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_on_every_service) {
+    const auto server = start_filled();
+    const auto of_client = std::make_shared<noting_strategy>();
+    auto options = app_options();
+    options.strategy = of_client;
+    const auto cluster = connect(*server, options);
+    std::size_t asked = 0;
+    for (const service where : all_services) {
+        const auto ended =
+            disturbed(*server, cluster, where, sandbox::service_fault_close_before{});
+        EXPECT_TRUE(ended.is_ok()) << *ended.failure;
+        EXPECT_EQ(ended.retry_attempts, 1U);
+        ASSERT_EQ(of_client->asked().size(), ++asked);
+        EXPECT_EQ(of_client->asked().back().second, retry_reason::socket_closed_while_in_flight);
+
+        const auto of_call = std::make_shared<noting_strategy>(true);
+        const auto refused = disturbed(
+            *server, cluster, where, sandbox::service_fault_close_before{}, {.strategy = of_call});
+        EXPECT_FALSE(refused.is_ok());
+        EXPECT_EQ(of_call->asked().size(), 1U);
+        EXPECT_EQ(of_client->asked().size(), asked) << "the call's is asked instead";
+    }
+    const auto operations = of_client->asked();
+    ASSERT_EQ(operations.size(), 5U);
+    EXPECT_EQ(operations[0].first, "query");
+    EXPECT_EQ(operations[1].first, "analytics");
+    EXPECT_EQ(operations[2].first, "search");
+    EXPECT_EQ(operations[3].first, "view");
+    EXPECT_EQ(operations[4].first, "management");
+}
+
+TEST(service_retries, RH_18_only_what_is_idempotent_is_sent_again_after_a_close_in_flight) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    for (const service where : all_services) {
+        const auto again = disturbed(
+            *server, cluster, where, sandbox::service_fault_close_after{}, {.context = "read"});
+        EXPECT_TRUE(again.is_ok()) << *again.failure;
+        EXPECT_EQ(again.retry_attempts, 1U);
+    }
+    EXPECT_EQ(seen(*server, "read").first, 4U) << "query and analytics, twice each";
+    for (const service where : {service::query, service::analytics, service::management}) {
+        const auto before = requests_to(*server, where);
+        const auto once = disturbed(
+            *server, cluster, where, sandbox::service_fault_close_after{},
+            {.is_readonly = false, .context = "write"});
+        ASSERT_FALSE(once.is_ok());
+        EXPECT_EQ(once.failure->code(), errc::request_canceled) << *once.failure;
+        EXPECT_TRUE(once.failure->is_ambiguous());
+        EXPECT_EQ(requests_to(*server, where), before + 1);
+    }
+    EXPECT_EQ(seen(*server, "write"), std::pair(std::size_t{2}, std::size_t{1}))
+        << "one statement wrote, once";
+}
+
+TEST(service_retries, RH_20_RH_24_query_errors_by_code_and_text) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto reason_of = [&](int code, const std::string& text) {
+        const auto noting = std::make_shared<noting_strategy>();
+        const auto ended = disturbed(
+            *server, cluster, service::query, query_error(code, text), {.strategy = noting});
+        EXPECT_EQ(ended.is_ok(), !noting->asked().empty()) << code;
+        return noting->asked().empty() ? std::nullopt
+                                       : std::optional(noting->asked().front().second);
+    };
+    for (const int code : {4040, 4050, 4070}) {
+        EXPECT_EQ(reason_of(code, "plan"), retry_reason::query_prepared_statement_failure) << code;
+    }
+    EXPECT_EQ(reason_of(5000, "queryport.indexNotFound"), retry_reason::query_index_not_found);
+    for (const int code : {5000, 4080, 3000, 12009, 1080, 13014, 99999}) {
+        EXPECT_EQ(reason_of(code, "something else"), std::nullopt) << code;
+    }
+}
+
+TEST(service_retries, RH_21_analytics_errors_by_code) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    for (const int code : {23000, 23003, 23007}) {
+        const auto ended =
+            disturbed(*server, cluster, service::analytics, query_error(code, "busy"));
+        EXPECT_TRUE(ended.is_ok()) << *ended.failure;
+        EXPECT_EQ(ended.retry_attempts, 1U) << code;
+    }
+    for (const int code : {24000, 23001, 25000}) {
+        const auto ended = disturbed(*server, cluster, service::analytics, query_error(code, "no"));
+        ASSERT_FALSE(ended.is_ok()) << code;
+        EXPECT_EQ(ended.retry_attempts, 0U) << code;
+        EXPECT_EQ(ended.failure->service_code(), static_cast<std::uint32_t>(code));
+    }
+}
+
+TEST(service_retries, RH_22_a_search_is_retried_after_429_unless_a_limit_is_named) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto busy = disturbed(
+        *server, cluster, service::search,
+        sandbox::service_fault_answer{429, {}, R"({"error":"too many requests","status":"fail"})"});
+    EXPECT_TRUE(busy.is_ok()) << *busy.failure;
+    EXPECT_EQ(busy.retry_attempts, 1U);
+    const auto limited = disturbed(
+        *server, cluster, service::search,
+        sandbox::service_fault_answer{
+            429, {}, R"({"error":"num_queries_per_min limit","status":"fail"})"});
+    ASSERT_FALSE(limited.is_ok());
+    EXPECT_EQ(limited.failure->code(), errc::rate_limited) << *limited.failure;
+    EXPECT_EQ(limited.retry_attempts, 0U);
+}
+
+TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto attempts = [&](int status, const std::string& body) {
+        return disturbed(
+                   *server, cluster, service::views,
+                   sandbox::service_fault_answer{status, {}, body})
+            .retry_attempts;
+    };
+    for (const int status :
+         {300, 301, 302, 303, 307, 401, 408, 409, 412, 416, 417, 501, 502, 503, 504}) {
+        EXPECT_EQ(attempts(status, "{}"), 1U) << status;
+    }
+    EXPECT_EQ(attempts(404, R"({"error":"not_found","reason":"missing"})"), 1U);
+    EXPECT_EQ(attempts(404, R"({"error":"not_found","reason":"deleted"})"), 0U);
+    EXPECT_EQ(attempts(500, R"({"error":"busy"})"), 1U);
+    EXPECT_EQ(attempts(500, R"({"error":"{not_found, missing_named_view}"})"), 0U);
+    EXPECT_EQ(attempts(500, R"({"error":"x","reason":"badarg"})"), 0U);
+    EXPECT_EQ(attempts(400, "{}"), 0U);
+}
+
+TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_gets_one_except_12016) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto asked =
+        disturbed(*server, cluster, service::query, query_error(5999, "later", true));
+    EXPECT_TRUE(asked.is_ok()) << *asked.failure;
+    EXPECT_EQ(asked.retry_attempts, 1U);
+    const auto index =
+        disturbed(*server, cluster, service::query, query_error(12016, "no index", true));
+    ASSERT_FALSE(index.is_ok());
+    EXPECT_EQ(index.retry_attempts, 0U);
+    EXPECT_EQ(index.failure->service_code(), 12016U);
+}
+
+TEST(service_retries, RH_43_retry_after_is_a_floor_under_the_delay) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto ended = disturbed(
+        *server, cluster, service::views,
+        sandbox::service_fault_answer{503, {{"Retry-After", "1"}}, "{}"});
+    EXPECT_TRUE(ended.is_ok()) << *ended.failure;
+    EXPECT_EQ(ended.retry_attempts, 1U);
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
+    // Beyond the deadline it ends there.
+    server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
+    add_rule(*server, disturb(service::query, [] {
+        auto answer = query_error(5999, "later", true);
+        answer.headers = {{"Retry-After", "60"}};
+        return answer;
+    }()));
+    const auto late =
+        cluster.query("SELECT 1", {.timeout = 200ms, .readonly = true, .client_context_id = "cap"});
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code(), errc::unambiguous_timeout) << late.error();
+    EXPECT_EQ(seen(*server, "cap").first, 1U);
+}
+
+TEST(service_retries, timeouts_are_ambiguous_only_for_what_may_have_written) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 2));
+    const auto read = cluster.query("SELECT 1", {.timeout = 100ms, .readonly = true});
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
+    const auto write = cluster.query(
+        R"(UPSERT INTO travel (KEY, VALUE) VALUES ("t", 1))",
+        {.timeout = 100ms, .client_context_id = "late"});
+    ASSERT_FALSE(write);
+    EXPECT_EQ(write.error().code(), errc::ambiguous_timeout) << write.error();
+    EXPECT_TRUE(write.error().is_ambiguous());
+    EXPECT_EQ(seen(*server, "late"), std::pair(std::size_t{1}, std::size_t{1}));
+}
+
+TEST(service_retries, a_service_that_no_node_offers_is_waited_for_until_the_timeout) {
+    auto options = service_options();
+    options.services = {service::query};
+    const auto server = start(std::move(options));
+    const auto cluster = connect(*server);
+    const auto none = cluster.analytics_query("SELECT 1", {.timeout = 200ms, .readonly = true});
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code(), errc::unambiguous_timeout) << none.error();
+    EXPECT_TRUE(none.error().retry_reasons().contains(retry_reason::service_not_available));
+}
+
+}  // namespace retry_rules_test

@@ -1,0 +1,225 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_services.hpp"
+
+// Rows while they come.
+
+namespace row_stream_test {
+
+using namespace live_services;
+namespace asio = boost::asio;
+
+constexpr const char* many_rows = R"(SELECT n, "0123456789012345678901234567890123456789" AS pad )"
+                                  R"(FROM ARRAY_RANGE(0, 300000) AS n)";
+
+// Reads to the end: how many rows came, and how it ended.
+struct reading {
+    std::uint64_t row_count = 0;
+    std::optional<couchbase::error> failure{};
+};
+
+template <class Stream>
+reading read_all(Stream& stream) {
+    reading so_far;
+    while (true) {
+        const auto row = stream.next();
+        if (!row) {
+            so_far.failure = row.error();
+            return so_far;
+        }
+        if (!*row) {
+            return so_far;
+        }
+        ++so_far.row_count;
+    }
+}
+
+TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    constexpr std::size_t bound = 64 * 1024;
+    auto stream = cluster.query_stream(
+        many_rows, {.readonly = true, .metrics = true, .rows_size_max_bytes = bound});
+    ASSERT_TRUE(stream) << words(stream);
+    // While nobody reads, at most the bound and one piece of the network lie here.
+    ASSERT_TRUE(stream->next());
+    EXPECT_FALSE(stream->metadata()) << "not before the end";
+    // A reader that thinks for as long as another call takes to time out: time for all rows to
+    // come, if anybody read them.
+    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
+    ASSERT_FALSE(cluster.analytics_query("SELECT 1", {.timeout = 300ms}));
+    const auto rest = read_all(*stream);
+    EXPECT_FALSE(rest.failure) << *rest.failure;
+    EXPECT_EQ(rest.row_count, 299999U);
+    EXPECT_LE(stream->buffered_size_peak(), 2 * bound);
+    EXPECT_GT(stream->buffered_size_peak(), 0U);
+    const auto metadata = stream->metadata();
+    ASSERT_TRUE(metadata) << words(metadata);
+    EXPECT_EQ(metadata->status, "success");
+    const auto after = stream->next();
+    EXPECT_TRUE(after && !*after) << "the end stays the end";
+}
+
+TEST(row_stream, rows_come_in_order_and_whole) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto stream =
+        cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 50000) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    std::int64_t expected = 0;
+    while (true) {
+        const auto row = stream->next();
+        ASSERT_TRUE(row) << words(row);
+        if (!*row) {
+            break;
+        }
+        ASSERT_EQ((*row)->as<std::int64_t>().value(), expected);
+        ++expected;
+    }
+    EXPECT_EQ(expected, 50000);
+}
+
+TEST(row_stream, what_goes_wrong_is_told_by_the_stream) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto stream = cluster.query_stream("SELEKT");
+    ASSERT_TRUE(stream) << words(stream);
+    const auto row = stream->next();
+    ASSERT_FALSE(row);
+    EXPECT_EQ(row.error().code(), errc::parsing_failure) << row.error();
+    EXPECT_FALSE(stream->next()) << "and it stays so";
+    EXPECT_FALSE(stream->metadata());
+    EXPECT_FALSE(cluster.query_stream("")) << "arguments are checked at once";
+}
+
+TEST(row_stream, RH_45_a_connection_that_breaks_after_rows_were_read_is_an_error_not_a_retry) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::query, sandbox::service_fault_close_mid_body{2'000'000}));
+    auto stream = cluster.query_stream(
+        many_rows, {.readonly = true, .client_context_id = "broken", .rows_size_max_bytes = 4096});
+    ASSERT_TRUE(stream) << words(stream);
+    const auto first = stream->next();
+    ASSERT_TRUE(first && *first) << words(first);
+    const auto rest = read_all(*stream);
+    ASSERT_TRUE(rest.failure);
+    EXPECT_GT(rest.row_count, 1000U);
+    EXPECT_LT(rest.row_count, 299999U);
+    EXPECT_EQ(seen(*server, "broken").first, 1U) << "readonly, and still not sent again";
+}
+
+TEST(row_stream, a_connection_that_breaks_before_any_row_was_read_is_retried) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::query, sandbox::service_fault_close_after_headers{}));
+    auto stream = cluster.query_stream(
+        "SELECT RAW n FROM ARRAY_RANGE(0, 10) AS n",
+        {.readonly = true, .client_context_id = "twice"});
+    ASSERT_TRUE(stream) << words(stream);
+    const auto all = read_all(*stream);
+    EXPECT_FALSE(all.failure) << *all.failure;
+    EXPECT_EQ(all.row_count, 10U);
+    EXPECT_EQ(seen(*server, "twice").first, 2U);
+}
+
+TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_goes_on) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    {
+        auto stream =
+            cluster.query_stream(many_rows, {.readonly = true, .rows_size_max_bytes = 4096});
+        ASSERT_TRUE(stream) << words(stream);
+        ASSERT_TRUE(stream->next());
+    }
+    auto canceled =
+        cluster.query_stream(many_rows, {.readonly = true, .rows_size_max_bytes = 4096});
+    ASSERT_TRUE(canceled) << words(canceled);
+    ASSERT_TRUE(canceled->next());
+    canceled->cancel();
+    const auto rest = read_all(*canceled);
+    ASSERT_TRUE(rest.failure);
+    EXPECT_EQ(rest.failure->code(), errc::request_canceled) << *rest.failure;
+    EXPECT_FALSE(rest.failure->is_ambiguous());
+    const auto next = cluster.query("SELECT RAW 1", {.readonly = true});
+    EXPECT_TRUE(next) << words(next);
+    EXPECT_EQ(cluster.statistics()->operations_open, 0U);
+}
+
+TEST(row_stream, a_reader_slower_than_the_timeout_gets_the_timeout) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto stream = cluster.query_stream(
+        many_rows, {.timeout = 150ms, .readonly = true, .rows_size_max_bytes = 4096});
+    ASSERT_TRUE(stream) << words(stream);
+    ASSERT_TRUE(stream->next());
+    // Waits on another call's deadline, which is later than that of the stream.
+    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
+    const auto later = cluster.analytics_query("SELECT 1", {.timeout = 300ms});
+    ASSERT_FALSE(later);
+    const auto rest = read_all(*stream);
+    ASSERT_TRUE(rest.failure);
+    EXPECT_EQ(rest.failure->code(), errc::unambiguous_timeout) << *rest.failure;
+}
+
+TEST(row_stream, coroutines_read_on_their_own_executor) {
+    const auto server = start_services();
+    asio::io_context context;
+    const auto cluster = couchbase::connect(
+        context.get_executor(), server->addresses().connection_string, app_options());
+    ASSERT_TRUE(cluster) << words(cluster);
+    auto stream =
+        cluster->query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 5000) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    auto work = [&]() -> asio::awaitable<int> {
+        int count = 0;
+        while (true) {
+            const auto row = co_await stream->async_next(asio::use_awaitable);
+            if (!row || !*row) {
+                cluster->close();
+                co_return row ? count : -1;
+            }
+            ++count;
+        }
+    };
+    auto counted = asio::co_spawn(context, work(), asio::use_future);
+    context.run();
+    EXPECT_EQ(counted.get(), 5000);
+}
+
+TEST(row_stream, callers_that_drive_read_too) {
+    const auto server = start_services();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto cluster = connect(*server, options);
+    auto stream =
+        cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 5000) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    const auto all = read_all(*stream);
+    EXPECT_FALSE(all.failure) << *all.failure;
+    EXPECT_EQ(all.row_count, 5000U);
+}
+
+TEST(row_stream, the_end_of_the_client_ends_a_stream_that_waits) {
+    const auto server = start_services();
+    auto cluster = std::make_optional(connect(*server));
+    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}));
+    auto stream = cluster->query_stream("SELECT 1", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    auto waiting = stream->async_next(asio::use_future);
+    cluster->close();
+    const auto row = waiting.get();
+    ASSERT_FALSE(row);
+    EXPECT_EQ(row.error().code(), errc::request_canceled) << row.error();
+}
+
+}  // namespace row_stream_test
