@@ -4,7 +4,8 @@
 if(REPRISE_BUILD_TESTS AND NOT REPRISE_SANITIZED)
   set(engine_folder "${PROJECT_SOURCE_DIR}/libs/engine")
   file(GLOB planted_sources CONFIGURE_DEPENDS
-       "${engine_folder}/src/*.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/tests/planted/*_test.cpp")
+       "${engine_folder}/src/*.cpp" "${engine_folder}/tests/planted/*_test.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/planted/*_test.cpp")
   reprise_tests(planted_bugs LABELS sim
     LINK reprise::sim reprise::engine reprise::sandbox reprise::wire reprise::retry reprise::base
     SOURCES ${planted_sources})

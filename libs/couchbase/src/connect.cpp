@@ -136,6 +136,7 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.parked_count_max = from.parked_count_max;
     to.strategy = from.strategy;
     to.retry_budget = from.retry_budget;
+    to.service_retry_budgets = from.service_retry_budgets;
     to.circuit_breaker = from.circuit_breaker;
     to.observer = from.observer;
     to.log = from.log;

@@ -313,6 +313,27 @@ void engine_core::authorize(http::header_list& headers) const {
              : "Bearer " + identity_.bearer_token});
 }
 
+bucket_budget* engine_core::budget_of(wire::service service) noexcept {
+    service_budgets& own = options_.service_retry_budgets;
+    const auto given = [](std::optional<bucket_budget>& budget) {
+        return budget ? &*budget : nullptr;
+    };
+    switch (service) {
+        case wire::service::key_value:
+            return given(own.key_value);
+        case wire::service::query:
+            return given(own.query);
+        case wire::service::analytics:
+            return given(own.analytics);
+        case wire::service::search:
+            return given(own.search);
+        case wire::service::views:
+            return given(own.views);
+        default:
+            return given(own.management);
+    }
+}
+
 // Every way to a configuration of this bucket has failed once.
 bool engine_core::has_given_up(const bucket_state& bucket) const noexcept {
     return !bucket.links.empty() &&

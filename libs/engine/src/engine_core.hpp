@@ -125,7 +125,9 @@ private:
     void wake_silent(wait_list& list, time_point now);
     void on_operation_due(operation_slot& slot, time_point now);
     wait_list& list_for(operation_slot& slot);
-    retry_subject subject_of(operation_slot& slot) const;
+    retry_subject subject_of(operation_slot& slot);
+    // The service's own; null: it draws from the client's.
+    bucket_budget* budget_of(wire::service service) noexcept;
     bucket_state& bucket_of(const operation_slot& slot) const;
 
     // operation_end.cpp: how an operation ends.

@@ -22,6 +22,7 @@ struct named_count {
 };
 
 constexpr std::size_t kv_connections_max = 64;
+constexpr std::size_t http_connections_max = 1024;
 constexpr std::size_t pipeline_credit_max = 65536;
 // Queues grow by what is in them; the limit only keeps sums of counts far from overflow.
 constexpr std::size_t queue_count_max = std::size_t{1} << 30;
@@ -45,6 +46,12 @@ constexpr std::size_t agent_size_limit = 200;
         {"internal_timeout", options.internal_timeout},
         {"probe_after", options.probe_after},
         {"probe_timeout", options.probe_timeout},
+        {"http.query_timeout", options.http.query_timeout},
+        {"http.analytics_timeout", options.http.analytics_timeout},
+        {"http.search_timeout", options.http.search_timeout},
+        {"http.views_timeout", options.http.views_timeout},
+        {"http.management_timeout", options.http.management_timeout},
+        {"http.idle_timeout", options.http.idle_timeout},
     };
     for (const named_duration& each : all) {
         if (each.value <= duration::zero()) {
@@ -86,6 +93,8 @@ constexpr std::size_t agent_size_limit = 200;
         {"write_size_max_bytes", options.write_size_max_bytes, write_size_limit},
         {"parked_count_max", options.parked_count_max, queue_count_max},
         {"ready_count_max", options.ready_count_max, queue_count_max},
+        {"http.connections_per_node_max", options.http.connections_per_node_max,
+         http_connections_max},
     };
     for (const named_count& each : all) {
         if (each.value < 1 || each.value > each.max) {

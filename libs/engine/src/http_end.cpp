@@ -17,6 +17,7 @@ retry_subject http_flow::subject_of(http_slot& slot) const {
     subject.user_data = slot.request.user_data;
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
+    subject.budget = core_.budget_of(slot.request.service);
     subject.ticket = {slot.id.value, slot.decision};
     subject.memory = slot.memory;
     return subject;

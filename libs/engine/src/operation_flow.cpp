@@ -209,7 +209,7 @@ void engine_core::make_ready(operation_slot& slot, kv_connection& connection) {
     request_write(connection);
 }
 
-retry_subject engine_core::subject_of(operation_slot& slot) const {
+retry_subject engine_core::subject_of(operation_slot& slot) {
     retry_subject subject;
     subject.operation = to_string(slot.request.kind);
     subject.is_idempotent = slot.is_idempotent;
@@ -219,6 +219,7 @@ retry_subject engine_core::subject_of(operation_slot& slot) const {
     subject.user_data = slot.request.user_data;
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
+    subject.budget = budget_of(wire::service::key_value);
     subject.ticket = {slot.id().value, slot.decision};
     subject.memory = slot.memory;
     return subject;

@@ -160,12 +160,19 @@ verdict orchestrator::on_answer(
                   : strategy_failed(std::move(cause));
 }
 
+bucket_budget* orchestrator::budget_of(const retry_subject& subject) noexcept {
+    if (subject.budget != nullptr) {
+        return subject.budget;
+    }
+    return budget_ ? &*budget_ : nullptr;
+}
+
 void orchestrator::on_success(
     const retry_subject& subject, std::uint32_t cost, time_point now) noexcept {
-    if (budget_) {
-        budget_->on_success(cost, subject.attempts + 1, now);
+    if (bucket_budget* budget = budget_of(subject)) {
+        budget->on_success(cost, subject.attempts + 1, now);
         if (planted(bug::double_refund)) {
-            budget_->on_success(cost, subject.attempts + 1, now);
+            budget->on_success(cost, subject.attempts + 1, now);
         }
     }
     request_strategy* strategy = subject.strategy != nullptr ? subject.strategy : strategy_.get();
@@ -182,8 +189,8 @@ verdict orchestrator::conclude(
     const bool is_no = !action.delay();
 #endif
     if (is_no) {
-        if (planted(bug::budget_charged_on_refusal) && budget_) {
-            static_cast<void>(budget_->try_pay(describe(failed.own_error), now));
+        if (planted(bug::budget_charged_on_refusal) && budget_of(subject) != nullptr) {
+            static_cast<void>(budget_of(subject)->try_pay(describe(failed.own_error), now));
         }
         return refused(
             action.error() ? action.error() : make_error_code(failed.own_error),
@@ -199,8 +206,8 @@ verdict orchestrator::conclude(
     if (subject.allowance != nullptr && !subject.allowance->try_take()) {
         return refused(failed.own_error, retry_refusal::outer_allowance);
     }
-    if (budget_) {
-        const payment paid = budget_->try_pay(describe(failed.own_error), now);
+    if (bucket_budget* budget = budget_of(subject)) {
+        const payment paid = budget->try_pay(describe(failed.own_error), now);
 #if defined(REPRISE_MUTANT_RH_33)
         const bool is_refused = false;
 #else

@@ -43,6 +43,7 @@ struct retry_subject {
     std::shared_ptr<const std::any> user_data{};
     request_strategy* strategy = nullptr;  // null: the client's
     retry_allowance* allowance = nullptr;
+    bucket_budget* budget = nullptr;  // of its service; null: the client's
     decision_ticket ticket{};
     strategy_memory memory{};
 };
@@ -90,6 +91,8 @@ private:
     verdict schedule(
         duration delay, attempt_stage stage, const retry_subject& subject, std::size_t parked_count,
         time_point now) const;
+
+    bucket_budget* budget_of(const retry_subject& subject) noexcept;
 
     std::shared_ptr<request_strategy> strategy_;
     std::optional<bucket_budget> budget_;

@@ -198,6 +198,25 @@ TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
     EXPECT_EQ(done->result.retry_attempts, 2U);
 }
 
+TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
+    answer_with({status(503)});
+    engine_options options;
+    const auto of_query = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    const auto of_all = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
+    options.retry_budget = bucket_budget(of_all);
+    options.service_retry_budgets.query = bucket_budget(of_query);
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    auto done = driver.start_http(
+        readonly_request("{}", always_retry(retry_reason::query_index_not_found)));
+    driver.advance(1s);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_EQ(done->result.ec, errc::temporary_failure);
+    EXPECT_EQ(done->result.retry_attempts, 2U);
+    EXPECT_EQ(done->result.history->entries.back().refusal, retry_refusal::budget_exhausted);
+    EXPECT_EQ(of_all->level(), 100000);
+}
+
 TEST_F(http_flow, RH_43_a_wish_of_the_server_is_a_floor_under_the_delay) {
     answer_with({status(503), rows()});
     engine_driver driver(cluster_);

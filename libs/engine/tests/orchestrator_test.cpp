@@ -161,6 +161,22 @@ TEST(orchestrator, RH_33_an_empty_budget_refuses_with_the_operations_own_error) 
     EXPECT_EQ(bucket->level(), 1000);
 }
 
+TEST(orchestrator, RH_33_a_service_with_a_budget_of_its_own_leaves_the_clients_alone) {
+    bench with(retry_reason::kv_locked, true);
+    const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 20});
+    const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    with.options.retry_budget = bucket_budget(shared);
+    bucket_budget of_service(own);
+    with.subject.budget = &of_service;
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_EQ(with.decide().refusal, retry_refusal::budget_exhausted);
+    EXPECT_EQ(shared->level(), 20000) << "untouched";
+    with.subject.budget = nullptr;
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_EQ(shared->level(), 15000);
+}
+
 TEST(orchestrator, RH_02_a_strategy_that_throws_or_says_nothing_fails_the_request) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<throwing_strategy>();

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// What the simulation's tests plant (libs/sim/tests/planted) must be in no other build.
+// What tests/planted and the simulation's tests plant must be in no other build.
 
 namespace reprise::engine {
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <planted_bug.hpp>
+
 #include <array>
 #include <cstdio>
 #include <ostream>
@@ -7,8 +9,6 @@
 #include <string_view>
 
 #include <reprise/sim/simulation.hpp>
-
-#include "planted_choice.hpp"
 
 // The simulation against bugs on purpose: drawn scenarios and checkers that know nothing of them
 // find every one within 200 seeds, and find nothing in the same scenarios without it.
@@ -81,8 +81,10 @@ constexpr std::array all_prey{
 static_assert(all_prey.size() == engine::bug_count);
 
 run_report run_with(bug which, const scenario& plan) {
-    const planted_choice choice(which);
-    return run_scenario(plan);
+    engine::chosen_bug = which;
+    run_report report = run_scenario(plan);
+    engine::chosen_bug = bug::none;
+    return report;
 }
 
 class planted_bugs : public ::testing::TestWithParam<prey> {};

@@ -10,6 +10,7 @@
 #include <reprise/engine/attempt_observer.hpp>
 #include <reprise/engine/circuit_breaker_options.hpp>
 #include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -21,6 +22,7 @@ using engine::circuit_breaker_options;
 using engine::decision_record;
 using engine::log_level;
 using engine::log_sink;
+using engine::service_budgets;
 
 // Who moves the client's bytes.
 enum class thread_mode : std::uint8_t {
@@ -86,6 +88,8 @@ struct cluster_options {
     // copies share one bucket, so that several clients, or loops around them, can draw from it.
     // Empty: the operation's own error, with the refusal in its history. Absent: retries are free.
     std::optional<bucket_budget> retry_budget{};
+    // Instead of it, for single services: `.service_retry_budgets = {.query = mine}`.
+    service_budgets service_retry_budgets{};
     // A breaker for each endpoint that stops to answer; absent: none.
     std::optional<circuit_breaker_options> circuit_breaker{};
     // Told of every retry decision and connection; called on the client's thread.

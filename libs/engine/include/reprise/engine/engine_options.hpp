@@ -12,6 +12,7 @@
 #include <reprise/engine/http_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/request_strategy.hpp>
+#include <reprise/engine/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
@@ -82,6 +83,8 @@ struct engine_options {
     std::shared_ptr<request_strategy> strategy{};
     // Retries are paid from it; absent: free. Never charged for reasons that are always retried.
     std::optional<bucket_budget> retry_budget{};
+    // Instead of it, for single services.
+    service_budgets service_retry_budgets{};
     // A breaker for each endpoint; absent: none.
     std::optional<circuit_breaker_options> circuit_breaker{};
     std::shared_ptr<log_sink> log{};

@@ -5,12 +5,10 @@
 
 // Each planted bug about connections, maps and names, seen on the smallest script that shows it.
 
-namespace reprise::sim::testing {
+namespace reprise::engine::testing {
 namespace connection_bugs_tests {
 
 using namespace std::chrono_literals;
-using namespace engine;
-using namespace engine::testing;
 using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
@@ -309,4 +307,4 @@ TEST(planted_connection_bugs, breaker_stuck_half_open) {
     EXPECT_FALSE(seen.with);
 }
 
-}  // namespace reprise::sim::testing
+}  // namespace reprise::engine::testing

@@ -8,12 +8,10 @@
 
 // Each planted bug about decisions and retries, seen on the smallest script that shows it.
 
-namespace reprise::sim::testing {
+namespace reprise::engine::testing {
 namespace decision_bugs_tests {
 
 using namespace std::chrono_literals;
-using namespace engine;
-using namespace engine::testing;
 using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
@@ -383,4 +381,4 @@ TEST(planted_decision_bugs, increment_doubled_on_retry) {
     EXPECT_EQ(seen.with, 2);
 }
 
-}  // namespace reprise::sim::testing
+}  // namespace reprise::engine::testing

@@ -1,14 +1,16 @@
 #pragma once
 
-#include <planted_bug.hpp>
+#include <type_traits>
 
-namespace reprise::sim::testing {
+#include "planted_bug.hpp"
+
+namespace reprise::engine::testing {
 
 // Plants one bug for as long as it lives.
 class planted_choice {
 public:
-    explicit planted_choice(engine::bug which) noexcept { engine::chosen_bug = which; }
-    ~planted_choice() { engine::chosen_bug = engine::bug::none; }
+    explicit planted_choice(bug which) noexcept { chosen_bug = which; }
+    ~planted_choice() { chosen_bug = bug::none; }
     planted_choice(const planted_choice&) = delete;
     planted_choice& operator=(const planted_choice&) = delete;
 };
@@ -21,10 +23,10 @@ struct both_ways {
 };
 
 template <class Observe>
-auto observe_both(engine::bug which, Observe observe) {
+auto observe_both(bug which, Observe observe) {
     const auto without = observe();
     const planted_choice choice(which);
     return both_ways<std::remove_const_t<decltype(without)>>{without, observe()};
 }
 
-}  // namespace reprise::sim::testing
+}  // namespace reprise::engine::testing
