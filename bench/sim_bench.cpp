@@ -83,12 +83,18 @@ private:
     static std::string part_at(std::uintptr_t place) {
         Dl_info found{};
         // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address of code.
-        if (dladdr(reinterpret_cast<void*>(place), &found) == 0 || found.dli_sname == nullptr) {
+        if (dladdr(reinterpret_cast<void*>(place), &found) == 0) {
             return "other";
         }
         const std::string_view file = found.dli_fname;
-        if (file.find("libc.so") != file.npos || file.find("libstdc++") != file.npos) {
+        if (file.find("libcrypto") != file.npos) {
+            return "libcrypto";
+        }
+        if (file.find(".so") != file.npos) {
             return "memory and other system libraries";
+        }
+        if (found.dli_sname == nullptr) {
+            return "other";
         }
         constexpr std::string_view home = "7reprise";
         std::string_view name = found.dli_sname;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Servers and clients that we did not write: our client on CouchbaseMock, the Node.js SDK on our
-sandbox. Prints a table at the end; exits with 1 if a check failed, 3 if a registry was out of reach.
+"""Servers and clients that we did not write: our client on CouchbaseMock, the Node.js and Java
+SDKs on our sandbox. Prints a table at the end; exits with 1 if a check failed, 3 if a registry was
+out of reach.
 
-Versions are pinned here and in tests/interop/node. Downloads are kept in the build directory.
-Everything runs on loopback; the mock, which listens on every address, gets a network namespace of
-its own.
+Versions are pinned here, in tests/interop/node and in tests/interop/java. Downloads are kept in the
+build directory. Everything runs on loopback; the mock, which listens on every address, gets a
+network namespace of its own.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOCK = ("com.couchbase.mock", "CouchbaseMock", "1.5.27")
 NODE = ROOT / "tests" / "interop" / "node"
+JAVA = ROOT / "tests" / "interop" / "java"
 BUCKET, PASSWORD = "default", "secret"
 TRIES = 3
 CLONE_NEWNET = 0x40000000
@@ -183,20 +185,21 @@ def wait_for(path, process):
         time.sleep(0.05)
 
 
+def ours(build, ready, *words):
+    """Our command line on the sandbox that the ready file tells of."""
+    where = json.loads(ready.read_text())["connection_string"]
+    command = [str(build / "bin" / "reprise"), *words, "-c", where, "-u", "app", "--bucket",
+               "travel"]
+    return subprocess.run(command, text=True, capture_output=True, check=False,
+                          env={**os.environ, "REPRISE_PASSWORD": "secret"}, timeout=60)
+
+
 def exchange_documents(build, folder, ready):
     """Documents written by our client are read by the other one, and the other way round."""
-    where = json.loads(ready.read_text())["connection_string"]
-
-    def ours(*words):
-        command = [str(build / "bin" / "reprise"), *words, "-c", where, "-u", "app", "--bucket",
-                   "travel"]
-        return subprocess.run(command, text=True, capture_output=True, check=False,
-                              env={**os.environ, "REPRISE_PASSWORD": "secret"}, timeout=60)
-
-    stored = ours("upsert", "from-reprise", '{"by":"reprise"}')
+    stored = ours(build, ready, "upsert", "from-reprise", '{"by":"reprise"}')
     node = subprocess.run(["node", "exchange.mjs", str(ready)], cwd=folder, text=True,
                           capture_output=True, check=False, timeout=120)
-    read = ours("get", "from-node")
+    read = ours(build, ready, "get", "from-node")
     rows = [("our document is stored", stored.returncode == 0)]
     rows += collect(node.stdout.splitlines())
     rows.append(("we read their document", read.stdout.strip() == '{"by":"node"}'))
@@ -232,7 +235,51 @@ def run_node_on_sandbox(build, work):
         sandbox.wait(20)
 
 
+def java_jars(work):
+    """The folder with the SDK and what it needs; made anew when the pinned version changes."""
+    pom = JAVA / "pom.xml"
+    folder = work / "java"
+    fetched_for = folder / "pom.xml"
+    if not fetched_for.exists() or fetched_for.read_text() != pom.read_text():
+        shutil.rmtree(folder, ignore_errors=True)
+        download("the Java SDK",
+                 ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
+                  "-DincludeScope=runtime", f"-DoutputDirectory={folder}"])
+        shutil.copy(pom, fetched_for)
+    return folder
+
+
+def run_java_on_sandbox(build, work):
+    folder = java_jars(work)
+    ready = work / "ready_java.json"
+    ready.unlink(missing_ok=True)
+    sandbox = subprocess.Popen(
+        [str(build / "bin" / "reprise"), "sandbox", "start", "--nodes", "4", "--bucket", "travel",
+         "--user", "app", "--password", "secret", "--services", "--collection",
+         "inventory.airline", "--ready-file", str(ready)], stdout=subprocess.DEVNULL)
+    try:
+        wait_for(ready, sandbox)
+        stored = ours(build, ready, "upsert", "from-reprise", '{"by":"reprise"}')
+        result = subprocess.run(
+            ["java", "-cp", f"{folder}/*", str(JAVA / "sandbox_interop.java"), str(ready)],
+            text=True, capture_output=True, check=False, timeout=240)
+        print("".join("  " + line + "\n" for line in result.stdout.splitlines()), end="")
+        rows = collect(result.stdout.splitlines())
+        if result.returncode != 0 and all(ok for _, ok in rows):
+            rows.append((f"java ended with {result.returncode}: {result.stderr[-200:]}", False))
+        read = ours(build, ready, "get", "from-java")
+        exchanged = [("our document is stored", stored.returncode == 0),
+                     ("we read their document", read.stdout.strip() == '{"by":"java"}')]
+        for name, is_ok in exchanged:
+            print(f"  check {'ok' if is_ok else 'FAILED'} exchange: {name}")
+        return rows + exchanged
+    finally:
+        sandbox.send_signal(signal.SIGTERM)
+        sandbox.wait(20)
+
+
 PARTS = {"node": ("Node.js SDK on the sandbox", run_node_on_sandbox),
+         "java": ("Java SDK on the sandbox", run_java_on_sandbox),
          "mock": ("our client on CouchbaseMock", run_on_mock)}
 
 

@@ -26,6 +26,12 @@ struct service_request {
 // What the rest of an answer says; errc::decoding_failure if it cannot be read.
 template <class Metadata>
 [[nodiscard]] std::expected<Metadata, error> parse_metadata(std::string_view rest);
+template <>
+std::expected<query_metadata, error> parse_metadata(std::string_view rest);
+template <>
+std::expected<search_metadata, error> parse_metadata(std::string_view rest);
+template <>
+std::expected<view_metadata, error> parse_metadata(std::string_view rest);
 
 // A management request whose parts are known to be right, or why they are not.
 [[nodiscard]] service_work make_call_work(

@@ -202,6 +202,9 @@ bool inspection::is_idle(std::uint32_t client) {
 // VB-06: whoever waited for what has come now is on the wire, unless the pipelines are full. And
 // nobody waits longer than planned. Operations of named collections may wait for an id meanwhile.
 void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection) {
+    if (!is_idle(client)) {
+        return;
+    }
     client_view& view = views_[client];
     const planned_client& plan = world_.plan.clients[client];
     std::erase_if(view.waiting, [this](std::uint32_t number) {
@@ -211,9 +214,6 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
     view.overdue_from = time_point::max();
     for (const std::uint32_t number : view.waiting) {
         view.overdue_from = std::min(view.overdue_from, world_.book.at(number).due);
-    }
-    if (view.waiting.empty() || !is_idle(client)) {
-        return;
     }
     const wire::configuration_revision newest = view.maps.back().revision();
     const time_point stalled = world_.clients[client]->stalled_until;
