@@ -25,8 +25,8 @@ enum class event_kind : std::uint8_t {
     report_closed,     // index: link
     server_timer,      // index: link
     cluster_timer,
-    strategy_answer,   // index: client, extra: number of the question
-    phase,             // index: which one
+    strategy_answer,  // index: client, extra: number of the question
+    phase,            // index: which one
 };
 
 struct event {

@@ -33,14 +33,14 @@ struct sim_link {
     engine::connection_id id{};
     sandbox::node_id node{};
     bool is_tls = false;
-    link_state state = link_state::connecting;  // the client's view
+    link_state state = link_state::connecting;      // the client's view
     std::optional<engine::close_reason> closing{};  // to be reported to the client
     std::optional<sandbox::connection> server{};
     random_stream random{0};
 
     std::deque<packet> up{};
     std::deque<packet> down{};
-    time_point up_last{};    // when the last packet of a direction arrives
+    time_point up_last{};  // when the last packet of a direction arrives
     time_point down_last{};
     std::size_t in_flight_up = 0;  // bytes taken and not yet at the server
     bool is_writing = false;       // more of the outstanding write follows by an event
@@ -64,13 +64,13 @@ struct sim_link {
     std::uint32_t opaque_last = 0;
     std::deque<request_mark> requests{};  // of the outstanding write
     std::deque<answer_mark> answers{};
-    std::uint64_t handed = 0;     // bytes that begin_write has given
-    std::uint64_t taken = 0;      // of these, taken by the operating system
-    std::uint64_t sent_down = 0;  // bytes the server has sent
+    std::uint64_t handed = 0;         // bytes that begin_write has given
+    std::uint64_t taken = 0;          // of these, taken by the operating system
+    std::uint64_t sent_down = 0;      // bytes the server has sent
     std::vector<std::byte> unread{};  // the beginning of an answer of which more must come
     bool is_readable = true;          // so far all the server sent were frames
-    std::uint64_t got_down = 0;   // of these, delivered
-    std::uint32_t on_wire = 0;    // requests of operations without an answer
+    std::uint64_t got_down = 0;       // of these, delivered
+    std::uint32_t on_wire = 0;        // requests of operations without an answer
 };
 
 // How the way between a client and a node is disturbed right now. Counts, since faults overlap.

@@ -80,8 +80,8 @@ struct operation_record {
     // The client's map when it was started, or when a retry was decided last.
     std::optional<wire::configuration_revision> revision_decided{};
 
-    bool is_success_told = false;  // its strategy heard of the success
-    bool was_lied_to = false;      // a fault rule answered a success that never was
+    bool is_success_told = false;            // its strategy heard of the success
+    bool was_lied_to = false;                // a fault rule answered a success that never was
     std::optional<std::uint64_t> counter{};  // what the server made of the counter
 
     // Answers with one status in a row.

@@ -47,7 +47,7 @@ public:
     std::uint32_t number_of(std::uint64_t id) noexcept;
 
     bool is_closed() const noexcept { return is_closed_; }
-    time_point stalled_until{};  // its thread does nothing before
+    time_point stalled_until{};   // its thread does nothing before
     std::uint64_t client_id = 0;  // as said in HELLO; 0 until the first request
     std::shared_ptr<token_bucket> bucket;
     std::uint32_t open_count = 0;  // operations started and not completed
