@@ -20,7 +20,12 @@ using clock = std::chrono::steady_clock;
 constexpr double phase_seconds = 5;
 // New nodes get new numbers, and a cluster has room for 256 of them.
 constexpr std::size_t rebalance_count_max = 200;
+// A sanitizer keeps what was freed, so that memory says nothing there.
+#if defined(REPRISE_SANITIZED)
+constexpr double growth_max_mib = 4096;
+#else
 constexpr double growth_max_mib = 16;
+#endif
 
 [[nodiscard]] double resident_mib() {
     std::ifstream file("/proc/self/statm");

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <reprise/wire/connection_string.hpp>
@@ -206,30 +209,21 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     }
 }
 
-// What the engine takes as it is. The first field that is out of its range.
-std::optional<settings_error> check_http(const engine::http_options& options) {
-    const std::pair<duration, const char*> times[] = {
-        {options.query_timeout, "query_timeout"},
-        {options.analytics_timeout, "analytics_timeout"},
-        {options.search_timeout, "search_timeout"},
-        {options.views_timeout, "view_timeout"},
-        {options.management_timeout, "management_timeout"},
-        {options.idle_timeout, "idle_http_connection_timeout"}};
-    for (const auto& [time, name] : times) {
-        if (time <= duration::zero() || time > engine::duration_option_max) {
-            return settings_error{name, "must be above zero and at most 366 days"};
-        }
-    }
-    if (options.connections_per_node_max == 0 ||
-        options.connections_per_node_max > http_connections_max) {
-        return settings_error{"http_connections_per_node_max", "must be 1 to 1024"};
-    }
-    return std::nullopt;
-}
-
+// The first field that is out of its range, by its name in cluster_options.
 std::optional<settings_error> check_all(const engine::engine_options& options) {
+    static constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+        {"http.views_timeout", "view_timeout"},
+        {"http.idle_timeout", "idle_http_connection_timeout"},
+        {"http.connections_per_node_max", "http_connections_per_node_max"}};
     auto refused = engine::check(options);
-    return refused ? std::move(refused) : check_http(options.http);
+    if (!refused || !refused->field.starts_with("http.")) {
+        return refused;
+    }
+    const auto other = std::ranges::find_if(
+        other_names, [&](const auto& names) { return names.first == refused->field; });
+    refused->field =
+        other != std::end(other_names) ? std::string(other->second) : refused->field.substr(5);
+    return refused;
 }
 
 // Fields that have another name in a connection string.
