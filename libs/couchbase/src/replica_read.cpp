@@ -87,9 +87,11 @@ public:
         engine::operation_request wait = request_;
         wait.kind = engine::operation_kind::noop;
         wait.key = {};
-        start(*client, std::move(wait), [self = this->shared_from_this()](auto&& result) {
-            self->on_ready(std::move(result));
-        });
+        start(
+            *client, std::move(wait),
+            [self = this->shared_from_this()](engine::operation_result&& result) {
+                self->on_ready(std::move(result));
+            });
     }
 
 private:
@@ -134,9 +136,11 @@ private:
             read.kind =
                 copy == 0 ? engine::operation_kind::get : engine::operation_kind::get_replica;
             read.replica = copy;
-            start(client, std::move(read), [self = this->shared_from_this(), copy](auto&& result) {
-                self->on_copy({copy, std::move(result)});
-            });
+            start(
+                client, std::move(read),
+                [self = this->shared_from_this(), copy](engine::operation_result&& result) {
+                    self->on_copy({copy, std::move(result)});
+                });
         }
     }
 

@@ -170,7 +170,7 @@ std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
         return std::move(*here);
     }
     // Held here: a completion may let go of the last handle.
-    const row_handle held = rows;
+    const row_handle held = rows;  // NOLINT(performance-unnecessary-copy-initialization)
     const auto refused = held.client->client().await([&](std::move_only_function<void()> done) {
         // What could refuse this has refused the waiting before.
         static_cast<void>(held.source->ask(*held.client, std::move(done)));

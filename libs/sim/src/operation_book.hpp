@@ -137,8 +137,9 @@ inline std::string value_of(const planned_operation& plan, std::uint32_t number)
                           plan.kind == engine::operation_kind::replace;
     switch (document_kind_of(plan.key)) {
         case document_kind::plain:
-            return number % 8 == 7 ? stamp_of(number) + std::string(40 * (number % 64), '-')
-                                   : stamp_of(number);
+            return number % 8 == 7
+                       ? stamp_of(number) + std::string(std::size_t{40} * (number % 64), '-')
+                       : stamp_of(number);
         case document_kind::counter:
             return std::to_string(1000 + number);
         case document_kind::text:

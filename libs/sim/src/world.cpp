@@ -54,7 +54,8 @@ sandbox::cluster make_cluster(const scenario& plan) {
     auto made = sandbox::cluster::make(std::move(options));
     REPRISE_ASSERT(made.has_value());
     for (std::uint32_t node = 0; node < plan.node_count; ++node) {
-        (void)made->set_endpoints(sandbox::node_id{node}, make_endpoints(node));
+        const auto is_told = made->set_endpoints(sandbox::node_id{node}, make_endpoints(node));
+        REPRISE_ASSERT(is_told.has_value());
     }
     return std::move(*made);
 }
@@ -287,12 +288,12 @@ void world::start_final_round() {
     }
     // One after the other: small credits and queues must not be in the way.
     const duration pause = 5ms + 20 * (plan.network.latency + plan.network.jitter);
-    for (std::uint8_t client = 0; client < clients.size(); ++client) {
+    for (std::size_t client = 0; client < clients.size(); ++client) {
         for (std::uint16_t step = 0; step < final_step_count && !clients[client]->is_closed();
              ++step) {
             planned_operation operation;
             operation.at = elapsed();
-            operation.client = client;
+            operation.client = static_cast<std::uint8_t>(client);
             operation.collection = static_cast<std::uint8_t>(step % (1 + named_collection_count));
             operation.key = static_cast<std::uint16_t>(final_key_first + 64 * client + 4 * step);
             operation.kind =

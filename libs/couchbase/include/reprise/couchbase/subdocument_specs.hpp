@@ -69,17 +69,17 @@ class mutate_spec {
 public:
     // Sets a member, whether or not it is there.
     [[nodiscard]] static mutate_spec upsert(
-        std::string path, json_fragment value, const create_options& options = {}) {
+        std::string path, const json_fragment& value, const create_options& options = {}) {
         return {detail::path_verb::upsert, std::move(path), value, options};
     }
     // Adds a member; errc::path_exists if it is there.
     [[nodiscard]] static mutate_spec insert(
-        std::string path, json_fragment value, const create_options& options = {}) {
+        std::string path, const json_fragment& value, const create_options& options = {}) {
         return {detail::path_verb::insert, std::move(path), value, options};
     }
     // Changes what is there; errc::path_not_found if it is not.
     [[nodiscard]] static mutate_spec replace(
-        std::string path, json_fragment value, const path_options& options = {}) {
+        std::string path, const json_fragment& value, const path_options& options = {}) {
         return {detail::path_verb::replace, std::move(path), value, {false, options.is_xattr}};
     }
     [[nodiscard]] static mutate_spec remove(std::string path, const path_options& options = {});
@@ -103,7 +103,7 @@ public:
         std::string path, json_fragment value, const path_options& options = {});
     // Adds a primitive value unless the array has it; errc::path_exists if it does.
     [[nodiscard]] static mutate_spec array_add_unique(
-        std::string path, json_fragment value, const create_options& options = {}) {
+        std::string path, const json_fragment& value, const create_options& options = {}) {
         return {detail::path_verb::array_add_unique, std::move(path), value, options};
     }
 
