@@ -295,7 +295,8 @@ void world::start_final_round() {
             operation.at = elapsed();
             operation.client = static_cast<std::uint8_t>(client);
             operation.collection = static_cast<std::uint8_t>(step % (1 + named_collection_count));
-            operation.key = static_cast<std::uint16_t>(final_key_first + 64 * client + 4 * step);
+            operation.key =
+                static_cast<std::uint16_t>(final_key_first + 64 * client + std::size_t{4} * step);
             operation.kind =
                 step % 4 == 3 ? engine::operation_kind::get : engine::operation_kind::upsert;
             const auto owner =
