@@ -87,7 +87,7 @@ void inspection::on_asked(
         check_terminal(record, reason);
     }
     if (!engine::info(reason).is_terminal) {
-        check_not_early(record, false);
+        check_not_early(record);
     }
     check_stage(record, reason, engine::detail::stage_of(reason), request.status);
     record.is_backing_off = false;  // it waits for the answer now
@@ -158,7 +158,7 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
         report(checker::history, record, "counts other retries than were made");
     }
     if (!engine::info(decision.reason).is_terminal) {
-        check_not_early(record, false);
+        check_not_early(record);
     }
     if (!record.is_asked) {
         check_stage(record, decision.reason, decision.stage, decision.status);

@@ -63,7 +63,7 @@ void inspection::on_request(std::uint32_t client, const engine::attempt_record& 
         report(checker::repetition, record, "sent without a decision to do so");
     }
     check_repetition(record);
-    check_not_early(record, true);
+    check_not_early(record);
     if (world_.now > std::max(record.deadline, owner.stalled_until) + tick_of_requests) {
         report(checker::deadline, record, "sent after its deadline");
     }
@@ -113,7 +113,7 @@ void inspection::check_repetition(const operation_record& record) {
 }
 
 // A retry waits as long as planned. Only what ends its cause may bring it back earlier.
-void inspection::check_not_early(const operation_record& record, bool is_sent) {
+void inspection::check_not_early(const operation_record& record) {
     if (!record.is_backing_off || world_.now >= record.due || record.decisions.empty()) {
         return;
     }
@@ -136,9 +136,10 @@ void inspection::check_not_early(const operation_record& record, bool is_sent) {
         case retry_reason::authentication_error:
         case retry_reason::tls_error:
         case retry_reason::bucket_access_error:
-            // A breaker that closes lets everybody through who waits for the node.
+            // A breaker that closes lets everybody through who waits for the node; who has not been
+            // sent when the connection ends learns that before its time.
             has_ended = is_map_new || view.opened_last >= record.decided ||
-                        (is_sent && world_.plan.clients[record.plan.client].breaker);
+                        world_.plan.clients[record.plan.client].breaker.has_value();
             break;
         default:
             break;  // these wait for nothing but their time

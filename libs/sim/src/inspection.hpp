@@ -119,7 +119,7 @@ private:
 
     void check_route(operation_record& record, const sim_link& link);
     void check_repetition(const operation_record& record);
-    void check_not_early(const operation_record& record, bool is_sent);
+    void check_not_early(const operation_record& record);
     void on_bootstrap_answer(std::uint32_t link, const sim_link::answer_mark& answer);
 
     void check_time(const operation_record& record, const engine::operation_result& result);

@@ -67,6 +67,15 @@ std::string find_impossible_cell(const reason_cells& cells) {
 
 using namespace seeds_tests;
 
+// A breaker closes, wakes more operations than the credit lets through, and the connection ends:
+// the rest has not been sent and is told so at once. A checker had taken that for a retry before
+// its time.
+TEST(seeds, woken_operations_that_lose_their_connection_unsent_are_no_early_retries) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(903302, "swarm", sums);
+    EXPECT_GT(sums.retries, 0U);
+}
+
 TEST(seeds, everything_holds_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
     // Not for want of trying.
