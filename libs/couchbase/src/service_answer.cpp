@@ -1,7 +1,6 @@
 #include <optional>
 #include <utility>
 
-#include <reprise/wire/management_request.hpp>
 #include <reprise/wire/query_outcome.hpp>
 #include <reprise/wire/search_outcome.hpp>
 #include <reprise/wire/search_request.hpp>
@@ -30,22 +29,10 @@ std::optional<query_metrics> metrics_of(const std::optional<wire::query_metrics>
                          from->error_count,  from->warning_count,  from->processed_objects};
 }
 
-// Of another code than the engine's: the path tells what a 404 means.
-error refine(error failed, const engine::http_result& answer, const std::string& target) {
-    if (target.empty() || answer.status == 0 || (answer.status >= 200 && answer.status < 300)) {
-        return failed;
-    }
-    const auto meaning = wire::classify_management(answer.status, target, answer.body);
-    auto info = std::make_shared<error_info>(failed.info());
-    info->code = make_error_code(static_cast<errc>(static_cast<int>(meaning)));
-    return {std::move(info), failed.service_code()};
-}
-
 template <class Result>
-std::expected<Result, error> to_service_result(
-    engine::operation_result&& result, const std::string& management_target) {
+std::expected<Result, error> to_service_result(engine::operation_result&& result) {
     if (result.ec) {
-        return std::unexpected(refine(to_service_error(result), *result.http, management_target));
+        return std::unexpected(to_service_error(result));
     }
     operation_trace trace{result.retry_attempts, std::move(result.history)};
     if constexpr (std::is_same_v<Result, management_response>) {
@@ -147,7 +134,7 @@ std::expected<Result, error> run_work(const service_work& work) {
     if (refused != net::refusal::none || not_started != net::refusal::none) {
         return std::unexpected(to_error(refused != net::refusal::none ? refused : not_started));
     }
-    return to_service_result<Result>(std::move(*result), work.request->management_target);
+    return to_service_result<Result>(std::move(*result));
 }
 
 template <class Result>
@@ -158,9 +145,8 @@ void start_work(const service_work& work, result_receiver<Result>* receiver, cal
         return;
     }
     // Does not hold the client: operations end with it, not the other way round.
-    auto done = [receiver, kept = work.request](engine::operation_result&& result) {
-        receiver->complete(
-            receiver, to_service_result<Result>(std::move(result), kept->management_target), false);
+    auto done = [receiver](engine::operation_result&& result) {
+        receiver->complete(receiver, to_service_result<Result>(std::move(result)), false);
     };
     const auto refused =
         work.client->client().start_http(std::move(*request), std::move(done), ticket);

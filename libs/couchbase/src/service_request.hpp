@@ -16,8 +16,6 @@ namespace reprise::couchbase::detail {
 struct service_request {
     // Taken when it is started.
     std::expected<engine::http_request, error> request;
-    // Of a management request: what is missing if the answer is 404 is told by the path.
-    std::string management_target{};
 };
 
 // The error of an operation that failed, with the service's code.

@@ -98,7 +98,7 @@ service_work finish_work(
         }
         request = std::move(*made);
     }
-    return {client, std::make_shared<service_request>(service_request{std::move(request), {}})};
+    return {client, std::make_shared<service_request>(service_request{std::move(request)})};
 }
 
 template <class Options>
@@ -279,17 +279,10 @@ service_work make_management_work(
 service_work make_call_work(
     const std::shared_ptr<session>& client, wire::service_call_result call,
     const management_options& options) {
-    std::string target;
-    if (call &&
-        (call->service == wire::service::management || call->service == wire::service::views)) {
-        target = call->target;
-    }
     engine::service_request made =
         call ? engine::service_request(engine::make_management_operation(std::move(*call)))
              : std::unexpected(std::move(call.error()));
-    service_work work = finish_work(client, {}, std::move(made), options, row_mode::kept);
-    work.request->management_target = std::move(target);
-    return work;
+    return finish_work(client, {}, std::move(made), options, row_mode::kept);
 }
 
 std::expected<engine::http_request, error> take_request(const service_work& work) {

@@ -128,8 +128,7 @@ bool http_flow::on_head(http_connection& connection, time_point now) {
     http_slot& slot = *connection.slot;
     const http::response_head& head = connection.parser.head();
     slot.status = head.status;
-    const auto coding = http::find_header(head.headers, "Content-Encoding");
-    if (coding && !http::equal_ignoring_case(*coding, "identity")) {
+    if (http::find_content_encoding(head.headers)) {
         spoil(connection, "the answer is compressed, which nobody asked for", now);
         return false;
     }

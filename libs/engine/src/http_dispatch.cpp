@@ -227,11 +227,6 @@ void http_flow::on_topology(time_point now) {
     }
 }
 
-void http_flow::on_terminal_state(time_point now) {
-    // Those that wait for nothing but a configuration have not been told yet; the others go on.
-    on_topology(now);
-}
-
 void http_flow::on_connection_due(http_connection& connection, time_point now) {
     switch (connection.state) {
         case http_connection_state::connecting: {

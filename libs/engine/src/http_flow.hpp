@@ -47,7 +47,6 @@ public:
     void on_answer(answer_mailbox::letter& letter, time_point now);
     // There is a new configuration, or a terminal state was set: parked operations look again.
     void on_topology(time_point now);
-    void on_terminal_state(time_point now);
 
     void on_connected(connection_id connection, time_point now);
     void on_connect_failed(

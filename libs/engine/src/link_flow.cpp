@@ -261,7 +261,7 @@ void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
             wake_if_stuck(entry->waiters, *bucket, now);
         }
     }
-    http_.on_terminal_state(now);
+    http_.on_topology(now);
 }
 
 // These wait for something else than a connection, and their backoff goes on if they have one. The

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <reprise/http/retry_after.hpp>
+#include <reprise/wire/management_request.hpp>
 #include <reprise/wire/query_outcome.hpp>
 #include <reprise/wire/row_splitter.hpp>
 #include <reprise/wire/search_outcome.hpp>
@@ -81,6 +82,7 @@ public:
     }
 
 protected:
+    [[nodiscard]] const wire::service_call& call() const noexcept { return call_; }
     virtual exchange_verdict read(const http_answer& answer) const = 0;
 
 private:
@@ -176,18 +178,27 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
+    static wire::service_errc by_status(int status) noexcept {
+        if (status == 401 || status == 403) {
+            return wire::service_errc::authentication_failure;
+        }
+        if (status >= 400 && status < 500) {
+            return wire::service_errc::invalid_argument;
+        }
+        return status == 503 ? wire::service_errc::service_not_available
+                             : wire::service_errc::internal_server_failure;
+    }
     exchange_verdict read(const http_answer& answer) const override {
         if (answer.status >= 200 && answer.status < 300) {
             return {};
         }
-        exchange_verdict verdict = failure(wire::service_errc::internal_server_failure);
-        if (answer.status == 401 || answer.status == 403) {
-            verdict.error = errc::authentication_failure;
-        } else if (answer.status >= 400 && answer.status < 500) {
-            verdict.error = errc::invalid_argument;
-        } else if (answer.status == 503) {
-            verdict.error = errc::service_not_available;
-        }
+        // Only the path tells what a 404 misses; the other services have no such paths.
+        const wire::service service = call().service;
+        const bool has_paths =
+            service == wire::service::management || service == wire::service::views;
+        exchange_verdict verdict = failure(
+            has_paths ? wire::classify_management(answer.status, call().target, answer.body)
+                      : by_status(answer.status));
         verdict.server_text = answer.body.substr(0, 512);
         return verdict;
     }

@@ -3,6 +3,8 @@
 
 #include <reprise/sandbox/fault_rule.hpp>
 
+#include "fault_cadence.hpp"
+
 namespace reprise::sandbox {
 
 namespace {
@@ -28,24 +30,10 @@ bool fault_list::remove(std::uint64_t id) {
 
 const fault_entry* fault_list::decide(const fault_subject& subject) {
     for (fault_entry& entry : entries_) {
-        const fault_rule& rule = entry.rule;
-        if ((rule.limit && entry.effect_count >= *rule.limit) || !fits(rule, subject)) {
-            continue;
+        if (!detail::is_resting(entry) && fits(entry.rule, subject) &&
+            detail::takes_next(entry, rng_)) {
+            return &entry;
         }
-        const std::uint64_t position = entry.match_count++;
-        if (position < rule.skip || (position - rule.skip) % rule.every != 0) {
-            continue;
-        }
-        // The generator is used only where chance has a say, so that rules without a probability
-        // do not change what others draw.
-        if (rule.probability < 1.0) {
-            const double drawn = static_cast<double>(rng_() >> 11) * 0x1.0p-53;
-            if (drawn >= rule.probability) {
-                continue;
-            }
-        }
-        ++entry.effect_count;
-        return &entry;
     }
     return nullptr;
 }

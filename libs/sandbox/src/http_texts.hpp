@@ -31,4 +31,7 @@ std::optional<http_login> parse_authorization(std::string_view header);
 
 std::optional<std::int32_t> parse_int32(std::string_view text) noexcept;
 
+// The path's parts between slashes, decoded; what follows a question mark is left out.
+std::vector<std::string> target_parts(std::string_view target);
+
 }  // namespace reprise::sandbox::detail

@@ -59,21 +59,6 @@ management_response json_body(std::string body) {
     return response;
 }
 
-// The path's parts between slashes, decoded, and the rest cut off at the query.
-std::vector<std::string> path_parts(std::string_view target) {
-    std::vector<std::string> parts;
-    target = target.substr(0, target.find('?'));
-    while (!target.empty()) {
-        target.remove_prefix(1);
-        const std::size_t slash = std::min(target.find('/'), target.size());
-        if (slash > 0) {
-            parts.push_back(percent_decoded(target.substr(0, slash)));
-        }
-        target.remove_prefix(slash);
-    }
-    return parts;
-}
-
 // One request while it is answered.
 struct exchange {
     sandbox::cluster& cluster;
@@ -263,7 +248,7 @@ management_response on_pool(const exchange& with) {
 
 management_response handle_management(
     cluster& target, node_id node, const management_request& request) {
-    exchange with{target, node, request, path_parts(request.target)};
+    exchange with{target, node, request, detail::target_parts(request.target)};
     const auto& parts = with.parts;
     if (parts.empty()) {
         management_response response;

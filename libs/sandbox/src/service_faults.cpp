@@ -6,6 +6,8 @@
 #include <reprise/http/message.hpp>
 #include <reprise/sandbox/fault_rule.hpp>
 
+#include "fault_cadence.hpp"
+
 namespace reprise::sandbox {
 
 namespace {
@@ -53,22 +55,10 @@ bool service_fault_list::remove(std::uint64_t id) {
 
 const service_fault_entry* service_fault_list::decide(const service_fault_subject& subject) {
     for (service_fault_entry& entry : entries_) {
-        const service_fault_rule& rule = entry.rule;
-        if ((rule.limit && entry.effect_count >= *rule.limit) ||
-            !fits_service_rule(rule, subject)) {
-            continue;
+        if (!detail::is_resting(entry) && fits_service_rule(entry.rule, subject) &&
+            detail::takes_next(entry, rng_)) {
+            return &entry;
         }
-        const std::uint64_t position = entry.match_count++;
-        if (position < rule.skip || (position - rule.skip) % rule.every != 0) {
-            continue;
-        }
-        // Drawn only where chance has a say: other rules are not changed by it.
-        if (rule.probability < 1.0 &&
-            static_cast<double>(rng_() >> 11) * 0x1.0p-53 >= rule.probability) {
-            continue;
-        }
-        ++entry.effect_count;
-        return &entry;
     }
     return nullptr;
 }

@@ -92,8 +92,6 @@ struct service_exchange {
 
 service_response make_service_response(
     int status, std::string body, std::string_view content_type = "application/json");
-// The path's parts between slashes, decoded, without the query.
-std::vector<std::string> target_parts(std::string_view target);
 
 // The services. Each answers any path, with 404 where there is nothing.
 service_response answer_query(service_exchange& with);

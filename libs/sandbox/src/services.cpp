@@ -62,20 +62,6 @@ service_response make_service_response(
     return response;
 }
 
-std::vector<std::string> target_parts(std::string_view target) {
-    std::vector<std::string> parts;
-    target = target.substr(0, target.find('?'));
-    while (!target.empty()) {
-        target.remove_prefix(1);
-        const std::size_t slash = std::min(target.find('/'), target.size());
-        if (slash > 0) {
-            parts.push_back(percent_decoded(target.substr(0, slash)));
-        }
-        target.remove_prefix(slash);
-    }
-    return parts;
-}
-
 namespace {
 
 service_response answer_service(service_exchange& with) {
