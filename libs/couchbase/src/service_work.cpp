@@ -35,6 +35,7 @@ public:
     [[nodiscard]] std::vector<std::string> take_all(
         const std::vector<json_fragment>& values, std::string_view what) {
         std::vector<std::string> taken;
+        taken.reserve(values.size());
         for (const json_fragment& value : values) {
             taken.push_back(take(value, what));
         }
@@ -42,6 +43,7 @@ public:
     }
     [[nodiscard]] std::vector<wire::named_json> take_all(const std::vector<named_value>& values) {
         std::vector<wire::named_json> taken;
+        taken.reserve(values.size());
         for (const auto& [name, value] : values) {
             taken.push_back({name, take(value, name)});
         }
@@ -59,6 +61,7 @@ private:
 
 std::vector<wire::mutation_mark> marks_of(const mutation_state& state) {
     std::vector<wire::mutation_mark> marks;
+    marks.reserve(state.tokens.size());
     for (const mutation_token& token : state.tokens) {
         marks.push_back(
             {token.bucket, wire::vbucket_id{token.vbucket}, {token.vbucket_uuid, token.seqno}});

@@ -15,8 +15,12 @@ namespace {
 
 using step = exchange_verdict::step;
 
-// Services number their errors as all SDKs do, and so do we.
+// Services number their errors as all SDKs do, and so do we. A retry that names no error has one
+// all the same, for the case that it is refused.
 errc to_errc(wire::service_errc error) noexcept {
+    if (error == wire::service_errc::none) {
+        return errc::internal_server_failure;
+    }
     return static_cast<errc>(static_cast<int>(error));
 }
 

@@ -12,8 +12,6 @@ namespace reprise::sandbox {
 
 namespace {
 
-using detail::percent_decoded;
-
 constexpr std::string_view version_text = "7.6.0-sandbox";
 
 management_response problem(int status, std::string_view text) {
