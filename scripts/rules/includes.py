@@ -1,9 +1,9 @@
 """Who includes whom. tests/rules/includes.tsv says what each folder may use; the row with the
 longest matching folder decides, and for a library's tests the row `libs/*/tests` is added to it.
 Own libraries are named by folder, others by include prefix (`boost/asio`, `openssl`; `posix` is
-any other C header); `*` is everything and `name@1` lets one file of that folder use the name. Own
-public headers are included as <reprise/...>, private ones in quotes, and only from the same
-library."""
+any other C header; `x/src` is a private header of libs/x named in <>); `*` is everything and
+`name@1` lets one file of that folder use the name. Own public headers are included as
+<reprise/...>, private ones in quotes, and only from the same library."""
 
 import re
 from collections import defaultdict
@@ -66,6 +66,13 @@ def public_owners(tree):
     return {path.split("/include/", 1)[1]: path.split("/")[1] for path in tree.public_headers}
 
 
+def private_owners(tree):
+    """{header name: `library/src`} of all private headers of libraries: naming one in <> does not
+    make it public, and a folder that may do so says so in its row."""
+    found = (re.fullmatch(r"libs/(\w+)/src/([\w.]+\.hpp)", path) for path in tree.files)
+    return {m[2]: f"{m[1]}/src" for m in found if m}
+
+
 def allowed_for(path, rows):
     """(folder of the deciding row, names that may be used) for one file."""
     fitting = [row for row in rows if (path + "/").startswith(row[0] + "/")]
@@ -80,7 +87,7 @@ def allowed_for(path, rows):
     return folder, names
 
 
-def check_file(tree, path, owners, rows, sole_users):
+def check_file(tree, path, owners, private, rows, sole_users):
     folder, allowed = allowed_for(path, rows)
     if folder is None:
         yield Violation(path, 1, f"folder has no row in {TABLE}")
@@ -101,7 +108,7 @@ def check_file(tree, path, owners, rows, sole_users):
             if path.startswith(f"libs/{used}/"):
                 continue
         else:
-            used = third_party(name)
+            used = private.get(name) or third_party(name)
         if used is None or "*" in allowed or used in allowed:
             continue
         if f"{used}@1" in allowed:
@@ -112,10 +119,10 @@ def check_file(tree, path, owners, rows, sole_users):
 
 def check(tree):
     rows = tree.table(TABLE, 4)
-    owners = public_owners(tree)
+    owners, private = public_owners(tree), private_owners(tree)
     sole_users = defaultdict(set)
     for path in tree.cpp_files:
-        yield from check_file(tree, path, owners, rows, sole_users)
+        yield from check_file(tree, path, owners, private, rows, sole_users)
     for (folder, used), paths in sole_users.items():
         for path in sorted(paths)[1:]:
             yield Violation(path, 1, f"only one file of {folder} may use {used}: "

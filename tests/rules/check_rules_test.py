@@ -99,6 +99,13 @@ class includes_rule(planted_tree):
         self.plant("libs/lab/src/lab.cpp", '#include "../../retry/src/loop.hpp"\n')
         self.assert_reported("reaches into libs/retry")
 
+    def test_private_header_in_angle_brackets_is_no_header_of_the_system(self):
+        self.plant("libs/engine/src/planted_bug.hpp", "#pragma once\n")
+        self.plant("libs/sim/tests/planted/bugs_test.cpp", "#include <planted_bug.hpp>\n")
+        self.assert_clean()
+        self.plant("libs/net/src/driver.cpp", "#include <planted_bug.hpp>\n")
+        self.assert_reported("libs/net/src/driver.cpp:1", "may not use engine/src")
+
     def test_missing_headers_are_reported(self):
         self.plant("libs/retry/src/retry.cpp", '#include <reprise/none.hpp>\n#include "none.hpp"\n')
         self.assert_reported(":1", "no public header")
