@@ -2,6 +2,7 @@
 
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/control.hpp>
+#include <reprise/sandbox/services.hpp>
 #include <reprise/wire/vbucket.hpp>
 
 #include "control_faults.hpp"
@@ -42,14 +43,13 @@ json::value on_status(cluster& target, field_reader& fields) {
     json::array nodes;
     for (const node_id id : target.nodes()) {
         const wire::cluster_node& at = *target.endpoints_of(id);
-        nodes.push_back(json::object{
+        json::object described{
             {"node", id.value},
             {"state", to_string(*target.state_of(id))},
             {"host", at.hostname},
-            {"kv", at.ports.port(wire::service::key_value, wire::transport::plain)},
-            {"kv_tls", at.ports.port(wire::service::key_value, wire::transport::tls)},
-            {"management", at.ports.port(wire::service::management, wire::transport::plain)},
-        });
+        };
+        detail::set_ports(described, at);
+        nodes.push_back(std::move(described));
     }
     json::array buckets;
     for (const std::string& name : target.buckets()) {
@@ -63,7 +63,9 @@ json::value on_status(cluster& target, field_reader& fields) {
         {"vbuckets", target.options().vbucket_count},
         {"connections", target.connection_count()},
         {"requests", target.audit().request_count()},
+        {"service_requests", target.services().audit().request_count()},
         {"faults", target.faults().entries().size()},
+        {"service_faults", target.services().faults().entries().size()},
         {"pending_writes", target.pending_write_count()},
     };
     return answer;
@@ -148,6 +150,7 @@ json::value on_audit_clear(cluster& target, field_reader& fields) {
         return refuse(fields.problem());
     }
     target.audit().clear();
+    target.services().audit().clear();
     return done();
 }
 
@@ -280,6 +283,9 @@ json::value handle_control(cluster& target, const json::value& request, control_
         }
     }
     if (auto answer = detail::handle_rule_command(target, *wanted, fields)) {
+        return *std::move(answer);
+    }
+    if (auto answer = detail::handle_service_command(target, *wanted, fields)) {
         return *std::move(answer);
     }
     if (auto answer = detail::handle_disturbance_command(target, *wanted, fields)) {

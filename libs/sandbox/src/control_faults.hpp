@@ -20,4 +20,10 @@ std::optional<json::value> handle_rule_command(
 std::optional<json::value> handle_disturbance_command(
     cluster& target, std::string_view command, field_reader& fields);
 
+// Rules and audit of the HTTP services: service_fault_add and its like.
+std::optional<json::value> handle_service_command(
+    cluster& target, std::string_view command, field_reader& fields);
+// Their rules as fault_list shows them.
+json::array describe_service_faults(cluster& target);
+
 }  // namespace reprise::sandbox::detail

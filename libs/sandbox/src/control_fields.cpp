@@ -112,6 +112,14 @@ std::uint64_t field_reader::required_number(std::string_view name) {
     return found.value_or(0);
 }
 
+std::optional<std::uint64_t> field_reader::bounded(std::string_view name, std::uint64_t most) {
+    const auto found = number(name);
+    if (found.value_or(0) > most) {
+        wrong("'" + std::string(name) + "' is above " + std::to_string(most));
+    }
+    return found;
+}
+
 std::optional<double> field_reader::share(std::string_view name) {
     const json::value* given = any(name);
     if (given == nullptr) {

@@ -24,6 +24,8 @@ public:
     std::string required_text(std::string_view name);
     std::optional<std::uint64_t> number(std::string_view name);
     std::uint64_t required_number(std::string_view name);
+    // A number that must not be above `most`.
+    std::optional<std::uint64_t> bounded(std::string_view name, std::uint64_t most);
     std::optional<double> share(std::string_view name);  // 0..1
     std::optional<bool> flag(std::string_view name);
     std::optional<node_id> node(std::string_view name);

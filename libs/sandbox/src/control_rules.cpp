@@ -1,6 +1,8 @@
 #include <string>
 #include <utility>
 
+#include <reprise/sandbox/services.hpp>
+
 #include "control_faults.hpp"
 
 namespace reprise::sandbox::detail {
@@ -37,22 +39,12 @@ std::optional<fault_effect> effect_of_word(std::string_view word) {
     return std::nullopt;
 }
 
-// A number that must not be above `most`; what is wrong is noted.
-std::optional<std::uint64_t> bounded(
-    field_reader& fields, std::string_view name, std::uint64_t most) {
-    const auto number = fields.number(name);
-    if (number.value_or(0) > most) {
-        fields.wrong("'" + std::string(name) + "' is above " + std::to_string(most));
-    }
-    return number;
-}
-
 std::optional<fault_effect> read_effect_object(field_reader& fields) {
     const auto code = fields.status("status");
-    const auto delay = bounded(fields, "delay_ms", delay_ms_max);
-    const auto truncate = bounded(fields, "truncate", truncate_size_max);
-    const auto garbage = bounded(fields, "garbage", fault_garbage::size_max_bytes);
-    const auto trickle = bounded(fields, "trickle_ms", delay_ms_max);
+    const auto delay = fields.bounded("delay_ms", delay_ms_max);
+    const auto truncate = fields.bounded("truncate", truncate_size_max);
+    const auto garbage = fields.bounded("garbage", fault_garbage::size_max_bytes);
+    const auto trickle = fields.bounded("trickle_ms", delay_ms_max);
     fault_status status{code.value_or(wire::status{}), {}};
     status.context.context = fields.text("context").value_or("");
     status.context.ref = fields.text("ref").value_or("");
@@ -196,7 +188,10 @@ json::value on_fault_list(cluster& target, field_reader& fields) {
         }
         list.push_back(std::move(described));
     }
-    return json::object{{"ok", true}, {"faults", std::move(list)}};
+    return json::object{
+        {"ok", true},
+        {"faults", std::move(list)},
+        {"service_faults", describe_service_faults(target)}};
 }
 
 json::value on_fault_remove(cluster& target, field_reader& fields) {
@@ -212,6 +207,7 @@ json::value on_fault_clear(cluster& target, field_reader& fields) {
         return rule_refusal(fields.problem());
     }
     target.faults().clear();
+    target.services().faults().clear();
     return rule_done();
 }
 

@@ -60,15 +60,6 @@ json::value answer_progress(const cluster& target) {
     return json::object{{"ok", true}, {"rebalance", describe_progress(target.rebalance_status())}};
 }
 
-void add_ports(json::object& described, const wire::cluster_node& at) {
-    using wire::service;
-    using wire::transport;
-    described.set("host", at.hostname);
-    described.set("kv", at.ports.port(service::key_value, transport::plain));
-    described.set("kv_tls", at.ports.port(service::key_value, transport::tls));
-    described.set("management", at.ports.port(service::management, transport::plain));
-}
-
 json::value on_topology(const topology_call& call) {
     if (!call.fields.finish()) {
         return topology_refusal(call.fields.problem());
@@ -81,7 +72,8 @@ json::value on_topology(const topology_call& call) {
             {"replica", shown.replica_count},
         };
         if (const wire::cluster_node* at = call.target.endpoints_of(shown.node)) {
-            add_ports(described, *at);
+            described.set("host", at->hostname);
+            set_ports(described, *at);
         }
         nodes.push_back(std::move(described));
     }
@@ -111,7 +103,9 @@ json::value on_node_add(const topology_call& call) {
         added = *joined;
     }
     json::object answer{{"ok", true}, {"node", added.value}};
-    add_ports(answer, *call.target.endpoints_of(added));
+    const wire::cluster_node& at = *call.target.endpoints_of(added);
+    answer.set("host", at.hostname);
+    set_ports(answer, at);
     return answer;
 }
 
@@ -254,6 +248,36 @@ constexpr topology_command topology_commands[] = {
 };
 
 }  // namespace
+
+void set_ports(json::object& described, const wire::cluster_node& at) {
+    using wire::service;
+    using wire::transport;
+    struct port_names {
+        service which;
+        std::string_view plain;
+        std::string_view tls;
+    };
+    constexpr port_names names[] = {
+        {service::key_value, "kv", "kv_tls"},
+        {service::management, "management", "management_tls"},
+        {service::views, "views", "views_tls"},
+        {service::query, "query", "query_tls"},
+        {service::search, "search", "search_tls"},
+        {service::analytics, "analytics", "analytics_tls"},
+    };
+    for (const port_names& each : names) {
+        const std::uint16_t plain = at.ports.port(each.which, transport::plain);
+        const std::uint16_t tls = at.ports.port(each.which, transport::tls);
+        const bool is_always_there =
+            each.which == service::key_value || each.which == service::management;
+        if (is_always_there || plain != 0) {
+            described.set(each.plain, plain);
+        }
+        if (is_always_there || tls != 0) {
+            described.set(each.tls, tls);
+        }
+    }
+}
 
 std::optional<json::value> handle_topology_command(
     cluster& target, std::string_view command, field_reader& fields, control_front* front) {

@@ -3,27 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base64.hpp"
-
 namespace reprise::sandbox::detail {
-
-namespace {
-
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
-// Cuts the scheme off in any case of letters.
-bool take_scheme(std::string_view& header, std::string_view scheme) {
-    if (header.size() <= scheme.size() ||
-        !std::ranges::equal(header.substr(0, scheme.size()), scheme, {}, lower, lower)) {
-        return false;
-    }
-    header.remove_prefix(scheme.size());
-    return true;
-}
-
-}  // namespace
 
 std::string percent_decoded(std::string_view text) {
     std::string out;
@@ -62,25 +42,6 @@ form_fields parse_form(std::string_view body) {
         form.fields.emplace_back(percent_decoded(pair.substr(0, sign)), percent_decoded(value));
     }
     return form;
-}
-
-std::optional<http_login> parse_authorization(std::string_view header) {
-    http_login login;
-    if (take_scheme(header, "bearer ")) {
-        login.bearer_token = header;
-        return login;
-    }
-    if (!take_scheme(header, "basic ")) {
-        return std::nullopt;
-    }
-    const auto plain = from_base64(header);
-    const std::size_t colon = plain ? plain->find(':') : std::string::npos;
-    if (colon == std::string::npos) {
-        return std::nullopt;
-    }
-    login.username = plain->substr(0, colon);
-    login.password = plain->substr(colon + 1);
-    return login;
 }
 
 std::optional<std::int32_t> parse_int32(std::string_view text) noexcept {

@@ -21,14 +21,6 @@ struct form_fields {
 // "a=1&b=x%20y+z"
 form_fields parse_form(std::string_view body);
 
-struct http_login {
-    std::string username;
-    std::string password;
-    std::string bearer_token;
-};
-// "Basic <base64>" or "Bearer <token>"; empty for anything else.
-std::optional<http_login> parse_authorization(std::string_view header);
-
 std::optional<std::int32_t> parse_int32(std::string_view text) noexcept;
 
 // The path's parts between slashes, decoded; what follows a question mark is left out.

@@ -92,6 +92,11 @@ std::vector<keyspace> keyspaces_of(const cluster_state& cluster, std::string_vie
     return all;
 }
 
+bool is_reachable(cluster_state& cluster, const keyspace& in, std::string_view id) {
+    const key_place place = place_of(cluster, in, id);
+    return place.bucket == nullptr || place.active != nullptr;
+}
+
 std::optional<found_document> read_document(
     cluster_state& cluster, const keyspace& in, std::string_view id, time_point now) {
     key_place place = place_of(cluster, in, id);

@@ -40,6 +40,8 @@ struct found_document {
     bool is_json = false;
 };
 
+// Whether a node that is up answers for the key; also true if there is no such keyspace any more.
+bool is_reachable(cluster_state& cluster, const keyspace& in, std::string_view id);
 // Empty: there is none, or its node is not up.
 std::optional<found_document> read_document(
     cluster_state& cluster, const keyspace& in, std::string_view id, time_point now);

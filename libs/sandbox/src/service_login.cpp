@@ -1,8 +1,7 @@
 #include "service_login.hpp"
 
+#include <reprise/http/authorization.hpp>
 #include <reprise/wire/sasl.hpp>
-
-#include "http_texts.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -11,18 +10,18 @@ const user_options* find_login(
     if (!certificate_user.empty()) {
         return cluster.find_user(certificate_user);
     }
-    const auto login = parse_authorization(authorization);
-    if (!login) {
-        return nullptr;
-    }
-    if (!login->bearer_token.empty()) {
+    if (const auto token = http::parse_bearer_authorization(authorization)) {
         for (const std::string& name : cluster.users()) {
             const user_options* current = cluster.find_user(name);
             if (!current->bearer_token.empty() &&
-                wire::is_same_secret(login->bearer_token, current->bearer_token)) {
+                wire::is_same_secret(*token, current->bearer_token)) {
                 return current;
             }
         }
+        return nullptr;
+    }
+    const auto login = http::parse_basic_authorization(authorization);
+    if (!login) {
         return nullptr;
     }
     const user_options* user = cluster.find_user(login->username);

@@ -43,7 +43,7 @@ struct answer_tail {
                 w.member("message", each.reason).end_object();
             }
             if (!is_analytics) {
-                w.member("retry", false);
+                w.member("retry", each.is_retry_advised);
             }
             w.end_object();
         }
@@ -200,6 +200,9 @@ service_response shape_answer(
 }
 
 const statement_error no_query_user{13014, "User does not have credentials to run queries.", 0, {}};
+// Of servers that prepare and run in two requests.
+const statement_error no_auto_execute{
+    1065, "Unrecognized parameter in request: auto_execute", 0, {}};
 const statement_error no_analytics_user{20000, "Unauthorized user.", 0, {}};
 
 service_response answer_statement(service_exchange& with, bool is_analytics) {
@@ -211,6 +214,9 @@ service_response answer_statement(service_exchange& with, bool is_analytics) {
     }
     if (body.problem && !(is_analytics && body.problem->code == 1065)) {
         return shape_answer(with, body, refuse_statement(*body.problem), is_analytics);
+    }
+    if (body.is_auto_executed && !with.services.cluster.options.offers_enhanced_prepared) {
+        return shape_answer(with, body, refuse_statement(no_auto_execute), is_analytics);
     }
     const statement_setting in{
         .with = with,

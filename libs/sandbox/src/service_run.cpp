@@ -34,6 +34,22 @@ bool can_scan(const statement_setting& in, const statement& what, const keyspace
            });
 }
 
+// A document whose node is down is no missing document.
+std::optional<statement_error> find_unreachable(
+    const statement_setting& in, const keyspace& on, const std::vector<std::string>& ids) {
+    for (const std::string& id : ids) {
+        if (!is_reachable(in.cluster(), on, id)) {
+            return statement_error{
+                12008,
+                "Error performing bulk get operation - cause: no node is responsible for " + id,
+                0,
+                {},
+                true};
+        }
+    }
+    return std::nullopt;
+}
+
 std::expected<std::vector<std::string>, statement_error> chosen_ids(
     const statement_setting& in, const expression& keys) {
     evaluator evaluate(in.parameters);
@@ -124,6 +140,7 @@ void sort_rows(evaluator& evaluate, const statement& what, std::vector<document_
     std::vector<sorted_row> sorted;
     for (document_row& row : rows) {
         std::vector<maybe_value> keys;
+        keys.reserve(what.order.size());
         const row_view view{what.from.alias, &row.content, &row.meta};
         for (const order_term& term : what.order) {
             keys.push_back(evaluate.value_of(term.by, view));
@@ -209,6 +226,9 @@ std::expected<std::vector<document_row>, statement_error> find_rows(
             return std::unexpected(chosen.error());
         }
         ids = *std::move(chosen);
+        if (auto problem = find_unreachable(in, on, ids); problem && !in.is_analytics) {
+            return std::unexpected(*std::move(problem));
+        }
     } else if (can_scan(in, what, on)) {
         ids = document_ids(in.cluster(), on, in.with.now);
     } else {

@@ -24,6 +24,8 @@ struct statement_error {
     // The cause, where the server knows one.
     int reason_code = 0;
     std::string reason{};
+    // Says `"retry": true`: the same statement may succeed later.
+    bool is_retry_advised = false;
 };
 
 // A name in backticks.

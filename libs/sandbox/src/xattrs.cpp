@@ -2,9 +2,9 @@
 
 #include <bit>
 
+#include <reprise/http/authorization.hpp>
 #include <reprise/json/write.hpp>
 
-#include "base64.hpp"
 #include "json_text.hpp"
 #include "subdoc_edit.hpp"
 
@@ -153,7 +153,7 @@ std::expected<std::string, status> expand_macro(
 }
 
 std::string encode_binary_xattr(std::string_view bytes) {
-    return std::string(binary_prefix) + to_base64(bytes) + "\"";
+    return std::string(binary_prefix) + http::encode_base64(bytes) + "\"";
 }
 
 std::optional<std::string> decode_binary_xattr(std::string_view json_text) {
@@ -163,7 +163,7 @@ std::optional<std::string> decode_binary_xattr(std::string_view json_text) {
     }
     json_text.remove_prefix(binary_prefix.size());
     json_text.remove_suffix(1);
-    return from_base64(json_text);
+    return http::decode_base64(json_text);
 }
 
 std::uint32_t crc32c(std::string_view bytes) noexcept {

@@ -25,9 +25,17 @@ std::string file_limit_text() {
     return std::to_string(limit.rlim_cur);
 }
 
+std::expected<void, std::string> done(std::uint16_t port, const boost::system::error_code& ec) {
+    if (ec) {
+        return std::unexpected(
+            "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + ec.message());
+    }
+    return {};
+}
+
 }  // namespace
 
-std::expected<void, std::string> listener::bind(std::uint16_t port) {
+std::expected<void, std::string> listener::reserve(std::uint16_t port) {
     const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
     boost::system::error_code ec;
     acceptor_.open(endpoint.protocol(), ec);
@@ -38,16 +46,15 @@ std::expected<void, std::string> listener::bind(std::uint16_t port) {
         acceptor_.bind(endpoint, ec);
     }
     if (!ec) {
-        acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
-    }
-    if (!ec) {
         port_ = acceptor_.local_endpoint(ec).port();
     }
-    if (ec) {
-        return std::unexpected(
-            "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + ec.message());
-    }
-    return {};
+    return done(port, ec);
+}
+
+std::expected<void, std::string> listener::listen() {
+    boost::system::error_code ec;
+    acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
+    return done(port_, ec);
 }
 
 void listener::start(on_accept accepted, on_notice notice) {

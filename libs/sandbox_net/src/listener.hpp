@@ -22,8 +22,11 @@ public:
 
     explicit listener(boost::asio::io_context& io) : acceptor_(io), pause_(io) {}
 
-    // Port 0: any. The error names the address.
-    std::expected<void, std::string> bind(std::uint16_t port);
+    // Takes the port without listening: peers are refused, and nobody else gets it. Port 0: any.
+    // The error names the address.
+    std::expected<void, std::string> reserve(std::uint16_t port);
+    // After `reserve`.
+    std::expected<void, std::string> listen();
     std::uint16_t port() const noexcept { return port_; }
 
     void start(on_accept accepted, on_notice notice);

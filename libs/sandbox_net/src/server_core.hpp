@@ -76,14 +76,17 @@ public:
     void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
 
 private:
-    // A port that is announced, and who listens there now; null: nobody, on purpose.
+    // A port that is announced, and who listens there now; null: nobody, on purpose. Then `held`
+    // keeps it, since the system gives free ports away.
     struct announced_port {
         port_role role;
         std::uint16_t port = 0;
         std::shared_ptr<listener> open;
+        std::shared_ptr<listener> held;
     };
 
     std::expected<void, std::string> open_port(announced_port& at);
+    void hold_port(announced_port& at);
     std::expected<std::uint16_t, std::string> listen(const port_role& role, std::uint16_t port);
     // How many of them follow each other when they are not chosen by the system.
     std::size_t ports_per_node() const noexcept;

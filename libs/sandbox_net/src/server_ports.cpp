@@ -73,9 +73,15 @@ node_id to_node_id(std::size_t number) noexcept {
 }  // namespace
 
 std::expected<void, std::string> server_core::open_port(announced_port& at) {
-    auto made = std::make_shared<listener>(io_);
-    if (const auto bound = made->bind(at.port); !bound) {
-        return std::unexpected(bound.error());
+    auto made = std::exchange(at.held, nullptr);
+    if (!made) {
+        made = std::make_shared<listener>(io_);
+        if (const auto reserved = made->reserve(at.port); !reserved) {
+            return std::unexpected(reserved.error());
+        }
+    }
+    if (const auto listening = made->listen(); !listening) {
+        return std::unexpected(listening.error());
     }
     made->start(
         [this, role = at.role](tcp::socket socket) { on_accepted(role, std::move(socket)); },
@@ -85,9 +91,19 @@ std::expected<void, std::string> server_core::open_port(announced_port& at) {
     return {};
 }
 
+void server_core::hold_port(announced_port& at) {
+    at.open->stop();
+    at.open.reset();
+    at.held = std::make_shared<listener>(io_);
+    if (const auto reserved = at.held->reserve(at.port); !reserved) {
+        notice(reserved.error());
+        at.held.reset();
+    }
+}
+
 std::expected<std::uint16_t, std::string> server_core::listen(
     const port_role& role, std::uint16_t port) {
-    announced_port made{role, port, nullptr};
+    announced_port made{role, port, nullptr, nullptr};
     if (const auto opened = open_port(made); !opened) {
         return std::unexpected(opened.error());
     }
@@ -232,8 +248,7 @@ void server_core::update_ports() {
     for (announced_port& each : ports_) {
         const bool is_wanted = is_listening_wanted(each.role);
         if (!is_wanted && each.open) {
-            each.open->stop();
-            each.open.reset();
+            hold_port(each);
         } else if (is_wanted && !each.open) {
             if (const auto opened = open_port(each); !opened) {
                 notice(opened.error());

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 #include <openssl/err.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 #include <reprise/sandbox_net/server.hpp>
@@ -113,6 +115,22 @@ TEST(sandbox_disturbance, a_node_that_refuses_connections_really_does_and_keeps_
     EXPECT_EQ(errno, ECONNREFUSED);
     EXPECT_TRUE(client.call(wire::empty_request{wire::opcode::noop}));
     disturb(*cluster, {});
+    raw_client again(port_of(*cluster));
+    again.bootstrap();
+}
+
+// A test that ran beside another one lost its node's port to it while the node was down, and the
+// node never came back.
+TEST(sandbox_disturbance, the_port_of_a_node_that_is_down_is_not_given_to_anybody_else) {
+    const auto cluster = start();
+    cluster->with_cluster([](sandbox::cluster& brain) { EXPECT_TRUE(brain.kill(node_id{0})); });
+    boost::asio::io_context io;
+    boost::asio::ip::tcp::socket other(io, boost::asio::ip::tcp::v4());
+    boost::system::error_code ec;
+    other.bind({boost::asio::ip::address_v4::loopback(), port_of(*cluster)}, ec);
+    EXPECT_EQ(ec, boost::asio::error::address_in_use);
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.set_node_state(node_id{0}, true)); });
     raw_client again(port_of(*cluster));
     again.bootstrap();
 }

@@ -81,7 +81,7 @@ struct cluster_options {
     // How long a new active copy takes to re-commit the pending writes it found. 0: at once.
     std::chrono::nanoseconds recommit_delay{0};
     // Announce that statements can be prepared and run in one request, once a node has a query
-    // port.
+    // port. False: such requests are refused (1065), as older servers do.
     bool offers_enhanced_prepared = true;
     // What get_error_map answers; empty: the map of all codes this project knows.
     std::optional<wire::error_map> error_map{};

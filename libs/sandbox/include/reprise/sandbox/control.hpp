@@ -32,10 +32,24 @@ protected:
 //    "effect":{"status":"0x86","context":"text","ref":"text"} | {"delay_ms":50} | "no_answer" |
 //             "close_before" | "close_after" | "answer_twice" | "wrong_opaque" |
 //             {"truncate":12} | {"garbage":24} | {"trickle_ms":5}}          -> {"id":1}
-//   {"command":"fault_list"} {"command":"fault_remove","id":1} {"command":"fault_clear"}
+//   {"command":"fault_list"}                       -> {"faults":[...],"service_faults":[...]}
+//   {"command":"fault_remove","id":1} {"command":"fault_clear"}    (clears those of services, too)
+//   {"command":"service_fault_add","service":"query"|"analytics"|"search"|"views"|"management",
+//    "node":0,"method":"POST","path":"/query/*","statement":"UPSERT*","context":"*","skip":0,
+//    "every":1,"probability":1.0,"limit":3,
+//    "effect":{"status":503,"headers":{"Retry-After":"1"},"body":"text"} | {"delay_ms":50} |
+//             {"close_mid_body":12} | {"wrong_length":-3} | {"encoding":"gzip"} |
+//             {"redirect":"/elsewhere","status":302} | {"continue_first":2} | "no_answer" |
+//             "close_before" | "close_after" | "close_after_headers" | "bad_chunk"} -> {"id":1}
+//   {"command":"service_fault_remove","id":1}        (rules of services are numbered apart)
+//   {"command":"forget_prepared"}                                        -> {"forgotten":3}
 //   {"command":"audit","limit":100,"op":"set","node":0,"status":"0x86","applied":true,"bucket":"b",
 //    "key":"u:*","connection":"<16 hex>","opaque":7}       -> {"entries":[...],"counters":[...]}
-//   {"command":"audit_clear"}
+//   {"command":"service_audit","limit":100,"service":"query","node":0,"status":503,"applied":true,
+//    "context":"id","path":"/query/*","statement":"UPSERT*"}             -> {"entries":[...]}
+//   {"command":"service_contexts","count_min":2}    (context ids that were seen so often)
+//                       -> {"contexts":[{"context":"id","requests":2,"applied":1}]}
+//   {"command":"audit_clear"}                                         (of the services, too)
 //   {"command":"topology"}         ->
 //   {"nodes":[{"node":0,"state":"up","joining":false,"active":256,
 //                                      "replica":256,"kv":11210,...}],"rebalance":{...}}
