@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs benchmarks and prints JSON: absolute figures, and ratios taken within the same run.
 
-`./dev bench` runs all, `./dev bench retry`, `kv` or `sim` one. Ratios are the point: absolute
+`./dev bench` runs all, `./dev bench retry`, `kv`, `http` or `sim` one. Ratios are the point: absolute
 figures of a small virtual machine say little. The bars are printed beside them; nothing here fails
 a build.
 """
@@ -130,6 +130,77 @@ def bench_kv(build):
     return report
 
 
+HTTP_ROUNDS = 5
+HTTP_SHAPES = ("one_field", "five_fields")
+# Client CPU per byte of a streamed answer, at most so many times that of curl, which drops it.
+HTTP_CPU_BAR = 3.0
+# The largest memory may grow so much while ten times as many rows pass: there are three batches of
+# rows (waiting, being read, spare), each up to 1 MiB and one read, in blocks of up to 2 MiB, and how
+# full they get is a matter of luck.
+HTTP_GROWTH_BAR_KIB = 8192
+
+
+def run_http_rounds(build, cores, chunk, rows):
+    """For each shape the (curl, client) results of each round, all against one responder."""
+    programs = build / "bin"
+    responder = subprocess.Popen(
+        ["taskset", "-c", str(cores[-1]), str(programs / "http_canned_responder"), str(chunk)],
+        stdout=subprocess.PIPE, text=True)
+    try:
+        kv_port, query_port = responder.stdout.readline().split()
+        return {shape: [(run_pinned(programs / "http_curl_client", cores[0],
+                                    [query_port, shape, rows]),
+                         run_pinned(programs / "http_stream_bench", cores[0],
+                                    [kv_port, shape, rows]))
+                        for _ in range(HTTP_ROUNDS)]
+                for shape in HTTP_SHAPES}
+    finally:
+        responder.terminate()
+        responder.wait()
+
+
+def http_shape(rounds, has_bar):
+    """Medians over the rounds. Both sides read the same bytes; curl counts them."""
+    body_bytes = rounds[0][0]["body_bytes"]
+    curl_ns = [curl["cpu_ns_per_byte"] for curl, _ in rounds]
+    report = {"body_bytes": body_bytes,
+              "curl": {"cpu_ns_per_byte": round(statistics.median(curl_ns), 4),
+                       "mb_per_second": statistics.median(
+                           curl["mb_per_second"] for curl, _ in rounds)},
+              "client": {}, "ratios": {}, "limits": {}}
+    for mode in rounds[0][1]:
+        seen = [client[mode] for _, client in rounds]
+        client_ns = [each["cpu_seconds"] * 1e9 / body_bytes for each in seen]
+        growth = max(each["memory_growth_kib"] for each in seen)
+        ratios = [client / curl for client, curl in zip(client_ns, curl_ns)]
+        report["client"][mode] = {
+            "cpu_ns_per_byte": round(statistics.median(client_ns), 4),
+            "rows": seen[0]["rows"],
+            "rows_per_second": statistics.median(each["rows_per_second"] for each in seen),
+            "row_mb_per_second": statistics.median(each["row_mb_per_second"] for each in seen),
+            "memory_peak_kib": max(each["memory_peak_kib"] for each in seen)}
+        ratio = statistics.median(client_ns) / statistics.median(curl_ns)
+        bar = HTTP_CPU_BAR if has_bar else None
+        report["ratios"][f"{mode}_cpu_to_curl"] = {
+            "ratio": round(ratio, 2), "least": round(min(ratios), 2),
+            "most": round(max(ratios), 2), "bar": bar,
+            "within_bar": None if bar is None else ratio <= bar}
+        report["limits"][f"{mode}_memory_growth_kib"] = {
+            "value": growth, "bar": HTTP_GROWTH_BAR_KIB,
+            "within_bar": growth <= HTTP_GROWTH_BAR_KIB}
+    return report
+
+
+def bench_http(build, rows):
+    cores = sorted(os.sched_getaffinity(0))
+    report = {"rounds": HTTP_ROUNDS}
+    # 16 KiB is what a service flushes when rows come fast; small chunks are for comparison.
+    for name, chunk, has_bar in (("chunks_16_kib", 16384, True), ("chunks_2_kib", 2048, False)):
+        rounds = run_http_rounds(build, cores, chunk, rows)
+        report[name] = {shape: http_shape(each, has_bar) for shape, each in rounds.items()}
+    return report
+
+
 SIM_SECONDS = 3.0  # of processor time for each profile
 # Operations a second on one core. Holds for the profile that draws no faults.
 SIM_BAR = 100_000
@@ -144,12 +215,14 @@ def bench_sim(build):
                                                  "within_bar": reached >= SIM_BAR}}}
 
 
-BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "sim": bench_sim}
+BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=3_000_000,
+                        help="of each answer that bench http reads (100 bytes each)")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
@@ -157,7 +230,8 @@ def main():
         sys.exit(f"unknown benchmark: {unknown[0]} (there is: {', '.join(BENCHMARKS)})")
     report = {"cores": os.cpu_count()}
     for name in arguments.names or BENCHMARKS:
-        report[name] = BENCHMARKS[name](arguments.build)
+        more = [arguments.rows] if name == "http" else []
+        report[name] = BENCHMARKS[name](arguments.build, *more)
     print(json.dumps(report, indent=2))
 
 

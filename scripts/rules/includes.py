@@ -14,7 +14,8 @@ from rules.tree import Violation, line_of, without_comments
 TABLE = "tests/rules/includes.tsv"
 TESTS_ROW = "libs/*/tests"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
-C_LIBRARIES = {"snappy": "snappy", "ares": "ares"}  # headers that stand directly in /usr/include
+# Headers that stand directly in /usr/include, and the compiler's own for vectors.
+C_LIBRARIES = {"snappy": "snappy", "ares": "ares", "immintrin": "immintrin"}
 
 
 def unit_of(path):

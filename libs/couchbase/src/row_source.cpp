@@ -48,8 +48,8 @@ public:
 
     // A row that is here, the end, or an error; absent: ask() for more.
     [[nodiscard]] std::optional<std::expected<std::optional<row_view>, error>> try_next() {
-        if (position_ < batch_.size()) {
-            return std::optional(batch_[position_++]);
+        if (cursor_.has_row()) {
+            return std::optional(cursor_.take_row());
         }
         if (failure_) {
             return std::unexpected(*failure_);
@@ -62,12 +62,15 @@ public:
 
     // `ready` is called on the loop, once; after it try_next() has something to say.
     [[nodiscard]] net::refusal ask(session& client, waiter ready) {
+        cursor_ = {};
         return client.client().take_rows(
-            ticket_, [self = shared_from_this(),
-                      ready = std::move(ready)](std::optional<engine::row_batch> rows) mutable {
+            ticket_,
+            [self = shared_from_this(),
+             ready = std::move(ready)](std::optional<engine::row_batch> rows) mutable {
                 self->waiter_ = std::move(ready);
                 self->on_taken(std::move(rows));
-            });
+            },
+            std::exchange(batch_, {}));
     }
 
     // Any thread.
@@ -77,6 +80,7 @@ public:
         }
     }
 
+    [[nodiscard]] row_cursor& cursor() noexcept { return cursor_; }
     [[nodiscard]] call_ticket ticket() const noexcept { return ticket_; }
     [[nodiscard]] std::size_t size_peak() const noexcept { return size_peak_; }
     [[nodiscard]] const std::string& rest() const noexcept { return rest_; }
@@ -90,15 +94,19 @@ private:
         const auto client = client_.lock();
         if (waiter_ && client) {
             static_cast<void>(client->client().take_rows(
-                ticket_, [self = shared_from_this()](std::optional<engine::row_batch> rows) {
+                ticket_,
+                [self = shared_from_this()](std::optional<engine::row_batch> rows) {
                     self->on_taken(std::move(rows));
-                }));
+                },
+                std::exchange(spare_, {})));
         }
     }
 
     void on_taken(std::optional<engine::row_batch> rows) {
         if (rows && !rows->empty()) {
             waiting_.push_back(std::move(*rows));
+        } else if (rows) {
+            spare_ = std::move(*rows);  // its memory, for the next batch
         }
         tell();
     }
@@ -118,11 +126,11 @@ private:
             return;
         }
         if (!waiting_.empty()) {
-            engine::row_batch rows = std::move(waiting_.front());
+            batch_ = std::move(waiting_.front());
             waiting_.erase(waiting_.begin());
-            size_peak_ = std::max(size_peak_, rows.bytes.size());
-            batch_ = row_list(std::move(rows.bytes), std::move(rows.ends));
-            position_ = 0;
+            size_peak_ = std::max(size_peak_, batch_.bytes.size());
+            const std::size_t* const bounds = batch_.bounds.data();
+            cursor_ = {batch_.bytes.data(), bounds, bounds + batch_.bounds.size()};
         } else if (!ended_) {
             return;
         } else if (ended_->ec) {
@@ -140,8 +148,8 @@ private:
     std::atomic<bool> is_ended_{false};
 
     // The reader's, except while it waits.
-    row_list batch_;
-    std::size_t position_ = 0;
+    engine::row_batch batch_;
+    row_cursor cursor_;  // into the batch
     std::optional<error> failure_;
     std::string rest_;  // of the answer, without rows
     bool is_over_ = false;
@@ -150,6 +158,7 @@ private:
     // The loop's.
     waiter waiter_;
     std::vector<engine::row_batch> waiting_;
+    engine::row_batch spare_;
     std::optional<engine::operation_result> ended_;
 };
 
@@ -162,7 +171,8 @@ std::expected<row_handle, error> open_rows(const service_work& work) {
     if (auto begun = source->begin(*work.client, std::move(*request)); !begun) {
         return std::unexpected(std::move(begun.error()));
     }
-    return row_handle{work.client, std::move(source)};
+    row_cursor& cursor = source->cursor();
+    return row_handle{work.client, std::move(source), &cursor};
 }
 
 std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {

@@ -45,7 +45,7 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
         }
         auto& rows = result.http->rows;
         return Result{
-            row_list(std::move(rows.bytes), std::move(rows.ends)), std::move(*metadata),
+            row_list(std::move(rows.bytes), std::move(rows.bounds)), std::move(*metadata),
             std::move(trace)};
     }
 }

@@ -194,6 +194,7 @@ wire::service to_wire(service_kind service) noexcept {
         case service_kind::views:
             return wire::service::views;
         case service_kind::management:
+        case service_kind::key_value:
             break;
     }
     return wire::service::management;
@@ -209,7 +210,7 @@ service_work make_query_work(
     engine::query_plan plan;
     if (!options.adhoc) {
         plan.cache = client->prepared();
-        plan.is_enhanced = client->facts().enhanced_prepared_statements;
+        plan.may_be_enhanced = client->facts().enhanced_prepared_statements;
     }
     return finish_work(
         client, values, engine::make_query_operation(std::move(asked), std::move(plan)), options,
@@ -270,6 +271,11 @@ service_work make_view_work(
 service_work make_management_work(
     const std::shared_ptr<session>& client, const management_request& request,
     const management_options& options) {
+    if (request.service == service_kind::key_value) {
+        return {
+            client, std::make_shared<service_request>(service_request{std::unexpected(
+                        argument_error("service: key_value does not speak HTTP"))})};
+    }
     wire::raw_service_request asked;
     asked.service = to_wire(request.service);
     asked.method = request.method;

@@ -10,7 +10,7 @@ namespace {
 using namespace reprise::couchbase;
 
 TEST(service_results, rows_are_cut_out_of_one_block) {
-    const row_list rows("1\"two\"{\"n\":3}", {1, 6, 13});
+    const row_list rows("1\"two\"{\"n\":3}", {0, 1, 1, 6, 6, 13});
     ASSERT_EQ(rows.size(), 3U);
     EXPECT_EQ(rows[0].as<int>().value(), 1);
     EXPECT_EQ(rows[1].as<std::string>().value(), "two");

@@ -30,10 +30,12 @@ void engine_core::on_breaker_due(endpoint_record& endpoint, time_point now) {
             return candidate.second->state == connection_state::open &&
                    candidate.second->link->endpoint == &endpoint;
         });
-        const bool is_sent = open != connections_.end() &&
-                             send_own(
-                                 *open->second, waiter_kind::canary, wire::opcode::noop, 0,
-                                 wire::empty_request{wire::opcode::noop});
+        const bool is_sent = open != connections_.end()
+                                 ? send_own(
+                                       *open->second, waiter_kind::canary, wire::opcode::noop, 0,
+                                       wire::empty_request{wire::opcode::noop})
+                                       .has_value()
+                                 : http_.send_canary(endpoint, now);
         if (!is_sent) {
             endpoint.breaker->on_canary_lost(now);
         }
@@ -66,6 +68,7 @@ void engine_core::close_breaker(endpoint_record& endpoint, time_point now) {
             }
         }
     }
+    http_.wake_refused(now);
 }
 
 // Nobody goes there any more; whoever comes again begins with nothing counted.

@@ -118,4 +118,8 @@ wire::cluster_configuration_ptr client_engine::configuration(
     return core_->configuration(bucket);
 }
 
+engine_diagnostics client_engine::diagnostics() const {
+    return core_->diagnostics();
+}
+
 }  // namespace reprise::engine

@@ -33,6 +33,7 @@ struct endpoint_record : engine_timer {
     std::uint16_t port = 0;
     std::string name;            // "host:port"
     std::size_t link_count = 0;  // links of the current topology
+    bool is_pooled = false;      // an HTTP pool leads here
     // Terminal states; meaningful while link_count is not 0.
     bool is_auth_refused = false;
     bool is_tls_failed = false;

@@ -62,10 +62,13 @@ void engine_core::install(
 
 // One link for each data node (and ordinal) of the configuration; the others retire.
 void engine_core::sync_links(bucket_state& bucket, time_point now) {
-    if (!bucket.configuration || bucket.name.empty()) {
+    if (!bucket.configuration) {
         return;
     }
     reap(bucket);
+    if (bucket.name.empty()) {
+        return sync_cluster_links(bucket, now);
+    }
     const std::size_t per_node = options_.kv_connections_per_node;
     const auto nodes = bucket.configuration->nodes();
     bucket.routes.assign(nodes.size() * per_node, nullptr);
@@ -82,10 +85,40 @@ void engine_core::sync_links(bucket_state& bucket, time_point now) {
     if (!has_any) {
         return;  // keep what we have: it is the only way to a better configuration
     }
+    retire_all_but(bucket, bucket.routes, now);
+}
+
+// The cluster itself is only asked for its configuration, over the seeds that are part of it. Once
+// none is, one of its nodes takes their place: else news would end with the seeds.
+void engine_core::sync_cluster_links(bucket_state& bucket, time_point now) {
+    std::vector<wire::endpoint_view> offered;
+    for (const auto& node : bucket.configuration->nodes()) {
+        if (const auto at = node.endpoint(wire::service::key_value, options_.transport, network_)) {
+            offered.push_back(*at);
+        }
+    }
+    if (offered.empty()) {
+        return;
+    }
+    std::vector<node_link*> staying;
+    for (const auto& link : bucket.links) {
+        const wire::endpoint_view at{link->endpoint->host, link->endpoint->port};
+        if (!link->is_retired && std::ranges::find(offered, at) != offered.end()) {
+            staying.push_back(link.get());
+        }
+    }
+    if (staying.empty()) {
+        const wire::endpoint_view next = offered[random_.next() % offered.size()];
+        staying.push_back(&link_to(bucket, next.host, next.port, 0, now));
+    }
+    retire_all_but(bucket, staying, now);
+}
+
+void engine_core::retire_all_but(
+    bucket_state& bucket, std::span<node_link* const> staying, time_point now) {
     std::vector<node_link*> leaving;
     for (const auto& link : bucket.links) {
-        if (!link->is_retired &&
-            std::ranges::find(bucket.routes, link.get()) == bucket.routes.end()) {
+        if (!link->is_retired && std::ranges::find(staying, link.get()) == staying.end()) {
             leaving.push_back(link.get());
         }
     }

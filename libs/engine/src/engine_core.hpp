@@ -73,6 +73,7 @@ public:
     void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
     engine_statistics statistics() const noexcept;
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
+    engine_diagnostics diagnostics() const;
 
 private:
     friend class http_flow;  // an activity in a class of its own
@@ -126,6 +127,15 @@ private:
     void on_operation_due(operation_slot& slot, time_point now);
     wait_list& list_for(operation_slot& slot);
     retry_subject subject_of(operation_slot& slot);
+    // What slots of different services call differently.
+    struct subject_names {
+        std::string_view operation;
+        bool is_idempotent = false;
+        wire::service service{};
+        operation_id id{};
+    };
+    template <class Slot>
+    retry_subject make_subject(const Slot& slot, const subject_names& names);
     // The service's own; null: it draws from the client's.
     bucket_budget* budget_of(wire::service service) noexcept;
     bucket_state& bucket_of(const operation_slot& slot) const;
@@ -135,7 +145,8 @@ private:
     void complete_error(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void time_out(operation_slot& slot, time_point now);
-    std::shared_ptr<const retry_history> history_of(const operation_history& history) const;
+    std::shared_ptr<const retry_history> history_of(
+        const operation_history& history, bool has_http_statuses) const;
 
     // connection_flow.cpp: the life of a connection.
     kv_connection* find(connection_id id) noexcept;
@@ -201,6 +212,8 @@ private:
     void install(
         bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now);
     void sync_links(bucket_state& bucket, time_point now);
+    void sync_cluster_links(bucket_state& bucket, time_point now);
+    void retire_all_but(bucket_state& bucket, std::span<node_link* const> staying, time_point now);
     void want_configuration(bucket_state& bucket, time_point now);
     void poll(bucket_state& bucket, time_point now);
     void on_poll_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
@@ -272,6 +285,23 @@ private:
     std::vector<std::function<void()>> notices_;  // rows wait
     http_flow http_{*this};
 };
+
+template <class Slot>
+retry_subject engine_core::make_subject(const Slot& slot, const subject_names& names) {
+    retry_subject subject;
+    subject.operation = names.operation;
+    subject.is_idempotent = names.is_idempotent;
+    subject.attempts = slot.attempts;
+    subject.reasons = slot.reasons;
+    subject.deadline = slot.deadline;
+    subject.user_data = slot.request.user_data;
+    subject.strategy = slot.request.strategy.get();
+    subject.allowance = slot.request.outer_allowance;
+    subject.budget = budget_of(names.service);
+    subject.ticket = {names.id.value, slot.decision};
+    subject.memory = slot.memory;
+    return subject;
+}
 
 template <class Message>
 std::optional<std::uint32_t> engine_core::send_own(

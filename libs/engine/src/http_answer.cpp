@@ -1,6 +1,7 @@
 // HTTP operations on a connection: the request out, the answer in.
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <reprise/http/authorization.hpp>
@@ -9,13 +10,83 @@
 
 #include "engine_core.hpp"
 #include "http_flow.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
+namespace {
+
+// What one read may bring for an answer: many rows come in large reads, but few of them may lie
+// beyond the bound of what waits.
+std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noexcept {
+    constexpr std::size_t read_size_max = 4 * read_size_default;
+    return call.rows_member.empty()
+               ? read_size_default
+               : std::clamp(rows_size_max / 4, read_size_default, read_size_max);
+}
+
+// What an answer says about the endpoint it came from.
+std::error_code told_outcome(const exchange_verdict& judged) noexcept {
+    const bool is_good =
+        judged.what == exchange_verdict::step::done || judged.what == exchange_verdict::step::next;
+    return is_good ? std::error_code{} : judged.error;
+}
+
+// Bugs on purpose; nothing in other builds.
+void plant_in_verdict(
+    exchange_verdict& judged, const http_slot& slot, const http::header_list& headers) {
+    if (planted(bug::redirect_followed) && slot.status / 100 == 3) {
+        if (const auto location = http::find_header(headers, "Location")) {
+            judged.what = exchange_verdict::step::next;
+            judged.server_text = location->starts_with('/') ? *location : "/";
+        }
+    }
+    if (planted(bug::error_after_rows_missed) && slot.rows_seen != 0) {
+        judged.what = exchange_verdict::step::done;
+    }
+}
+
+}  // namespace
+
+void row_batch::append(std::span<const std::string_view> rows, std::string_view piece) {
+    const std::less_equal<> is_upto;
+    const auto is_in_piece = [&](std::string_view row) {
+        return is_upto(piece.data(), row.data()) &&
+               is_upto(row.data() + row.size(), piece.data() + piece.size());
+    };
+    const std::size_t first = bounds.size();
+    bounds.resize(first + 2 * rows.size());
+    std::size_t* bound = bounds.data() + first;
+    // The first one may have begun in an earlier piece.
+    while (!rows.empty() && !is_in_piece(rows.front())) {
+        *bound++ = bytes.size();
+        bytes.append(rows.front());
+        *bound++ = bytes.size();
+        rows = rows.subspan(1);
+    }
+    if (rows.empty()) {
+        return;
+    }
+    const char* const begin = rows.front().data();
+    const std::size_t offset = bytes.size();
+    bytes.append(begin, rows.back().data() + rows.back().size());
+    for (const std::string_view row : rows) {
+        *bound = offset + static_cast<std::size_t>(row.data() - begin);
+        bound[1] = *bound + row.size();
+        bound += 2;
+    }
+}
 
 void http_flow::send(http_slot& slot, http_connection& connection, time_point now) {
+    const std::string redirected =
+        planted(bug::redirect_followed) && slot.status / 100 == 3 ? slot.server_text : "";
     forget_answer(slot);
     slot.call = http_call{};
+    slot.call.cluster = configuration_for(slot);
     slot.request.exchange->compose(slot.call);
+    slot.call.cluster = nullptr;
+    if (!redirected.empty()) {
+        slot.call.target = redirected;
+    }
     http::header_list headers = slot.call.headers;
     if (!slot.call.content_type.empty()) {
         headers.push_back({"Content-Type", slot.call.content_type});
@@ -49,6 +120,11 @@ void http_flow::send(http_slot& slot, http_connection& connection, time_point no
     slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
     core_.wheel_.arm(slot, slot.deadline);
     core_.actions_.emplace_back(write_action{connection.id});
+    const std::size_t read_size = read_size_for(slot.call, slot.request.rows_size_max_bytes);
+    if (read_size != connection.read_size_max) {
+        connection.read_size_max = read_size;
+        core_.actions_.emplace_back(read_action{connection.id, false, read_size});
+    }
 }
 
 base::byte_view http_flow::begin_write(connection_id id) {
@@ -86,6 +162,7 @@ void http_flow::on_bytes(connection_id id, base::byte_view bytes, time_point now
     switch (connection->state) {
         case http_connection_state::busy:
             connection->pool->is_tls_failed = false;
+            connection->active_last = now;
             connection->parser.feed(bytes);
             read_answer(*connection, now);
             break;
@@ -154,7 +231,7 @@ bool http_flow::on_body(http_connection& connection, base::byte_view piece, time
     wire::row_splitter& splitter = *slot.splitter;
     splitter.feed(piece);
     while (true) {
-        const auto event = splitter.next();
+        const auto event = splitter.next_rows();
         if (!event) {
             spoil(connection, "the answer is no result: " + to_string(event.error()), now);
             return false;
@@ -162,8 +239,8 @@ bool http_flow::on_body(http_connection& connection, base::byte_view piece, time
         if (*event != wire::row_event::row) {
             break;
         }
-        slot.rows.push_back(splitter.row());
-        ++slot.rows_seen;
+        slot.rows.append(splitter.rows(), base::as_text(piece));
+        slot.rows_seen += splitter.rows().size();
         if (!slot.request.on_rows && slot.rows.bytes.size() > slot.request.rows_size_max_bytes) {
             spoil(connection, "the rows are larger than rows_size_max_bytes together", now);
             return false;
@@ -181,7 +258,7 @@ void http_flow::pause_if_full(http_connection& connection) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
         connection.slot->rows.bytes.size() >= connection.slot->request.rows_size_max_bytes) {
         connection.is_reading_paused = true;
-        core_.actions_.emplace_back(read_action{connection.id, true});
+        core_.actions_.emplace_back(read_action{connection.id, true, connection.read_size_max});
     }
 }
 
@@ -193,12 +270,21 @@ bool http_flow::take_rows(operation_id operation, row_batch& out, time_point now
     }
     http_slot& slot = *found->second;
     out.clear();
-    std::swap(out, slot.rows);
+    // What an answer brought that has failed is dropped with it, or part of the result.
+    if (slot.state != http_state::assigned && !planted(bug::failed_rows_handed_out)) {
+        return true;
+    }
+    if (planted(bug::rows_handed_out_twice)) {
+        out = slot.rows;
+    } else {
+        std::swap(out, slot.rows);
+    }
     slot.rows_taken += out.size();
     slot.is_told_of_rows = false;
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
         slot.connection->is_reading_paused = false;
-        core_.actions_.emplace_back(read_action{slot.connection->id, false});
+        core_.actions_.emplace_back(
+            read_action{slot.connection->id, false, slot.connection->read_size_max});
     }
     return true;
 }
@@ -212,11 +298,13 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
         }
         slot.body = slot.splitter->trailer();
     }
-    const exchange_verdict judged = slot.request.exchange->judge(
+    exchange_verdict judged = slot.request.exchange->judge(
         {slot.status, connection.parser.head().headers, slot.body, slot.rows_seen});
+    plant_in_verdict(judged, slot, connection.parser.head().headers);
     slot.server_code = judged.server_code;
     slot.server_text = judged.server_text;
     leave_place(slot);
+    note_outcome(*connection.pool, told_outcome(judged), now);
     release(connection, is_kept_alive, now);
     switch (judged.what) {
         case exchange_verdict::step::done:
@@ -228,7 +316,7 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
         case exchange_verdict::step::retry:
             break;
     }
-    if (slot.rows_taken != 0) {
+    if (slot.rows_taken != 0 && !planted(bug::retried_after_rows)) {
         return complete_error(
             slot, judged.error, false, "rows were handed out: it cannot be tried again", now);
     }
@@ -245,24 +333,26 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
 // The answer cannot be used, and what follows on this connection neither.
 void http_flow::spoil(http_connection& connection, std::string detail, time_point now) {
     http_slot& slot = *connection.slot;
+    http_pool& pool = *connection.pool;
     leave_place(slot);
     drop(connection);
-    complete_error(
-        slot, errc::parsing_failure, !slot.request.is_idempotent, std::move(detail), now);
+    note_outcome(pool, errc::parsing_failure, now);
+    complete_error(slot, errc::parsing_failure, !slot.is_repeatable(), std::move(detail), now);
 }
 
 void http_flow::release(http_connection& connection, bool is_kept_alive, time_point now) {
     connection.slot = nullptr;
-    connection.is_reading_paused = false;
+    if (connection.is_reading_paused) {
+        // The rest of the answer was on its way when reading stopped.
+        connection.is_reading_paused = false;
+        core_.actions_.emplace_back(read_action{connection.id, false, connection.read_size_max});
+    }
     // A server that answers before it has read the request has not read the rest of it.
     const bool is_all_written = connection.written == connection.outgoing.size();
     if (!is_kept_alive || !is_all_written || core_.is_closed_) {
         http_pool& pool = *connection.pool;
         drop(connection);
-        if (!pool.queue.empty()) {
-            connect(pool, now);
-        }
-        return;
+        return connect_if_wanted(pool, now);
     }
     serve(connection, now);
 }
@@ -282,9 +372,7 @@ void http_flow::on_closed(
             pool.is_tls_failed = true;
             pool.has_failed = true;
         }
-        if (!pool.queue.empty() && pool.connections.empty()) {
-            connect(pool, now);
-        }
+        connect_if_wanted(pool, now);
         return;
     }
     http_slot& slot = *connection->slot;
@@ -296,17 +384,19 @@ void http_flow::on_closed(
         }
         return;
     }
-    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size();
+    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size() &&
+                         (slot.is_repeatable() || !planted(bug::statement_sent_again));
     http_pool& pool = *connection->pool;
     leave_place(slot);
     forget(*connection);
-    if (!pool.queue.empty()) {
-        connect(pool, now);
+    if (is_sent) {
+        note_outcome(pool, errc::request_canceled, now);
     }
+    connect_if_wanted(pool, now);
     slot.avoided = slot.endpoint;
-    if (slot.rows_taken != 0) {
+    if (slot.rows_taken != 0 && !planted(bug::retried_after_rows)) {
         complete_error(
-            slot, errc::request_canceled, !slot.request.is_idempotent,
+            slot, errc::request_canceled, !slot.is_repeatable(),
             "the connection closed after rows were handed out", now);
         return;
     }

@@ -57,6 +57,7 @@ struct http_slot : engine_timer, list_hook<http_slot> {
     std::int32_t endpoint = -1;             // chosen last; negative: none
     std::int32_t avoided = -1;              // where the last attempt failed
     bool was_sent = false;                  // some attempt has left this process
+    bool is_canary = false;                 // the client's own: decides about a circuit breaker
     http_connection* connection = nullptr;  // while assigned
 
     // The answer that is coming in.
@@ -70,6 +71,11 @@ struct http_slot : engine_timer, list_hook<http_slot> {
     int status = 0;
     std::uint32_t server_code = 0;
     std::string server_text;
+
+    // The request that was sent last may be sent again without an answer.
+    [[nodiscard]] bool is_repeatable() const noexcept {
+        return request.is_idempotent || call.is_harmless;
+    }
 };
 
 enum class http_connection_state : std::uint8_t { connecting, idle, busy, closed };
@@ -86,6 +92,8 @@ public:
     http_slot* slot = nullptr;  // while busy
     http::response_parser parser;
     bool is_reading_paused = false;
+    std::size_t read_size_max = read_size_default;
+    time_point active_last{};  // connected, or bytes came
 
     // The request, until the driver has written it; handed over at the first begin_write.
     std::vector<std::byte> outgoing;

@@ -12,16 +12,21 @@ http_exchange::~http_exchange() = default;
 
 http_flow::~http_flow() = default;
 
-operation_id http_flow::start(http_request&& request, completion done, time_point now) {
+http_slot& http_flow::make_slot(http_request&& request, time_point now) {
     auto made = std::make_unique<http_slot>();
     http_slot& slot = *made;
     slot.id = operation_id{next_id_++};
     slots_.emplace(slot.id.value, std::move(made));
-    const operation_id id = slot.id;
     slot.state = http_state::running;
     slot.request = std::move(request);
-    slot.done = std::move(done);
     slot.started = now;
+    return slot;
+}
+
+operation_id http_flow::start(http_request&& request, completion done, time_point now) {
+    http_slot& slot = make_slot(std::move(request), now);
+    const operation_id id = slot.id;
+    slot.done = std::move(done);
     const duration usual = core_.options_.http.timeout_of(slot.request.service);
     slot.deadline =
         std::min(slot.request.deadline, add_saturated(now, slot.request.timeout.value_or(usual)));
@@ -62,23 +67,31 @@ void http_flow::dispatch(http_slot& slot, time_point now) {
         if (core_.has_given_up(wanted)) {
             return dispatch_failed(slot, retry_reason::node_not_available, now);
         }
+        // Waiting for the first configuration is waiting, too.
+        if (core_.parked_count_ >= core_.options_.parked_count_max) {
+            return complete_error(
+                slot, errc::retry_queue_full, false, "too many operations wait", now);
+        }
         return park(slot, topology_waiters_, slot.deadline);
     }
-    http_pool* pool = choose_pool(slot, *known);
+    http_pool* pool = choose_pool(slot, *known, turn_++);
     if (pool == nullptr) {
         return dispatch_failed(slot, retry_reason::service_not_available, now);
     }
     slot.endpoint = static_cast<std::int32_t>(pool->endpoint->number);
+    if (!is_allowed(*pool)) {
+        return breaker_refused(slot, now);
+    }
     enqueue(slot, *pool, now);
 }
 
-// In turn; a node that works before one that does not, another one than where it failed before the
-// same again.
-http_pool* http_flow::choose_pool(const http_slot& slot, const wire::cluster_configuration& in) {
+// In turn; one whose circuit breaker is closed before all others, then a node that works before one
+// that does not, then another one than where it failed before the same again.
+http_pool* http_flow::choose_pool(
+    const http_slot& slot, const wire::cluster_configuration& in, std::size_t first) {
     http_pool* best = nullptr;
     int best_rank = -1;
     const auto nodes = in.nodes();
-    const std::size_t first = turn_++;
     for (std::size_t step = 0; step < nodes.size(); ++step) {
         const auto address = nodes[(first + step) % nodes.size()].endpoint(
             slot.request.service, core_.options_.transport, core_.network_);
@@ -87,7 +100,8 @@ http_pool* http_flow::choose_pool(const http_slot& slot, const wire::cluster_con
         }
         http_pool& pool = pool_at(*address, slot.request.service);
         const bool is_other = static_cast<std::int32_t>(pool.endpoint->number) != slot.avoided;
-        const int rank = (pool.has_failed ? 0 : 2) + (is_other ? 1 : 0);
+        const int rank =
+            (is_allowed(pool) ? 4 : 0) + (pool.has_failed ? 0 : 2) + (is_other ? 1 : 0);
         if (rank > best_rank) {
             best = &pool;
             best_rank = rank;
@@ -105,6 +119,7 @@ http_pool& http_flow::pool_at(const wire::endpoint_view& at, wire::service servi
     }
     pools_.push_back(std::make_unique<http_pool>());
     pools_.back()->endpoint = &endpoint;
+    endpoint.is_pooled = true;
     pools_.back()->service = service;
     return *pools_.back();
 }
@@ -120,6 +135,11 @@ void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
     slot.state = http_state::queued;
     pool.queue.push_back(slot);
     core_.wheel_.arm(slot, slot.deadline);
+    connect_if_wanted(pool, now);
+}
+
+// As many as wait, within the bound.
+void http_flow::connect_if_wanted(http_pool& pool, time_point now) {
     const auto connecting =
         static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
             return each->state == http_connection_state::connecting;
@@ -158,6 +178,7 @@ void http_flow::on_connected(connection_id id, time_point now) {
     }
     if (connection->state == http_connection_state::connecting) {
         connection->pool->has_failed = false;
+        connection->active_last = now;
         serve(*connection, now);
     }
 }
@@ -220,6 +241,8 @@ void http_flow::dispatch_failed(http_slot& slot, retry_reason reason, time_point
 }
 
 void http_flow::on_topology(time_point now) {
+    forget_pools();
+    wake_refused(now);
     for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
         http_slot& slot = *topology_waiters_.front();
         leave_place(slot);

@@ -4,23 +4,16 @@
 
 #include "engine_core.hpp"
 #include "http_flow.hpp"
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 
 retry_subject http_flow::subject_of(http_slot& slot) const {
-    retry_subject subject;
-    subject.operation = slot.request.operation;
-    subject.is_idempotent = slot.request.is_idempotent;
-    subject.attempts = slot.attempts;
-    subject.reasons = slot.reasons;
-    subject.deadline = slot.deadline;
-    subject.user_data = slot.request.user_data;
-    subject.strategy = slot.request.strategy.get();
-    subject.allowance = slot.request.outer_allowance;
-    subject.budget = core_.budget_of(slot.request.service);
-    subject.ticket = {slot.id.value, slot.decision};
-    subject.memory = slot.memory;
-    return subject;
+    // What is asked about a request that was lost is whether that one may be sent again.
+    const bool is_lost = slot.failed.stage == attempt_stage::network;
+    const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
+    return core_.make_subject(
+        slot, {slot.request.operation, is_idempotent, slot.request.service, slot.id});
 }
 
 void http_flow::retry(http_slot& slot, const retry_case& failed, time_point now) {
@@ -78,10 +71,19 @@ void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
         slot.failed.stage != attempt_stage::dispatch) {
         return dispatch(slot, now);
     }
-    const bool waits_for_topology = slot.failed.reason == retry_reason::service_not_available;
-    park(
-        slot, waits_for_topology ? topology_waiters_ : backoff_waiters_,
-        add_saturated(now, decided.delay));
+    park(slot, list_for(slot.failed.reason), add_saturated(now, decided.delay));
+}
+
+// Where an operation waits decides what wakes it before its time.
+intrusive_list<http_slot>& http_flow::list_for(retry_reason reason) noexcept {
+    switch (reason) {
+        case retry_reason::service_not_available:
+            return topology_waiters_;
+        case retry_reason::circuit_breaker_open:
+            return breaker_waiters_;
+        default:
+            return backoff_waiters_;
+    }
 }
 
 void http_flow::park(http_slot& slot, intrusive_list<http_slot>& list, time_point due) {
@@ -124,15 +126,19 @@ void http_flow::on_operation_due(http_slot& slot, time_point now) {
         return dispatch(slot, now);
     }
     http_connection* connection = slot.connection;
-    const bool is_ambiguous =
-        connection != nullptr && connection->is_handed && !slot.request.is_idempotent;
+    const bool is_sent = connection != nullptr && connection->is_handed;
+    const bool is_ambiguous = is_sent && !slot.is_repeatable();
+    const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     leave_place(slot);
-    if (connection != nullptr) {
+    if (connection != nullptr && planted(bug::unread_connection_kept)) {
+        release(*connection, true, now);
+    } else if (connection != nullptr) {
         drop(*connection);  // the answer may still come; nobody could tell it from the next one
     }
-    complete_error(
-        slot, is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout, is_ambiguous, {},
-        now);
+    complete_error(slot, code, is_ambiguous, {}, now);
+    if (is_sent) {
+        note_outcome(*connection->pool, code, now);
+    }
 }
 
 bool http_flow::cancel(operation_id operation, time_point now) {
@@ -143,7 +149,7 @@ bool http_flow::cancel(operation_id operation, time_point now) {
     http_slot& slot = *found->second;
     http_connection* connection = slot.connection;
     const bool is_ambiguous =
-        connection != nullptr && connection->is_handed && !slot.request.is_idempotent;
+        connection != nullptr && connection->is_handed && !slot.is_repeatable();
     leave_place(slot);
     if (connection != nullptr) {
         drop(*connection);
@@ -164,15 +170,20 @@ void http_flow::close(time_point now) {
 }
 
 void http_flow::complete(http_slot& slot, time_point now) {
+    if (slot.is_canary) {
+        return end_canary(slot, true, now);
+    }
     core_.orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
     operation_result result;
-    result.history = core_.history_of(slot.history);
+    result.history = core_.history_of(slot.history, true);
     end(slot, std::move(result));
 }
 
 void http_flow::complete_error(
     http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail, time_point now) {
-    static_cast<void>(now);
+    if (slot.is_canary) {
+        return end_canary(slot, false, now);
+    }
     auto error = std::make_shared<error_info>();
     error->code = code;
     error->operation = slot.request.operation;
@@ -191,7 +202,7 @@ void http_flow::complete_error(
         error->last_dispatched_to = core_.endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
     }
     error->detail = std::move(detail);
-    error->history = core_.history_of(slot.history);
+    error->history = core_.history_of(slot.history, true);
     operation_result result;
     result.ec = code;
     result.history = error->history;

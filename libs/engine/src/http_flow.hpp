@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <reprise/engine/completion.hpp>
+#include <reprise/engine/diagnostics.hpp>
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/engine/http_operation.hpp>
 
@@ -45,7 +46,8 @@ public:
     // Moves the rows that wait into `out`; false if the operation has ended.
     bool take_rows(operation_id operation, row_batch& out, time_point now);
     void on_answer(answer_mailbox::letter& letter, time_point now);
-    // There is a new configuration, or a terminal state was set: parked operations look again.
+    // There is a new configuration, or a terminal state was set: parked operations look again, and
+    // what is not offered any more is forgotten.
     void on_topology(time_point now);
 
     void on_connected(connection_id connection, time_point now);
@@ -60,20 +62,39 @@ public:
     void on_operation_due(http_slot& slot, time_point now);
     void on_connection_due(http_connection& connection, time_point now);
 
-    [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size(); }
+    // An endpoint's circuit breaker wants to know whether it answers. False: not one of ours.
+    bool send_canary(const endpoint_record& endpoint, time_point now);
+    // Operations that a circuit breaker kept away and that find a way now go on.
+    void wake_refused(time_point now);
+    // Appends one entry for each connection, and one for each pool that failed to connect.
+    void describe(std::vector<endpoint_diagnostics>& out) const;
+
+    // Of the users'.
+    [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size() - canary_count_; }
 
 private:
     // Getting to a node.
     http_connection* find(connection_id connection) noexcept;
+    http_slot& make_slot(http_request&& request, time_point now);
     void dispatch(http_slot& slot, time_point now);
     const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
-    http_pool* choose_pool(const http_slot& slot, const wire::cluster_configuration& in);
+    http_pool* choose_pool(
+        const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
     http_pool& pool_at(const wire::endpoint_view& at, wire::service service);
     void enqueue(http_slot& slot, http_pool& pool, time_point now);
+    void connect_if_wanted(http_pool& pool, time_point now);
     void connect(http_pool& pool, time_point now);
     void serve(http_connection& connection, time_point now);
     void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
     void fail_queue(http_pool& pool, time_point now);
+
+    // http_breaker.cpp: circuit breakers, which are the endpoints'.
+    static bool is_allowed(const http_pool& pool) noexcept;
+    bool is_offered(const http_pool& pool) const noexcept;
+    void breaker_refused(http_slot& slot, time_point now);
+    void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
+    void end_canary(http_slot& slot, bool is_answered, time_point now);
+    void forget_pools();
 
     // Talking.
     void send(http_slot& slot, http_connection& connection, time_point now);
@@ -91,6 +112,7 @@ private:
     void retry(http_slot& slot, const retry_case& failed, time_point now);
     void apply(http_slot& slot, const verdict& decided, time_point now);
     void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);
+    intrusive_list<http_slot>& list_for(retry_reason reason) noexcept;
     void leave_place(http_slot& slot);
     void forget_answer(http_slot& slot);
     retry_subject subject_of(http_slot& slot) const;
@@ -108,6 +130,8 @@ private:
     std::vector<std::unique_ptr<http_connection>> closing_;
     intrusive_list<http_slot> topology_waiters_;
     intrusive_list<http_slot> backoff_waiters_;
+    intrusive_list<http_slot> breaker_waiters_;
+    std::size_t canary_count_ = 0;
     std::size_t turn_ = 0;
 };
 

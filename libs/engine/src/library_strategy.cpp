@@ -30,6 +30,9 @@ failure_facts facts_for(const request_snapshot& request, retry_reason reason) no
                                                        : retry_safety::maybe;
     facts.throttling = reason == retry_reason::search_too_many_requests;
     facts.fault = failure_fault::server;
+    if (request.delay_floor > duration::zero()) {
+        facts.minimum_wait = request.delay_floor;
+    }
     facts.code = request.status;
     return facts;
 }

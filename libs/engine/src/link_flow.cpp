@@ -44,7 +44,7 @@ endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port
         // Servers name endpoints: the table must not grow for ever. Very old histories may then
         // show a newer name.
         const auto unused = std::ranges::find_if(endpoints_, [](const auto& known) {
-            return known->link_count == 0 && known->error_map_shares == 0;
+            return known->link_count == 0 && !known->is_pooled && known->error_map_shares == 0;
         });
         record = unused == endpoints_.end() ? nullptr : unused->get();
     }

@@ -22,19 +22,21 @@ error_map_note note_of(const wire::error_map_entry& entry) {
 }  // namespace
 
 std::shared_ptr<const retry_history> engine_core::history_of(
-    const operation_history& history) const {
+    const operation_history& history, bool has_http_statuses) const {
     if (history.empty()) {
         return nullptr;
     }
-    return std::make_shared<const retry_history>(history.report(
+    auto report = std::make_shared<retry_history>(history.report(
         [&](std::uint32_t number) -> const std::string& { return endpoints_[number]->name; }));
+    report->has_http_statuses = has_http_statuses;
+    return report;
 }
 
 void engine_core::complete(operation_slot& slot, operation_result&& result, time_point now) {
     result.retry_attempts = slot.attempts;
     if (!result.ec) {
         orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
-        result.history = history_of(slot.history);
+        result.history = history_of(slot.history, false);
     }
     wheel_.disarm(slot);
     completed_.push_back({std::move(slot.done), std::move(result)});
@@ -69,7 +71,7 @@ void engine_core::complete_error(
         error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.sent.endpoint)]->name;
     }
     error->detail = std::move(note.detail);
-    error->history = history_of(slot.history);
+    error->history = history_of(slot.history, false);
     operation_result result;
     result.ec = code;
     result.history = error->history;

@@ -18,22 +18,6 @@ std::uint32_t saturated_us(duration time) noexcept {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(micros, 0, most));
 }
 
-bool is_about_dispatch(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::socket_not_available:
-        case retry_reason::service_not_available:
-        case retry_reason::node_not_available:
-        case retry_reason::socket_closed_while_in_flight:
-        case retry_reason::circuit_breaker_open:
-        case retry_reason::authentication_error:
-        case retry_reason::tls_error:
-        case retry_reason::bucket_access_error:
-            return true;
-        default:
-            return false;
-    }
-}
-
 bool is_open(const kv_connection* connection) noexcept {
     return connection != nullptr && connection->state == connection_state::open;
 }
@@ -210,19 +194,9 @@ void engine_core::make_ready(operation_slot& slot, kv_connection& connection) {
 }
 
 retry_subject engine_core::subject_of(operation_slot& slot) {
-    retry_subject subject;
-    subject.operation = to_string(slot.request.kind);
-    subject.is_idempotent = slot.is_idempotent;
-    subject.attempts = slot.attempts;
-    subject.reasons = slot.reasons;
-    subject.deadline = slot.deadline;
-    subject.user_data = slot.request.user_data;
-    subject.strategy = slot.request.strategy.get();
-    subject.allowance = slot.request.outer_allowance;
-    subject.budget = budget_of(wire::service::key_value);
-    subject.ticket = {slot.id().value, slot.decision};
-    subject.memory = slot.memory;
-    return subject;
+    return make_subject(
+        slot,
+        {to_string(slot.request.kind), slot.is_idempotent, wire::service::key_value, slot.id()});
 }
 
 // An attempt failed: ask the orchestrator, and obey.
@@ -354,7 +328,7 @@ wait_list& engine_core::list_for(operation_slot& slot) {
     if (slot.failed.reason == retry_reason::kv_not_my_vbucket) {
         return bucket.not_my_vbucket_waiters;
     }
-    if (!is_about_dispatch(slot.failed.reason)) {
+    if (!is_about_connection(slot.failed.reason)) {
         return backoff_waiters_;
     }
     // By the route of the failed attempt, if it still stands; whatever else happens to the bucket

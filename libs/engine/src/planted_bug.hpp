@@ -49,9 +49,19 @@ enum class bug : std::uint8_t {
     history_torn,                  // the fifth entry pushes the first four out
     cas_of_answer_lost,            // a result after a retry has no CAS
     increment_doubled_on_retry,    // a retried increment adds twice as much
+    // HTTP operations.
+    redirect_followed,        // a redirect is followed
+    statement_sent_again,     // what changes something is sent again after a close
+    prepared_not_renewed,     // a statement that was forgotten is not prepared again
+    rows_handed_out_twice,    // rows stay when they are taken
+    failed_rows_handed_out,   // rows of an answer that will be asked for again can be taken
+    retried_after_rows,       // rows that were taken do not hinder a retry
+    error_after_rows_missed,  // an error behind rows is not seen
+    unread_connection_kept,   // the next request goes out before the last answer has come
+    retry_after_ignored,      // Retry-After is not read
 };
 
-inline constexpr std::size_t bug_count = 37;
+inline constexpr std::size_t bug_count = 46;
 
 #if defined(REPRISE_PLANTED_BUGS_SELECTABLE)
 inline bug chosen_bug = bug::none;

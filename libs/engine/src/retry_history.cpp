@@ -17,7 +17,9 @@ std::string milliseconds_text(duration time) {
 std::string entry_text(const retry_history& history, const history_entry& entry) {
     std::string text = "+" + milliseconds_text(entry.offset()) + "  ";
     text += to_string(entry.reason);
-    if (entry.status != 0) {
+    if (entry.status != 0 && history.has_http_statuses) {
+        text += " (" + std::to_string(entry.status) + ")";
+    } else if (entry.status != 0) {
         std::array<char, 16> status{};
         std::snprintf(status.data(), status.size(), " (0x%02x)", unsigned{entry.status});
         text += status.data();

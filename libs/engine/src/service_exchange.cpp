@@ -4,11 +4,14 @@
 #include <utility>
 
 #include <reprise/http/retry_after.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/management_request.hpp>
 #include <reprise/wire/query_outcome.hpp>
 #include <reprise/wire/row_splitter.hpp>
 #include <reprise/wire/search_outcome.hpp>
 #include <reprise/wire/view_outcome.hpp>
+
+#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -50,7 +53,7 @@ duration retry_after(const http::header_list& headers) {
     constexpr std::chrono::sys_seconds century_hint{
         std::chrono::sys_days{std::chrono::year{2026} / std::chrono::January / 1}};
     const auto asked = http::find_header(headers, "Retry-After");
-    if (!asked) {
+    if (!asked || planted(bug::retry_after_ignored)) {
         return {};
     }
     const auto date = http::find_header(headers, "Date");
@@ -216,12 +219,13 @@ public:
 
     void compose(http_call& call) override {
         wire::query_request sent = asked_;
-        phase_ = choose(sent);
+        phase_ = choose(sent, is_enhanced(call.cluster));
         if (const auto made = wire::make_query_call(sent)) {
             copy_call(*made, call);
         }
         if (phase_ == phase::preparing) {
             call.rows_member.clear();  // the only row is not the user's
+            call.is_harmless = true;
         }
     }
 
@@ -234,7 +238,8 @@ public:
         exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
         tell_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
-        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache) {
+        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache &&
+            !planted(bug::prepared_not_renewed)) {
             plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
         }
         if (verdict.what == step::done && phase_ == phase::preparing) {
@@ -264,14 +269,21 @@ private:
         return retry_reason::unknown;
     }
 
+    // Whether a statement may be prepared and run in one request. Asked for each request: servers
+    // are upgraded while clients run.
+    [[nodiscard]] bool is_enhanced(const wire::cluster_configuration* cluster) const noexcept {
+        return plan_.may_be_enhanced && cluster != nullptr &&
+               cluster->has_cluster_capability("n1ql", "enhancedPreparedStatements");
+    }
+
     // Fills in how the statement is named in the request to come.
-    phase choose(wire::query_request& sent) {
+    phase choose(wire::query_request& sent, bool is_one_request) {
         used_name_.clear();
         if (!plan_.cache) {
             return phase::plain;
         }
         const auto* known = plan_.cache->find(asked_.statement, asked_.query_context);
-        if (known != nullptr && !(plan_.is_enhanced && known->is_legacy())) {
+        if (known != nullptr && !(is_one_request && known->is_legacy())) {
             sent.statement.clear();
             sent.prepared_name = known->name;
             sent.encoded_plan = known->encoded_plan;
@@ -279,8 +291,8 @@ private:
             return phase::running;
         }
         sent.statement = wire::make_prepare_statement(asked_.statement);
-        sent.is_auto_execute = plan_.is_enhanced;
-        return plan_.is_enhanced ? phase::preparing_and_running : phase::preparing;
+        sent.is_auto_execute = is_one_request;
+        return is_one_request ? phase::preparing_and_running : phase::preparing;
     }
 
     exchange_verdict remember_row(const http_answer& answer) {
@@ -367,6 +379,20 @@ http_request make_management_operation(wire::service_call call) {
     http_request made = request_for(call, "management");
     made.exchange = std::make_unique<management_exchange>(std::move(call));
     return made;
+}
+
+std::string_view health_path(wire::service service) noexcept {
+    switch (service) {
+        case wire::service::query:
+        case wire::service::analytics:
+            return "/admin/ping";
+        case wire::service::search:
+            return "/api/ping";
+        case wire::service::management:
+            return "/pools";
+        default:
+            return "/";
+    }
 }
 
 }  // namespace reprise::engine

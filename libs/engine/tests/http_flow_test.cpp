@@ -217,6 +217,19 @@ TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
     EXPECT_EQ(of_all->level(), 100000);
 }
 
+// Told in hexadecimal once, as if they were key-value's.
+TEST_F(http_flow, histories_tell_http_statuses_as_http_does) {
+    answer_with({status(503), rows()});
+    engine_driver driver(cluster_);
+    driver.connect();
+    auto done = driver.start_http(
+        readonly_request("{}", always_retry(retry_reason::analytics_temporary_failure, 1ms)));
+    driver.advance(100ms);
+    ASSERT_NE(done->result.history, nullptr);
+    const std::string text = to_string(*done->result.history);
+    EXPECT_NE(text.find("ANALYTICS_TEMPORARY_FAILURE (503) at"), std::string::npos) << text;
+}
+
 TEST_F(http_flow, RH_43_a_wish_of_the_server_is_a_floor_under_the_delay) {
     answer_with({status(503), rows()});
     engine_driver driver(cluster_);

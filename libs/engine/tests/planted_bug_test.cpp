@@ -6,7 +6,7 @@
 
 namespace reprise::engine {
 
-static_assert(static_cast<std::size_t>(bug::increment_doubled_on_retry) == bug_count);
+static_assert(static_cast<std::size_t>(bug::retry_after_ignored) == bug_count);
 
 TEST(planted_bug, none_is_in_a_usual_build) {
     static_assert(!planted(bug::retry_write_after_close));

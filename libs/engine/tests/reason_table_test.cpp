@@ -261,7 +261,7 @@ TEST(reason_table, RH_09_RH_15_every_applicable_cell_is_hit_and_no_other_one) {
     EXPECT_EQ(log->seen.size(), applicable);
 }
 
-TEST(reason_table, RH_09_each_reason_applies_somewhere_now_or_with_the_http_services) {
+TEST(reason_table, RH_09_each_reason_applies_somewhere) {
     for (const retry_reason_facts& facts : all_retry_reasons()) {
         bool is_anywhere = false;
         for (std::size_t of = 0; of < operation_class_count; ++of) {

@@ -104,6 +104,7 @@ public:
     wire::vbucket_rows map;
     wire::vbucket_rows forward_map;
     std::size_t data_node_count = 0;  // 0: all nodes
+    bool can_prepare_and_run = true;  // says that statements need one request only
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
@@ -131,6 +132,9 @@ public:
         told.vbucket_map = map;
         told.forward_map = forward_map;
         told.this_node = this_node;
+        if (can_prepare_and_run) {
+            told.cluster_capabilities = {{"n1ql", "enhancedPreparedStatements"}};
+        }
         return wire::encode_cluster_configuration(told);
     }
 

@@ -223,6 +223,33 @@ TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_th
     EXPECT_EQ(done->result.http->rows[0], "1") << "the plan is no row of the user's";
 }
 
+TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_that_it_can) {
+    const query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    cluster_.can_prepare_and_run = false;
+    engine_driver driver(cluster_);
+    const auto first = run(
+        driver, prepared(plan),
+        {answer(200, R"({"results":[{"name":"p1","encoded_plan":"cGxhbg=="}],"status":"success"})"),
+         success(), prepared_and_run("p2"), success()});
+    EXPECT_FALSE(first->result.ec) << first->result.ec.message();
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    EXPECT_EQ(body(0).find("auto_execute"), std::string::npos) << body(0);
+    EXPECT_NE(body(1).find("\"encoded_plan\""), std::string::npos) << body(1);
+    // The cluster is upgraded while the client runs: plans of old are not sent any more.
+    cluster_.can_prepare_and_run = true;
+    ++cluster_.revision.rev;
+    driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    for (int turn = 0; turn < 2; ++turn) {
+        const auto next = driver.start_http(std::move(*prepared(plan)));
+        driver.advance(10ms);
+        EXPECT_FALSE(next->result.ec) << next->result.ec.message();
+    }
+    ASSERT_EQ(cluster_.http_requests.size(), 4U);
+    EXPECT_NE(body(2).find("\"auto_execute\":true"), std::string::npos) << body(2);
+    EXPECT_NE(body(3).find("\"prepared\":\"p2\""), std::string::npos) << body(3);
+    EXPECT_EQ(body(3).find("encoded_plan"), std::string::npos) << body(3);
+}
+
 // --- Retry-After --------------------------------------------------------------------------------
 
 TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_of_the_answer) {

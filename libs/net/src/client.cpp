@@ -272,9 +272,11 @@ refusal client::start_http(engine::http_request&& request, engine::completion&& 
     return host_->engine_driver->start_http({name, std::move(request), std::move(done)});
 }
 
-refusal client::take_rows(ticket operation, row_receiver receive) {
-    return post([at = host_->engine_driver.get(), operation,
-                 receive = std::move(receive)]() mutable { receive(at->take_rows(operation)); });
+refusal client::take_rows(ticket operation, row_receiver receive, engine::row_batch spare) {
+    return post([at = host_->engine_driver.get(), operation, receive = std::move(receive),
+                 spare = std::move(spare)]() mutable {
+        receive(at->take_rows(operation, std::move(spare)));
+    });
 }
 
 std::expected<engine::operation_result, refusal> client::call(
@@ -400,6 +402,16 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
     });
     (void)done.wait();
     return refusal::none;
+}
+
+std::expected<client_report, refusal> client::describe() {
+    client_report seen;
+    const refusal refused =
+        inspect([&](const engine::client_engine&) { seen = host_->engine_driver->describe(); });
+    if (refused != refusal::none) {
+        return std::unexpected(refused);
+    }
+    return seen;
 }
 
 bool client::is_loop_thread() const noexcept {

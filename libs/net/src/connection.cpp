@@ -1,11 +1,14 @@
 #include "connection.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
+
+#include <reprise/wire/cluster_node.hpp>
 
 #include "driver.hpp"
 #include "tls_context.hpp"
@@ -17,8 +20,8 @@ using boost::system::error_code;
 
 namespace {
 
-// One read takes at most this; values share the block they came in.
-constexpr std::size_t receive_block_size = std::size_t{64} * 1024;
+// With this much one read can bring; values share the block they came in.
+constexpr std::size_t receive_block_size = engine::read_size_default;
 // With less room left in a block that results still hold, a new one is taken.
 constexpr std::size_t receive_space_min = std::size_t{4} * 1024;
 // A name may have many addresses; each gets a share of the time, so no more than these.
@@ -182,6 +185,12 @@ void connection::close() {
 
 base::mutable_byte_view connection::receive_space() {
     if (block_ && block_.is_unique()) {
+        const std::size_t size = block_.bytes().size();
+        const bool is_grown = is_block_filled_ && size < read_size_max_;
+        if (is_grown || size > read_size_max_) {
+            block_ = base::block_ref::make(
+                is_grown ? std::min(2 * size, read_size_max_) : receive_block_size);
+        }
         block_used_ = 0;
     } else if (!block_ || block_.bytes().size() - block_used_ < receive_space_min) {
         block_ = base::block_ref::make(receive_block_size);
@@ -216,6 +225,7 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     }
     const auto bytes = block_.bytes().subspan(block_used_, size);
     block_used_ += size;
+    is_block_filled_ = size == block_.bytes().size();
     is_in_read_ = true;
     owner_.on_bytes(*this, block_, bytes);
     is_in_read_ = false;
@@ -226,8 +236,9 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     }
 }
 
-void connection::set_reading(bool is_wanted) {
+void connection::set_reading(bool is_wanted, std::size_t size_max) {
     is_reading_wanted_ = is_wanted;
+    read_size_max_ = std::max(size_max, receive_block_size);
     // Not from inside on_read, whose end reads on by itself: the block is still in use there.
     if (is_wanted && phase_ == phase::open && !is_reading_ && !is_in_read_) {
         read();
@@ -296,6 +307,13 @@ void connection::end_if_quiet() {
         phase_ = phase::done;
         owner_.on_closed(*this, end_reason_, unwritten_size_);
     }
+}
+
+std::string connection::local_address() const {
+    error_code ec;
+    const auto at = socket_.local_endpoint(ec);
+    return ec || phase_ != phase::open ? std::string()
+                                       : wire::to_host_port(at.address().to_string(), at.port());
 }
 
 void connection::close_socket() noexcept {

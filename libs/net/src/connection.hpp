@@ -34,11 +34,14 @@ public:
     void open();
     // Writes what the engine has, unless a write is outstanding; then that one's end does it.
     void flush();
-    // Off: the bytes of the peer wait in the network, and its end is not seen. At first on.
-    void set_reading(bool is_wanted);
+    // Off: the bytes of the peer wait in the network, and its end is not seen. At first on. One
+    // read brings `size_max` bytes at most, and as much only if smaller ones were full.
+    void set_reading(bool is_wanted, std::size_t size_max);
     void close();
 
     [[nodiscard]] engine::connection_id id() const noexcept { return target_.connection; }
+    // "address:port" of this side; empty while there is none.
+    [[nodiscard]] std::string local_address() const;
 
 private:
     enum class phase : std::uint8_t {
@@ -85,6 +88,8 @@ private:
 
     base::block_ref block_;
     std::size_t block_used_ = 0;
+    bool is_block_filled_ = false;  // by one read
+    std::size_t read_size_max_ = engine::read_size_default;
     std::size_t write_size_ = 0;  // of the outstanding write; its end is at the engine
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;

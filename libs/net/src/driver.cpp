@@ -48,7 +48,7 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
     if (!resolver) {
         return std::unexpected(std::move(resolver.error()));
     }
-    const std::shared_ptr<driver> made(
+    std::shared_ptr<driver> made(
         new driver(executor, std::move(options), std::move(tls), std::move(*resolver)));
     // Deferred answers of strategies may outlive the client, and so the hook.
     made->engine_->set_wake_hook([weak = made->weak_from_this()] {
@@ -160,9 +160,9 @@ void driver::cancel(ticket operations) {
     }
 }
 
-std::optional<engine::row_batch> driver::take_rows(ticket operation) {
+std::optional<engine::row_batch> driver::take_rows(ticket operation, engine::row_batch&& spare) {
     const auto found = cancelable_.find(operation);
-    engine::row_batch rows;
+    engine::row_batch rows = std::move(spare);
     if (found == cancelable_.end() || !engine_->take_rows(found->second, rows, now_)) {
         return std::nullopt;
     }
@@ -171,6 +171,26 @@ std::optional<engine::row_batch> driver::take_rows(ticket operation) {
 
 void driver::replace_credentials(engine::credentials&& identity) {
     engine_->replace_credentials(std::move(identity));
+}
+
+client_report driver::describe() const {
+    auto seen = engine_->diagnostics();
+    const time_point now = steady_now();
+    client_report made;
+    made.client = seen.client;
+    made.connections.reserve(seen.endpoints.size());
+    for (engine::endpoint_diagnostics& each : seen.endpoints) {
+        connection_report report;
+        if (const auto at = connections_.find(each.connection.value); at != connections_.end()) {
+            report.local = at->second->local_address();
+        }
+        if (each.active_last) {
+            report.idle_for = std::max(now - *each.active_last, duration::zero());
+        }
+        report.endpoint = std::move(each);
+        made.connections.push_back(std::move(report));
+    }
+    return made;
 }
 
 void driver::close() {
@@ -225,6 +245,7 @@ template <class Begin>
 void driver::begin_cancelable(ticket name, engine::completion&& done, Begin begin) {
     const auto place = cancelable_.emplace(name, engine::operation_id{});
     // The driver outlives its engine, and so this completion.
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): freed by the type-erased completion
     auto forget = [this, place, kept = std::make_unique<engine::completion>(std::move(done))](
                       engine::operation_result&& result) {
         cancelable_.erase(place);
@@ -271,7 +292,7 @@ void driver::obey(engine::driver_action& action) {
         }
     } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
         if (connection* at = find_connection(read->connection)) {
-            at->set_reading(!read->is_paused);
+            at->set_reading(!read->is_paused, read->size_max_bytes);
         }
     } else if (const auto* close = std::get_if<engine::close_action>(&action)) {
         if (connection* at = find_connection(close->connection)) {
@@ -326,10 +347,10 @@ void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
     error_code ignored;
     // Programs that this one starts must not keep the connection open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-    socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    static_cast<void>(socket.set_option(asio::ip::tcp::no_delay(true), ignored));
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.keepalive_time);
     if (seconds.count() > 0) {
-        socket.set_option(asio::socket_base::keep_alive(true), ignored);
+        static_cast<void>(socket.set_option(asio::socket_base::keep_alive(true), ignored));
         const int idle = static_cast<int>(std::min<std::int64_t>(seconds.count(), 32767));
         ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
     }

@@ -62,12 +62,14 @@ public:
     void open(std::string_view bucket);
     void cancel(ticket operations);
     // Rows that wait; absent if no operation of this name is under way.
-    [[nodiscard]] std::optional<engine::row_batch> take_rows(ticket operation);
+    [[nodiscard]] std::optional<engine::row_batch> take_rows(
+        ticket operation, engine::row_batch&& spare);
     void replace_credentials(engine::credentials&& identity);
     void close();
     // `close`, and no more questions to name servers: the loop runs out of work.
     void stop();
     [[nodiscard]] const engine::client_engine& engine() const noexcept { return *engine_; }
+    [[nodiscard]] client_report describe() const;
 
     // --- connections ---
 

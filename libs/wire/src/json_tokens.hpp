@@ -207,7 +207,7 @@ inline json_block classify_json_block(const char* bytes) noexcept {
     json_block block;
     for (unsigned part = 0; part < 4; ++part) {
         lanes text;
-        std::memcpy(&text, bytes + part * 16, sizeof text);
+        std::memcpy(&text, bytes + std::size_t{part} * 16, sizeof text);
         const lanes folded = text | 0x20;  // [ and { become one, ] and } too
         const unsigned shift = part * 16;
         block.quotes |= bits(text == '"') << shift;

@@ -1,136 +1,14 @@
 #include <reprise/wire/row_splitter.hpp>
 
 #include <algorithm>
-#include <optional>
+#include <array>
 
-#include <reprise/base/assert.hpp>
-
-#include "json_tokens.hpp"
+#include "row_splitter_machine.hpp"
 
 namespace reprise::wire {
 
 using detail::json_place;
 using detail::json_token;
-
-std::string_view to_string(row_split_errc code) noexcept {
-    switch (code) {
-        case row_split_errc::empty:
-            return "empty";
-        case row_split_errc::not_an_object:
-            return "not_an_object";
-        case row_split_errc::token_unexpected:
-            return "token_unexpected";
-        case row_split_errc::string_invalid:
-            return "string_invalid";
-        case row_split_errc::scalar_invalid:
-            return "scalar_invalid";
-        case row_split_errc::too_deep:
-            return "too_deep";
-        case row_split_errc::row_too_large:
-            return "row_too_large";
-        case row_split_errc::trailer_too_large:
-            return "trailer_too_large";
-        case row_split_errc::truncated:
-            return "truncated";
-        case row_split_errc::extra_text:
-            return "extra_text";
-    }
-    return "unknown";
-}
-
-std::string to_string(const row_split_error& error) {
-    return std::string(to_string(error.code)) + " at byte " + std::to_string(error.offset);
-}
-
-// Inside the rows, 64 bytes are classified at once and only their tokens are looked at; outside,
-// and wherever an escape stands, the document goes by byte. Both ways end in `take`, which knows
-// the grammar. A stretch of bytes is looked at once: a row may end inside a block, whose other
-// tokens then wait for the next call.
-class row_splitter::machine {
-public:
-    machine(std::string_view rows_member, const row_splitter_options& options)
-        : rows_member_(rows_member), options_(options) {
-        REPRISE_ASSERT(options.depth_max <= depth_limit);
-    }
-
-    void feed(base::byte_view piece) noexcept;
-    std::expected<row_event, row_split_error> next();
-    std::expected<row_event, row_split_error> finish() noexcept;
-
-    std::string_view row() const noexcept { return row_; }
-    std::uint64_t row_count() const noexcept { return row_count_; }
-    std::string_view trailer() const noexcept { return trailer_; }
-
-private:
-    static constexpr std::size_t depth_limit = 512;
-    static constexpr std::size_t block_size = 64;
-    static constexpr std::size_t rows_depth = 2;  // the object and the array around each row
-
-    enum class scan_end : std::uint8_t { more, row, complete, failed };
-
-    scan_end scan();
-    bool load_block() noexcept;
-    scan_end take_block();
-    scan_end scan_byte();
-    scan_end scan_string_byte() noexcept;
-    scan_end scan_scalar(const char* at) noexcept;
-    const char* run_scalar(const char* at) noexcept;
-
-    scan_end take(json_token token, const char* at);
-    scan_end act(std::uint8_t step, json_token token, const char* at);
-    scan_end open(bool is_object, const char* at);
-    scan_end close(const char* at);
-    void begin_row(const char* at) noexcept;
-    scan_end show_row(const char* end);
-
-    bool keep_trailer(const char* end);
-    bool keep_open_row();
-    scan_end fail(row_split_errc code, const char* at) noexcept;
-
-    bool is_object_at(std::size_t level) const noexcept {
-        return (object_bits_[level / 64] >> (level % 64) & 1) != 0;
-    }
-    std::uint64_t offset_of(const char* at) const noexcept {
-        return begin_offset_ + static_cast<std::uint64_t>(at - begin_);
-    }
-
-    std::string rows_member_;
-    row_splitter_options options_;
-
-    // The piece being read and where.
-    const char* begin_ = nullptr;
-    const char* at_ = nullptr;
-    const char* end_ = nullptr;
-    std::uint64_t begin_offset_ = 0;  // of `begin_` in the document
-
-    json_place place_ = json_place::document;
-    std::uint8_t scalar_state_ = 0;  // 0: not inside a number or word
-    std::uint8_t escape_left_ = 0;   // 0: none; 5: behind a backslash; 4..1: digits of \u to come
-    bool is_in_string_ = false;
-    bool is_in_rows_ = false;
-    bool is_reading_key_ = false;  // a name of the top-level object
-    bool is_rows_key_ = false;     // that name, so far, is the rows'
-    std::size_t key_matched_ = 0;
-    std::size_t depth_ = 0;
-    std::array<std::uint64_t, depth_limit / 64> object_bits_{};  // by level: object or array
-
-    // The block classified last, while it has tokens left.
-    const char* block_ = nullptr;
-    const char* block_end_ = nullptr;
-    std::uint64_t block_tokens_ = 0;
-    bool is_in_string_after_block_ = false;
-
-    std::string_view row_;
-    const char* row_begin_ = nullptr;
-    bool is_row_open_ = false;
-    std::uint64_t row_count_ = 0;
-    std::string gathered_;  // the beginning of a row that crosses pieces
-    bool is_gathered_shown_ = false;
-
-    const char* trailer_begin_ = nullptr;  // what of this piece is not in the trailer yet
-    std::string trailer_;
-    std::optional<row_split_error> failure_;
-};
 
 void row_splitter::machine::feed(base::byte_view piece) noexcept {
     if (failure_) {
@@ -145,15 +23,24 @@ void row_splitter::machine::feed(base::byte_view piece) noexcept {
     trailer_begin_ = begin_;
     row_begin_ = begin_;
     row_ = {};
+    slow_end_ = nullptr;
 }
 
 std::expected<row_event, row_split_error> row_splitter::machine::next() {
+    forget_shown();
+    return show(failure_ ? scan_end::failed : scan());
+}
+
+void row_splitter::machine::forget_shown() noexcept {
     row_ = {};
+    batch_size_ = 0;
     if (is_gathered_shown_) {
         gathered_.clear();
         is_gathered_shown_ = false;
     }
-    const scan_end end = failure_ ? scan_end::failed : scan();
+}
+
+std::expected<row_event, row_split_error> row_splitter::machine::show(scan_end end) noexcept {
     switch (end) {
         case scan_end::more:
             return row_event::need_more;
@@ -183,21 +70,24 @@ std::expected<row_event, row_split_error> row_splitter::machine::finish() noexce
 // Up to the next row, the end of the piece or of the document.
 row_splitter::machine::scan_end row_splitter::machine::scan() {
     while (at_ != end_) {
-        scan_end end = scan_end::more;
-        if (block_ != nullptr) {
-            end = take_block();
-        } else if (is_in_rows_ && scalar_state_ == 0 && escape_left_ == 0) {
-            // Rare escapes, and what cannot be right, are looked at by byte.
-            if (!load_block()) {
-                end = scan_byte();
-            }
-        } else {
-            end = scan_byte();
-        }
+        const scan_end end = scan_step();
         if (end != scan_end::more) {
             return end;
         }
     }
+    return end_piece();
+}
+
+row_splitter::machine::scan_end row_splitter::machine::scan_step() {
+    if (block_ != nullptr) {
+        return take_block();
+    }
+    // Rare escapes, and what cannot be right, are looked at by byte.
+    const bool is_for_block = is_in_rows_ && scalar_state_ == 0 && escape_left_ == 0;
+    return is_for_block && load_block() ? scan_end::more : scan_byte();
+}
+
+row_splitter::machine::scan_end row_splitter::machine::end_piece() {
     if (place_ == json_place::done) {
         return scan_end::complete;
     }
@@ -468,10 +358,10 @@ void row_splitter::machine::begin_row(const char* at) noexcept {
 row_splitter::machine::scan_end row_splitter::machine::show_row(const char* end) {
     is_row_open_ = false;
     row_ = std::string_view(row_begin_, static_cast<std::size_t>(end - row_begin_));
-    if (gathered_.size() + row_.size() > options_.row_size_max_bytes) {
+    if (gathered_size() + row_.size() > options_.row_size_max_bytes) {
         return fail(row_split_errc::row_too_large, end);
     }
-    if (!gathered_.empty()) {
+    if (gathered_size() != 0) {
         gathered_.append(row_);
         is_gathered_shown_ = true;
         row_ = gathered_;
@@ -531,12 +421,20 @@ std::expected<row_event, row_split_error> row_splitter::next() {
     return machine_->next();
 }
 
+std::expected<row_event, row_split_error> row_splitter::next_rows() {
+    return machine_->next_rows();
+}
+
 std::expected<row_event, row_split_error> row_splitter::finish() noexcept {
     return machine_->finish();
 }
 
 std::string_view row_splitter::row() const noexcept {
     return machine_->row();
+}
+
+std::span<const std::string_view> row_splitter::rows() const noexcept {
+    return machine_->rows();
 }
 
 std::uint64_t row_splitter::row_count() const noexcept {

@@ -11,19 +11,40 @@
 namespace reprise::wire {
 namespace row_splitter_test {
 
+using rows = std::vector<std::string>;
+
 struct split_result {
-    std::vector<std::string> rows;
+    row_splitter_test::rows rows;
     std::string trailer;
     std::optional<row_split_error> error;
 
     friend bool operator==(const split_result&, const split_result&) = default;
 };
 
+enum class way : std::uint8_t { single, batches, mixed };
+
+// The next rows, and what came last.
+std::expected<row_event, row_split_error> take_rows(row_splitter& from, way how, rows& out) {
+    for (std::size_t turn = 0;; ++turn) {
+        const bool is_single = how == way::single || (how == way::mixed && turn % 3 != 0);
+        const auto event = is_single ? from.next() : from.next_rows();
+        if (event != row_event::row) {
+            return event;
+        }
+        if (is_single) {
+            out.emplace_back(from.row());
+        } else {
+            EXPECT_FALSE(from.rows().empty());
+            out.insert(out.end(), from.rows().begin(), from.rows().end());
+        }
+    }
+}
+
 // Feeds `document` cut at the given places; every piece is a copy of its own that dies after use,
 // so that a sanitizer sees a view that is kept too long.
 split_result split(
     std::string_view document, const std::vector<std::size_t>& cuts,
-    const row_splitter_options& options = {}, std::string_view member = "results") {
+    const row_splitter_options& options, std::string_view member, way how) {
     row_splitter splitter(member, options);
     split_result result;
     std::size_t begin = 0;
@@ -34,13 +55,11 @@ split_result split(
             document.begin() + static_cast<std::ptrdiff_t>(end));
         splitter.feed(base::as_bytes(std::string_view(piece.data(), piece.size())));
         begin = end;
-        auto event = splitter.next();
-        for (; event && *event == row_event::row; event = splitter.next()) {
-            result.rows.emplace_back(splitter.row());
-        }
+        const auto event = take_rows(splitter, how, result.rows);
         if (!event) {
             result.error = event.error();
             EXPECT_EQ(splitter.next(), std::unexpected(event.error()));
+            EXPECT_EQ(splitter.next_rows(), std::unexpected(event.error()));
             return result;
         }
     }
@@ -55,6 +74,16 @@ split_result split(
     return result;
 }
 
+// All ways must find the same.
+split_result split(
+    std::string_view document, const std::vector<std::size_t>& cuts,
+    const row_splitter_options& options = {}, std::string_view member = "results") {
+    const split_result single = split(document, cuts, options, member, way::single);
+    EXPECT_EQ(split(document, cuts, options, member, way::batches), single) << document;
+    EXPECT_EQ(split(document, cuts, options, member, way::mixed), single) << document;
+    return single;
+}
+
 split_result split(std::string_view document) {
     return split(document, {});
 }
@@ -62,8 +91,6 @@ split_result split(std::string_view document) {
 std::optional<row_split_error> failure(row_split_errc code, std::uint64_t offset) {
     return row_split_error{code, offset};
 }
-
-using rows = std::vector<std::string>;
 
 TEST(row_splitter, RH_45_gives_rows_and_keeps_what_stands_before_and_behind_them) {
     const auto result = split(

@@ -128,18 +128,29 @@ TEST(query, RH_20_a_prepared_statement_is_prepared_once_and_again_when_the_servi
     EXPECT_EQ(requests_to(*server, service::query), 5U);
 }
 
-TEST(query, old_servers_prepare_and_run_in_two_requests) {
-    const auto server = start_services();
-    auto options = app_options();
-    options.enhanced_prepared_statements = false;
-    const auto cluster = connect(*server, options);
+void expect_prepared_in_two_requests(
+    sandbox::embedded_cluster& server, const couchbase::cluster& cluster) {
     for (int i = 0; i < 2; ++i) {
         const auto result = cluster.query("SELECT RAW 5", {.readonly = true, .adhoc = false});
         ASSERT_TRUE(result) << words(result);
         ASSERT_EQ(result->rows.size(), 1U);
         EXPECT_EQ(result->rows[0].as<int>().value(), 5);
     }
-    EXPECT_EQ(requests_to(*server, service::query), 3U);
+    EXPECT_EQ(requests_to(server, service::query), 3U);
+}
+
+TEST(query, old_servers_prepare_and_run_in_two_requests) {
+    auto server_options = service_options();
+    server_options.cluster.offers_enhanced_prepared = false;
+    const auto server = start(std::move(server_options));
+    expect_prepared_in_two_requests(*server, connect(*server));
+}
+
+TEST(query, statements_are_prepared_in_two_requests_if_asked_for) {
+    const auto server = start_services();
+    auto options = app_options();
+    options.enhanced_prepared_statements = false;
+    expect_prepared_in_two_requests(*server, connect(*server, options));
 }
 
 TEST(query, a_result_beyond_the_bound_is_an_error_that_says_so) {

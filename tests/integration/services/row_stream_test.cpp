@@ -61,7 +61,8 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
     const auto rest = read_all(*stream);
     EXPECT_FALSE(rest.failure) << *rest.failure;
     EXPECT_EQ(rest.row_count, 299999U);
-    EXPECT_LE(stream->buffered_size_peak(), 2 * bound);
+    constexpr std::size_t row_size_most = 1024;  // one may have begun in the piece before
+    EXPECT_LE(stream->buffered_size_peak(), 2 * bound + row_size_most);
     EXPECT_GT(stream->buffered_size_peak(), 0U);
     const auto metadata = stream->metadata();
     ASSERT_TRUE(metadata) << words(metadata);

@@ -7,6 +7,7 @@
 #include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/diagnostics.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/json_fragment.hpp>
 #include <reprise/couchbase/management.hpp>

@@ -1,5 +1,5 @@
-// However a document is cut, the splitter finds the same; what a whole parser takes, it takes, with
-// as many rows.
+// However a document is cut, and however its rows are asked for, the splitter finds the same; what
+// a whole parser takes, it takes, with as many rows.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,10 @@ struct split_result {
     reprise::wire::row_split_error error;
 };
 
+enum class way : std::uint8_t { single, batches };
+
 // `step` bytes at a time; each piece is a copy that dies after use.
-split_result split(std::string_view document, std::size_t step) {
+split_result split(std::string_view document, std::size_t step, way how) {
     using namespace reprise::wire;
     row_splitter splitter("results", {.row_size_max_bytes = 4096, .trailer_size_max_bytes = 4096});
     split_result result;
@@ -36,9 +38,17 @@ split_result split(std::string_view document, std::size_t step) {
         const std::string_view part = document.substr(at, step);
         const std::vector<char> piece(part.begin(), part.end());
         splitter.feed(reprise::base::as_bytes(std::string_view(piece.data(), piece.size())));
-        auto event = splitter.next();
-        for (; event && *event == row_event::row; event = splitter.next()) {
-            result.rows.emplace_back(splitter.row());
+        const auto next = [&] {
+            return how == way::single ? splitter.next() : splitter.next_rows();
+        };
+        auto event = next();
+        for (; event && *event == row_event::row; event = next()) {
+            if (how == way::single) {
+                result.rows.emplace_back(splitter.row());
+            } else {
+                result.rows.insert(
+                    result.rows.end(), splitter.rows().begin(), splitter.rows().end());
+            }
         }
         if (!event) {
             fail(event.error());
@@ -67,14 +77,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const std::size_t step = 1 + data[0] % 100;
     const std::string_view document(reinterpret_cast<const char*>(data + 1), size - 1);
-    const split_result whole = split(document, document.size() + 1);
-    const split_result cut = split(document, step);
-    if (is_size_error(whole) || is_size_error(cut)) {
-        return 0;  // found at the end of a row or of a piece, whichever comes first
-    }
-    if (cut.has_failed != whole.has_failed || cut.rows != whole.rows ||
-        (whole.has_failed ? cut.error != whole.error : cut.trailer != whole.trailer)) {
-        std::abort();
+    const split_result whole = split(document, document.size() + 1, way::single);
+    for (const split_result& other :
+         {split(document, step, way::single), split(document, step, way::batches),
+          split(document, document.size() + 1, way::batches)}) {
+        if (is_size_error(whole) || is_size_error(other)) {
+            return 0;  // found at the end of a row or of a piece, whichever comes first
+        }
+        if (other.has_failed != whole.has_failed || other.rows != whole.rows ||
+            (whole.has_failed ? other.error != whole.error : other.trailer != whole.trailer)) {
+            std::abort();
+        }
     }
     const auto parsed =
         json::parse(document, {.depth_max = 256, .duplicates = json::duplicate_policy::refuse});

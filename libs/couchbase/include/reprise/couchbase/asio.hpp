@@ -199,14 +199,15 @@ auto initiate_call(
 }  // namespace detail
 
 template <class Token>
-auto collection::async_get(std::string key, get_options options, Token&& token) const {
+auto collection::async_get(std::string key, const get_options& options, Token&& token) const {
     return detail::initiate_call<get_result>(
         target_, detail::make_call(detail::call_kind::get, {}, options), std::move(key), {}, token);
 }
 
 template <class Token>
 auto collection::async_get_and_touch(
-    std::string key, couchbase::expiry expiry, get_and_touch_options options, Token&& token) const {
+    std::string key, couchbase::expiry expiry, const get_and_touch_options& options,
+    Token&& token) const {
     auto call = detail::make_call(detail::call_kind::get_and_touch, {}, options);
     call.expiry = expiry;
     return detail::initiate_call<get_result>(target_, std::move(call), std::move(key), {}, token);
@@ -214,7 +215,7 @@ auto collection::async_get_and_touch(
 
 template <class Token>
 auto collection::async_get_and_lock(
-    std::string key, std::chrono::seconds lock_time, get_and_lock_options options,
+    std::string key, std::chrono::seconds lock_time, const get_and_lock_options& options,
     Token&& token) const {
     auto call = detail::make_call(detail::call_kind::get_and_lock, {}, options);
     call.lock_time = lock_time;
@@ -223,7 +224,7 @@ auto collection::async_get_and_lock(
 
 template <class Token>
 auto collection::async_get_any_replica(
-    std::string key, get_replica_options options, Token&& token) const {
+    std::string key, const get_replica_options& options, Token&& token) const {
     return detail::initiate_call<get_replica_result>(
         target_, detail::make_call(detail::call_kind::get_any_replica, {}, options), std::move(key),
         {}, token);
@@ -231,14 +232,14 @@ auto collection::async_get_any_replica(
 
 template <class Token>
 auto collection::async_get_all_replicas(
-    std::string key, get_replica_options options, Token&& token) const {
+    std::string key, const get_replica_options& options, Token&& token) const {
     return detail::initiate_call<detail::replica_list>(
         target_, detail::make_call(detail::call_kind::get_all_replicas, {}, options),
         std::move(key), {}, token);
 }
 
 template <class Token>
-auto collection::async_exists(std::string key, exists_options options, Token&& token) const {
+auto collection::async_exists(std::string key, const exists_options& options, Token&& token) const {
     return detail::initiate_call<exists_result>(
         target_, detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {},
         token);
@@ -246,7 +247,7 @@ auto collection::async_exists(std::string key, exists_options options, Token&& t
 
 template <class Token>
 auto collection::async_unlock(
-    std::string key, cas lock, unlock_options options, Token&& token) const {
+    std::string key, cas lock, const unlock_options& options, Token&& token) const {
     auto call = detail::make_call(detail::call_kind::unlock, {}, options);
     call.cas = lock.value;
     return detail::initiate_call<void>(target_, std::move(call), std::move(key), {}, token);
@@ -254,7 +255,7 @@ auto collection::async_unlock(
 
 template <class Token>
 auto collection::async_touch(
-    std::string key, couchbase::expiry expiry, touch_options options, Token&& token) const {
+    std::string key, couchbase::expiry expiry, const touch_options& options, Token&& token) const {
     auto call = detail::make_call(detail::call_kind::touch, {}, options);
     call.expiry = expiry;
     return detail::initiate_call<mutation_result>(
@@ -263,7 +264,7 @@ auto collection::async_touch(
 
 template <storable T, class Token>
 auto collection::async_upsert(
-    std::string key, const T& value, upsert_options options, Token&& token) const {
+    std::string key, const T& value, const upsert_options& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::upsert, {}, options);
     call.flags = encoded.flags();
@@ -273,7 +274,7 @@ auto collection::async_upsert(
 
 template <storable T, class Token>
 auto collection::async_insert(
-    std::string key, const T& value, insert_options options, Token&& token) const {
+    std::string key, const T& value, const insert_options& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::insert, {}, options);
     call.flags = encoded.flags();
@@ -283,7 +284,7 @@ auto collection::async_insert(
 
 template <storable T, class Token>
 auto collection::async_replace(
-    std::string key, const T& value, replace_options options, Token&& token) const {
+    std::string key, const T& value, const replace_options& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::replace, {}, options);
     call.flags = encoded.flags();
@@ -292,7 +293,7 @@ auto collection::async_replace(
 }
 
 template <class Token>
-auto collection::async_remove(std::string key, remove_options options, Token&& token) const {
+auto collection::async_remove(std::string key, const remove_options& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
         target_, detail::make_call(detail::call_kind::remove, {}, options), std::move(key), {},
         token);
@@ -300,7 +301,7 @@ auto collection::async_remove(std::string key, remove_options options, Token&& t
 
 template <class Token>
 auto collection::async_append(
-    std::string key, std::span<const std::byte> bytes, append_options options,
+    std::string key, std::span<const std::byte> bytes, const append_options& options,
     Token&& token) const {
     return detail::initiate_call<mutation_result>(
         target_, detail::make_call(detail::call_kind::append, {}, options), std::move(key),
@@ -309,7 +310,7 @@ auto collection::async_append(
 
 template <class Token>
 auto collection::async_prepend(
-    std::string key, std::span<const std::byte> bytes, prepend_options options,
+    std::string key, std::span<const std::byte> bytes, const prepend_options& options,
     Token&& token) const {
     return detail::initiate_call<mutation_result>(
         target_, detail::make_call(detail::call_kind::prepend, {}, options), std::move(key),
@@ -317,14 +318,16 @@ auto collection::async_prepend(
 }
 
 template <class Token>
-auto collection::async_increment(std::string key, counter_options options, Token&& token) const {
+auto collection::async_increment(
+    std::string key, const counter_options& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         target_, detail::make_call(detail::call_kind::increment, {}, options), std::move(key), {},
         token);
 }
 
 template <class Token>
-auto collection::async_decrement(std::string key, counter_options options, Token&& token) const {
+auto collection::async_decrement(
+    std::string key, const counter_options& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         target_, detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {},
         token);
@@ -332,7 +335,7 @@ auto collection::async_decrement(std::string key, counter_options options, Token
 
 template <class Token>
 auto collection::async_lookup_in(
-    std::string key, std::vector<lookup_spec> specs, lookup_in_options options,
+    std::string key, std::vector<lookup_spec> specs, const lookup_in_options& options,
     Token&& token) const {
     auto call = detail::make_call(detail::call_kind::lookup_in, {}, options);
     call.specs = detail::take_specs(std::move(specs));
@@ -342,7 +345,7 @@ auto collection::async_lookup_in(
 
 template <class Token>
 auto collection::async_mutate_in(
-    std::string key, std::vector<mutate_spec> specs, mutate_in_options options,
+    std::string key, std::vector<mutate_spec> specs, const mutate_in_options& options,
     Token&& token) const {
     auto call = detail::make_call(detail::call_kind::mutate_in, {}, options);
     call.specs = detail::take_specs(std::move(specs));
@@ -359,14 +362,15 @@ auto row_stream<Metadata>::async_next(Token&& token) {
 }
 
 template <class Token>
-auto cluster::async_query(std::string statement, query_options options, Token&& token) const {
+auto cluster::async_query(
+    std::string_view statement, const query_options& options, Token&& token) const {
     return detail::initiate_work<query_result>(
         detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept), token);
 }
 
 template <class Token>
 auto cluster::async_analytics_query(
-    std::string statement, analytics_options options, Token&& token) const {
+    std::string_view statement, const analytics_options& options, Token&& token) const {
     return detail::initiate_work<analytics_result>(
         detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
         token);
@@ -374,14 +378,16 @@ auto cluster::async_analytics_query(
 
 template <class Token>
 auto cluster::async_search(
-    std::string index, search_query query, search_options options, Token&& token) const {
+    std::string_view index, const search_query& query, const search_options& options,
+    Token&& token) const {
     return detail::initiate_work<search_result>(
         detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
         token);
 }
 
 template <class Token>
-auto scope::async_query(std::string statement, query_options options, Token&& token) const {
+auto scope::async_query(
+    std::string_view statement, const query_options& options, Token&& token) const {
     return detail::initiate_work<query_result>(
         detail::make_query_work(
             client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
@@ -390,7 +396,7 @@ auto scope::async_query(std::string statement, query_options options, Token&& to
 
 template <class Token>
 auto scope::async_analytics_query(
-    std::string statement, analytics_options options, Token&& token) const {
+    std::string_view statement, const analytics_options& options, Token&& token) const {
     return detail::initiate_work<analytics_result>(
         detail::make_analytics_work(
             client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
@@ -399,7 +405,8 @@ auto scope::async_analytics_query(
 
 template <class Token>
 auto scope::async_search(
-    std::string index, search_query query, search_options options, Token&& token) const {
+    std::string_view index, const search_query& query, const search_options& options,
+    Token&& token) const {
     return detail::initiate_work<search_result>(
         detail::make_search_work(
             client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
@@ -408,14 +415,16 @@ auto scope::async_search(
 
 template <class Token>
 auto cluster::async_management_request(
-    couchbase::management_request request, management_options options, Token&& token) const {
+    const couchbase::management_request& request, const management_options& options,
+    Token&& token) const {
     return detail::initiate_work<management_response>(
         detail::make_management_work(client_, request, options), token);
 }
 
 template <class Token>
 auto bucket::async_view_query(
-    std::string design_document, std::string view, view_options options, Token&& token) const {
+    std::string_view design_document, std::string_view view, const view_options& options,
+    Token&& token) const {
     return detail::initiate_work<view_result>(
         detail::make_view_work(
             client_, name_, design_document, view, options, detail::row_mode::kept),

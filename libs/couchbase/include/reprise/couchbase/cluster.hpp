@@ -9,6 +9,7 @@
 
 #include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/diagnostics.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/management.hpp>
 #include <reprise/couchbase/row_stream.hpp>
@@ -54,13 +55,14 @@ public:
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
     template <class Token>
-    auto async_query(std::string statement, query_options options, Token&& token) const;
+    auto async_query(std::string_view statement, const query_options& options, Token&& token) const;
     template <class Token>
     auto async_analytics_query(
-        std::string statement, analytics_options options, Token&& token) const;
+        std::string_view statement, const analytics_options& options, Token&& token) const;
     template <class Token>
     auto async_search(
-        std::string index, search_query query, search_options options, Token&& token) const;
+        std::string_view index, const search_query& query, const search_options& options,
+        Token&& token) const;
 
 private:
     friend class bucket;
@@ -90,7 +92,8 @@ public:
         const view_options& options = {}) const;
     template <class Token>
     auto async_view_query(
-        std::string design_document, std::string view, view_options options, Token&& token) const;
+        std::string_view design_document, std::string_view view, const view_options& options,
+        Token&& token) const;
     // Scopes and collections: create, drop, list.
     [[nodiscard]] collection_manager collections() const;
 
@@ -154,16 +157,18 @@ public:
     [[nodiscard]] query_index_manager query_indexes() const;
 
     template <class Token>
-    auto async_query(std::string statement, query_options options, Token&& token) const;
+    auto async_query(std::string_view statement, const query_options& options, Token&& token) const;
     template <class Token>
     auto async_analytics_query(
-        std::string statement, analytics_options options, Token&& token) const;
+        std::string_view statement, const analytics_options& options, Token&& token) const;
     template <class Token>
     auto async_search(
-        std::string index, search_query query, search_options options, Token&& token) const;
+        std::string_view index, const search_query& query, const search_options& options,
+        Token&& token) const;
     template <class Token>
     auto async_management_request(
-        couchbase::management_request request, management_options options, Token&& token) const;
+        const couchbase::management_request& request, const management_options& options,
+        Token&& token) const;
 
     // As of a bucket, for the cluster as such.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
@@ -183,6 +188,9 @@ public:
 
     // Blocks for the client's thread to answer.
     [[nodiscard]] std::expected<cluster_statistics, error> statistics() const;
+    // Every connection as it is now and every one that is missing. Asks nobody but the client
+    // itself: use it beside a failure, or for a health page. Blocks as above.
+    [[nodiscard]] std::expected<diagnostics_report, error> diagnostics() const;
 
 private:
     friend struct detail::cluster_access;

@@ -109,7 +109,8 @@ struct cluster_options {
     // Statements run with query_options::adhoc = false that are kept prepared, the least recently
     // used one goes first. 1 to 1,000,000.
     std::size_t prepared_statement_count_max = 5000;
-    // False for servers before 6.5, which prepare and run in two requests.
+    // Prepare and run a statement in one request where the cluster says that it can (6.5 and
+    // later); false: always in two.
     bool enhanced_prepared_statements = true;
     // Operations that wait for a retry or a connection; beyond it errc::retry_queue_full.
     std::size_t parked_count_max = 32768;

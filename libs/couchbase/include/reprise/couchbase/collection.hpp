@@ -125,54 +125,60 @@ public:
 
     // The same with completion tokens. Defined in <reprise/couchbase/asio.hpp>.
     template <class Token>
-    auto async_get(std::string key, get_options options, Token&& token) const;
+    auto async_get(std::string key, const get_options& options, Token&& token) const;
     template <class Token>
     auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, get_and_touch_options options,
+        std::string key, couchbase::expiry expiry, const get_and_touch_options& options,
         Token&& token) const;
     template <class Token>
     auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, get_and_lock_options options,
+        std::string key, std::chrono::seconds lock_time, const get_and_lock_options& options,
         Token&& token) const;
     template <class Token>
-    auto async_get_any_replica(std::string key, get_replica_options options, Token&& token) const;
+    auto async_get_any_replica(
+        std::string key, const get_replica_options& options, Token&& token) const;
     template <class Token>
-    auto async_get_all_replicas(std::string key, get_replica_options options, Token&& token) const;
+    auto async_get_all_replicas(
+        std::string key, const get_replica_options& options, Token&& token) const;
     template <class Token>
-    auto async_exists(std::string key, exists_options options, Token&& token) const;
+    auto async_exists(std::string key, const exists_options& options, Token&& token) const;
     template <class Token>
-    auto async_unlock(std::string key, cas lock, unlock_options options, Token&& token) const;
+    auto async_unlock(
+        std::string key, cas lock, const unlock_options& options, Token&& token) const;
     template <class Token>
     auto async_touch(
-        std::string key, couchbase::expiry expiry, touch_options options, Token&& token) const;
+        std::string key, couchbase::expiry expiry, const touch_options& options,
+        Token&& token) const;
     template <storable T, class Token>
-    auto async_upsert(std::string key, const T& value, upsert_options options, Token&& token) const;
+    auto async_upsert(
+        std::string key, const T& value, const upsert_options& options, Token&& token) const;
     template <storable T, class Token>
-    auto async_insert(std::string key, const T& value, insert_options options, Token&& token) const;
+    auto async_insert(
+        std::string key, const T& value, const insert_options& options, Token&& token) const;
     template <storable T, class Token>
     auto async_replace(
-        std::string key, const T& value, replace_options options, Token&& token) const;
+        std::string key, const T& value, const replace_options& options, Token&& token) const;
     template <class Token>
-    auto async_remove(std::string key, remove_options options, Token&& token) const;
+    auto async_remove(std::string key, const remove_options& options, Token&& token) const;
     template <class Token>
     auto async_append(
-        std::string key, std::span<const std::byte> bytes, append_options options,
+        std::string key, std::span<const std::byte> bytes, const append_options& options,
         Token&& token) const;
     template <class Token>
     auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, prepend_options options,
+        std::string key, std::span<const std::byte> bytes, const prepend_options& options,
         Token&& token) const;
     template <class Token>
-    auto async_increment(std::string key, counter_options options, Token&& token) const;
+    auto async_increment(std::string key, const counter_options& options, Token&& token) const;
     template <class Token>
-    auto async_decrement(std::string key, counter_options options, Token&& token) const;
+    auto async_decrement(std::string key, const counter_options& options, Token&& token) const;
     template <class Token>
     auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, lookup_in_options options,
+        std::string key, std::vector<lookup_spec> specs, const lookup_in_options& options,
         Token&& token) const;
     template <class Token>
     auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, mutate_in_options options,
+        std::string key, std::vector<mutate_spec> specs, const mutate_in_options& options,
         Token&& token) const;
 
 private:

@@ -39,6 +39,9 @@ public:
     // one; client_errc::blocking_call_in_loop as for all blocking calls. After an error or the end
     // every further call gives the same.
     [[nodiscard]] std::expected<std::optional<row_view>, error> next() {
+        if (rows_.cursor->has_row()) {
+            return rows_.cursor->take_row();
+        }
         return detail::next_row(rows_);
     }
     // The same through a token: void(std::expected<std::optional<row_view>, error>). One at a time.

@@ -181,12 +181,12 @@ struct management_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
-enum class service_kind : std::uint8_t { management, query, analytics, search, views };
+enum class service_kind : std::uint8_t { management, query, analytics, search, views, key_value };
 
 // One request to any node that offers the service, as it is. Credentials are added; a GET or HEAD
 // may be sent again, nothing else.
 struct management_request {
-    service_kind service = service_kind::management;
+    service_kind service = service_kind::management;  // key_value has no HTTP
     std::string method = "GET";
     std::string target{};  // path and query, percent-encoded
     std::string content_type{};

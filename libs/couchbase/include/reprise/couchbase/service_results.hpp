@@ -43,9 +43,9 @@ private:
 class row_list {
 public:
     row_list() = default;
-    // `ends` of each row in `bytes`, ascending.
-    row_list(std::string bytes, std::vector<std::size_t> ends) noexcept
-        : bytes_(std::move(bytes)), ends_(std::move(ends)) {}
+    // `bounds` of each row in `bytes`: begin, end, begin, end, ...
+    row_list(std::string bytes, std::vector<std::size_t> bounds) noexcept
+        : bytes_(std::move(bytes)), bounds_(std::move(bounds)) {}
 
     class iterator {
     public:
@@ -70,19 +70,19 @@ public:
         std::size_t index_ = 0;
     };
 
-    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return bounds_.size() / 2; }
+    [[nodiscard]] bool empty() const noexcept { return bounds_.empty(); }
     // `index` below size().
     [[nodiscard]] row_view operator[](std::size_t index) const noexcept {
-        const std::size_t begin = index == 0 ? 0 : ends_[index - 1];
-        return row_view(std::string_view(bytes_).substr(begin, ends_[index] - begin));
+        const std::size_t begin = bounds_[2 * index];
+        return row_view(std::string_view(bytes_).substr(begin, bounds_[2 * index + 1] - begin));
     }
     [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
     [[nodiscard]] iterator end() const noexcept { return {this, size()}; }
 
 private:
     std::string bytes_;
-    std::vector<std::size_t> ends_;
+    std::vector<std::size_t> bounds_;
 };
 
 // A warning, with the service's own number.

@@ -18,7 +18,7 @@ namespace reprise::engine {
 //                                       ^----------(canary failed)-----'
 //
 // Only `closed` lets requests through; the others wait as CIRCUIT_BREAKER_OPEN, nothing sent. The
-// canary is a NOOP of the client's own.
+// canary is a NOOP of the client's own, for HTTP a GET of the service's health path.
 struct circuit_breaker_options {
     // Requests within the window before it may open; at least 1.
     std::uint32_t volume_threshold = 20;

@@ -13,6 +13,7 @@
 #include <reprise/base/bytes.hpp>
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/completion.hpp>
+#include <reprise/engine/diagnostics.hpp>
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/engine/engine_options.hpp>
 #include <reprise/engine/http_operation.hpp>
@@ -141,6 +142,8 @@ public:
     // The configuration in use for a bucket (empty: global); null if there is none yet.
     [[nodiscard]] wire::cluster_configuration_ptr configuration(
         std::string_view bucket) const noexcept;
+    // Every connection as it is now, key-value and HTTP, and every one that is missing.
+    [[nodiscard]] engine_diagnostics diagnostics() const;
 
 private:
     std::unique_ptr<engine_core> core_;

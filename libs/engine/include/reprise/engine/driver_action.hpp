@@ -41,11 +41,16 @@ struct close_action {
     connection_id connection{};
 };
 
+// One read brings at most so much unless a read_action says otherwise. Bytes.
+inline constexpr std::size_t read_size_default = std::size_t{64} * 1024;
+
 // Stop reading from an open connection, or go on. Bytes that were already on their way may still be
 // reported. Reading is on at first.
 struct read_action {
     connection_id connection{};
     bool is_paused = false;
+    // What one read may bring from now on; larger reads cost less where much is coming. Bytes.
+    std::size_t size_max_bytes = read_size_default;
 };
 
 using driver_action =

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@
 #include <reprise/http/message.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/wire/cluster_node.hpp>
+
+namespace reprise::wire {
+class cluster_configuration;
+}
 
 namespace reprise::engine {
 
@@ -29,6 +34,12 @@ struct http_call {
     // The member of the answer's object whose elements are handed out one by one as they come.
     // Empty: the answer is kept whole, up to http_request::body_size_max_bytes.
     std::string rows_member{};
+    // This request changes nothing, whatever the whole operation does (it prepares a statement): it
+    // may be sent again without an answer, and there is no doubt when it is lost.
+    bool is_harmless = false;
+    // Filled in by the engine before `compose`: what the cluster says of itself, good during the
+    // call. Null: nothing is known yet.
+    const wire::cluster_configuration* cluster = nullptr;
 };
 
 // A whole answer. Views live during the call only.
@@ -68,24 +79,23 @@ public:
     [[nodiscard]] virtual exchange_verdict judge(const http_answer& answer) = 0;
 };
 
-// Rows one after the other in one block of memory.
+// Rows in one block of memory, in their order, with what stood between them (commas, blanks) left
+// in: copying it costs less than leaving it out.
 struct row_batch {
     std::string bytes{};
-    std::vector<std::size_t> ends{};  // of each row in `bytes`
+    std::vector<std::size_t> bounds{};  // of each row in `bytes`: begin, end, begin, end, ...
 
-    [[nodiscard]] std::size_t size() const noexcept { return ends.size(); }
-    [[nodiscard]] bool empty() const noexcept { return ends.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return bounds.size() / 2; }
+    [[nodiscard]] bool empty() const noexcept { return bounds.empty(); }
     [[nodiscard]] std::string_view operator[](std::size_t index) const noexcept {
-        const std::size_t begin = index == 0 ? 0 : ends[index - 1];
-        return std::string_view(bytes).substr(begin, ends[index] - begin);
+        const std::size_t begin = bounds[2 * index];
+        return std::string_view(bytes).substr(begin, bounds[2 * index + 1] - begin);
     }
-    void push_back(std::string_view row) {
-        bytes.append(row);
-        ends.push_back(bytes.size());
-    }
+    // `rows` in their order; those that lie in `piece` are copied together.
+    void append(std::span<const std::string_view> rows, std::string_view piece);
     void clear() noexcept {
         bytes.clear();
-        ends.clear();
+        bounds.clear();
     }
 };
 

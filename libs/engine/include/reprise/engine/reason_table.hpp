@@ -37,9 +37,8 @@ inline constexpr std::size_t operation_class_count = 14;
 inline constexpr std::size_t attempt_stage_count = 3;
 
 enum class reason_applicability : std::uint8_t {
-    no,     // must never be seen
-    yes,    // the client raises it there
-    later,  // will be, once the HTTP services are in
+    no,   // must never be seen
+    yes,  // the client raises it there
 };
 
 struct reason_cell {
@@ -57,15 +56,13 @@ struct reason_cell {
     return index < operation_class_count ? names[index] : "unknown";
 }
 
-// "yes", "no", "later"
+// "yes", "no"
 [[nodiscard]] constexpr std::string_view to_string(reason_applicability applicable) noexcept {
     switch (applicable) {
         case reason_applicability::no:
             return "no";
         case reason_applicability::yes:
             return "yes";
-        case reason_applicability::later:
-            return "later";
     }
     return "unknown";
 }
@@ -189,19 +186,27 @@ namespace detail {
     using enum reason_applicability;
     const operation_class only = only_class(reason);
     if (only != operation_class::noop) {
-        return only == of ? reason_cell{later, "the service's answer"}
+        return only == of ? reason_cell{yes, "the service's answer"}
                           : reason_cell{no, "another service says so"};
     }
     switch (reason) {
         case retry_reason::unknown:
+            return {no, "what cannot be read ends it without a decision"};
         case retry_reason::socket_not_available:
+            return {yes, "the connection was lost before the request left"};
         case retry_reason::service_not_available:
+            return {yes, "no node announces the service"};
         case retry_reason::node_not_available:
+            return {yes, "the service's port cannot be reached"};
         case retry_reason::socket_closed_while_in_flight:
         case retry_reason::circuit_breaker_open:
         case retry_reason::authentication_error:
         case retry_reason::tls_error:
-            return {later, "as for key-value operations"};
+            return key_value_cell(reason, operation_class::read);
+        case retry_reason::bucket_access_error:
+            return of == operation_class::view
+                       ? reason_cell{yes, "the view's bucket cannot be opened"}
+                       : reason_cell{no, "belongs to no bucket"};
         default:
             return {no, "about key-value requests only"};
     }

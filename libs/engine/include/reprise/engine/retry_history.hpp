@@ -62,6 +62,8 @@ struct retry_history {
     bounded_history<history_entry> entries;
     // "host:port" of the nodes the entries name, each once.
     std::vector<std::string> endpoints;
+    // The statuses are HTTP's; otherwise they are those of the key-value protocol.
+    bool has_http_statuses = false;
 
     // The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
@@ -69,6 +71,7 @@ struct retry_history {
 
 // One line for each entry:
 // "+1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms"
+// "+2.0 ms  VIEWS_TEMPORARY_FAILURE (503) at 10.0.0.1:8092, response; retried after 1 ms"
 [[nodiscard]] std::string to_string(const retry_history& history);
 
 }  // namespace reprise::engine

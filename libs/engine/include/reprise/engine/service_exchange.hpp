@@ -4,6 +4,7 @@
 #include <expected>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/wire/analytics_request.hpp>
@@ -27,8 +28,8 @@ struct query_plan {
     // then on, and prepared again when the service has forgotten it. Used on the engine's thread
     // only.
     std::shared_ptr<wire::prepared_cache> cache{};
-    // The cluster can prepare and run in one request.
-    bool is_enhanced = true;
+    // Prepare and run in one request if the cluster says that it can; false: never.
+    bool may_be_enhanced = true;
 };
 
 [[nodiscard]] service_request make_query_operation(wire::query_request asked, query_plan plan = {});
@@ -39,5 +40,8 @@ struct query_plan {
 // Any other request: the answer is kept whole, 2xx is success, nothing is retried because of its
 // status. Idempotent if it is a GET or HEAD.
 [[nodiscard]] http_request make_management_operation(wire::service_call call);
+
+// Where a service says that it lives, for pings and for the canaries of circuit breakers.
+[[nodiscard]] std::string_view health_path(wire::service service) noexcept;
 
 }  // namespace reprise::engine

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/net/client_options.hpp>
@@ -40,6 +41,18 @@ enum class refusal : std::uint8_t {
     blocking_in_loop,  // a blocking call from a thread that would have to finish it
     not_driven,        // `drive` in a mode where somebody else runs the loop
     of_parent_process  // this process was forked from the client's
+};
+
+// One connection as the engine and its socket see it.
+struct connection_report {
+    engine::endpoint_diagnostics endpoint{};
+    std::string local{};                 // "address:port"; empty unless it is open
+    std::optional<duration> idle_for{};  // since it was used last; absent: it never was
+};
+
+struct client_report {
+    std::uint64_t client = 0;  // the number that servers know it by
+    std::vector<connection_report> connections{};
 };
 
 // A (bucket, scope, collection) this client was told about.
@@ -92,9 +105,10 @@ public:
         engine::http_request&& request, engine::completion&& done, ticket name = 0);
     // Calls `receive` on the loop, later, with the rows that wait; absent: the operation has ended
     // or has not begun, and rows that were left are in its result. Rows that were taken make room
-    // for more, and the operation is not tried again.
+    // for more, and the operation is not tried again. The memory of `spare` is used again.
     using row_receiver = std::move_only_function<void(std::optional<engine::row_batch> rows)>;
-    [[nodiscard]] refusal take_rows(ticket operation, row_receiver receive);
+    [[nodiscard]] refusal take_rows(
+        ticket operation, row_receiver receive, engine::row_batch spare = {});
     // Runs `task` on the loop, later, in the order of the starts; it must not hold the client.
     [[nodiscard]] refusal post(std::move_only_function<void()> task);
     // Calls `begin` and waits until what it was given is called, from any thread, once.
@@ -113,6 +127,9 @@ public:
 
     // Runs `look` on the loop's thread and waits for it.
     [[nodiscard]] refusal inspect(const std::function<void(const engine::client_engine&)>& look);
+
+    // All connections as they are now; no I/O. Waits as `inspect` does.
+    [[nodiscard]] std::expected<client_report, refusal> describe();
 
     // True if a blocking call from this thread would wait for itself.
     [[nodiscard]] bool is_loop_thread() const noexcept;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,7 @@ enum class row_event : std::uint8_t {
 // Cuts the answer of a service into rows while it comes, in constant memory and without a tree.
 //
 //     feed(piece) -> next(): row, row, ..., need_more -> feed(piece) -> ... -> complete
+//                    or next_rows(): row (a batch of them), ..., need_more
 //     end of the body -> finish(): complete, or what was cut
 //
 // Nothing is read ahead of what `next` returns, so the caller can stop after any row and go on
@@ -86,6 +88,10 @@ public:
     // follows. After an error every further call gives the same error.
     std::expected<row_event, row_split_error> next();
 
+    // The same for many rows at once, and much faster: after the event `row` there are one or more
+    // in rows(). The calls may be mixed; both find the same rows and the same errors.
+    std::expected<row_event, row_split_error> next_rows();
+
     // The body is over. `complete` if the document is; otherwise empty or truncated. Call it when
     // `next()` has returned need_more or complete.
     std::expected<row_event, row_split_error> finish() noexcept;
@@ -93,6 +99,8 @@ public:
     // Valid after the event `row`, until the next call of `next()` or `feed()`. Raw JSON without
     // blanks around it.
     std::string_view row() const noexcept;
+    // The same after next_rows(). In the order in which they came.
+    std::span<const std::string_view> rows() const noexcept;
     // Rows given so far.
     std::uint64_t row_count() const noexcept;
 

@@ -58,10 +58,26 @@ template <class Result>
 template <class Result>
 void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket);
 
+// The rows that are here and were not read yet, for a reader that makes no call for them.
+struct row_cursor {
+    const char* bytes = nullptr;
+    // Begin and end in `bytes` of the next row, then of the one behind it, ...
+    const std::size_t* next = nullptr;
+    const std::size_t* end = nullptr;
+
+    [[nodiscard]] bool has_row() const noexcept { return next != end; }
+    [[nodiscard]] row_view take_row() noexcept {
+        const std::string_view row(bytes + next[0], next[1] - next[0]);
+        next += 2;
+        return row_view(row);
+    }
+};
+
 // A request under way whose rows are read one by one.
 struct row_handle {
     std::shared_ptr<session> client;
     std::shared_ptr<row_source> source;
+    row_cursor* cursor = nullptr;  // in the source
 };
 
 // Starts it; the rows, or what went wrong, are read from the handle.

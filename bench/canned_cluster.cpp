@@ -1,0 +1,73 @@
+#include "canned_cluster.hpp"
+
+#include <string_view>
+
+#include <reprise/wire/cluster_configuration_encode.hpp>
+#include <reprise/wire/document_messages.hpp>
+#include <reprise/wire/session_messages.hpp>
+
+namespace bench {
+
+namespace wire = reprise::wire;
+namespace base = reprise::base;
+
+namespace {
+
+constexpr std::string_view error_map =
+    R"({"version":1,"revision":1,"errors":{"1":{"name":"ENOENT","desc":"none","attrs":[]}}})";
+
+template <class Message>
+void append(reply_bytes& out, const wire::response_header& header, const Message& message) {
+    base::byte_writer writer(out);
+    (void)message.encode(writer, header);
+}
+
+}  // namespace
+
+canned_cluster::canned_cluster(std::uint16_t kv_port, std::uint16_t query_port) {
+    wire::cluster_configuration_description cluster;
+    wire::cluster_node node;
+    node.hostname = "127.0.0.1";
+    node.ports.set(wire::service::key_value, wire::transport::plain, kv_port);
+    node.ports.set(wire::service::management, wire::transport::plain, 8091);
+    if (query_port != 0) {
+        node.ports.set(wire::service::query, wire::transport::plain, query_port);
+    }
+    cluster.nodes = {node};
+    cluster.this_node = 0;
+    global_text_ = wire::encode_cluster_configuration(cluster);
+    cluster.bucket_name = "bench";
+    cluster.bucket_uuid = std::string(32, 'b');
+    cluster.bucket_capabilities = {"collections"};
+    cluster.kv_node_count = 1;
+    cluster.vbucket_map.assign(1024, {0});
+    bucket_text_ = wire::encode_cluster_configuration(cluster);
+}
+
+void canned_cluster::answer(
+    const wire::frame_view& frame, canned_peer& from, reply_bytes& out) const {
+    using enum wire::hello_feature;
+    wire::response_header header;
+    header.op = frame.op();
+    header.opaque = frame.opaque();
+    const auto say = [&](std::string_view text) {
+        append(out, header, wire::value_response{base::as_bytes(text)});
+    };
+    switch (frame.op()) {
+        case wire::opcode::hello:
+            return append(out, header, wire::hello_response{{xerror, json, collections}});
+        case wire::opcode::get_error_map:
+            return say(error_map);
+        case wire::opcode::sasl_list_mechanisms:
+            return say("PLAIN");
+        case wire::opcode::get_cluster_config:
+            return say(from.has_bucket ? bucket_text_ : global_text_);
+        case wire::opcode::select_bucket:
+            from.has_bucket = true;
+            [[fallthrough]];
+        default:  // sasl_auth, noop
+            return say({});
+    }
+}
+
+}  // namespace bench

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/wire/frame_reader.hpp>
+
+#include "loopback.hpp"
+
+// The key-value side of a server that knows its answers beforehand: what is left of a measurement
+// is the client. One node, one bucket named "bench", any user is let in.
+
+namespace bench {
+
+using reply_bytes = std::vector<std::byte>;
+
+struct canned_peer {
+    int socket = -1;
+    bool has_bucket = false;
+    reprise::wire::frame_reader reader{{.body_size_max_bytes = 4096}};
+};
+
+class canned_cluster {
+public:
+    // `query_port`: of the query service; 0: the node has none.
+    explicit canned_cluster(std::uint16_t kv_port, std::uint16_t query_port = 0);
+
+    // Appends the answer to what a client asks around its operations. Slow is fine.
+    void answer(const reprise::wire::frame_view& frame, canned_peer& from, reply_bytes& out) const;
+
+private:
+    std::string bucket_text_;  // configuration
+    std::string global_text_;
+};
+
+// Answers what has come by `answer(frame, peer, out)`; false when the peer is gone or talks
+// nonsense.
+template <class Answer>
+bool serve_peer(canned_peer& from, const Answer& answer, reply_bytes& in, reply_bytes& out) {
+    const auto size = ::recv(from.socket, in.data(), in.size(), 0);
+    if (size <= 0) {
+        return false;
+    }
+    from.reader.feed(reprise::base::byte_view(in).first(static_cast<std::size_t>(size)));
+    out.clear();
+    auto next = from.reader.next();
+    for (; next && *next; next = from.reader.next()) {
+        answer(**next, from, out);
+    }
+    // Blocks while the peer does not read; a benchmark's peer does.
+    return next && ::send(from.socket, out.data(), out.size(), MSG_NOSIGNAL) >= 0;
+}
+
+// Serves whoever connects, on this thread, until the program is ended.
+template <class Answer>
+void serve_peers(int listener, const Answer& answer) {
+    std::vector<pollfd> waiting{{listener, POLLIN, 0}};
+    std::vector<canned_peer> peers(1);  // by index in `waiting`; the first is the listener
+    reply_bytes in(std::size_t{64} * 1024);
+    reply_bytes out;
+    while (::poll(waiting.data(), waiting.size(), -1) > 0) {
+        for (std::size_t at = waiting.size() - 1; at > 0; --at) {
+            if (waiting[at].revents != 0 && !serve_peer(peers[at], answer, in, out)) {
+                ::close(std::exchange(peers[at], std::move(peers.back())).socket);
+                waiting[at] = waiting.back();
+                peers.pop_back();
+                waiting.pop_back();
+            }
+        }
+        if (waiting[0].revents != 0) {
+            peers.emplace_back().socket = accept_from(listener);
+            waiting.push_back({peers.back().socket, POLLIN, 0});
+        }
+    }
+}
+
+}  // namespace bench

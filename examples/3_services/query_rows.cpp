@@ -1,0 +1,69 @@
+// Statements: rows one by one, parameters, prepared, another retry strategy for one call. With a
+// cluster of its own:
+//
+//     reprise sandbox run --services --user app --password secret -- query_rows
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include <reprise/couchbase.hpp>
+
+namespace couchbase = reprise::couchbase;
+using namespace std::chrono_literals;
+
+// Rows are read while they come, and the server waits for whoever reads slowly.
+bool print_rows(const couchbase::cluster& cluster) {
+    // [rows]
+    auto rows = cluster.query_stream(
+        "SELECT n, $greeting AS hello FROM ARRAY_RANGE(0, 3) AS n",
+        {.readonly = true, .named = {{"greeting", "bonjour"}}, .metrics = true});
+    if (!rows) {
+        std::cerr << rows.error() << '\n';
+        return false;
+    }
+    while (true) {
+        auto row = rows->next();
+        if (!row) {
+            std::cerr << row.error() << '\n';  // with every attempt
+            return false;
+        }
+        if (!*row) {
+            break;  // that was the last one
+        }
+        std::cout << (*row)->text() << '\n';
+    }
+    auto about = rows->metadata();
+    // [/rows]
+    return about && about->metrics && about->metrics->result_count == 3;
+}
+
+// Prepared by the first call, run by its name from then on. With this strategy it is tried until
+// its timeout whatever stands in the way, also a wrong password that somebody may mend meanwhile.
+bool print_sum(const couchbase::cluster& cluster, int left, int right) {
+    // [prepared]
+    auto sum = cluster.query(
+        "SELECT RAW $1 + $2", {.timeout = 10s,
+                               .readonly = true,
+                               .adhoc = false,
+                               .positional = {left, right},
+                               .strategy = std::make_shared<couchbase::best_effort_strategy>()});
+    // [/prepared]
+    if (!sum) {
+        std::cerr << sum.error() << '\n';
+        return false;
+    }
+    std::cout << sum->rows[0].as<int>().value() << '\n';
+    return true;
+}
+
+int main() {
+    const char* where = std::getenv("REPRISE_CONNECT");
+    auto cluster = couchbase::cluster::connect(
+        where ? where : "couchbase://127.0.0.1", {.username = "app", .password = "secret"});
+    if (!cluster) {
+        std::cerr << cluster.error() << '\n';
+        return 2;
+    }
+    return print_rows(*cluster) && print_sum(*cluster, 40, 2) && print_sum(*cluster, 1, 2) ? 0 : 1;
+}

@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/engine/service_exchange.hpp>
+#include <reprise/wire/cluster_configuration_encode.hpp>
+#include <reprise/wire/frame_reader.hpp>
+#include <reprise/wire/management_request.hpp>
+#include <reprise/wire/session_messages.hpp>
+
+// Whatever the HTTP services answer, in whatever pieces, with rows taken, operations canceled,
+// connections closed and time passing in between. Every operation must complete exactly once, rows
+// must come once, and what waits for its reader must stay within its bound.
+//
+// An input is a list of steps, each one byte and what belongs to it; see `step`.
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace engine = reprise::engine;
+namespace wire = reprise::wire;
+namespace base = reprise::base;
+
+constexpr std::uint16_t kv_port = 11210;
+constexpr std::size_t operation_count_max = 8;
+constexpr std::size_t rows_size_max = 256;
+constexpr std::size_t row_size_max = 512;
+constexpr std::size_t piece_size_max = 160;
+
+void expect(bool is_right) {
+    if (!is_right) {
+        __builtin_trap();
+    }
+}
+
+std::string configuration_text() {
+    wire::cluster_configuration_description told;
+    wire::cluster_node node;
+    node.hostname = "node1";
+    const auto set = [&](wire::service service, std::uint16_t port) {
+        node.ports.set(service, wire::transport::plain, port);
+    };
+    set(wire::service::key_value, kv_port);
+    set(wire::service::management, 8091);
+    set(wire::service::views, 8092);
+    set(wire::service::query, 8093);
+    set(wire::service::search, 8094);
+    set(wire::service::analytics, 8095);
+    told.nodes = {node};
+    told.this_node = 0;
+    told.revision = {1, 1};
+    told.bucket_name = "travel";
+    told.bucket_uuid = std::string(32, 'b');
+    told.kv_node_count = 1;
+    told.vbucket_map.assign(4, {0});
+    return wire::encode_cluster_configuration(told);
+}
+
+// Answers a bootstrap without authentication.
+std::vector<std::byte> answer_bootstrap(base::byte_view request) {
+    static const std::string configuration = configuration_text();
+    static constexpr std::string_view error_map = R"({"version":1,"revision":1,"errors":{}})";
+    std::vector<std::byte> out;
+    base::byte_writer writer(out);
+    wire::frame_reader reader({.direction = wire::frame_direction::to_server});
+    reader.feed(request);
+    for (auto next = reader.next(); next && *next; next = reader.next()) {
+        wire::response_header header;
+        header.op = (*next)->op();
+        header.opaque = (*next)->opaque();
+        std::string_view value;
+        if (header.op == wire::opcode::hello) {
+            const wire::hello_response granted{{wire::hello_feature::json}};
+            (void)granted.encode(writer, header);
+            continue;
+        }
+        if (header.op == wire::opcode::get_error_map) {
+            value = error_map;
+        } else if (header.op == wire::opcode::get_cluster_config) {
+            value = configuration;
+        }
+        (void)wire::value_response{base::as_bytes(value)}.encode(writer, header);
+    }
+    return out;
+}
+
+engine::http_request make_request(unsigned kind, std::shared_ptr<wire::prepared_cache> cache) {
+    wire::query_request query;
+    query.statement = "SELECT 1";
+    query.client_context_id = "c";
+    query.is_readonly = kind % 2 == 0;
+    switch (kind % 6) {
+        case 0:
+            return std::move(*engine::make_query_operation(std::move(query)));
+        case 1: {
+            engine::query_plan plan;
+            plan.cache = std::move(cache);
+            return std::move(*engine::make_query_operation(std::move(query), std::move(plan)));
+        }
+        case 2: {
+            wire::analytics_request asked;
+            asked.statement = "SELECT 1";
+            asked.client_context_id = "c";
+            return std::move(*engine::make_analytics_operation(asked));
+        }
+        case 3: {
+            wire::search_request asked;
+            asked.index = "i";
+            asked.query = R"({"match_all":{}})";
+            return std::move(*engine::make_search_operation(asked));
+        }
+        case 4: {
+            wire::view_request asked;
+            asked.bucket = "travel";
+            asked.design_document = "d";
+            asked.view = "v";
+            return std::move(*engine::make_view_operation(asked));
+        }
+        default: {
+            wire::raw_service_request asked;
+            asked.target = "/pools";
+            asked.method = kind % 2 == 0 ? "GET" : "POST";
+            return engine::make_management_operation(std::move(*wire::make_raw_call(asked)));
+        }
+    }
+}
+
+struct operation {
+    engine::operation_id id{};
+    int completed = 0;
+    std::uint64_t rows_taken = 0;
+};
+
+class fuzz_run {
+public:
+    fuzz_run() : client_(options(), identity(), 1, now_) {
+        client_.open("travel", now_);
+        settle();
+    }
+
+    // 00..9f  as many bytes, and one, of the input are the next piece of an answer
+    // a0..bf  rows are taken
+    // c0..cf  time passes
+    // d0..d7  an operation is canceled
+    // d8..df  a connection ends
+    // e0..ef  another operation begins
+    // f0..ff  another connection is the one that the above mean
+    void step(std::string_view& input) {
+        const auto code = static_cast<unsigned char>(input.front());
+        input.remove_prefix(1);
+        if (code < 0xa0) {
+            const std::size_t size = std::min(input.size(), std::size_t{code} + 1);
+            feed(input.substr(0, size));
+            input.remove_prefix(size);
+        } else if (code < 0xc0) {
+            take_rows(code % operation_count_max);
+        } else if (code < 0xd0) {
+            now_ += 1ms * (1 << (code & 0xf));
+            client_.on_time(now_);
+        } else if (code < 0xd8) {
+            if (const std::size_t index = code % operation_count_max; index < operations_.size()) {
+                client_.cancel(operations_[index]->id, now_);
+            }
+        } else if (code < 0xe0) {
+            close(static_cast<engine::close_reason>(code % 4));
+        } else if (code < 0xf0) {
+            start(code);
+        } else {
+            ++chosen_;
+        }
+        settle();
+    }
+
+    void finish() {
+        client_.close(now_);
+        settle();
+        for (const auto& each : operations_) {
+            expect(each->completed == 1);
+        }
+        expect(client_.statistics().operations_open == 0);
+    }
+
+private:
+    static engine::engine_options options() {
+        engine::engine_options made;
+        made.seeds = {{"node1", {}}};
+        return made;
+    }
+    static engine::credentials identity() {
+        engine::credentials made;
+        made.has_client_certificate = true;  // no SASL
+        return made;
+    }
+
+    void start(unsigned kind) {
+        if (operations_.size() == operation_count_max) {
+            return;
+        }
+        operation& made = *operations_.emplace_back(std::make_unique<operation>());
+        engine::http_request request = make_request(kind, cache_);
+        request.rows_size_max_bytes = rows_size_max;
+        request.row_size_max_bytes = row_size_max;
+        request.body_size_max_bytes = 2048;
+        const bool is_streamed = kind < 0xe8;
+        if (is_streamed) {
+            request.on_rows = [] {};
+        }
+        made.id = client_.start_http(
+            std::move(request),
+            [&made](engine::operation_result&& result) {
+                ++made.completed;
+                // A second answer, after rows of the first were taken, would count too few.
+                const std::uint64_t seen = result.http->row_count;
+                const std::uint64_t known = made.rows_taken + result.http->rows.size();
+                expect(result.ec ? known <= seen : known == seen);
+            },
+            now_);
+    }
+
+    void take_rows(std::size_t index) {
+        engine::row_batch rows;
+        if (index >= operations_.size() || !client_.take_rows(operations_[index]->id, rows, now_)) {
+            return;
+        }
+        expect(operations_[index]->completed == 0);
+        operations_[index]->rows_taken += rows.size();
+        // One piece beyond the bound, and the beginning of a row that came before.
+        expect(rows.bytes.size() <= rows_size_max + piece_size_max + row_size_max);
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            expect(!rows[row].empty() && rows[row].size() <= row_size_max);
+        }
+    }
+
+    // Each piece is a copy that dies after use.
+    void feed(std::string_view bytes) {
+        if (const auto to = chosen(); to != peers_.end() && !to->second.is_paused) {
+            const std::vector<char> piece(bytes.begin(), bytes.end());
+            client_.on_bytes(
+                to->first, base::as_bytes(std::string_view(piece.data(), piece.size())), now_);
+        }
+    }
+
+    void close(engine::close_reason reason) {
+        if (const auto at = chosen(); at != peers_.end()) {
+            const engine::connection_id id = at->first;
+            peers_.erase(at);
+            client_.on_closed(id, reason, 0, now_);
+        }
+    }
+
+    void settle() {
+        for (bool is_busy = true; is_busy;) {
+            engine::action_list actions;
+            client_.take_actions(actions);
+            is_busy = !actions.empty();
+            for (const engine::driver_action& action : actions) {
+                obey(action);
+            }
+            is_busy = client_.drain_completions() != 0 || is_busy;
+        }
+    }
+
+    void obey(const engine::driver_action& action) {
+        if (const auto* connect = std::get_if<engine::connect_action>(&action)) {
+            if (connect->port != kv_port) {
+                peers_[connect->connection];
+            }
+            client_.on_connected(connect->connection, now_);
+        } else if (const auto* closing = std::get_if<engine::close_action>(&action)) {
+            peers_.erase(closing->connection);
+            client_.on_closed(closing->connection, engine::close_reason::requested, 0, now_);
+        } else if (const auto* reading = std::get_if<engine::read_action>(&action)) {
+            if (const auto at = peers_.find(reading->connection); at != peers_.end()) {
+                at->second.is_paused = reading->is_paused;
+            }
+        } else if (const auto* writing = std::get_if<engine::write_action>(&action)) {
+            const engine::connection_id id = writing->connection;
+            const base::byte_view out = client_.begin_write(id, now_);
+            const std::vector<std::byte> request(out.begin(), out.end());
+            client_.on_written(id, request.size(), now_);
+            if (!peers_.contains(id)) {
+                client_.on_bytes(id, answer_bootstrap(request), now_);
+            }
+        }
+    }
+
+    struct peer {
+        bool is_paused = false;
+    };
+    using peer_map = std::map<engine::connection_id, peer>;
+
+    peer_map::iterator chosen() {
+        return peers_.empty()
+                   ? peers_.end()
+                   : std::next(
+                         peers_.begin(), static_cast<std::ptrdiff_t>(chosen_ % peers_.size()));
+    }
+
+    reprise::time_point now_{1h};
+    std::shared_ptr<wire::prepared_cache> cache_ = std::make_shared<wire::prepared_cache>(4);
+    std::vector<std::unique_ptr<operation>> operations_;  // before the engine, which calls them
+    peer_map peers_;
+    std::size_t chosen_ = 0;
+    engine::client_engine client_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    fuzz_run run;
+    std::string_view input(reinterpret_cast<const char*>(data), size);
+    while (!input.empty()) {
+        run.step(input);
+    }
+    run.finish();
+    return 0;
+}

@@ -1,0 +1,246 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Circuit breakers of HTTP endpoints, in virtual time.
+
+namespace reprise::engine::testing {
+namespace {
+
+class http_breaker : public ::testing::Test {
+protected:
+    static constexpr std::uint16_t query_port_here = 8093;
+
+    http_breaker() : cluster_(2) {
+        for (scripted_node& node : cluster_.nodes) {
+            node.services.set(wire::service::query, wire::transport::plain, query_port_here);
+        }
+        cluster_.on_http = [this](const seen_http_request& seen) { return answer(seen); };
+    }
+    scripted_http_answer answer(const seen_http_request& seen) const {
+        const bool is_canary = seen.request.target == "/admin/ping";
+        scripted_http_answer made;
+        made.body = R"({"results":[1],"status":"success"})";
+        made.status = is_canary ? canary_status : 200;
+        made.is_silent = mute_nodes.contains(seen.node) && (!is_canary || is_canary_mute);
+        return made;
+    }
+    static engine_options with_http_breaker() {
+        engine_options options;
+        options.circuit_breaker.emplace();
+        options.circuit_breaker->volume_threshold = 4;
+        return options;
+    }
+    // Statements that are never answered, as many on each node, until they have timed out.
+    static void time_out_statements(engine_driver& driver, int count) {
+        for (int index = 0; index < count; ++index) {
+            http_request asked = readonly_request("{}");
+            asked.timeout = 10ms;
+            driver.start_http(std::move(asked));
+        }
+        driver.advance(10ms);
+    }
+    std::size_t count(std::string_view target) const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            cluster_.http_requests,
+            [&](const auto& seen) { return seen.request.target == target; }));
+    }
+
+    scripted_cluster cluster_;
+    std::set<std::size_t> mute_nodes{0, 1};
+    bool is_canary_mute = false;
+    int canary_status = 200;
+};
+
+TEST_F(http_breaker, RH_15_RH_34_statements_wait_while_all_are_open_and_go_when_a_canary_is_back) {
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.connect();
+    time_out_statements(driver, 8);
+    ASSERT_EQ(count("/query/service"), 8U);
+    const time_point opened = driver.now;
+    mute_nodes.clear();
+    auto done = driver.start_http(query_request("{}"));
+    driver.advance(4980ms);
+    EXPECT_EQ(done->calls, 0);
+    EXPECT_EQ(count("/admin/ping"), 0U);
+    EXPECT_EQ(count("/query/service"), 8U) << "nothing is sent to an endpoint that is open";
+    driver.advance(20ms);
+    EXPECT_EQ(count("/admin/ping"), 2U) << "one for each endpoint";
+    // As soon as a canary was answered, not when the backoff ends.
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_EQ(done->at - opened, 5s);
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    ASSERT_NE(done->result.history, nullptr);
+    EXPECT_EQ(done->result.history->entries[0].reason, retry_reason::circuit_breaker_open);
+    EXPECT_EQ(done->result.history->entries[0].stage, attempt_stage::dispatch);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
+}
+
+TEST_F(http_breaker, RH_34_the_node_that_answers_is_used_meanwhile) {
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.connect();
+    mute_nodes = {1};
+    time_out_statements(driver, 8);
+    const std::size_t before = cluster_.http_requests.size();
+    for (int turn = 0; turn < 6; ++turn) {
+        auto done = driver.start_http(query_request("{}"));
+        driver.advance(1ms);
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_FALSE(done->result.ec);
+        EXPECT_EQ(done->result.retry_attempts, 0U);
+    }
+    ASSERT_EQ(cluster_.http_requests.size(), before + 6);
+    for (std::size_t at = before; at < before + 6; ++at) {
+        EXPECT_EQ(cluster_.http_requests[at].node, 0U);
+    }
+}
+
+TEST_F(http_breaker, RH_34_a_canary_without_a_good_answer_opens_it_again) {
+    for (const bool is_mute : {true, false}) {
+        cluster_.http_requests.clear();
+        mute_nodes = {0, 1};
+        is_canary_mute = is_mute;
+        canary_status = is_mute ? 200 : 503;
+        engine_driver driver(cluster_, with_http_breaker());
+        driver.connect();
+        time_out_statements(driver, 8);
+        http_request asked = query_request("{}");
+        asked.timeout = 60s;
+        auto done = driver.start_http(std::move(asked));
+        driver.advance(5s);
+        EXPECT_EQ(count("/admin/ping"), 2U);
+        EXPECT_EQ(done->calls, 0) << "half open lets nothing through";
+        EXPECT_EQ(count("/query/service"), 8U);
+        mute_nodes.clear();
+        canary_status = 200;
+        // Silence is noticed by the canary's timeout, a refusal at once; then it sleeps again.
+        driver.advance(is_mute ? 10s : 5s);
+        EXPECT_EQ(count("/admin/ping"), 4U);
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_FALSE(done->result.ec);
+    }
+}
+
+TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent) {
+    cluster_.nodes.resize(1);
+    cluster_.map = {{0}};
+    engine_options options = with_http_breaker();
+    options.http.connections_per_node_max = 4;
+    options.strategy = std::make_shared<terminal_error_strategy>();
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    std::vector<engine_driver::outcome_ptr> all;
+    for (int index = 0; index < 6; ++index) {
+        http_request asked = readonly_request("{}");
+        asked.timeout = index < 4 ? 10ms : 60s;
+        all.push_back(driver.start_http(std::move(asked)));
+    }
+    driver.advance(10ms);
+    EXPECT_EQ(count("/query/service"), 4U);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 2U);
+    mute_nodes.clear();
+    driver.advance(5s);
+    for (std::size_t index = 4; index < 6; ++index) {
+        ASSERT_EQ(all[index]->calls, 1);
+        EXPECT_FALSE(all[index]->result.ec);
+        EXPECT_EQ(
+            all[index]->result.history->entries[0].reason, retry_reason::circuit_breaker_open);
+    }
+}
+
+TEST_F(http_breaker, RH_34_a_strategy_may_say_no) {
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.connect();
+    time_out_statements(driver, 8);
+    class refusing final : public request_strategy {
+        void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+            sink.answer(retry_action::no());
+        }
+    };
+    http_request asked = query_request("{}");
+    asked.strategy = std::make_shared<refusing>();
+    const auto refused = driver.start_http(std::move(asked));
+    driver.settle();
+    ASSERT_EQ(refused->calls, 1);
+    ASSERT_NE(refused->result.error, nullptr);
+    EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
+    EXPECT_FALSE(refused->result.error->is_ambiguous);
+}
+
+TEST_F(http_breaker, RH_34_a_node_that_left_is_not_asked_any_more) {
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.connect();
+    time_out_statements(driver, 8);
+    auto done = driver.start_http(query_request("{}"));
+    driver.advance(100ms);
+    EXPECT_EQ(done->calls, 0);
+    // The query service moves to another port of the first node; the old ports are gone.
+    cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 9093);
+    cluster_.nodes[1].services = {};
+    mute_nodes.clear();
+    ++cluster_.revision.rev;
+    driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    driver.settle();
+    ASSERT_EQ(done->calls, 1) << "at once, not at the end of its backoff";
+    EXPECT_EQ(cluster_.http_requests.back().port, 9093);
+    driver.advance(30s);
+    EXPECT_EQ(count("/admin/ping"), 0U);
+    // Whoever comes back begins with nothing counted.
+    cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, query_port_here);
+    ++cluster_.revision.rev;
+    driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    for (int turn = 0; turn < 2; ++turn) {
+        driver.start_http(query_request("{}"));
+        driver.settle();
+    }
+    EXPECT_TRUE(std::ranges::any_of(cluster_.http_requests, [&](const auto& seen) {
+        return seen.node == 1 && seen.at == driver.now;
+    }));
+}
+
+TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_who_waits) {
+    cluster_.nodes.resize(1);
+    cluster_.map = {{0}};
+    engine_options options;
+    options.http.connections_per_node_max = 2;
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    for (const duration timeout : {duration{60s}, duration{10ms}}) {
+        http_request asked = readonly_request("{}");
+        asked.timeout = timeout;
+        driver.start_http(std::move(asked));
+    }
+    driver.settle();
+    const auto waiting = driver.start_http(readonly_request("{}"));
+    driver.settle();
+    mute_nodes.clear();
+    EXPECT_EQ(waiting->calls, 0);
+    driver.advance(10ms);
+    EXPECT_EQ(waiting->calls, 1) << "the other connection is still busy";
+}
+
+TEST_F(http_breaker, RH_34_an_engine_that_ends_forgets_its_canaries) {
+    is_canary_mute = true;
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.connect();
+    time_out_statements(driver, 8);
+    driver.advance(6s);
+    EXPECT_EQ(count("/admin/ping"), 2U);
+    driver.engine().close(driver.now);
+    driver.advance(60s);
+    EXPECT_EQ(count("/admin/ping"), 2U);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
+}
+
+TEST_F(http_breaker, RH_34_is_off_unless_enabled) {
+    engine_driver driver(cluster_);
+    driver.connect();
+    time_out_statements(driver, 40);
+    mute_nodes.clear();
+    const auto done = driver.start_http(query_request("{}"));
+    driver.settle();
+    EXPECT_EQ(done->calls, 1);
+}
+
+}  // namespace
+}  // namespace reprise::engine::testing

@@ -1,0 +1,217 @@
+#include <gtest/gtest.h>
+
+#include <reprise/engine/library_strategy.hpp>
+#include <reprise/engine/service_exchange.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+#include "engine_driver.hpp"
+
+// What whole simulated runs (libs/sim, profile services) have shown to be wrong with HTTP
+// operations, each in its smallest form. The number of the seed stands beside it.
+
+namespace reprise::engine::testing {
+namespace simulation_findings_http_tests {
+
+void offer_query(scripted_cluster& cluster) {
+    for (scripted_node& node : cluster.nodes) {
+        node.services.set(wire::service::query, wire::transport::plain, 8093);
+    }
+}
+
+scripted_http_answer answer_with_status(int status, std::string body) {
+    scripted_http_answer answer;
+    answer.status = status;
+    answer.body = std::move(body);
+    return answer;
+}
+
+// Clients of HTTP services alone hear of the cluster over the seeds. The first node leaves it.
+class leaving_seed : public ::testing::Test {
+protected:
+    leaving_seed() : cluster_(2) {
+        cluster_.bucket = "";
+        cluster_.map.clear();
+    }
+    void let_the_first_node_leave() {
+        scripted_cluster rest = cluster_;
+        rest.nodes.erase(rest.nodes.begin());
+        ++rest.revision.rev;
+        for (scripted_node& node : cluster_.nodes) {
+            node.configuration_text = rest.configuration_text(0);
+        }
+    }
+
+    scripted_cluster cluster_;
+};
+
+}  // namespace simulation_findings_http_tests
+
+using namespace simulation_findings_http_tests;
+
+// Seed 216: an answer brings rows and then asks for a retry. Rows that nobody had taken by then
+// could be taken during the backoff, and came again with the next answer.
+TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_taken_any_more) {
+    scripted_cluster cluster(1);
+    offer_query(cluster);
+    int answered = 0;
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_http = [&](const seen_http_request&) {
+        return answer_with_status(
+            200, answered++ == 0 ? R"({"results":[1,2],"retry":1})" : R"({"results":[1]})");
+    };
+    auto request = readonly_request("{}", [](const http_answer& answer) {
+        exchange_verdict verdict;
+        if (answer.body.find("retry") != std::string_view::npos) {
+            verdict.what = exchange_verdict::step::retry;
+            verdict.reason = retry_reason::service_response_code_indicated;
+        }
+        return verdict;
+    });
+    request.on_rows = [] {};
+    const auto done = driver.start_http(std::move(request));
+    driver.settle();
+    ASSERT_EQ(answered, 1);
+    row_batch batch;
+    EXPECT_TRUE(driver.engine().take_rows(driver.last_id, batch, driver.now));
+    EXPECT_TRUE(batch.empty());
+    driver.advance(10ms);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    EXPECT_EQ(done->result.http->rows.size(), 1U);
+}
+
+// Seed 36: operations that wait for the first configuration had no bound.
+TEST(simulation_findings_http, RH_32_waiting_for_the_first_configuration_is_bounded_too) {
+    scripted_cluster cluster(1);
+    offer_query(cluster);
+    engine_driver driver(cluster, {.parked_count_max = 2});
+    std::vector<engine_driver::outcome_ptr> all;
+    for (int turn = 0; turn < 3; ++turn) {
+        all.push_back(driver.start_http(readonly_request("{}")));
+    }
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 2U);
+    driver.engine().drain_completions();
+    ASSERT_EQ(all[2]->calls, 1);
+    EXPECT_EQ(all[2]->result.ec, errc::retry_queue_full);
+    EXPECT_EQ(all[0]->calls, 0);
+}
+
+// Seed 287: the retry library's strategies did not hear what the server asks for.
+TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_servers_floor) {
+    scripted_cluster cluster(1);
+    offer_query(cluster);
+    int answered = 0;
+    cluster.on_http = [&](const seen_http_request&) {
+        return answer_with_status(answered++ == 0 ? 503 : 200, R"({"results":[]})");
+    };
+    const auto inner = std::make_shared<virtual_strategy<standard_strategy>>(standard_options{});
+    engine_driver driver(cluster, {.strategy = std::make_shared<library_strategy>(inner)});
+    driver.connect();
+    const auto done = driver.start_http(
+        readonly_request("{}", always_retry(retry_reason::analytics_temporary_failure, 3s)));
+    driver.advance(2900ms);
+    EXPECT_EQ(done->calls, 0);
+    EXPECT_EQ(answered, 1);
+    driver.advance(200ms);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+}
+
+// Seed 5: a statement that changes something is prepared by a request of its own. That request
+// changes nothing: lost, it is sent again, and nobody need wonder what happened.
+TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_leaves_no_doubt) {
+    scripted_cluster cluster(1);
+    offer_query(cluster);
+    int answered = 0;
+    cluster.on_http = [&](const seen_http_request& seen) {
+        EXPECT_NE(seen.request.body.find("PREPARE"), std::string::npos);
+        if (answered++ == 0) {
+            return closing();
+        }
+        scripted_http_answer answer;
+        answer.is_silent = true;
+        return answer;
+    };
+    engine_driver driver(cluster);
+    driver.connect();
+    wire::query_request asked;
+    asked.statement = "DELETE FROM travel";
+    query_plan plan;
+    plan.cache = std::make_shared<wire::prepared_cache>();
+    plan.may_be_enhanced = false;
+    auto request = make_query_operation(std::move(asked), std::move(plan));
+    ASSERT_TRUE(request);
+    request->timeout = 1s;
+    const auto done = driver.start_http(std::move(*request));
+    driver.advance(1001ms);
+    EXPECT_EQ(answered, 2);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_EQ(done->result.ec, errc::unambiguous_timeout);
+    EXPECT_FALSE(done->result.error->is_ambiguous);
+}
+
+// Seed 3: reading stops because rows wait, the rest of the answer had arrived before.
+// The connection went back to its pool and was never read again.
+TEST(
+    simulation_findings_http,
+    a_connection_whose_answer_ends_while_reading_is_paused_is_read_again) {
+    scripted_cluster cluster(1);
+    offer_query(cluster);
+    cluster.on_http = [](const seen_http_request&) {
+        scripted_http_answer answer;
+        answer.is_silent = true;
+        return answer;
+    };
+    engine_driver driver(cluster);
+    driver.connect();
+    auto request = readonly_request("{}");
+    request.rows_size_max_bytes = 1;
+    request.on_rows = [] {};
+    const auto done = driver.start_http(std::move(request));
+    driver.settle();
+    const connection_id used = cluster.http_requests.at(0).connection;
+    const auto whole = bytes_of(answer_with_status(200, R"({"results":[1,2]})"));
+    const base::byte_view bytes(whole);
+    driver.engine().on_bytes(used, bytes.first(bytes.size() - 2), driver.now);
+    driver.settle();
+    ASSERT_TRUE(driver.is_paused(used));
+    driver.engine().on_bytes(used, bytes.last(2), driver.now);
+    driver.settle();
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_FALSE(driver.is_paused(used));
+}
+
+// Nobody was asked any more for the cluster's configuration once the only seed was gone.
+TEST_F(leaving_seed, another_node_takes_its_place) {
+    engine_driver driver(cluster_);
+    driver.connect();
+    ASSERT_EQ(driver.connections_to(0).size(), 1U);
+    let_the_first_node_leave();
+    driver.advance(5s);
+    EXPECT_TRUE(driver.connections_to(0).empty());
+    EXPECT_EQ(driver.connections_to(1).size(), 1U);
+}
+
+// It had refused the credentials, and was given as the reason for everything ever after (seeds 3098
+// and 4141).
+TEST_F(leaving_seed, RH_25_its_refusal_leaves_with_it) {
+    cluster_.nodes[0].sasl_status = wire::status::auth_error;
+    engine_options options;
+    options.seeds = {
+        {cluster_.nodes[0].host, cluster_.nodes[0].port},
+        {cluster_.nodes[1].host, cluster_.nodes[1].port}};
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    const auto before = driver.start_http(query_request("{}"));
+    driver.settle();
+    ASSERT_EQ(before->calls, 1);
+    EXPECT_EQ(before->result.ec, errc::authentication_failure);
+    let_the_first_node_leave();
+    driver.advance(5s);
+    const auto after = driver.start_http(query_request("{}"));
+    driver.settle();
+    EXPECT_EQ(after->calls, 0) << "no node has the service, and that is all";
+}
+
+}  // namespace reprise::engine::testing
