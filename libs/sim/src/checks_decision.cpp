@@ -33,7 +33,19 @@ bool is_always_retried(retry_reason reason) noexcept {
 }
 
 bool is_lost_write(const operation_record& record, retry_reason reason) noexcept {
-    return reason == retry_reason::socket_closed_while_in_flight && !record.is_idempotent;
+    return reason == retry_reason::socket_closed_while_in_flight && !record.is_idempotent &&
+           !record.last.is_harmless;
+}
+
+// Strategies of the client's own keep what the server asks for; others may do as they like.
+bool keeps_floor(const operation_record& record, const scenario& plan) noexcept {
+    switch (record.plan.strategy.value_or(plan.clients[record.plan.client].strategy)) {
+        case strategy_choice::never:
+        case strategy_choice::at_once:
+            return false;
+        default:
+            return true;
+    }
 }
 
 std::string text_of(duration time) {
@@ -67,9 +79,13 @@ void inspection::on_asked(
     if (record.is_asked) {
         report(checker::strategy, record, "asked again before the first answer was obeyed");
     }
+    const bool may_repeat =
+        record.is_idempotent ||
+        (reason == retry_reason::socket_closed_while_in_flight && record.last.is_harmless);
     if (request.retry_attempts != record.retries || request.deadline != record.deadline ||
-        request.is_idempotent != record.is_idempotent || request.now != world_.now ||
-        request.operation != engine::to_string(record.plan.kind) ||
+        request.is_idempotent != may_repeat || request.now != world_.now ||
+        request.operation != name_of(record) ||
+        request.delay_floor != (record.call ? record.call->delay_floor : duration::zero()) ||
         !(request.retry_reasons == reasons_of(record))) {
         report(checker::strategy, record, "asked with wrong facts about " + name);
     }
@@ -205,6 +221,10 @@ void inspection::take_retry(operation_record& record, const engine::decision_rec
     if (!view.maps.empty()) {
         record.revision_decided = view.maps.back().revision();
     }
+    if (record.call) {
+        record.call->delay_floor = duration::zero();
+        return;  // after its time it may wait for a connection
+    }
     view.waiting.push_back(record.number);
     view.overdue_from = std::min(view.overdue_from, record.due);
 }
@@ -272,6 +292,10 @@ void inspection::check_asked(
         return report(checker::strategy, record, "retried against its strategy: " + name);
     }
     const duration planned = std::min(*record.answer->delay(), left);
+    if (record.call && keeps_floor(record, world_.plan) &&
+        decision.delay < std::min(record.call->delay_floor, left)) {
+        report(checker::delay, record, name + " comes before the server wants to hear of it");
+    }
     if (decision.delay != planned) {
         report(
             checker::delay, record,
@@ -338,17 +362,20 @@ void inspection::check_refused(operation_record& record, const engine::decision_
 // What the client says about the attempt must be what the network saw, when it says so.
 void inspection::check_stage(
     operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
-    const auto cell = engine::cell_of(
-        reason, stage, engine::class_of(record.plan.kind, record.plan.durability != 0));
+    const auto cell = engine::cell_of(reason, stage, class_of(record));
     const std::string name(engine::to_string(reason));
     if (cell.applicable != engine::reason_applicability::yes) {
         report(
             checker::history, record,
             name + " at stage " + std::string(engine::to_string(stage)) + " for " +
-                std::string(engine::to_string(record.plan.kind)));
+                std::string(name_of(record)));
     }
     sent_request& last = record.last;
     const bool is_open = record.sent_count != 0 && !last.is_decided;
+    if (is_open && last.is_spoiled) {
+        last.is_decided = true;  // read as far as it could be
+        return;
+    }
     const bool is_out = is_open && !last.is_answered && !last.is_unsent;
     switch (stage) {
         case attempt_stage::dispatch:
@@ -383,10 +410,11 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
     bool has_cause = true;
     switch (reason) {
         case retry_reason::authentication_error:
-            has_cause = any(view.is_auth_refused);
+            has_cause = any(record.call ? view.has_refused_auth : view.is_auth_refused);
             break;
         case retry_reason::tls_error:
-            has_cause = any(view.is_tls_failed);
+            has_cause = record.call ? any(view.has_failed_tls) || any(view.is_service_tls_failed)
+                                    : any(view.is_tls_failed);
             break;
         case retry_reason::bucket_access_error:
             has_cause = view.is_access_denied;

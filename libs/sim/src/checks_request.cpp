@@ -35,6 +35,10 @@ bool is_last_request(
     return record.sent_count != 0 && record.last.link == link && record.last.opaque == opaque;
 }
 
+std::size_t service_slot(const sim_link& link) noexcept {
+    return link.node.value * wire::service_count + static_cast<std::size_t>(link.http->service);
+}
+
 }  // namespace
 
 void inspection::on_request(std::uint32_t client, const engine::attempt_record& sent) {
@@ -120,9 +124,11 @@ void inspection::check_not_early(const operation_record& record) {
     const client_view& view = views_[record.plan.client];
     const bool is_map_new =
         !view.maps.empty() && record.revision_decided != std::optional(view.maps.back().revision());
-    bool has_ended = false;
     const retry_reason reason = record.decisions.back().reason;
-    switch (reason) {
+    // Whoever waits for a service looks again whenever something is heard of the topology.
+    bool has_ended = record.call && (reason == retry_reason::service_not_available ||
+                                     reason == retry_reason::circuit_breaker_open);
+    switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;
             break;
@@ -250,10 +256,14 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
         case opcode::sasl_step:
             if (code == status::auth_error) {
                 view.is_auth_refused[node] = 1;
+                view.has_refused_auth[node] = 1;
             }
             break;
         case opcode::select_bucket:
+            is_up_.resize(std::max<std::size_t>(is_up_.size(), index + 1));
+            is_up_[index] = link_progress::of_bucket;
             view.is_auth_refused[node] = 0;  // it comes after a login
+            view.has_refused_auth[node] = 0;
             if (code == status::success) {
                 view.is_access_denied = false;
                 std::ranges::fill(view.is_bucket_missing, std::uint8_t{0});
@@ -265,7 +275,13 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             break;
         case opcode::get_cluster_config:  // the last step
             is_up_.resize(std::max<std::size_t>(is_up_.size(), index + 1));
-            is_up_[index] = 1;
+            if (is_up_[index] != link_progress::of_bucket) {
+                view.is_auth_refused[node] = 0;
+                view.has_refused_auth[node] = 0;
+                is_up_[index] = link_progress::of_cluster;  // opened for a call; no bucket's
+                break;
+            }
+            is_up_[index] = link_progress::open;
             view.opened_last = world_.now;
             view.opened_node = static_cast<std::int32_t>(node);
             break;
@@ -276,7 +292,13 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
 
 void inspection::on_bytes(std::uint32_t index) {
     const sim_link& link = world_.net.link(index);
-    views_[link.client].is_tls_failed[link.node.value] = 0;
+    client_view& view = views_[link.client];
+    if (link.http) {
+        view.is_service_tls_failed[service_slot(link)] = 0;
+    } else {
+        view.is_tls_failed[link.node.value] = 0;
+        view.has_failed_tls[link.node.value] = 0;
+    }
 }
 
 void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure failure) {
@@ -294,13 +316,22 @@ void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure 
 
 void inspection::on_tls_alert(std::uint32_t index) {
     const sim_link& link = world_.net.link(index);
-    views_[link.client].is_tls_failed[link.node.value] = 1;
+    client_view& view = views_[link.client];
+    if (link.http) {
+        view.is_service_tls_failed[service_slot(link)] = 1;
+    } else {
+        view.is_tls_failed[link.node.value] = 1;
+        view.has_failed_tls[link.node.value] = 1;
+    }
 }
 
 // The connection has ended; requests that begin at `sent_end` or later never left. What the client
 // has decided about before (it closed the connection itself) stays as it saw it.
 void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
     sim_link& link = world_.net.link(index);
+    if (link.http) {
+        return on_call_link_end(index, sent_end);
+    }
     for (const sim_link::request_mark& mark : link.requests) {
         const std::uint32_t owner = owner_of(link, mark.opaque);
         if (owner == 0 || mark.offset < sent_end) {

@@ -52,7 +52,8 @@ std::uint32_t in_us(duration time) noexcept {
 }  // namespace
 
 void inspection::on_started(operation_record& record) {
-    record.is_idempotent = is_repeatable(record.plan.kind);
+    record.is_idempotent =
+        record.call ? is_readonly(record.call->plan.kind) : is_repeatable(record.plan.kind);
     if (!record.is_idempotent) {
         ledger_.begin(record.number);
     }
@@ -76,8 +77,12 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
         report(checker::strategy, record, "its strategy heard something else than its user");
     }
     check_time(record, result);
-    check_ambiguity(record, result);
-    check_answer(record, result);
+    if (record.call) {
+        check_call(record, result);
+    } else {
+        check_ambiguity(record, result);
+        check_answer(record, result);
+    }
     check_history(record, result);
     check_final_round(record, result);
     settle(record, result);
@@ -89,7 +94,10 @@ void inspection::settle(const operation_record& record, const engine::operation_
         return;
     }
     auto outcome = sandbox::write_outcome::not_applied;
-    if (record.was_lied_to || is_told_ambiguous(result)) {
+    // What is removed may have been gone before.
+    const bool may_be_nothing =
+        record.call && record.call->plan.kind == call_kind::remove && !result.ec;
+    if (record.was_lied_to || is_told_ambiguous(result) || may_be_nothing) {
         outcome = sandbox::write_outcome::unknown;
     } else if (!result.ec) {
         outcome = sandbox::write_outcome::applied;
@@ -108,7 +116,9 @@ void inspection::check_time(
                 std::to_string((world_.now - record.deadline).count() / 1000) +
                 " us after its deadline");
     }
-    if (is_timeout(result) && world_.now < record.deadline) {
+    // A service may have had less time, and say so.
+    const bool is_said_so = record.call && record.last.is_answered && !record.last.is_decided;
+    if (is_timeout(result) && world_.now < record.deadline && !is_said_so) {
         report(checker::deadline, record, "a timeout before its deadline");
     }
 }
@@ -212,6 +222,9 @@ void inspection::check_final_round(
     const operation_record& record, const engine::operation_result& result) {
     if (!record.is_final_round || !result.ec || result.ec == errc::document_not_found) {
         return;
+    }
+    if (record.call && is_store_lossy_) {
+        return;  // documents may have no node any more
     }
     report(
         checker::liveness, record,

@@ -66,6 +66,9 @@ inspection::inspection(world& owner)
         view.is_auth_refused.assign(owner.plan.node_slots(), 0);
         view.is_tls_failed.assign(owner.plan.node_slots(), 0);
         view.is_bucket_missing.assign(owner.plan.node_slots(), 0);
+        view.has_refused_auth.assign(owner.plan.node_slots(), 0);
+        view.has_failed_tls.assign(owner.plan.node_slots(), 0);
+        view.is_service_tls_failed.assign(owner.plan.node_slots() * wire::service_count, 0);
         view.budget_level = milli_units(owner.plan.clients[client].budget_units);
     }
 }
@@ -76,6 +79,13 @@ void inspection::report(checker what, const operation_record& record, std::strin
 
 inspection::client_view& inspection::refresh(std::uint32_t client) {
     client_view& view = views_[client];
+    if (!world_.plan.calls.empty()) {
+        auto global = world_.clients[client]->engine().configuration({});
+        if (global && (view.global_maps.empty() || view.global_maps.back() != global)) {
+            view.global_maps.push_back(std::move(global));
+            forget_left(view);
+        }
+    }
     auto newest = world_.clients[client]->engine().configuration(bucket_name);
     if (newest == nullptr || (!view.maps.empty() && view.maps.back().configuration == newest)) {
         return view;
@@ -96,6 +106,27 @@ inspection::client_view& inspection::refresh(std::uint32_t client) {
     view.maps.push_back(std::move(added));
     view.is_map_new = true;
     return view;
+}
+
+// What calls may be told of nodes ends once neither the cluster's map nor the bucket's has them.
+void inspection::forget_left(client_view& view) {
+    std::vector<std::uint8_t> is_named(view.has_refused_auth.size(), 0);
+    const auto name = [&](const wire::cluster_configuration& map) {
+        for (const wire::cluster_node& node : map.nodes()) {
+            if (const std::int32_t number = number_of_host(node.hostname); number >= 0) {
+                is_named[static_cast<std::size_t>(number)] = 1;
+            }
+        }
+    };
+    if (view.maps.empty() || view.global_maps.empty()) {
+        return;
+    }
+    name(*view.maps.back().configuration);
+    name(*view.global_maps.back());
+    for (std::size_t node = 0; node < is_named.size(); ++node) {
+        view.has_refused_auth[node] &= is_named[node];
+        view.has_failed_tls[node] &= is_named[node];
+    }
 }
 
 void inspection::after_turn(std::uint32_t client) {
@@ -130,6 +161,7 @@ void inspection::after_turn(std::uint32_t client) {
                 view.is_bucket_missing[node] = 0;
             }
         }
+        forget_left(view);
     }
     const bool is_new_map = std::exchange(view.is_map_new, false);
     const bool is_new_connection = view.opened_last == world_.now;
@@ -180,10 +212,14 @@ bool inspection::is_idle(std::uint32_t client) {
     std::vector<std::size_t> free(world_.plan.node_slots());
     for (std::uint32_t index = 0; index < world_.net.link_count(); ++index) {
         const sim_link& link = world_.net.link(index);
-        if (link.client != client || link.state != link_state::open) {
+        if (link.client != client || link.state != link_state::open || link.http) {
             continue;
         }
-        const bool is_up = index < is_up_.size() && is_up_[index] != 0;
+        const auto progress = index < is_up_.size() ? is_up_[index] : link_progress::begun;
+        if (progress == link_progress::of_cluster) {
+            continue;
+        }
+        const bool is_up = progress == link_progress::open;
         const bool is_writing =
             link.is_writing || link.unreported != 0 || link.handed != link.taken;
         if (!is_up || is_writing || link.on_wire >= plan.pipeline_credit) {
@@ -291,6 +327,7 @@ void inspection::at_end() {
     }
     if (!is_store_lossy_) {
         check_documents();
+        check_call_documents();
     }
 }
 

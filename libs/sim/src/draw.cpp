@@ -4,8 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/sim/random.hpp>
-#include <reprise/sim/scenario.hpp>
+#include "drawing.hpp"
 
 // Swarm scenarios: a seed does not draw from everything every time. It first draws what it leaves
 // out (operations, faults, limits), then fills the rest. Runs differ more from each other this way
@@ -26,26 +25,19 @@ constexpr std::uint32_t server_group = 4;
 constexpr std::uint32_t client_group = 8;
 constexpr std::uint32_t all_groups = 15;
 
-constexpr std::array<profile, 8> profiles = {{
-    {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups},
+constexpr std::array<profile, 9> profiles = {{
+    {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6},
     {"quick", "small runs, few faults: good to find and to read", 20, 120, 6, all_groups},
-    {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups},
+    {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20},
     {"network", "only the network and connecting fail", 200, 1000, 12,
      network_group | connecting_group},
     {"servers", "only the servers fail", 200, 1000, 12, server_group},
     {"client", "only the client itself stalls and is closed", 20, 200, 6, client_group},
+    {"services", "the HTTP services: statements, searches, views, management", 0, 60, 8, all_groups,
+     100, 120, 8},
     {"calm", "nothing fails", 200, 1000, 0, 0},
     {"bench", "nothing fails, many operations: to measure the speed", 20000, 20000, 0, 0},
 }};
-
-// What the numbers of a seed are for.
-enum stream : std::uint64_t {
-    cluster_stream = 1,
-    network_stream,
-    client_stream,
-    operation_stream,
-    fault_stream,
-};
 
 constexpr std::uint32_t group_of(fault_kind kind) noexcept {
     if (kind <= fault_kind::garbage) {
@@ -70,38 +62,6 @@ constexpr bool is_at_once(fault_kind kind) noexcept {
         default:
             return false;
     }
-}
-
-// Every order of magnitude is as likely as another.
-duration draw_scaled(random_stream& random, duration first, duration last) {
-    std::uint64_t doublings = 0;
-    while (first * (2LL << doublings) < last) {
-        ++doublings;
-    }
-    const duration low = first * (1LL << random.between(std::uint64_t{0}, doublings));
-    return random.between(low, std::max(low, std::min(last, low * 2)));
-}
-
-template <class Value, std::size_t Count>
-Value pick(random_stream& random, const std::array<Value, Count>& from) {
-    return from[random.below(Count)];
-}
-
-// What comes at one time stays in the order in which it was drawn.
-template <class Planned>
-void sort_by_time(std::vector<Planned>& list) {
-    std::vector<std::pair<duration, std::size_t>> order;
-    order.reserve(list.size());
-    for (std::size_t index = 0; index < list.size(); ++index) {
-        order.emplace_back(list[index].at, index);
-    }
-    std::ranges::sort(order);
-    std::vector<Planned> sorted;
-    sorted.reserve(list.size());
-    for (const auto& [at, index] : order) {
-        sorted.push_back(std::move(list[index]));
-    }
-    list = std::move(sorted);
 }
 
 // --- cluster, network, clients -------------------------------------------------------------------
@@ -379,7 +339,7 @@ std::vector<fault_kind> draw_fault_kinds(
     random_stream& random, const scenario& plan, const profile& from) {
     std::vector<fault_kind> kinds;
     const std::uint64_t share = pick(random, std::array<std::uint64_t, 3>{10, 30, 60});
-    for (std::size_t index = 0; index < fault_kind_count; ++index) {
+    for (std::size_t index = 0; index < service_fault_kind_first; ++index) {
         const auto kind = static_cast<fault_kind>(index);
         // The end of a client ends much that could be seen.
         const bool is_rare = kind == fault_kind::close_client && from.fault_groups != client_group;
@@ -441,6 +401,7 @@ scenario draw_scenario(std::uint64_t seed, const profile& from) {
     plan.span = draw_scaled(random, milliseconds{100}, seconds{8});
     draw_operations(plan, from);
     draw_faults(plan, from);
+    draw_calls(plan, from);
     return plan;
 }
 

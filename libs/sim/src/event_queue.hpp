@@ -27,6 +27,7 @@ enum class event_kind : std::uint8_t {
     cluster_timer,
     strategy_answer,  // index: client, extra: number of the question
     phase,            // index: which one
+    take_rows,        // index: operation
 };
 
 struct event {

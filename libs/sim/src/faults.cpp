@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include <reprise/sandbox/services.hpp>
+
 #include "world.hpp"
 
 // The older half of the faults: the network, the simple troubles of servers, names and identities,
@@ -183,6 +185,10 @@ constexpr bool is_disturbance(fault_kind kind) noexcept {
     return kind >= fault_kind::spoil_answers && kind <= fault_kind::hide_service;
 }
 
+constexpr bool is_service_fault(fault_kind kind) noexcept {
+    return static_cast<std::size_t>(kind) >= service_fault_kind_first;
+}
+
 }  // namespace
 
 node_id world::node_of(const planned_fault& fault) const {
@@ -219,6 +225,8 @@ void world::begin_fault(const planned_fault& fault, std::uint32_t index) {
         default:
             if (fault.kind <= fault_kind::fail_tls) {
                 begin_network_fault(fault, 1);
+            } else if (is_service_fault(fault.kind)) {
+                begin_service_fault(fault, index);
             } else if (is_disturbance(fault.kind)) {
                 begin_disturbance(fault, index);
             } else {
@@ -227,6 +235,9 @@ void world::begin_fault(const planned_fault& fault, std::uint32_t index) {
             break;
     }
     net.pump_wakeups();
+    if (!plan.calls.empty()) {
+        net.refresh_services();
+    }
 }
 
 void world::end_fault(const planned_fault& fault, std::uint32_t index) {
@@ -237,12 +248,17 @@ void world::end_fault(const planned_fault& fault, std::uint32_t index) {
     cluster.on_time(server_now());
     if (fault.kind <= fault_kind::fail_tls) {
         begin_network_fault(fault, -1);
+    } else if (is_service_fault(fault.kind)) {
+        end_service_fault(fault, index);
     } else if (is_disturbance(fault.kind)) {
         end_disturbance(fault, index);
     } else {
         end_server_fault(fault, index);
     }
     net.pump_wakeups();
+    if (!plan.calls.empty()) {
+        net.refresh_services();
+    }
 }
 
 // `step` is 1 at the beginning and -1 at the end.
@@ -447,14 +463,17 @@ void world::make_names() {
     for (std::size_t named = 1; named <= named_collection_count; ++named) {
         (void)cluster.create_collection(bucket_name, scope_name, "c" + std::to_string(named));
     }
+    if (!plan.calls.empty()) {
+        make_definitions();
+    }
 }
 
 void world::move_some_vbuckets(const planned_fault& fault, bool is_announced_only) {
     random_stream random(fault.detail, 4);
     const std::vector<node_id> members = cluster.nodes();
     wire::vbucket_rows rows;
-    for (std::uint16_t number = 0; number < plan.vbucket_count; ++number) {
-        const wire::vbucket_id vbucket{number};
+    for (std::size_t number = 0; number < plan.vbucket_count; ++number) {
+        const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
         std::vector<std::int16_t> row = cluster.copies_of(bucket_name, vbucket);
         if (row.empty()) {
             return;  // no bucket
@@ -475,10 +494,10 @@ void world::move_some_vbuckets(const planned_fault& fault, bool is_announced_onl
         return;
     }
     // Some of them move at once, and nobody is told: their old nodes answer not-my-vbucket.
-    for (std::uint16_t number = 0; number < rows.size(); ++number) {
+    for (std::size_t number = 0; number < rows.size(); ++number) {
         if (rows[number][0] >= 0 && random.percent(30)) {
             (void)cluster.move_vbucket(
-                bucket_name, wire::vbucket_id{number},
+                bucket_name, wire::vbucket_id{static_cast<std::uint16_t>(number)},
                 node_id{static_cast<std::uint32_t>(rows[number][0])});
         }
     }
@@ -486,8 +505,8 @@ void world::move_some_vbuckets(const planned_fault& fault, bool is_announced_onl
 }
 
 void world::follow_announced_map() {
-    for (std::uint16_t number = 0; number < announced_.size(); ++number) {
-        const wire::vbucket_id vbucket{number};
+    for (std::size_t number = 0; number < announced_.size(); ++number) {
+        const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
         const auto active = cluster.active_node(bucket_name, vbucket);
         const std::int16_t to = announced_[number][0];
         if (to >= 0 && active && active->value != static_cast<std::uint32_t>(to)) {
@@ -531,6 +550,11 @@ void world::heal() {
     (void)cluster.deny_bucket(bucket_name, user_name, false);
     announced_.clear();
     (void)cluster.set_forward_map(bucket_name, {});
+    if (!plan.calls.empty()) {
+        cluster.services().faults().clear();
+        make_definitions();
+        net.refresh_services();
+    }
     net.pump_wakeups();
     for (std::uint32_t client = 0; client < clients.size(); ++client) {
         for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {

@@ -1,15 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <reprise/engine/attempt_observer.hpp>
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/sandbox/audit_log.hpp>
 #include <reprise/sandbox/ledger.hpp>
+#include <reprise/sandbox/service_audit.hpp>
 #include <reprise/sim/finding.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 
@@ -48,6 +53,24 @@ public:
     void on_tls_alert(std::uint32_t link);
     void on_bytes(std::uint32_t link);
 
+    // checks_call.cpp: operations of the HTTP services.
+    // A client connects to a port that is not key-value's; false if nobody told it of the address.
+    bool on_connect(std::uint32_t client, const engine::connect_action& action);
+    void on_composed(std::uint32_t operation, const engine::http_call& call);
+    void on_judged(
+        std::uint32_t operation, const engine::http_answer& answer,
+        const engine::exchange_verdict& verdict);
+    // A whole request goes out; `operation` is the number it carries.
+    void on_call_sent(
+        std::uint32_t link, std::optional<std::uint32_t> operation, std::string_view line);
+    void on_call_answered(std::uint32_t link, const sim_link::answer_mark& answer);
+    void on_call_link_end(std::uint32_t link, std::uint64_t sent_end);
+    void on_service_audit(std::uint32_t link, const sandbox::service_audit_entry& entry);
+    // What follows on the connection cannot be read.
+    void on_spoiled(std::uint32_t link);
+    void on_rows_told(operation_record& record);
+    void on_rows(operation_record& record, const engine::row_batch& rows);
+
     // checks_result.cpp
     void on_started(operation_record& record);
     void on_done(operation_record& record, const engine::operation_result& result);
@@ -61,6 +84,7 @@ public:
     std::uint64_t request_count() const noexcept { return request_count_; }
     std::uint64_t succeeded_count() const noexcept { return succeeded_count_; }
     std::uint64_t ambiguous_count() const noexcept { return ambiguous_count_; }
+    std::uint64_t row_count() const noexcept { return row_count_; }
 
 private:
     // A map of one client, with the numbers of its nodes by position.
@@ -76,13 +100,21 @@ private:
     };
     // What the servers have told one client, and what it has of them.
     struct client_view {
-        std::vector<known_map> maps;    // all it ever had, the newest last
+        std::vector<known_map> maps;  // all it ever had, the newest last
+        // Likewise of the cluster itself; kept for calls only.
+        std::vector<wire::cluster_configuration_ptr> global_maps;
         bool is_map_new = false;        // since the last turn
         time_point opened_last{};       // when a bootstrap of it was answered to the end ...
         std::int32_t opened_node = -1;  // ... and by whom
         std::vector<std::uint8_t> is_auth_refused;  // by node
         std::vector<std::uint8_t> is_tls_failed;
         std::vector<std::uint8_t> is_bucket_missing;
+        // As the two above, for calls: these go by the configuration of the cluster itself, too,
+        // which may come later than the bucket's.
+        std::vector<std::uint8_t> has_refused_auth;
+        std::vector<std::uint8_t> has_failed_tls;
+        std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
+        std::uint64_t prepared_count = 0;                 // answers to PREPARE
         bool is_access_denied = false;
         time_point name_missing{};  // when a scope or a collection was told missing
         std::int64_t budget_level = 0;
@@ -100,6 +132,7 @@ private:
     void report(checker what, const operation_record& record, std::string text);
     // Takes the client's newest map into its view.
     client_view& refresh(std::uint32_t client);
+    static void forget_left(client_view& view);
 
     void check_allowed(
         operation_record& record, const engine::decision_record& decision, duration left);
@@ -129,6 +162,16 @@ private:
     void check_final_round(const operation_record& record, const engine::operation_result& result);
     void settle(const operation_record& record, const engine::operation_result& result);
 
+    void check_call_request(
+        const operation_record& record, const sim_link& link, std::string_view line);
+    void check_call_repetition(const operation_record& record);
+    void check_row(operation_record& record, std::string_view row);
+    void check_call(operation_record& record, const engine::operation_result& result);
+    void check_call_ambiguity(
+        const operation_record& record, const engine::operation_result& result);
+    void check_call_rows(operation_record& record, const engine::operation_result& result);
+    void check_call_documents();
+
     void check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection);
     void check_budget(std::uint32_t client);
     void check_late_answers(std::uint32_t client);
@@ -140,13 +183,18 @@ private:
     world& world_;
     std::vector<client_view> views_;
     std::vector<document_view> documents_;  // by collection and key
-    std::vector<std::uint8_t> is_up_;       // by link: its bootstrap is done
+    // How far the bootstrap of a connection has come.
+    enum class link_progress : std::uint8_t { begun, of_bucket, open, of_cluster };
+    std::vector<link_progress> is_up_;  // by link
+    // Who wrote the documents of statements last, by key; absent: removed.
+    std::map<std::uint16_t, std::optional<std::uint32_t>> call_documents_;
     sandbox::ledger ledger_;
     std::size_t ledger_findings_ = 0;
     bool is_store_lossy_ = false;
     std::uint64_t request_count_ = 0;
     std::uint64_t succeeded_count_ = 0;
     std::uint64_t ambiguous_count_ = 0;
+    std::uint64_t row_count_ = 0;
 };
 
 }  // namespace reprise::sim

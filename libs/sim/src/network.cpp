@@ -27,8 +27,17 @@ wire::frame_limits answers_limits() noexcept {
 }
 
 std::string link_name(const sim_link& link) {
-    return "client " + std::to_string(link.client) + " connection " +
-           std::to_string(link.id.value) + " node " + std::to_string(link.node.value);
+    std::string name = "client " + std::to_string(link.client) + " connection " +
+                       std::to_string(link.id.value) + " node " + std::to_string(link.node.value);
+    if (link.http) {
+        name += " ";
+        name += wire::to_string(link.http->service);
+    }
+    return name;
+}
+
+bool has_server(const sim_link& link) noexcept {
+    return link.server || (link.http && link.http->server);
 }
 
 }  // namespace
@@ -37,7 +46,8 @@ network::network(world& owner)
     : world_(owner),
       node_count_(owner.plan.node_slots()),
       paths_(owner.plan.clients.size() * owner.plan.node_slots()),
-      by_connection_(owner.plan.clients.size()) {}
+      by_connection_(owner.plan.clients.size()),
+      serving_(no_link) {}
 
 std::vector<std::byte> network::take_buffer() {
     if (buffers_.empty()) {
@@ -101,12 +111,13 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
     made->is_tls = action.transport == wire::transport::tls;
     made->random = random_stream(
         world_.plan.seed ^ 0x6c696e6bU, client * 1'000'003ULL + action.connection.value);
-    // Hosts are called "node0", "node1", ...
-    std::uint32_t node = 0;
-    for (const char digit : action.host.substr(4)) {
-        node = node * 10 + static_cast<std::uint32_t>(digit - '0');
+    const std::uint32_t node = node_of_host(action.host).value_or(0);
+    made->node = sandbox::node_id{node < node_count_ ? node : 0};
+    if (const auto service = service_at(action.port, action.transport)) {
+        made->http = std::make_unique<service_side>();
+        made->http->service = *service;
+        made->http->is_address_known = world_.checks.on_connect(client, action);
     }
-    made->node = sandbox::node_id{node};
     const auto index = static_cast<std::uint32_t>(links_.size());
     auto& known = by_connection_[client];
     known.resize(std::max<std::size_t>(known.size(), action.connection.value + 1), no_link);
@@ -117,6 +128,28 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
     const duration trips = draw_latency(*made) * (made->is_tls ? 4 : 2);
     links_.push_back(std::move(made));
     world_.queue.push(world_.now + trips, event_kind::connect_done, index);
+}
+
+std::optional<connect_failure> network::accept(std::uint32_t index) {
+    sim_link& link = *links_[index];
+    sandbox::accept_options options;
+    options.over = link.is_tls ? wire::transport::tls : wire::transport::plain;
+    const planned_client& by = world_.clients[link.client]->plan();
+    if (!by.uses_scram && !by.uses_bearer) {
+        options.certificate_user = user_name;
+    }
+    auto accepted = world_.cluster.accept(link.node, options);
+    if (accepted) {
+        link.server.emplace(std::move(*accepted));
+        by_server_.resize(
+            std::max<std::size_t>(by_server_.size(), link.server->id().value + 1), no_link);
+        by_server_[link.server->id().value] = index;
+        return std::nullopt;
+    }
+    // The certificate names nobody.
+    return accepted.error() == sandbox::cluster_errc::unknown_user && link.is_tls
+               ? connect_failure::tls_alert
+               : connect_failure::refused;
 }
 
 void network::on_connect_done(std::uint32_t index) {
@@ -136,24 +169,7 @@ void network::on_connect_done(std::uint32_t index) {
     } else if (trouble.tls > 0) {
         failure = link.is_tls ? trouble.tls_kind : connect_failure::reset;
     } else {
-        sandbox::accept_options options;
-        options.over = link.is_tls ? wire::transport::tls : wire::transport::plain;
-        const planned_client& by = world_.clients[link.client]->plan();
-        if (!by.uses_scram && !by.uses_bearer) {
-            options.certificate_user = user_name;
-        }
-        auto accepted = world_.cluster.accept(link.node, options);
-        if (accepted) {
-            link.server.emplace(std::move(*accepted));
-            by_server_.resize(
-                std::max<std::size_t>(by_server_.size(), link.server->id().value + 1), no_link);
-            by_server_[link.server->id().value] = index;
-        } else {
-            // The certificate names nobody.
-            failure = accepted.error() == sandbox::cluster_errc::unknown_user && link.is_tls
-                          ? connect_failure::tls_alert
-                          : connect_failure::refused;
-        }
+        failure = link.http ? accept_service(index) : accept(index);
     }
     sim_client& client = *world_.clients[link.client];
     world_.record.mix(failure ? 1U + static_cast<unsigned>(*failure) : 0U);
@@ -186,7 +202,7 @@ void network::close(std::uint32_t client, engine::connection_id id) {
         world_.record.line("closed by the client: " + link_name(link));
     }
     end_client_side(index, close_reason::requested);
-    if (link.server) {
+    if (has_server(link)) {
         send_up(index, {}, true);
     }
 }
@@ -203,6 +219,9 @@ void network::end_client_side(std::uint32_t index, close_reason reason) {
         give_buffer(std::move(dropped.bytes));
     }
     link.down.clear();
+    if (link.http) {
+        link.http->in_flight_down = 0;
+    }
     world_.queue.push(world_.now, event_kind::report_closed, index);
 }
 
@@ -267,7 +286,9 @@ void network::write(std::uint32_t index) {
         if (bytes.empty()) {
             return;
         }
-        if (link.taken == link.handed) {
+        if (link.taken == link.handed && link.http) {
+            mark_call(index, bytes);
+        } else if (link.taken == link.handed) {
             mark_requests(link, bytes);
         }
         const bool is_tiny = path(link.client, link.node.value).tiny_writes > 0;
@@ -332,13 +353,15 @@ void network::send_down(std::uint32_t index, std::vector<std::byte>&& bytes, boo
 void network::on_deliver_up(std::uint32_t index) {
     sim_link& link = *links_[index];
     while (!link.up.empty() && link.up.front().due <= world_.now &&
-           path(link.client, link.node.value).blocked_up == 0) {
+           path(link.client, link.node.value).blocked_up == 0 && !is_frozen(link)) {
         packet next = std::move(link.up.front());
         link.up.pop_front();
         link.in_flight_up -= next.bytes.size();
         world_.record.mix(next.bytes.size());
-        if (link.server && next.is_end) {
+        if (has_server(link) && next.is_end) {
             drop_server(index);
+        } else if (link.http) {
+            serve(index, next.bytes);
         } else if (link.server) {
             std::vector<std::byte> out = take_buffer();
             link.server->on_bytes(world_.server_now(), next.bytes, out);
@@ -411,6 +434,9 @@ void network::after_server(std::uint32_t index, std::vector<std::byte>&& out) {
 void network::drop_server(std::uint32_t index) {
     sim_link& link = *links_[index];
     link.server.reset();
+    if (link.http) {
+        link.http->server.reset();
+    }
     if (link.state != link_state::closed) {
         send_down(index, {}, true);
     }
@@ -418,10 +444,13 @@ void network::drop_server(std::uint32_t index) {
 
 void network::on_server_timer(std::uint32_t index) {
     sim_link& link = *links_[index];
-    if (!link.server || link.server_due != world_.now) {
+    if (!has_server(link) || link.server_due != world_.now) {
         return;
     }
     link.server_due.reset();
+    if (link.http) {
+        return on_service_timer(index);
+    }
     std::vector<std::byte> out = take_buffer();
     link.server->on_time(world_.server_now(), out);
     after_server(index, std::move(out));
@@ -452,7 +481,8 @@ void network::on_deliver_down(std::uint32_t index) {
         return;
     }
     while (!link.down.empty() && link.down.front().due <= world_.now &&
-           link.state == link_state::open && path(link.client, link.node.value).blocked_down == 0) {
+           link.state == link_state::open && path(link.client, link.node.value).blocked_down == 0 &&
+           !(link.http && link.http->is_paused)) {
         packet next = std::move(link.down.front());
         link.down.pop_front();
         world_.record.mix(next.bytes.size());
@@ -460,9 +490,17 @@ void network::on_deliver_down(std::uint32_t index) {
             end_client_side(
                 index, link.random.percent(50) ? close_reason::end_of_stream : close_reason::reset);
         } else {
+            if (link.http) {
+                link.http->in_flight_down -= next.bytes.size();
+            }
             hand_over(index, next.bytes);
             give_buffer(std::move(next.bytes));
         }
+    }
+    if (link.http && link.http->server) {
+        std::vector<std::byte> out = take_buffer();
+        after_service(index, out);
+        give_buffer(std::move(out));
     }
 }
 
@@ -479,8 +517,10 @@ void network::hand_over(std::uint32_t index, std::vector<std::byte>& bytes) {
         link.got_down += size;
         world_.checks.on_bytes(index);
         while (!link.answers.empty() && link.answers.front().end <= link.got_down) {
-            world_.checks.on_answer(index, link.answers.front());
+            const sim_link::answer_mark answer = link.answers.front();
             link.answers.pop_front();
+            link.http ? world_.checks.on_call_answered(index, answer)
+                      : world_.checks.on_answer(index, answer);
         }
         client.engine().on_bytes(link.id, rest.first(size), world_.now);
         client.turn();
@@ -511,9 +551,12 @@ void network::reset(std::uint32_t client, std::uint32_t node, bool is_lossy) {
             link.is_tls && link.random.percent(5) ? close_reason::tls_alert : close_reason::reset);
         if (is_lossy) {
             link.server.reset();
+            if (link.http) {
+                link.http->server.reset();
+            }
             link.up.clear();
             link.in_flight_up = 0;
-        } else if (link.server) {
+        } else if (has_server(link)) {
             send_up(index, {}, true);
         }
     }
@@ -524,8 +567,12 @@ void network::send_garbage(std::uint32_t client, std::uint32_t node, std::uint64
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];
         if (link.client == client && link.node.value == node && link.state == link_state::open &&
-            link.server && link.unread.empty()) {
+            has_server(link) && link.unread.empty()) {
             std::vector<std::byte> bytes(24 + detail % 40, static_cast<std::byte>(detail | 0xe0U));
+            if (link.http) {
+                send_garbage_answer(index, std::move(bytes));
+                continue;
+            }
             mark_answers(link, bytes);
             send_down(index, std::move(bytes), false);
         }

@@ -7,8 +7,12 @@
 #include <vector>
 
 #include <reprise/engine/driver_action.hpp>
+#include <reprise/http/response_parser.hpp>
 #include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/service_audit.hpp>
+#include <reprise/sandbox/service_connection.hpp>
 #include <reprise/sim/random.hpp>
+#include <reprise/wire/cluster_node.hpp>
 #include <reprise/wire/status.hpp>
 
 #include "event_queue.hpp"
@@ -26,6 +30,23 @@ struct packet {
     bool is_end = false;  // the sender has closed
 };
 
+// What a connection to an HTTP service has beside.
+struct service_side {
+    wire::service service{};
+    bool is_address_known = true;  // the client has heard of the host and the port
+    std::optional<sandbox::service_connection> server{};
+    bool is_paused = false;          // the client does not read
+    std::size_t in_flight_down = 0;  // bytes sent and not yet at the client
+
+    // What the observer needs.
+    std::uint32_t owner = 0;     // operation number + 1 whose request was sent last; 0: none
+    std::uint64_t offset = 0;    // where in the stream it begins
+    bool is_awaited = false;     // its whole answer has not been handed to the client
+    bool is_being_sent = false;  // the server works on the answer
+    http::response_parser parser;
+    bool is_spoiled = false;  // bytes that are no answer are on their way
+};
+
 // One connection: the client's end, the server's end and what is between. The client's end may be
 // gone while the server still reads what was sent before, and the other way round.
 struct sim_link {
@@ -36,6 +57,7 @@ struct sim_link {
     link_state state = link_state::connecting;      // the client's view
     std::optional<engine::close_reason> closing{};  // to be reported to the client
     std::optional<sandbox::connection> server{};
+    std::unique_ptr<service_side> http{};  // of an HTTP service; `server` is empty then
     random_stream random{0};
 
     std::deque<packet> up{};
@@ -96,6 +118,7 @@ public:
     void connect(std::uint32_t client, const engine::connect_action& action);
     void close(std::uint32_t client, engine::connection_id id);
     void flush(std::uint32_t client, engine::connection_id id);
+    void set_reading(std::uint32_t client, engine::connection_id id, bool is_paused);
 
     // --- events ---
     void on_connect_done(std::uint32_t index);
@@ -116,6 +139,10 @@ public:
     void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
     // Calls those connections of the cluster that have something to say by themselves.
     void pump_wakeups();
+    // Nodes went down, came up, froze or thawed: their HTTP connections follow.
+    void refresh_services();
+    // The server of the request that is being handled writes its audit.
+    void on_service_audit(const sandbox::service_audit_entry& entry);
 
     // --- looking in ---
     sim_link& link(std::uint32_t index) { return *links_[index]; }
@@ -127,6 +154,7 @@ public:
 
 private:
     duration draw_latency(sim_link& link);
+    std::optional<engine::connect_failure> accept(std::uint32_t index);
     void write(std::uint32_t index);
     void mark_requests(sim_link& link, base::byte_view bytes);
     void send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
@@ -137,6 +165,15 @@ private:
     void end_client_side(std::uint32_t index, engine::close_reason reason);
     void hand_over(std::uint32_t index, std::vector<std::byte>& bytes);
     bool is_postponed(std::uint32_t index, event_kind kind);
+    // network_services.cpp
+    std::optional<engine::connect_failure> accept_service(std::uint32_t index);
+    bool is_frozen(const sim_link& link) const;
+    void mark_call(std::uint32_t index, base::byte_view bytes);
+    void serve(std::uint32_t index, base::byte_view bytes);
+    void mark_answer(std::uint32_t index, base::byte_view bytes);
+    void after_service(std::uint32_t index, std::vector<std::byte>& out);
+    void on_service_timer(std::uint32_t index);
+    void send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& bytes);
     std::vector<std::byte> take_buffer();
     void give_buffer(std::vector<std::byte>&& buffer);
 
@@ -148,6 +185,7 @@ private:
     std::vector<std::uint32_t> by_server_;                   // cluster's connection id -> link
     std::vector<std::vector<std::byte>> buffers_;
     std::vector<sandbox::connection_id> woken_;
+    std::uint32_t serving_;  // the link whose HTTP request is being handled; no_link: none
 };
 
 }  // namespace reprise::sim

@@ -10,6 +10,7 @@
 
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/reason_table.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/sim/scenario.hpp>
 #include <reprise/wire/configuration_revision.hpp>
@@ -31,6 +32,11 @@ struct sent_request {
     std::uint16_t status = 0;  // of the answer
     std::uint64_t cas = 0;     // of the answer
     time_point answered{};
+    // Requests of calls.
+    bool is_spoiled = false;   // what comes back cannot be read, or not to its end
+    bool is_applied = false;   // a server has applied it
+    bool is_made_up = false;   // a fault rule took it
+    bool is_harmless = false;  // prepares a statement and does not run it
 };
 
 struct decision_note {
@@ -43,9 +49,29 @@ struct decision_note {
     bool is_retried = false;
 };
 
+// What is known about a call beside what is known about every operation.
+struct call_record {
+    planned_call plan{};
+    // The request composed last.
+    std::string request_line{};    // "POST /query/service HTTP/1.1"
+    bool prepares = false;         // it prepares a statement ...
+    bool is_preparing = false;     // ... and does nothing else
+    std::uint32_t next_count = 0;  // answers after which the next request follows at once
+    duration delay_floor{};        // what the answer judged last asks for
+    // Rows.
+    std::uint64_t rows_taken = 0;
+    std::vector<std::string> rows_seen{};  // of those whose order is not known before
+    // Prepared statements: when it heard last that the server does not know it, and how many
+    // answers to PREPARE its client had by then.
+    std::optional<time_point> unknown_heard{};
+    std::uint64_t prepared_by_then = 0;
+};
+
 // Everything that is known about one operation of a run.
 struct operation_record {
     planned_operation plan{};
+    // Set for operations of the HTTP services; `plan` has only client, times and strategy then.
+    std::unique_ptr<call_record> call{};
     std::uint32_t number = 0;
     bool is_idempotent = false;
     bool is_started = false;
@@ -100,6 +126,20 @@ public:
         made.name = made.number;
         return made;
     }
+    operation_record& add_call(const planned_call& plan) {
+        planned_operation common;
+        common.at = plan.at;
+        common.timeout = plan.timeout;
+        common.cancel_after = plan.cancel_after;
+        common.client = plan.client;
+        common.kind = engine::operation_kind::noop;
+        common.strategy = plan.strategy;
+        operation_record& made = add(common);
+        made.call = std::make_unique<call_record>();
+        made.call->plan = plan;
+        made.is_idempotent = is_readonly(plan.kind);
+        return made;
+    }
     operation_record& at(std::uint32_t number) { return records_[number]; }
     const operation_record& at(std::uint32_t number) const { return records_[number]; }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
@@ -108,6 +148,18 @@ public:
 private:
     std::deque<operation_record> records_;
 };
+
+// The class of an operation in the table of reasons.
+inline engine::operation_class class_of(const operation_record& record) noexcept {
+    return record.call ? class_of(record.call->plan.kind)
+                       : engine::class_of(record.plan.kind, record.plan.durability != 0);
+}
+
+// As the client names it: "get", "query".
+inline std::string_view name_of(const operation_record& record) noexcept {
+    return record.call ? engine::to_string(class_of(record.call->plan.kind))
+                       : engine::to_string(record.plan.kind);
+}
 
 // What a document is used for.
 enum class document_kind : std::uint8_t { plain, counter, text, list };

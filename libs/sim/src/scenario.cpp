@@ -54,6 +54,11 @@ constexpr std::array<std::string_view, fault_kind_count> fault_names = {
     "hide_service",
     "stall_client",
     "close_client",
+    "service_rule",
+    "service_busy",
+    "redirect_calls",
+    "forget_prepared",
+    "hide_calls",
 };
 
 constexpr std::array<std::string_view, strategy_choice_count> strategy_names = {
@@ -126,13 +131,18 @@ std::string describe_limits(const planned_client& client) {
     return text;
 }
 
-std::string describe_client(const planned_client& client, std::size_t number) {
+std::string describe_client(const planned_client& client, std::size_t number, bool has_calls) {
     std::string text = "client " + std::to_string(number) + ": ";
     text += to_string(client.strategy);
     text += ", timeouts " + duration_text(client.kv_timeout);
     text += " / durable " + duration_text(client.kv_durable_timeout);
     text += " / connect " + duration_text(client.connect_timeout);
     text += " / bootstrap " + duration_text(client.bootstrap_timeout);
+    if (has_calls) {
+        text += " / HTTP " + duration_text(client.http_timeout);
+        text += ", at most " + counted(client.http_connections_max, "connection");
+        text += " to a service";
+    }
     text += ", polls every " + duration_text(client.config_poll_interval);
     if (client.not_my_vbucket_delay) {
         text += ", fixed not-my-vbucket delay " + duration_text(*client.not_my_vbucket_delay);
@@ -188,6 +198,58 @@ std::string describe_operation(const planned_operation& operation, std::size_t n
     return text + "\n";
 }
 
+std::string describe_call(const planned_call& call, std::size_t number) {
+    std::string text = "operation " + std::to_string(number) + ": +";
+    text += duration_text(call.at) + " client " + std::to_string(call.client) + " ";
+    text += to_string(call.kind);
+    const bool is_range =
+        call.kind == call_kind::select_range || call.kind == call_kind::analytics_range;
+    if (is_range) {
+        text += " of " + counted(call.row_count, "row");
+    } else if (is_statement(call.kind)) {
+        text += " key " + std::to_string(call.key);
+    }
+    if (call.prepared != prepared_choice::plain) {
+        text += ", ";
+        text += to_string(call.prepared);
+    }
+    if (call.taking != row_taking::at_end) {
+        text += ", takes rows ";
+        text += to_string(call.taking);
+        text += call.taking == row_taking::later ? " (" + duration_text(call.take_after) + ")" : "";
+        text +=
+            call.rows_room == 0 ? "" : ", room for " + std::to_string(call.rows_room) + " bytes";
+    }
+    if (call.timeout != duration::zero()) {
+        text += ", timeout " + duration_text(call.timeout);
+    }
+    if (call.cancel_after != duration::zero()) {
+        text += ", canceled after " + duration_text(call.cancel_after);
+    }
+    if (call.strategy) {
+        text += ", strategy ";
+        text += to_string(*call.strategy);
+    }
+    return text + "\n";
+}
+
+// "search 3, put_user 2", in the order of the enumeration.
+std::string count_calls(const std::vector<planned_call>& calls) {
+    std::array<std::size_t, call_kind_count> counts{};
+    for (const planned_call& each : calls) {
+        ++counts[std::min(static_cast<std::size_t>(each.kind), call_kind_count - 1)];
+    }
+    std::string text;
+    for (std::size_t index = 0; index < call_kind_count; ++index) {
+        if (counts[index] != 0) {
+            text += text.empty() ? "" : ", ";
+            text += to_string(static_cast<call_kind>(index));
+            text += " " + std::to_string(counts[index]);
+        }
+    }
+    return text;
+}
+
 // "get 12, upsert 30", in the order of the enumeration.
 std::string count_kinds(const std::vector<planned_operation>& operations) {
     constexpr std::size_t kind_count = 18;
@@ -224,17 +286,26 @@ std::string to_string(const scenario& plan, std::size_t operation_lines_max) {
     text += describe_cluster(plan);
     text += describe_network(plan.network);
     for (std::size_t number = 0; number < plan.clients.size(); ++number) {
-        text += describe_client(plan.clients[number], number);
+        text += describe_client(plan.clients[number], number, !plan.calls.empty());
     }
     for (const planned_fault& each : plan.faults) {
         text += describe_fault(each);
     }
-    if (plan.operations.size() > operation_lines_max) {
-        text += counted(plan.operations.size(), "operation") + ": ";
-        return text + count_kinds(plan.operations) + "\n";
+    if (plan.operations.size() + plan.calls.size() > operation_lines_max) {
+        if (!plan.operations.empty()) {
+            text += counted(plan.operations.size(), "operation") + ": ";
+            text += count_kinds(plan.operations) + "\n";
+        }
+        if (!plan.calls.empty()) {
+            text += counted(plan.calls.size(), "call") + ": " + count_calls(plan.calls) + "\n";
+        }
+        return text;
     }
     for (std::size_t number = 0; number < plan.operations.size(); ++number) {
         text += describe_operation(plan.operations[number], number);
+    }
+    for (std::size_t number = 0; number < plan.calls.size(); ++number) {
+        text += describe_call(plan.calls[number], plan.operations.size() + number);
     }
     return text;
 }

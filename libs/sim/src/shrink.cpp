@@ -67,6 +67,7 @@ public:
         const duration end = best_.report.findings.front().at;
         attempt_with([end](scenario& plan) {
             std::erase_if(plan.operations, [end](const auto& each) { return each.at > end; });
+            std::erase_if(plan.calls, [end](const auto& each) { return each.at > end; });
             std::erase_if(plan.faults, [end](const auto& each) { return each.at > end; });
         });
     }
@@ -76,6 +77,7 @@ public:
             plan.clients.erase(plan.clients.begin() + static_cast<std::ptrdiff_t>(number));
             const auto is_its = [number](const auto& each) { return each.client == number; };
             std::erase_if(plan.operations, is_its);
+            std::erase_if(plan.calls, is_its);
             std::erase_if(plan.faults, is_its);
             const auto move_up = [number](auto& each) {
                 if (each.client > number) {
@@ -83,6 +85,7 @@ public:
                 }
             };
             std::ranges::for_each(plan.operations, move_up);
+            std::ranges::for_each(plan.calls, move_up);
             std::ranges::for_each(plan.faults, move_up);
         });
     }
@@ -140,6 +143,7 @@ public:
             set(&planned_client::parked_count_max, usual.parked_count_max);
             set(&planned_client::ready_count_max, usual.ready_count_max);
             set(&planned_client::write_size_max, usual.write_size_max);
+            set(&planned_client::http_connections_max, usual.http_connections_max);
             set(&planned_client::strategy, strategy_choice::terminal_error);
         }
     }
@@ -155,6 +159,23 @@ public:
             set(&planned_operation::timeout, duration::zero());
             set(&planned_operation::durability, std::uint8_t{0});
             set(&planned_operation::collection, std::uint8_t{0});
+        }
+    }
+
+    void simplify_calls() {
+        for (std::size_t index = 0; index < best_.plan.calls.size(); ++index) {
+            const auto set = [this, index](auto member, auto value) {
+                if (best_.plan.calls[index].*member != value) {
+                    attempt_with([&](scenario& plan) { plan.calls[index].*member = value; });
+                }
+            };
+            set(&planned_call::strategy, std::optional<strategy_choice>{});
+            set(&planned_call::cancel_after, duration::zero());
+            set(&planned_call::timeout, duration::zero());
+            set(&planned_call::prepared, prepared_choice::plain);
+            set(&planned_call::taking, row_taking::at_end);
+            set(&planned_call::rows_room, std::uint32_t{0});
+            set(&planned_call::row_count, std::uint32_t{3});
         }
     }
 
@@ -176,6 +197,7 @@ shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max) {
     at_work.cut_end();
     at_work.drop(&scenario::faults);
     at_work.drop(&scenario::operations);
+    at_work.drop(&scenario::calls);
     at_work.drop_clients();
     at_work.drop_spare_nodes();
     at_work.shorten_faults();
@@ -183,6 +205,7 @@ shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max) {
     at_work.simplify_clients();
     // Few are left as a rule; then they are worth a closer look.
     at_work.simplify_operations();
+    at_work.simplify_calls();
     at_work.drop(&scenario::faults);
     return at_work.take();
 }

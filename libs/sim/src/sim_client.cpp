@@ -22,13 +22,11 @@ public:
         world_.checks.on_request(client_, record);
     }
     void on_decision(engine::log_level, const engine::decision_record& record) noexcept override {
-        if (record.id == 0) {
+        if (record.id == 0 || record.operation == "canary") {
             return;  // the client's own request
         }
         const std::uint32_t number = world_.clients[client_]->number_of(record.id);
-        const planned_operation& plan = world_.book.at(number).plan;
-        world_.cells.note(
-            record.reason, record.stage, engine::class_of(plan.kind, plan.durability != 0));
+        world_.cells.note(record.reason, record.stage, class_of(world_.book.at(number)));
         world_.checks.on_decision(client_, record);
     }
     void on_message(engine::log_level, std::string_view text) noexcept override {
@@ -117,6 +115,12 @@ engine::engine_options sim_client::make_options() {
         breaker.canary_timeout = plan_.breaker->canary;
         options.circuit_breaker = breaker;
     }
+    options.http.query_timeout = plan_.http_timeout;
+    options.http.analytics_timeout = plan_.http_timeout;
+    options.http.search_timeout = plan_.http_timeout;
+    options.http.views_timeout = plan_.http_timeout;
+    options.http.management_timeout = plan_.http_timeout;
+    options.http.connections_per_node_max = plan_.http_connections_max;
     const auto ears = std::make_shared<client_ears>(world_, number_);
     options.log = ears;
     options.log_decisions_per_second_max = 0;
@@ -212,6 +216,9 @@ engine::operation_request sim_client::make_request(operation_record& record) {
 }
 
 void sim_client::start(operation_record& record) {
+    if (record.call) {
+        return start_call(record);
+    }
     engine::operation_request request = make_request(record);
     record.is_started = true;
     record.is_canceled = is_closed_;
@@ -233,13 +240,21 @@ void sim_client::start(operation_record& record) {
 
 std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
     const auto slot = static_cast<std::uint32_t>(id);
+    if (slot < names_.size() && names_[slot].id == id) {
+        return names_[slot].number;
+    }
+    if (const auto found = call_names_.find(id); found != call_names_.end()) {
+        return found->second;
+    }
+    if (is_starting_call_) {
+        call_names_.emplace(id, starting_);
+        return starting_;
+    }
     if (slot >= names_.size()) {
         names_.resize(slot + 1);
     }
-    if (names_[slot].id != id) {
-        names_[slot] = {id, starting_};
-    }
-    return names_[slot].number;
+    names_[slot] = {id, starting_};
+    return starting_;
 }
 
 void sim_client::on_done(std::uint32_t number, engine::operation_result&& result) {
@@ -348,6 +363,8 @@ void sim_client::obey(const engine::driver_action& action) {
         world_.net.flush(number_, write->connection);
     } else if (const auto* closed = std::get_if<engine::close_action>(&action)) {
         world_.net.close(number_, closed->connection);
+    } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
+        world_.net.set_reading(number_, read->connection, read->is_paused);
     } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
         resolution_ = resolve->resolution;
         world_.queue.push(

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
+#include <reprise/engine/service_exchange.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 #include "operation_book.hpp"
@@ -29,6 +32,7 @@ public:
 
     void start(operation_record& record);
     void cancel(operation_record& record);
+    void take_rows(operation_record& record);
     void close();
     void on_timer();
     // Its thread stands still: the timer fires when it goes on.
@@ -55,6 +59,11 @@ public:
 private:
     engine::engine_options make_options();
     engine::operation_request make_request(operation_record& record);
+    // sim_client_calls.cpp
+    void start_call(operation_record& record);
+    engine::http_request make_call(operation_record& record);
+    engine::http_request make_statement(const operation_record& record);
+    void on_rows(operation_record& record);
     void fill_write(engine::operation_request& request, const operation_record& record) const;
     void obey(const engine::driver_action& action);
     void on_done(std::uint32_t number, engine::operation_result&& result);
@@ -77,6 +86,9 @@ private:
     };
     std::vector<slot_name> names_;  // by the engine's slot
     std::uint32_t starting_ = 0;
+    bool is_starting_call_ = false;
+    std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
+    std::array<std::shared_ptr<wire::prepared_cache>, prepared_choice_count> prepared_;
     std::vector<std::uint64_t> cas_;  // newest seen, by collection and key
 };
 

@@ -38,9 +38,7 @@ std::size_t reason_cells::applicable_count() noexcept {
         const auto cell = engine::cell_of(
             static_cast<engine::retry_reason>(reason), static_cast<engine::attempt_stage>(stage),
             static_cast<engine::operation_class>(of));
-        const bool is_met = engine::is_key_value(static_cast<engine::operation_class>(of)) &&
-                            cell.applicable == engine::reason_applicability::yes;
-        count += is_met ? 1U : 0U;
+        count += cell.applicable == engine::reason_applicability::yes ? 1U : 0U;
     });
     return count;
 }

@@ -1,9 +1,11 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <reprise/base/assert.hpp>
+#include <reprise/sandbox/services.hpp>
 #include <reprise/wire/error_map.hpp>
 #include <reprise/wire/vbucket.hpp>
 
@@ -54,11 +56,26 @@ sandbox::cluster make_cluster(const scenario& plan) {
     auto made = sandbox::cluster::make(std::move(options));
     REPRISE_ASSERT(made.has_value());
     for (std::uint32_t node = 0; node < plan.node_count; ++node) {
-        const auto is_told = made->set_endpoints(sandbox::node_id{node}, make_endpoints(node));
+        const auto is_told =
+            made->set_endpoints(sandbox::node_id{node}, make_endpoints(plan, node));
         REPRISE_ASSERT(is_told.has_value());
     }
     return std::move(*made);
 }
+
+struct service_port {
+    wire::service service;
+    std::uint16_t plain;
+    std::uint16_t tls;
+};
+
+constexpr std::array<service_port, 5> service_ports = {{
+    {wire::service::management, 8091, 18091},
+    {wire::service::views, 8092, 18092},
+    {wire::service::query, 8093, 18093},
+    {wire::service::search, 8094, 18094},
+    {wire::service::analytics, 8095, 18095},
+}};
 
 enum class phase_number : std::uint32_t { heal, final_round, finish };
 
@@ -73,13 +90,44 @@ sandbox::bucket_options make_bucket(const scenario& plan) {
     return bucket;
 }
 
-wire::cluster_node make_endpoints(std::size_t node) {
+wire::cluster_node make_endpoints(const scenario& plan, std::size_t node) {
     wire::cluster_node at;
     at.hostname = "node" + std::to_string(node);
     at.ports.set(wire::service::key_value, wire::transport::plain, 11210);
     at.ports.set(wire::service::key_value, wire::transport::tls, 11207);
     at.ports.set(wire::service::management, wire::transport::plain, 8091);
+    for (const service_port& each : service_ports) {
+        if (!plan.calls.empty()) {
+            at.ports.set(each.service, wire::transport::plain, each.plain);
+            at.ports.set(each.service, wire::transport::tls, each.tls);
+        }
+    }
     return at;
+}
+
+std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept {
+    constexpr std::string_view prefix = "node";
+    std::uint32_t number = 0;
+    if (!host.starts_with(prefix) || host.size() == prefix.size() || host.size() > 8) {
+        return std::nullopt;
+    }
+    for (const char digit : host.substr(prefix.size())) {
+        if (digit < '0' || digit > '9') {
+            return std::nullopt;
+        }
+        number = number * 10 + static_cast<std::uint32_t>(digit - '0');
+    }
+    return number;
+}
+
+std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept {
+    if (port == 11210 || port == 11207) {
+        return std::nullopt;
+    }
+    const bool is_tls = over == wire::transport::tls;
+    const auto* const found =
+        std::ranges::find(service_ports, port, is_tls ? &service_port::tls : &service_port::plain);
+    return found == service_ports.end() ? wire::service::management : found->service;
 }
 
 world::world(const scenario& given, const run_options& options)
@@ -93,6 +141,11 @@ world::world(const scenario& given, const run_options& options)
       vbuckets_(1024, 0xffff) {
     cluster.audit().set_observer(
         [this](const sandbox::audit_entry& entry) { checks.on_audit(entry); });
+    if (!plan.calls.empty()) {
+        cluster.services().audit().set_observer(
+            [this](const sandbox::service_audit_entry& entry) { net.on_service_audit(entry); });
+        make_definitions();
+    }
     for (std::uint32_t number = 0; number < plan.clients.size(); ++number) {
         clients.push_back(std::make_unique<sim_client>(*this, number));
     }
@@ -103,6 +156,10 @@ world::~world() {
     // Connections before their cluster, engines before what they tell.
     for (std::uint32_t index = 0; index < net.link_count(); ++index) {
         net.link(index).server.reset();
+        net.link(index).http.reset();
+    }
+    if (!plan.calls.empty()) {
+        cluster.services().audit().set_observer({});
     }
     clients.clear();
 }
@@ -131,6 +188,7 @@ duration world::settle_time() const {
             client.breaker ? client.breaker->sleep + client.breaker->canary : duration::zero();
         longest = std::max(
             longest, client.kv_timeout + client.kv_durable_timeout + client.connect_timeout +
+                         (plan.calls.empty() ? duration::zero() : client.http_timeout) +
                          client.bootstrap_timeout + 2 * client.reconnect_delay_max +
                          2 * client.config_poll_interval + client.probe_after +
                          client.probe_timeout + 2 * client.internal_timeout + 2 * breaker);
@@ -139,15 +197,21 @@ duration world::settle_time() const {
     return longest + 5s;
 }
 
+void world::plan_start(const operation_record& added) {
+    queue.push(origin + added.plan.at, event_kind::start_operation, added.number);
+    if (added.plan.cancel_after != duration::zero()) {
+        queue.push(
+            origin + added.plan.at + added.plan.cancel_after, event_kind::cancel_operation,
+            added.number);
+    }
+}
+
 run_report world::run() {
     for (const planned_operation& operation : plan.operations) {
-        const operation_record& added = book.add(operation);
-        queue.push(origin + operation.at, event_kind::start_operation, added.number);
-        if (operation.cancel_after != duration::zero()) {
-            queue.push(
-                origin + operation.at + operation.cancel_after, event_kind::cancel_operation,
-                added.number);
-        }
+        plan_start(book.add(operation));
+    }
+    for (const planned_call& call : plan.calls) {
+        plan_start(book.add_call(call));
     }
     for (std::uint32_t index = 0; index < plan.faults.size(); ++index) {
         const planned_fault& fault = plan.faults[index];
@@ -191,7 +255,9 @@ run_report world::run() {
     result.findings = record.findings();
     for (const operation_record& each : book.all()) {
         result.retries += each.retries;
+        result.calls += each.call ? 1U : 0U;
     }
+    result.rows = checks.row_count();
     return result;
 }
 
@@ -210,6 +276,19 @@ void world::handle(const event& next) {
     }
 }
 
+// What users do.
+void world::dispatch_user(const event& next) {
+    operation_record& which = book.at(next.index);
+    sim_client& client = *clients[which.plan.client];
+    if (next.kind == event_kind::start_operation) {
+        client.start(which);
+    } else if (next.kind == event_kind::cancel_operation) {
+        client.cancel(which);
+    } else {
+        client.take_rows(which);
+    }
+}
+
 void world::dispatch(const event& next) {
     const auto is_stalled = [&](std::uint32_t client) {
         const time_point until = clients[client]->stalled_until;
@@ -220,15 +299,9 @@ void world::dispatch(const event& next) {
     };
     switch (next.kind) {
         case event_kind::start_operation:
-        case event_kind::cancel_operation: {
-            operation_record& which = book.at(next.index);
-            if (is_stalled(which.plan.client)) {
-                return;
-            }
-            sim_client& client = *clients[which.plan.client];
-            return next.kind == event_kind::start_operation ? client.start(which)
-                                                            : client.cancel(which);
-        }
+        case event_kind::cancel_operation:
+        case event_kind::take_rows:
+            return is_stalled(book.at(next.index).plan.client) ? void() : dispatch_user(next);
         case event_kind::begin_fault:
             return begin_fault(plan.faults[next.index], next.index);
         case event_kind::end_fault:
@@ -299,6 +372,8 @@ void world::start_final_round() {
                 static_cast<std::uint16_t>(final_key_first + 64 * client + std::size_t{4} * step);
             operation.kind =
                 step % 4 == 3 ? engine::operation_kind::get : engine::operation_kind::upsert;
+            // A collection made anew takes three trips, and a slow socket many writes for each.
+            operation.timeout = plan.clients[client].kv_timeout + 3s;
             const auto owner =
                 cluster.active_node(bucket_name, wire::vbucket_id{vbucket_of(operation)});
             if (!owner) {
@@ -307,6 +382,34 @@ void world::start_final_round() {
             operation_record& added = book.add(operation);
             added.is_final_round = true;
             queue.push(now + pause * step, event_kind::start_operation, added.number);
+        }
+        if (!plan.calls.empty() && !clients[client]->is_closed()) {
+            start_final_calls(static_cast<std::uint8_t>(client), pause);
+        }
+    }
+}
+
+// Every service works again, also for statements that were forgotten.
+void world::start_final_calls(std::uint8_t client, duration pause) {
+    int step = 0;
+    for (std::size_t kind = 0; kind < call_kind_count; ++kind) {
+        for (const auto prepared : {prepared_choice::plain, prepared_choice::enhanced}) {
+            planned_call call;
+            call.at = elapsed() + pause * ++step;
+            call.kind = static_cast<call_kind>(kind);
+            call.client = client;
+            call.key = static_cast<std::uint16_t>(final_key_first + 64 * client + step);
+            call.row_count = 10;
+            call.prepared = prepared;
+            call.timeout = plan.clients[client].http_timeout + 3s;
+            // Those that were forgotten need a retry: a strategy that wants it, and the money.
+            call.strategy = strategy_choice::best_effort;
+            const bool has_budget = plan.clients[client].budget_units > 0;
+            if (prepared == prepared_choice::plain || (is_statement(call.kind) && !has_budget)) {
+                operation_record& added = book.add_call(call);
+                added.is_final_round = true;
+                plan_start(added);
+            }
         }
     }
 }

@@ -242,7 +242,7 @@ void world::begin_rebalance(const planned_fault& fault, std::uint32_t index) {
         }
         if (added_node_count_ < plan.spare_node_count && random.percent(60)) {
             const std::size_t node = plan.node_count + added_node_count_;
-            added_node_count_ += cluster.add_node(make_endpoints(node)) ? 1U : 0U;
+            added_node_count_ += cluster.add_node(make_endpoints(plan, node)) ? 1U : 0U;
         }
         sandbox::rebalance_options options;
         if (cluster.nodes().size() > plan.replica_count + 1 && random.percent(40)) {
@@ -283,6 +283,9 @@ void world::step_fault(const planned_fault& fault, std::uint32_t index) {
                             : ""));
     }
     net.pump_wakeups();
+    if (!plan.calls.empty()) {
+        net.refresh_services();
+    }
 }
 
 void world::hide_services(bool is_begin) {
@@ -290,11 +293,20 @@ void world::hide_services(bool is_begin) {
         return;  // two at once count as one
     }
     are_services_hidden_ = is_begin;
+    announce();
+}
+
+// Every node tells its ports anew, without those that are hidden.
+void world::announce() {
     for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
-        wire::cluster_node at = make_endpoints(node);
-        if (is_begin) {
-            at.ports.set(wire::service::key_value, wire::transport::plain, 0);
-            at.ports.set(wire::service::key_value, wire::transport::tls, 0);
+        wire::cluster_node at = make_endpoints(plan, node);
+        for (std::size_t index = 0; index < wire::service_count; ++index) {
+            const auto service = static_cast<wire::service>(index);
+            const bool is_data = service == wire::service::key_value;
+            if (is_data ? are_services_hidden_ : are_calls_hidden_) {
+                at.ports.set(service, wire::transport::plain, 0);
+                at.ports.set(service, wire::transport::tls, 0);
+            }
         }
         (void)cluster.set_endpoints(node_id{node}, std::move(at));
     }
@@ -302,6 +314,10 @@ void world::hide_services(bool is_begin) {
 
 void world::heal_disturbances() {
     hide_services(false);
+    if (are_calls_hidden_) {
+        are_calls_hidden_ = false;
+        announce();
+    }
     cluster.set_replication_delay(0ns);
     cluster.set_recommit_delay(0ns);
     cluster.hold_recommit(false);

@@ -26,14 +26,16 @@ std::string trace_of(const scenario& plan) {
 using namespace determinism_tests;
 
 TEST(determinism, two_runs_of_a_seed_are_equal_in_every_number) {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        const scenario plan = draw_scenario(seed, *find_profile("quick"));
+    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+        const scenario plan =
+            draw_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
         const run_report first = run_scenario(plan);
         const run_report second = run_scenario(plan);
         ASSERT_EQ(first.fingerprint, second.fingerprint) << seed;
         EXPECT_EQ(first.events, second.events) << seed;
         EXPECT_EQ(first.requests, second.requests) << seed;
         EXPECT_EQ(first.retries, second.retries) << seed;
+        EXPECT_EQ(first.rows, second.rows) << seed;
         EXPECT_EQ(first.virtual_time, second.virtual_time) << seed;
         EXPECT_EQ(first.cells.counts, second.cells.counts) << seed;
         EXPECT_NE(first.events, 0U) << seed;
@@ -41,8 +43,9 @@ TEST(determinism, two_runs_of_a_seed_are_equal_in_every_number) {
 }
 
 TEST(determinism, looking_on_changes_nothing) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        const scenario plan = draw_scenario(seed, *find_profile("quick"));
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        const scenario plan =
+            draw_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
         run_options options;
         std::size_t lines = 0;
         options.trace = [&lines](duration, std::string_view) { ++lines; };

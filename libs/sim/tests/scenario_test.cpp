@@ -40,7 +40,9 @@ TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
             const scenario drawn = draw_scenario(seed, each);
             EXPECT_GE(drawn.operations.size(), each.operation_count_min) << each.name;
             EXPECT_LE(drawn.operations.size(), each.operation_count_max) << each.name;
-            EXPECT_LE(drawn.faults.size(), each.fault_count_max) << each.name;
+            EXPECT_LE(drawn.faults.size(), each.fault_count_max + each.service_fault_count_max)
+                << each.name;
+            EXPECT_LE(drawn.calls.size(), each.call_count_max) << each.name;
         }
     }
 }
@@ -100,6 +102,44 @@ TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
     EXPECT_TRUE(has_breaker);
 }
 
+TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_they_are) {
+    std::set<call_kind> kinds;
+    std::set<row_taking> takings;
+    std::set<prepared_choice> plans;
+    profile without = *find_profile("services");
+    without.call_percent = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        scenario drawn = draw_scenario(seed, *find_profile("services"));
+        ASSERT_FALSE(drawn.calls.empty());
+        duration before{};
+        for (const planned_call& each : drawn.calls) {
+            EXPECT_LE(before, each.at);
+            EXPECT_LE(each.at, drawn.span);
+            EXPECT_LT(each.client, drawn.clients.size());
+            EXPECT_TRUE(each.prepared == prepared_choice::plain || is_statement(each.kind));
+            before = each.at;
+            kinds.insert(each.kind);
+            takings.insert(each.taking);
+            plans.insert(each.prepared);
+        }
+        drawn.calls.clear();
+        for (planned_client& each : drawn.clients) {
+            each.breaker.reset();  // its canaries get more time
+        }
+        std::erase_if(drawn.faults, [](const planned_fault& each) {
+            return static_cast<std::size_t>(each.kind) >= service_fault_kind_first;
+        });
+        scenario other = draw_scenario(seed, without);
+        for (planned_client& each : other.clients) {
+            each.breaker.reset();
+        }
+        EXPECT_EQ(to_string(drawn, 1000), to_string(other, 1000)) << seed;
+    }
+    EXPECT_EQ(kinds.size(), call_kind_count);
+    EXPECT_EQ(takings.size(), row_taking_count);
+    EXPECT_EQ(plans.size(), prepared_choice_count);
+}
+
 TEST(scenario, a_profile_draws_faults_of_its_groups_only) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         for (const planned_fault& each : draw_scenario(seed, *find_profile("network")).faults) {
@@ -122,6 +162,8 @@ TEST(scenario, everything_has_a_name_of_its_own) {
     EXPECT_EQ(to_string(fault_kind::spoil_answers), "spoil_answers");
     EXPECT_EQ(to_string(fault_kind::hide_service), "hide_service");
     EXPECT_EQ(to_string(fault_kind::close_client), "close_client");
+    EXPECT_EQ(to_string(fault_kind::hide_calls), "hide_calls");
+    EXPECT_EQ(to_string(call_kind::put_user), "put_user");
     EXPECT_EQ(to_string(static_cast<fault_kind>(200)), "unknown");
     names.clear();
     for (std::size_t index = 0; index < strategy_choice_count; ++index) {
@@ -163,6 +205,21 @@ TEST(scenario, its_text_says_what_happens_when_and_to_whom) {
         contains(text, "fault: +1 ms freeze_node for 20 ms, node 1, client 0, detail 99\n"));
     EXPECT_TRUE(contains(text, "operation 0: +1.204 ms client 0 upsert key 4 in c2, majority\n"));
     EXPECT_TRUE(contains(to_string(plan, 0), "1 operation: upsert 1\n"));
+    EXPECT_FALSE(contains(text, "HTTP"));
+
+    planned_call call;
+    call.at = milliseconds{3};
+    call.row_count = 40;
+    call.prepared = prepared_choice::enhanced;
+    call.taking = row_taking::later;
+    call.take_after = microseconds{20};
+    plan.calls.push_back(call);
+    const std::string with_call = to_string(plan);
+    EXPECT_TRUE(contains(with_call, " / HTTP 2 s, at most 12 connections to a service"));
+    EXPECT_TRUE(contains(
+        with_call,
+        "operation 1: +3 ms client 0 select_range of 40 rows, prepared, takes rows later (20 us)"));
+    EXPECT_TRUE(contains(to_string(plan, 1), "1 call: select_range 1\n"));
 }
 
 TEST(finding, its_text_begins_with_the_time_and_the_checker) {

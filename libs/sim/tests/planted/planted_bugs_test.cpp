@@ -73,6 +73,15 @@ constexpr std::array all_prey{
     REPRISE_PREY(history_torn),
     REPRISE_PREY(cas_of_answer_lost),
     REPRISE_PREY(increment_doubled_on_retry),
+    REPRISE_PREY(redirect_followed, "services"),
+    REPRISE_PREY(statement_sent_again, "services"),
+    REPRISE_PREY(prepared_not_renewed, "services"),
+    REPRISE_PREY(rows_handed_out_twice, "services"),
+    REPRISE_PREY(failed_rows_handed_out, "services"),
+    REPRISE_PREY(retried_after_rows, "services"),
+    REPRISE_PREY(error_after_rows_missed, "services"),
+    REPRISE_PREY(unread_connection_kept, "services"),
+    REPRISE_PREY(retry_after_ignored, "services"),
 };
 
 #undef REPRISE_PREY

@@ -10,6 +10,7 @@
 
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/retry/time.hpp>
+#include <reprise/sim/planned_call.hpp>
 
 // A scenario is plain data: everything that will happen in one run, drawn from one number. It can
 // be printed, changed by hand, made smaller, and run again.
@@ -66,9 +67,17 @@ enum class fault_kind : std::uint8_t {
     // The client itself.
     stall_client,  // its thread does nothing
     close_client,  // at once, in the middle of everything; final
+    // The HTTP services; drawn only for scenarios with calls.
+    service_rule,     // a fault rule on HTTP requests: answers, delays, closes, spoiled bodies
+    service_busy,     // likewise: answers that ask for a retry, with Retry-After or without
+    redirect_calls,   // likewise: redirects, to other nodes and to elsewhere
+    forget_prepared,  // at once: no node knows a prepared statement any more
+    hide_calls,       // no node announces its HTTP services
 };
 
-inline constexpr std::size_t fault_kind_count = 44;
+inline constexpr std::size_t fault_kind_count = 49;
+// Those of the HTTP services come last.
+inline constexpr std::size_t service_fault_kind_first = 44;
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
 struct planned_fault {
@@ -128,6 +137,8 @@ struct planned_client {
     duration probe_after{};
     duration probe_timeout{};
     duration internal_timeout{};
+    duration http_timeout = std::chrono::seconds{2};
+    std::size_t http_connections_max = 12;  // to one service of one node
     std::optional<duration> not_my_vbucket_delay{};
     std::size_t connections_per_node = 1;
     std::size_t pipeline_credit = 1024;
@@ -167,8 +178,11 @@ struct scenario {
     std::vector<planned_client> clients{};
     planned_network network{};
     std::vector<planned_operation> operations{};  // ascending by time
+    // Of the HTTP services; ascending by time, numbered after `operations`. Without any, nobody
+    // announces these services and the run is one of key-value alone.
+    std::vector<planned_call> calls{};
     std::vector<planned_fault> faults{};
-    duration span{};  // operations and faults lie within; then everything is healed
+    duration span{};  // operations, calls and faults lie within; then everything is healed
 
     // Numbers that nodes may have: the size of everything that is kept by node.
     [[nodiscard]] std::size_t node_slots() const noexcept { return node_count + spare_node_count; }
@@ -182,6 +196,9 @@ struct profile {
     std::size_t operation_count_max = 0;
     std::size_t fault_count_max = 0;
     std::uint32_t fault_groups = 0;  // bits: 1 network, 2 connecting, 4 servers, 8 client
+    std::uint32_t call_percent = 0;  // of the seeds: with operations of the HTTP services, too
+    std::size_t call_count_max = 0;
+    std::size_t service_fault_count_max = 0;  // beside the other faults
 };
 
 [[nodiscard]] std::span<const profile> all_profiles() noexcept;

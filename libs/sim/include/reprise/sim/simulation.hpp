@@ -32,7 +32,7 @@ struct reason_cells {
     void add(const reason_cells& other) noexcept;
     // Cells met at least once.
     [[nodiscard]] std::size_t filled() const noexcept;
-    // Cells of key-value operations that can be met.
+    // Cells that can be met.
     [[nodiscard]] static std::size_t applicable_count() noexcept;
 };
 
@@ -41,7 +41,9 @@ struct run_report {
     std::uint64_t seed = 0;
     // Of everything that happened, in order: events, bytes, decisions, results.
     std::uint64_t fingerprint = 0;
-    std::uint64_t operations = 0;
+    std::uint64_t operations = 0;  // key-value and calls
+    std::uint64_t calls = 0;       // of the HTTP services
+    std::uint64_t rows = 0;        // that calls handed out
     std::uint64_t succeeded = 0;
     std::uint64_t ambiguous = 0;  // failed, and the server may have acted
     std::uint64_t requests = 0;   // of operations, sent
