@@ -16,6 +16,8 @@ struct document_account {
     std::string key;
     /// False: the document may vanish by intent (its collection is dropped).
     bool is_kept = true;
+    /// Written by statements, not by key-value operations.
+    bool is_by_statement = false;
     /// Of the last write that was told applied; 0: none yet. Stamps of one key grow.
     std::uint64_t confirmed = 0;
     /// The last stamps whose outcome is unknown: each of them may stand there.

@@ -1,5 +1,6 @@
 #include "books.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ std::string to_value(std::uint64_t stamp) {
 }
 
 std::optional<std::uint64_t> stamp_of(std::string_view value) noexcept {
-    if (value.size() < 1 + stamp_digits || value.front() != '#') {
+    value.remove_prefix(std::min(value.find('#'), value.size()));
+    if (value.size() < 1 + stamp_digits) {
         return std::nullopt;
     }
     std::uint64_t stamp = 0;
@@ -29,6 +31,10 @@ std::optional<std::uint64_t> stamp_of(std::string_view value) noexcept {
     return stamp;
 }
 
+std::string to_context(std::string_view key, std::uint64_t stamp) {
+    return std::string(key) + to_value(stamp);
+}
+
 std::uint64_t books::begin_write(std::string_view key) {
     const std::lock_guard guard(mutex_);
     const std::uint64_t stamp = stamp_next_++;
@@ -36,9 +42,18 @@ std::uint64_t books::begin_write(std::string_view key) {
     return stamp;
 }
 
+std::uint64_t books::begin_statement(std::string_view key) {
+    const std::lock_guard guard(mutex_);
+    const std::uint64_t stamp = stamp_next_++;
+    statements_.begin(stamp, std::string(key));
+    return stamp;
+}
+
 void books::settle(std::uint64_t stamp, sandbox::write_outcome outcome) {
     const std::lock_guard guard(mutex_);
+    // It stands in one of them; the other takes no notice.
     ledger_.settle(stamp, outcome);
+    statements_.settle(stamp, outcome);
 }
 
 void books::on_request(const sandbox::audit_entry& entry) {
@@ -57,6 +72,15 @@ void books::on_request(const sandbox::audit_entry& entry) {
     }
 }
 
+void books::on_statement(const sandbox::service_audit_entry& entry) {
+    const auto stamp = entry.is_applied ? stamp_of(entry.context_id) : std::nullopt;
+    if (stamp) {
+        const std::lock_guard guard(mutex_);
+        statements_.on_applied(*stamp);
+        applied_last_[entry.context_id.substr(0, entry.context_id.find('#'))] = *stamp;
+    }
+}
+
 void books::forget_documents(std::string_view prefix) {
     const std::lock_guard guard(mutex_);
     std::erase_if(applied_last_, [&](const auto& of) { return of.first.starts_with(prefix); });
@@ -65,6 +89,7 @@ void books::forget_documents(std::string_view prefix) {
 void books::forget_settled() {
     const std::lock_guard guard(mutex_);
     ledger_.forget_settled();
+    statements_.forget_settled();
 }
 
 std::optional<std::uint64_t> books::last_applied(const std::string& key) const {
@@ -84,9 +109,16 @@ sandbox::ledger_totals books::totals() const {
     return ledger_.totals();
 }
 
+sandbox::ledger_totals books::statement_totals() const {
+    const std::lock_guard guard(mutex_);
+    return statements_.totals();
+}
+
 std::vector<sandbox::ledger_finding> books::findings() const {
     const std::lock_guard guard(mutex_);
-    return ledger_.findings();
+    std::vector<sandbox::ledger_finding> all = ledger_.findings();
+    all.insert(all.end(), statements_.findings().begin(), statements_.findings().end());
+    return all;
 }
 
 }  // namespace reprise::demo

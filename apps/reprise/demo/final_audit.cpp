@@ -38,17 +38,19 @@ void add_finding(audit_result& audit, std::string text) {
 void check_document(
     audit_result& audit, const couchbase::collection& documents, const books& writes,
     const document_account& account) {
-    ++audit.documents;
+    ++(account.is_by_statement ? audit.statement_documents : audit.documents);
+    std::size_t& wrong =
+        account.is_by_statement ? audit.statement_documents_wrong : audit.documents_wrong;
     const auto text = read_text(documents, account.key);
     if (!text) {
-        ++audit.documents_wrong;
+        ++wrong;
         add_finding(audit, fmt::format("{}: {}", account.key, text.error().message()));
         return;
     }
     const std::uint64_t found = stamp_of(*text).value_or(0);
     const std::uint64_t applied = writes.last_applied(account.key).value_or(0);
     if (found != applied || !account.allows(found)) {
-        ++audit.documents_wrong;
+        ++wrong;
         add_finding(
             audit, fmt::format(
                        "{}: found write {}, last applied {}, last told applied {}", account.key,
@@ -87,6 +89,7 @@ audit_result audit_all(const load& users, const books& writes, bool has_open) {
     audit_result audit;
     audit.has_open_operations = has_open;
     audit.wrong_reads = users.wrong_reads();
+    audit.wrong_selects = users.wrong_selects();
     if (!has_open) {
         for (const document_account& account : users.document_accounts()) {
             if (account.is_kept) {
@@ -99,6 +102,7 @@ audit_result audit_all(const load& users, const books& writes, bool has_open) {
     }
     // Afterwards: what was still on its way has arrived.
     audit.writes = writes.totals();
+    audit.statements = writes.statement_totals();
     for (const auto& finding : writes.findings()) {
         add_finding(
             audit,
@@ -112,16 +116,25 @@ std::string to_text(const audit_result& audit) {
         "Audit: what the users were told against what the servers did\n"
         "  writes     {}\n"
         "  documents  {} read back, {} wrong; {} wrong reads during the run\n"
-        "  counters   {}: {} increments told, {} unknown, {} found\n",
+        "  counters   {}: {} increments told, {} unknown, {} found\n"
+        "  statements {}\n"
+        "             {} documents read back, {} wrong; {} wrong SELECTs during the run\n",
         to_string(audit.writes), audit.documents, audit.documents_wrong, audit.wrong_reads,
-        audit.counters, audit.increments_told, audit.increments_unknown, audit.increments_found);
+        audit.counters, audit.increments_told, audit.increments_unknown, audit.increments_found,
+        to_string(audit.statements), audit.statement_documents, audit.statement_documents_wrong,
+        audit.wrong_selects);
     if (audit.has_open_operations) {
         text += "  operations that never ended\n";
     }
     for (const std::string& finding : audit.findings) {
         text += fmt::format("  wrong      {}\n", finding);
     }
-    return text + fmt::format("lost {}, duplicated {}\n", audit.lost(), audit.duplicated());
+    return text + fmt::format(
+                      "statements: {} run, {} unknown, twice {}, lost {}\n"
+                      "lost {}, duplicated {}\n",
+                      audit.statements.writes, audit.statements.unknown,
+                      audit.statements.duplicated, audit.statements_lost(), audit.lost(),
+                      audit.duplicated());
 }
 
 }  // namespace reprise::demo

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "service_worker.hpp"
+
 namespace reprise::demo {
 
 load::load(
@@ -10,6 +12,7 @@ load::load(
     : work_(boost::asio::make_work_guard(io_)),
       shop_{
           .io = io_,
+          .client = client,
           .documents = client.bucket(bucket_name).default_collection(),
           .scratch = client.bucket(bucket_name).scope(scope_name).collection(scratch_name),
           .writes = writes,
@@ -17,6 +20,7 @@ load::load(
           .rng = std::mt19937_64(options.seed),
           .pace = options.pace} {
     make_workers(options);
+    make_service_workers(options);
 }
 
 load::~load() {
@@ -37,6 +41,7 @@ document_account& load::make_document(std::string key, bool is_kept) {
 void load::make_workers(const load_options& options) {
     for (std::size_t i = 0; i < options.document_workers; ++i) {
         std::vector<document_account*> owned;
+        owned.reserve(options.documents_per_worker);
         for (std::size_t j = 0; j < options.documents_per_worker; ++j) {
             owned.push_back(&make_document(fmt::format("document-{}-{}", i, j), true));
         }
@@ -48,6 +53,7 @@ void load::make_workers(const load_options& options) {
         workers_.push_back(std::make_unique<counter_worker>(shop_, made));
     }
     std::vector<document_account*> shared;
+    shared.reserve(options.lock_documents);
     for (std::size_t i = 0; i < options.lock_documents; ++i) {
         shared.push_back(&make_document(fmt::format("lock-{}", i), true));
     }
@@ -58,6 +64,26 @@ void load::make_workers(const load_options& options) {
     for (std::size_t i = 0; i < options.scratch_workers; ++i) {
         auto& account = make_document(fmt::format("{}{}", scratch_prefix, i), false);
         workers_.push_back(std::make_unique<scratch_worker>(shop_, account));
+    }
+}
+
+void load::make_service_workers(const load_options& options) {
+    std::vector<document_account*> all;
+    all.reserve(options.statement_workers * options.documents_per_worker);
+    for (std::size_t i = 0; i < options.statement_workers; ++i) {
+        std::vector<document_account*> owned;
+        owned.reserve(options.documents_per_worker);
+        for (std::size_t j = 0; j < options.documents_per_worker; ++j) {
+            auto& account = make_document(fmt::format("{}{}-{}", statement_prefix, i, j), true);
+            account.is_by_statement = true;
+            owned.push_back(&account);
+            all.push_back(&account);
+        }
+        workers_.push_back(
+            std::make_unique<statement_worker>(shop_, options.service_pace, std::move(owned)));
+    }
+    for (std::size_t i = 0; i < options.browse_workers && !all.empty(); ++i) {
+        workers_.push_back(std::make_unique<browse_worker>(shop_, options.service_pace * 2, all));
     }
 }
 

@@ -23,6 +23,7 @@ inline constexpr const char* bucket_name = "travel";
 inline constexpr const char* scope_name = "demo";
 inline constexpr const char* scratch_name = "scratch";
 inline constexpr const char* scratch_prefix = "scratch-";
+inline constexpr const char* statement_prefix = "statement-";
 
 struct load_options {
     std::size_t document_workers = 64;
@@ -31,19 +32,24 @@ struct load_options {
     std::size_t lock_workers = 12;
     std::size_t lock_documents = 4;
     std::size_t scratch_workers = 6;
+    std::size_t statement_workers = 8;
+    std::size_t browse_workers = 4;
     /// Between two operations of one worker, on average.
     std::chrono::microseconds pace{10'000};
+    /// The same of the workers that use the HTTP services.
+    std::chrono::microseconds service_pace{20'000};
     std::uint64_t seed = 1;
 
     [[nodiscard]] std::size_t workers() const noexcept {
-        return document_workers + counter_workers + lock_workers + scratch_workers;
+        return document_workers + counter_workers + lock_workers + scratch_workers +
+               statement_workers + browse_workers;
     }
 };
 
 /// Workers on a thread of their own: construct, start, stop; then the accounts can be read.
 class load {
 public:
-    /// Books and measurements must outlive this object.
+    /// Client, books and measurements must outlive this object.
     load(
         const couchbase::cluster& client, const load_options& options, books& writes,
         measurements& measured);
@@ -59,6 +65,7 @@ public:
 
     void set_lock_time(bool is_on) noexcept { shop_.is_lock_time = is_on; }
     [[nodiscard]] std::uint64_t wrong_reads() const noexcept { return shop_.wrong_reads; }
+    [[nodiscard]] std::uint64_t wrong_selects() const noexcept { return shop_.wrong_selects; }
     [[nodiscard]] const couchbase::collection& documents() const noexcept {
         return shop_.documents;
     }
@@ -73,6 +80,7 @@ public:
 
 private:
     void make_workers(const load_options& options);
+    void make_service_workers(const load_options& options);
     document_account& make_document(std::string key, bool is_kept);
 
     boost::asio::io_context io_{1};

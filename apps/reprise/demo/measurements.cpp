@@ -137,26 +137,28 @@ std::string to_text(duration time) {
 }
 
 void measurements::record(
-    duration latency, const couchbase::error* failure, const couchbase::retry_history* history) {
+    traffic by, duration latency, const couchbase::error* failure,
+    const couchbase::retry_history* history) {
     const std::lock_guard guard(mutex_);
-    ++current_.operations;
-    current_.latency.record(latency);
+    figures& to = by == traffic::key_value ? current_.key_value : current_.http;
+    ++to.operations;
+    to.latency.record(latency);
     if (failure != nullptr) {
-        ++current_.errors;
-        current_.ambiguous += failure->is_ambiguous() ? 1U : 0U;
-        ++current_.errors_by_name[name_of(*failure)];
+        ++to.errors;
+        to.ambiguous += failure->is_ambiguous() ? 1U : 0U;
+        ++to.errors_by_name[name_of(*failure)];
     }
     if (history != nullptr) {
-        count_retries(*history, current_.retries);
+        count_retries(*history, to.retries);
     }
 }
 
-figures measurements::peek() const {
+traffic_figures measurements::peek() const {
     const std::lock_guard guard(mutex_);
     return current_;
 }
 
-figures measurements::take() {
+traffic_figures measurements::take() {
     const std::lock_guard guard(mutex_);
     return std::exchange(current_, {});
 }

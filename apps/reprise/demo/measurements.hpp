@@ -48,6 +48,20 @@ struct figures {
     [[nodiscard]] std::uint64_t retry_total() const noexcept;
 };
 
+/// By which way an operation went.
+enum class traffic : std::uint8_t { key_value, http };
+
+/// The figures of both ways, apart: an HTTP request costs more than a key-value operation.
+struct traffic_figures {
+    figures key_value{};
+    figures http{};
+
+    void add(const traffic_figures& other) {
+        key_value.add(other.key_value);
+        http.add(other.http);
+    }
+};
+
 /// "KV_LOCKED 12, SOCKET_NOT_AVAILABLE 3", most frequent first; empty without any.
 [[nodiscard]] std::string to_text(const retry_counts& retries, std::size_t count_max = 99);
 
@@ -59,15 +73,16 @@ class measurements {
 public:
     /// One operation ended; `failure` is null for a success, `history` if nothing was retried.
     void record(
-        duration latency, const couchbase::error* failure, const couchbase::retry_history* history);
+        traffic by, duration latency, const couchbase::error* failure,
+        const couchbase::retry_history* history);
 
     /// What came together since the last `take`.
-    [[nodiscard]] figures peek() const;
-    [[nodiscard]] figures take();
+    [[nodiscard]] traffic_figures peek() const;
+    [[nodiscard]] traffic_figures take();
 
 private:
     mutable std::mutex mutex_;
-    figures current_;
+    traffic_figures current_;
 };
 
 }  // namespace reprise::demo

@@ -3,6 +3,9 @@
 /// The trouble: one class for each kind, played on a running cluster.
 
 #include <chrono>
+#include <cstddef>
+#include <expected>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -25,6 +28,20 @@ struct stage {
     std::chrono::duration<double> length{};
     /// What is happening, for the view; set by the phase.
     std::string note{};
+    /// Why the last step that the cluster refused was refused, and how many were.
+    std::string refusal{};
+    std::size_t refused_count = 0;
+
+    /// Takes notice of a step: one that is refused makes less trouble than the note says.
+    template <class Value, class Error>
+    void check(const std::expected<Value, Error>& step) {
+        if (!step) {
+            refusal = to_string(step.error());
+            ++refused_count;
+        }
+    }
+    /// The note, and what was refused.
+    [[nodiscard]] std::string remark() const;
 
     /// A member that is up, drawn by chance.
     [[nodiscard]] sandbox::node_id any_node();
@@ -63,6 +80,9 @@ struct scheduled_phase {
 /// A status only the error map explains; then the nodes send a corrupt map.
 [[nodiscard]] std::unique_ptr<phase> make_error_map_phase();
 [[nodiscard]] std::unique_ptr<phase> make_collection_phase();
+/// HTTP services that are busy, send elsewhere, forget what was prepared, and close in the middle
+/// of an answer.
+[[nodiscard]] std::unique_ptr<phase> make_services_phase();
 
 /// All of them in the order of the demonstration.
 [[nodiscard]] std::vector<scheduled_phase> make_demo_phases();

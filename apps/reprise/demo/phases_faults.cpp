@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,7 +88,7 @@ public:
         entry.attributes = {wire::error_attribute::temp, wire::error_attribute::retry_later};
         on.with([&](sandbox::cluster& cluster) {
             cluster.put_error_code(entry);
-            reconnect(cluster);
+            reconnect(on, cluster);
             cluster.faults().add(unknown_status());
         });
         on.note = "a status that only the error map explains is retried";
@@ -101,9 +102,9 @@ public:
             // Without a map the status would be told as unknown, which is right but not shown here.
             cluster.faults().clear();
             for (const auto node : cluster.nodes()) {
-                static_cast<void>(cluster.set_error_map_corruption(node, true));
+                on.check(cluster.set_error_map_corruption(node, true));
             }
-            reconnect(cluster);
+            reconnect(on, cluster);
         });
         on.note = "every node sends half a map: connections are made again without it";
     }
@@ -111,9 +112,9 @@ public:
         on.with([&](sandbox::cluster& cluster) {
             cluster.faults().clear();
             for (const auto node : cluster.nodes()) {
-                static_cast<void>(cluster.set_error_map_corruption(node, false));
+                on.check(cluster.set_error_map_corruption(node, false));
             }
-            static_cast<void>(cluster.drop_error_code(mapped_code));
+            on.check(cluster.drop_error_code(mapped_code));
         });
     }
 
@@ -123,13 +124,14 @@ private:
         rule.ops = {wire::opcode::get, wire::opcode::set};
         rule.skip = 200;  // connections that are about to close do not know the code yet
         rule.probability = 0.05;
-        rule.effect = sandbox::fault_status{.status = wire::status{mapped_code}, .context = {}};
+        rule.effect = sandbox::fault_status{
+            .status = std::bit_cast<wire::status>(mapped_code), .context = {}};
         return rule;
     }
     // Clients read the map when they connect.
-    static void reconnect(sandbox::cluster& cluster) {
+    static void reconnect(stage& on, sandbox::cluster& cluster) {
         for (const auto node : cluster.nodes()) {
-            static_cast<void>(cluster.restart(node, sandbox::restart_kind::with_data));
+            on.check(cluster.restart(node, sandbox::restart_kind::with_data));
         }
     }
 
@@ -147,7 +149,7 @@ public:
         }
         ++done_;
         on.with([&](sandbox::cluster& cluster) {
-            static_cast<void>(cluster.recreate_collection(bucket_name, scope_name, scratch_name));
+            on.check(cluster.recreate_collection(bucket_name, scope_name, scratch_name));
             on.writes.forget_documents(scratch_prefix);
         });
         on.note =
@@ -182,6 +184,7 @@ std::vector<scheduled_phase> make_demo_phases() {
     phases.push_back({make_collection_phase(), 1});
     phases.push_back({make_error_map_phase(), 1});
     phases.push_back({make_pressure_phase(), 1.5});
+    phases.push_back({make_services_phase(), 1.5});
     phases.push_back({make_steady_phase("quiet end"), 1});
     return phases;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <reprise/sandbox/services.hpp>
+
 #include "phases.hpp"
 
 namespace reprise::demo {
@@ -81,7 +83,13 @@ public:
         sandbox::fault_rule late;
         late.node = node_;
         late.effect = sandbox::fault_delay{std::chrono::seconds{2}};
-        on.with([&](sandbox::cluster& cluster) { late_ = cluster.faults().add(late); });
+        sandbox::service_fault_rule late_service;
+        late_service.node = node_;
+        late_service.effect = sandbox::service_fault_delay{std::chrono::seconds{2}};
+        on.with([&](sandbox::cluster& cluster) {
+            late_ = cluster.faults().add(late);
+            late_service_ = cluster.services().faults().add(late_service);
+        });
         on.note = fmt::format("node {} stopped to answer", node_.value);
     }
     void tick(stage& on, double progress) override {
@@ -91,17 +99,18 @@ public:
             step_ = step::killed;
             on.with([&](sandbox::cluster& cluster) {
                 cluster.faults().remove(late_);
-                static_cast<void>(cluster.kill(node_));
+                cluster.services().faults().remove(late_service_);
+                on.check(cluster.kill(node_));
             });
             on.note = fmt::format("node {} killed", node_.value);
         } else if (step_ == step::killed && progress >= failover_at) {
             step_ = step::failed_over;
-            on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.failover(node_)); });
+            on.with([&](sandbox::cluster& cluster) { on.check(cluster.failover(node_)); });
             on.note = fmt::format("node {} killed and failed over", node_.value);
         } else if (step_ == step::failed_over && progress >= 0.45) {
             step_ = step::back;
-            on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.add_back(node_)); });
-            static_cast<void>(on.servers.rebalance({}, step_interval(on)));
+            on.with([&](sandbox::cluster& cluster) { on.check(cluster.add_back(node_)); });
+            on.check(on.servers.rebalance({}, step_interval(on)));
         } else if (step_ == step::back) {
             on.note = fmt::format(
                 "node {} killed, failed over, back: {}", node_.value,
@@ -121,6 +130,7 @@ private:
     enum class step : std::uint8_t { slow, killed, failed_over, back };
     sandbox::node_id node_{};
     std::uint64_t late_ = 0;
+    std::uint64_t late_service_ = 0;
     step step_ = step::slow;
 };
 
@@ -130,7 +140,7 @@ public:
     void begin(stage& on) override {
         node_ = on.any_node();
         is_back_ = false;
-        static_cast<void>(on.servers.graceful_failover(node_, step_interval(on)));
+        on.check(on.servers.graceful_failover(node_, step_interval(on)));
     }
     void tick(stage& on, double progress) override {
         on.note = fmt::format(
@@ -151,8 +161,8 @@ public:
 private:
     void come_back(stage& on) {
         static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
-        on.with([&](sandbox::cluster& cluster) { static_cast<void>(cluster.add_back(node_)); });
-        static_cast<void>(on.servers.rebalance({}, step_interval(on)));
+        on.with([&](sandbox::cluster& cluster) { on.check(cluster.add_back(node_)); });
+        on.check(on.servers.rebalance({}, step_interval(on)));
         is_back_ = true;
     }
 
@@ -172,7 +182,7 @@ public:
         ++done_;
         const sandbox::node_id node = on.any_node();
         on.with([&](sandbox::cluster& cluster) {
-            static_cast<void>(cluster.restart(node, sandbox::restart_kind::with_data));
+            on.check(cluster.restart(node, sandbox::restart_kind::with_data));
         });
         on.note = fmt::format("node {} started again, {} of {}", node.value, done_, restarts);
     }
@@ -187,6 +197,12 @@ sandbox::node_id stage::any_node() {
     std::vector<sandbox::node_id> nodes;
     servers.with_cluster([&](sandbox::cluster& cluster) { nodes = cluster.nodes(); });
     return nodes[std::uniform_int_distribution<std::size_t>(0, nodes.size() - 1)(rng)];
+}
+
+std::string stage::remark() const {
+    return refused_count == 0
+               ? note
+               : fmt::format("{} (refused {} times: {})", note, refused_count, refusal);
 }
 
 std::unique_ptr<phase> make_steady_phase(std::string_view name) {

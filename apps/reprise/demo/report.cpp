@@ -8,6 +8,8 @@ namespace reprise::demo {
 
 namespace {
 
+constexpr const char* http_row_name = "  statements and http";
+
 [[nodiscard]] std::string row_of(const std::string& name, const figures& of) {
     return fmt::format(
         "{:<22}{:>11}{:>9}{:>10}{:>10}{:>10}{:>8}{:>11}\n", name, of.operations, of.retry_total(),
@@ -19,6 +21,18 @@ namespace {
     std::string text;
     for (const auto& [name, count] : of.errors_by_name) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+    }
+    return text;
+}
+
+// A row of the table, and below it what was retried and told.
+[[nodiscard]] std::string rows_of(const std::string& name, const figures& of) {
+    std::string text = row_of(name, of);
+    if (of.retry_total() != 0) {
+        text += fmt::format("    retried because  {}\n", to_text(of.retries));
+    }
+    if (of.errors != 0) {
+        text += fmt::format("    errors told      {}\n", errors_of(of));
     }
     return text;
 }
@@ -68,6 +82,15 @@ void write_audit(json::writer& out, const audit_result& audit) {
     out.member("increments_told", audit.increments_told);
     out.member("increments_unknown", audit.increments_unknown);
     out.member("increments_found", audit.increments_found);
+    out.member("statements", audit.statements.writes);
+    out.member("statements_applied", audit.statements.applied);
+    out.member("statements_not_applied", audit.statements.not_applied);
+    out.member("statements_unknown", audit.statements.unknown);
+    out.member("statements_unknown_applied", audit.statements.unknown_applied);
+    out.member("statements_twice", audit.statements.duplicated);
+    out.member("statements_lost", audit.statements_lost());
+    out.member("statements_against_the_answer", audit.statements.phantom);
+    out.member("wrong_selects", audit.wrong_selects);
     out.key("findings");
     out.begin_array();
     for (const std::string& finding : audit.findings) {
@@ -83,18 +106,13 @@ std::string to_text(const run_result& result) {
     std::string text = fmt::format(
         "{:<22}{:>11}{:>9}{:>10}{:>10}{:>10}{:>8}{:>11}\n", "phase", "operations", "retries", "p50",
         "p99", "slowest", "errors", "ambiguous");
-    figures all;
+    traffic_figures all;
     for (const phase_result& phase : result.phases) {
-        text += row_of(phase.name, phase.measured);
-        if (phase.measured.retry_total() != 0) {
-            text += fmt::format("    retried because  {}\n", to_text(phase.measured.retries));
-        }
-        if (phase.measured.errors != 0) {
-            text += fmt::format("    errors told      {}\n", errors_of(phase.measured));
-        }
+        text += rows_of(phase.name, phase.measured.key_value);
+        text += rows_of(http_row_name, phase.measured.http);
         all.add(phase.measured);
     }
-    text += row_of("all", all);
+    text += row_of("all", all.key_value) + row_of(http_row_name, all.http);
     if (result.memory) {
         text += fmt::format(
             "\nMemory: {:.1f} MiB at the beginning, {:.1f} MiB at the end, peak {:.1f} MiB: "
@@ -115,7 +133,11 @@ std::string to_json(const run_result& result) {
     for (const phase_result& phase : result.phases) {
         out.begin_object();
         out.member("name", phase.name);
-        write_figures(out, phase.measured);
+        write_figures(out, phase.measured.key_value);
+        out.key("http");
+        out.begin_object();
+        write_figures(out, phase.measured.http);
+        out.end_object();
         out.end_object();
     }
     out.end_array();

@@ -13,7 +13,7 @@ namespace reprise::demo {
 
 struct phase_result {
     std::string name;
-    figures measured{};
+    traffic_figures measured{};
 };
 
 /// Resident memory of the process, sampled once a second.

@@ -1,7 +1,8 @@
 #pragma once
 
 /// The demonstration and the soak run: a test cluster of this process, the public client on real
-/// sockets, a steady load, trouble by script, and double-entry bookkeeping of every write.
+/// sockets, a steady load, trouble by script, and double-entry bookkeeping of every write and of
+/// every statement that changes something.
 
 #include <cstdint>
 #include <string>

@@ -77,6 +77,7 @@ private:
     phases.push_back(make_restart_phase());
     phases.push_back(make_lock_phase());
     phases.push_back(make_pressure_phase());
+    phases.push_back(make_services_phase());
     phases.push_back(make_error_map_phase());
     phases.push_back(make_collection_phase());
     return phases;
@@ -94,6 +95,7 @@ int run_soak(const soak_options& options) {
     const std::chrono::duration<double> total{options.minutes * 60};
     const auto phases = make_soak_phases();
     std::vector<std::string> names;
+    names.reserve(phases.size());
     for (const auto& one : phases) {
         names.emplace_back(one->name());
     }
@@ -105,7 +107,7 @@ int run_soak(const soak_options& options) {
     std::mt19937_64 rng(options.seed);
     std::vector<std::size_t> order(phases.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::map<std::size_t, figures> sums;
+    std::map<std::size_t, traffic_figures> sums;
     progress shown;
     shown.total = total;
     std::size_t played = 0;

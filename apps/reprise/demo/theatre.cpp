@@ -2,6 +2,10 @@
 
 #include <thread>
 
+#include <reprise/sandbox/services.hpp>
+
+#include "service_worker.hpp"
+
 namespace reprise::demo {
 
 namespace {
@@ -13,6 +17,7 @@ constexpr auto tick_interval = 20ms;
 constexpr auto look_interval = 250ms;
 // More than any operation's timeout.
 constexpr auto stop_time_max = 15s;
+constexpr auto service_timeout = 5s;
 
 [[nodiscard]] sandbox::server_options make_server_options(std::uint64_t seed) {
     sandbox::server_options options;
@@ -29,7 +34,40 @@ constexpr auto stop_time_max = 15s;
     user.name = "app";
     user.password = "secret";
     options.cluster.users = {user};
+    options.services = {
+        wire::service::query, wire::service::analytics, wire::service::search,
+        wire::service::views};
     return options;
+}
+
+// What the workers need on the servers, and the books on their thread.
+std::expected<void, sandbox::cluster_errc> prepare_servers(
+    sandbox::cluster& cluster, books& writes) {
+    cluster.audit().set_observer(
+        [to = &writes](const sandbox::audit_entry& entry) { to->on_request(entry); });
+    cluster.services().audit().set_observer(
+        [to = &writes](const sandbox::service_audit_entry& entry) { to->on_statement(entry); });
+    if (auto made = cluster.services().create_search_index(search_index_name, bucket_name); !made) {
+        return made;
+    }
+    return cluster.services().put_view(bucket_name, design_name, view_name);
+}
+
+[[nodiscard]] couchbase::cluster_options make_client_options(
+    const sandbox::embedded_cluster& servers) {
+    couchbase::cluster_options options;
+    options.username = servers.username();
+    options.password = servers.password();
+    options.query_timeout = service_timeout;
+    options.analytics_timeout = service_timeout;
+    options.search_timeout = service_timeout;
+    options.view_timeout = service_timeout;
+    options.management_timeout = service_timeout;
+    return options;
+}
+
+[[nodiscard]] double rate_of(std::uint64_t now, std::uint64_t before, double seconds) {
+    return seconds > 0 && now >= before ? static_cast<double>(now - before) / seconds : 0;
 }
 
 }  // namespace
@@ -43,15 +81,15 @@ std::expected<std::unique_ptr<theatre>, std::string> theatre::open(std::uint64_t
     made->rng_.seed(seed);
     made->load_options_.seed = seed;
     made->servers_ = std::move(*servers);
-    made->servers_->with_cluster([&](sandbox::cluster& cluster) {
-        cluster.audit().set_observer(
-            [to = &made->writes_](const sandbox::audit_entry& entry) { to->on_request(entry); });
-    });
-    couchbase::cluster_options options;
-    options.username = made->servers_->username();
-    options.password = made->servers_->password();
-    auto client =
-        couchbase::cluster::connect(made->servers_->addresses().connection_string, options);
+    std::expected<void, sandbox::cluster_errc> prepared;
+    made->servers_->with_cluster(
+        [&](sandbox::cluster& cluster) { prepared = prepare_servers(cluster, made->writes_); });
+    if (!prepared) {
+        return std::unexpected(
+            "the services cannot be prepared: " + std::string(to_string(prepared.error())));
+    }
+    auto client = couchbase::cluster::connect(
+        made->servers_->addresses().connection_string, make_client_options(*made->servers_));
     if (!client) {
         return std::unexpected(client.error().message());
     }
@@ -71,12 +109,12 @@ void theatre::look(progress& shown, view& seen_by, const std::string& note) {
     shown.note = note;
     shown.sofar = measured_.peek();
     const std::chrono::duration<double> since = now - looked_at_;
-    const std::uint64_t operations = shown.sofar.operations;
-    if (since.count() > 0 && operations >= looked_operations_) {
-        shown.operations_per_second =
-            static_cast<double>(operations - looked_operations_) / since.count();
-    }
+    const std::uint64_t operations = shown.sofar.key_value.operations;
+    const std::uint64_t requests = shown.sofar.http.operations;
+    shown.operations_per_second = rate_of(operations, looked_operations_, since.count());
+    shown.requests_per_second = rate_of(requests, looked_requests_, since.count());
     looked_operations_ = operations;
+    looked_requests_ = requests;
     looked_at_ = now;
     if (const auto statistics = client_->statistics()) {
         shown.parked = statistics->operations_parked;
@@ -87,9 +125,9 @@ void theatre::look(progress& shown, view& seen_by, const std::string& note) {
     }
 }
 
-figures theatre::play(
+traffic_figures theatre::play(
     phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by) {
-    stage on{*servers_, *users_, writes_, rng_, length, {}};
+    stage on{*servers_, *users_, writes_, rng_, length};
     const auto start = clock::now();
     const auto elapsed_before = shown.elapsed;
     auto look_next = start + look_interval;
@@ -100,18 +138,19 @@ figures theatre::play(
         played.tick(on, in / length);
         if (now >= look_next) {
             look_next += look_interval;
-            look(shown, seen_by, on.note);
+            look(shown, seen_by, on.remark());
         }
         std::this_thread::sleep_until(now + tick_interval);
     }
     played.end(on);
     shown.elapsed = elapsed_before + (clock::now() - start);
     shown.sofar = measured_.take();
-    shown.note = on.note;
-    if (const std::chrono::duration<double> took = clock::now() - start; took.count() > 0) {
-        shown.operations_per_second = static_cast<double>(shown.sofar.operations) / took.count();
-    }
+    shown.note = on.remark();
+    const std::chrono::duration<double> took = clock::now() - start;
+    shown.operations_per_second = rate_of(shown.sofar.key_value.operations, 0, took.count());
+    shown.requests_per_second = rate_of(shown.sofar.http.operations, 0, took.count());
     looked_operations_ = 0;
+    looked_requests_ = 0;
     looked_at_ = clock::now();
     seen_by.on_phase_end(shown);
     return shown.sofar;

@@ -33,7 +33,7 @@ public:
 
     /// Plays one phase for `length`, showing `shown.phase` and its times; the figures of the phase
     /// are the result. `elapsed` of `shown` goes on.
-    [[nodiscard]] figures play(
+    [[nodiscard]] traffic_figures play(
         phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by);
 
     /// Called with every look, a few times a second.
@@ -56,6 +56,7 @@ private:
     std::function<void()> on_look_;
     std::chrono::steady_clock::time_point looked_at_{};
     std::uint64_t looked_operations_ = 0;
+    std::uint64_t looked_requests_ = 0;
     // The load ends before the client, the client before the servers.
     std::unique_ptr<sandbox::embedded_cluster> servers_;
     std::optional<couchbase::cluster> client_;

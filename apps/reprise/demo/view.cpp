@@ -26,10 +26,19 @@ constexpr std::size_t width_max = 110;
 }
 
 [[nodiscard]] std::string figures_line(const progress& now) {
+    const figures& of = now.sofar.key_value;
     return fmt::format(
         "{:6.0f} operations/s   parked {:4}   p50 {:>8}   p99 {:>8}   errors {} ({} ambiguous)",
-        now.operations_per_second, now.parked, to_text(now.sofar.latency.quantile(0.5)),
-        to_text(now.sofar.latency.quantile(0.99)), now.sofar.errors, now.sofar.ambiguous);
+        now.operations_per_second, now.parked, to_text(of.latency.quantile(0.5)),
+        to_text(of.latency.quantile(0.99)), of.errors, of.ambiguous);
+}
+
+[[nodiscard]] std::string http_line(const progress& now) {
+    const figures& of = now.sofar.http;
+    return fmt::format(
+        "{:6.0f} HTTP/s         retries {:4}  p50 {:>8}   p99 {:>8}   errors {} ({} ambiguous)",
+        now.requests_per_second, of.retry_total(), to_text(of.latency.quantile(0.5)),
+        to_text(of.latency.quantile(0.99)), of.errors, of.ambiguous);
 }
 
 class no_view final : public view {
@@ -55,11 +64,12 @@ class plain_view final : public view {
 
     void print_line(const progress& now, const char* mark) {
         last_ = now.elapsed;
-        const std::string retries = to_text(now.sofar.retries, 3);
+        const std::string retries = to_text(now.sofar.key_value.retries, 3);
         fmt::print(
-            "{} {}{}: {}{}{}{}{}\n", to_clock(now.elapsed), phases_[now.phase], mark,
-            figures_line(now), retries.empty() ? "" : "; retries: ", retries,
-            now.note.empty() ? "" : "; ", now.note);
+            "{} {}{}: {}{}{}; {:.0f} HTTP/s, {} retries{}{}\n", to_clock(now.elapsed),
+            phases_[now.phase], mark, figures_line(now),
+            retries.empty() ? "" : "; retries: ", retries, now.requests_per_second,
+            now.sofar.http.retry_total(), now.note.empty() ? "" : "; ", now.note);
         std::fflush(stdout);
     }
 
@@ -79,8 +89,9 @@ class terminal_view final : public view {
         draw(now);
     }
     void on_phase_end(const progress& last) override {
-        notes_[last.phase] =
-            last.note.empty() ? fmt::format("{} operations", last.sofar.operations) : last.note;
+        notes_[last.phase] = last.note.empty()
+                                 ? fmt::format("{} operations", last.sofar.key_value.operations)
+                                 : last.note;
     }
     void on_end() override { erase(); }
 
@@ -101,7 +112,9 @@ class terminal_view final : public view {
         }
         lines.emplace_back();
         lines.push_back(figures_line(now));
-        lines.push_back("retries  " + to_text(now.sofar.retries, 4));
+        lines.push_back("retries  " + to_text(now.sofar.key_value.retries, 4));
+        lines.push_back(http_line(now));
+        lines.push_back("retries  " + to_text(now.sofar.http.retries, 4));
         erase();
         for (std::string& line : lines) {
             fmt::print("{}\n", clipped(std::move(line)));

@@ -19,9 +19,10 @@ struct progress {
     std::string note{};
     std::chrono::duration<double> elapsed{};
     std::chrono::duration<double> total{};
-    double operations_per_second = 0;
+    double operations_per_second = 0;  // key-value
+    double requests_per_second = 0;    // HTTP
     std::size_t parked = 0;
-    figures sofar{};  // of this phase
+    traffic_figures sofar{};  // of this phase
 };
 
 class view {

@@ -13,12 +13,6 @@ constexpr std::chrono::seconds lock_time{1};
 constexpr double read_share = 0.55;
 constexpr double durable_share = 0.1;
 
-template <class Result>
-[[nodiscard]] const couchbase::error* failure_of(
-    const std::expected<Result, couchbase::error>& result) noexcept {
-    return result ? nullptr : &result.error();
-}
-
 }  // namespace
 
 void worker::begin() {
@@ -32,7 +26,7 @@ void worker::rest() {
         return;
     }
     // Spread: workers that were all woken by one event must not stay in step.
-    const auto pace = static_cast<std::size_t>(shop_.pace.count());
+    const auto pace = static_cast<std::size_t>(pace_.count());
     after(std::chrono::microseconds{pace / 2 + shop_.below(pace + 1)}, [this] {
         if (shop_.is_stopping) {
             --shop_.workers_active;

@@ -46,6 +46,7 @@ template <class Result>
 /// What all workers share. Lives as long as the load; the atomics are set by other threads.
 struct workshop {
     boost::asio::io_context& io;
+    const couchbase::cluster& client;
     couchbase::collection documents;
     couchbase::collection scratch;
     books& writes;
@@ -56,8 +57,9 @@ struct workshop {
     /// Locks are held longer and wanted more often.
     std::atomic<bool> is_lock_time = false;
     std::atomic<bool> is_stopping = false;
-    /// Reads that found something their writer was never told.
+    /// Reads that found something their writer was never told; by key-value, and by statements.
     std::atomic<std::uint64_t> wrong_reads = 0;
+    std::atomic<std::uint64_t> wrong_selects = 0;
     std::atomic<std::size_t> workers_active = 0;
 
     [[nodiscard]] bool chance(double share) {
@@ -72,7 +74,10 @@ struct workshop {
 /// is stopping.
 class worker {
 public:
-    explicit worker(workshop& shop) : shop_(shop), timer_(shop.io) {}
+    /// `by`: what its operations are counted as; `pace`: as workshop::pace.
+    explicit worker(workshop& shop) : worker(shop, traffic::key_value, shop.pace) {}
+    worker(workshop& shop, traffic by, std::chrono::microseconds pace)
+        : shop_(shop), by_(by), pace_(pace), timer_(shop.io) {}
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
     virtual ~worker() = default;
@@ -99,8 +104,8 @@ protected:
             shop_.io.get_executor(), [this, begun = std::chrono::steady_clock::now(),
                                       done = std::move(done)](auto&& result) mutable {
                 shop_.measured.record(
-                    std::chrono::steady_clock::now() - begun, result ? nullptr : &result.error(),
-                    history_of(result));
+                    by_, std::chrono::steady_clock::now() - begun,
+                    result ? nullptr : &result.error(), history_of(result));
                 done(result);
             });
     }
@@ -115,8 +120,17 @@ protected:
     workshop& shop_;
 
 private:
+    traffic by_;
+    std::chrono::microseconds pace_;
     boost::asio::steady_timer timer_;
 };
+
+/// The error of a result; null if it is none.
+template <class Result>
+[[nodiscard]] const couchbase::error* failure_of(
+    const std::expected<Result, couchbase::error>& result) noexcept {
+    return result ? nullptr : &result.error();
+}
 
 /// Owns a few documents: reads them, writes them, some writes durable.
 class document_worker final : public worker {

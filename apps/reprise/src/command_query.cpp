@@ -1,8 +1,6 @@
-/// `reprise query|analytics|search|view` with rows printed as they come, and `reprise ping`.
+/// `reprise query|analytics|search|view`, with rows printed as they come.
 
-#include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,22 +42,6 @@ constexpr const char* service_footer =
 [[noreturn]] void fail_with(const couchbase::error& error) {
     fmt::print(stderr, "reprise: {}\n", error.message());
     throw exit_request(error.code() == couchbase::error_condition::timeout ? 5 : 1);
-}
-
-// A client for one call, ended before the embedded cluster.
-struct opened_cluster {
-    kv_access access;
-    couchbase::cluster cluster;
-};
-
-[[nodiscard]] opened_cluster open_cluster(kv_access_options options) {
-    options.needs_services = true;
-    kv_access access = open_access(options);
-    auto connected = couchbase::cluster::connect(access.connection, access.client);
-    if (!connected) {
-        throw usage_error(connected.error().message());
-    }
-    return {std::move(access), std::move(*connected)};
 }
 
 [[nodiscard]] std::vector<couchbase::json_fragment> positional(
@@ -207,50 +189,6 @@ void run_view(const service_command_options& options) {
     }
 }
 
-// One line for each service; false if it did not answer.
-bool print_ping(
-    std::string_view name, const std::function<std::expected<void, couchbase::error>()>& ping) {
-    const auto begun = std::chrono::steady_clock::now();
-    const auto answered = ping();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun;
-    print(fmt::format(
-        "{:<10} {:>9.3f} ms  {}\n", name, took.count(),
-        answered ? "ok" : answered.error().code().message()));
-    return answered.has_value();
-}
-
-void run_ping(const service_command_options& options) {
-    using couchbase::service_kind;
-    const auto opened = open_cluster(options.access);
-    const duration timeout = opened.access.timeout.value_or(std::chrono::seconds{2});
-    const auto bucket = opened.cluster.bucket(opened.access.bucket);
-    bool is_well = print_ping("key-value", [&] { return bucket.wait_until_ready(timeout); });
-    struct service_path {
-        const char* name;
-        service_kind service;
-        const char* target;
-    };
-    constexpr std::array<service_path, 5> paths{{
-        {"management", service_kind::management, "/pools"},
-        {"query", service_kind::query, "/admin/ping"},
-        {"analytics", service_kind::analytics, "/admin/ping"},
-        {"search", service_kind::search, "/api/ping"},
-        {"views", service_kind::views, "/"},
-    }};
-    for (const service_path& path : paths) {
-        const auto ping = [&] {
-            const auto answer = opened.cluster.management_request(
-                {.service = path.service, .target = path.target}, {.timeout = timeout});
-            return answer ? std::expected<void, couchbase::error>()
-                          : std::unexpected(answer.error());
-        };
-        is_well = print_ping(path.name, ping) && is_well;
-    }
-    if (!is_well) {
-        throw exit_request(1);
-    }
-}
-
 using command_body = void (*)(const service_command_options&);
 
 // A command with the options that all have.
@@ -298,8 +236,6 @@ void add_service_commands(CLI::App& app) {
     view->add_option("view", view_options->query, "The view")->required();
     view->add_option("--limit", view_options->limit, "Rows at most");
     view->footer(service_footer);
-
-    add_command(app, "ping", "Ask each service of a cluster for a sign of life", run_ping);
 }
 
 }  // namespace reprise::app

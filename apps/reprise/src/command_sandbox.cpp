@@ -1,8 +1,10 @@
 /// `reprise sandbox`: a test cluster on loopback sockets, and the commands that drive it.
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,6 +22,27 @@ namespace reprise::app {
 
 namespace {
 
+/// "http://127.0.0.1:8093, https://127.0.0.1:18093" of the first node; empty without such ports.
+[[nodiscard]] std::string service_line(
+    std::string_view name, std::uint16_t plain, std::uint16_t tls) {
+    std::string text;
+    if (plain != 0) {
+        text = fmt::format("http://127.0.0.1:{}", plain);
+    }
+    if (tls != 0) {
+        text += fmt::format("{}https://127.0.0.1:{}", text.empty() ? "" : ", ", tls);
+    }
+    return text.empty() ? text : fmt::format("  {:<19}{}\n", name, text);
+}
+
+[[nodiscard]] std::string describe_services(const sandbox::node_ports& at) {
+    return service_line("management", at.management, at.management_tls) +
+           service_line("query", at.query, at.query_tls) +
+           service_line("analytics", at.analytics, at.analytics_tls) +
+           service_line("search", at.search, at.search_tls) +
+           service_line("views", at.views, at.views_tls);
+}
+
 [[nodiscard]] std::string describe(
     const sandbox_start_options& typed, const sandbox::server_addresses& at) {
     std::string text = fmt::format(
@@ -35,10 +58,10 @@ namespace {
     text += fmt::format(
         "  buckets            {}\n"
         "  user, password     {}, {}\n"
-        "  management         http://127.0.0.1:{}\n"
+        "{}"
         "  control            {}\n",
-        fmt::join(typed.buckets, ", "), typed.user, typed.password, at.nodes.front().management,
-        at.control_url);
+        fmt::join(typed.buckets, ", "), typed.user, typed.password,
+        describe_services(at.nodes.front()), at.control_url);
     if (!typed.ready_file.empty()) {
         text += fmt::format("  ready file         {}\n", typed.ready_file);
     } else {
@@ -85,7 +108,9 @@ void add_sandbox_command(CLI::App& app) {
         "Examples:\n"
         "  reprise sandbox start --nodes 4 --bucket travel --ready-file r.json\n"
         "  reprise sandbox fault add --opcode get --status 0x86 --ready-file r.json\n"
+        "  reprise sandbox fault service --service query --status 503 --ready-file r.json\n"
         "  reprise sandbox audit --ready-file r.json\n"
+        "  reprise sandbox audit --services --twice --ready-file r.json\n"
         "  reprise sandbox topology rebalance --eject 1 --ready-file r.json\n"
         "  reprise sandbox run --bucket travel -- ./my_program");
     add_start_command(*sandbox);

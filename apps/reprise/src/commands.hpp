@@ -12,6 +12,7 @@ void add_lab_command(CLI::App& app);
 void add_sandbox_command(CLI::App& app);
 void add_kv_commands(CLI::App& app);
 void add_service_commands(CLI::App& app);
+void add_health_commands(CLI::App& app);
 void add_config_commands(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_demo_commands(CLI::App& app);

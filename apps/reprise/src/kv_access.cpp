@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -104,6 +105,16 @@ kv_access open_access(const kv_access_options& options) {
     access.connection = options.connection;
     access.client.password = find_password(options);
     return access;
+}
+
+opened_cluster open_cluster(kv_access_options options) {
+    options.needs_services = true;
+    kv_access access = open_access(options);
+    auto connected = couchbase::cluster::connect(access.connection, access.client);
+    if (!connected) {
+        throw usage_error(connected.error().message());
+    }
+    return {std::move(access), std::move(*connected)};
 }
 
 std::string read_input(const std::string& path) {

@@ -42,6 +42,15 @@ struct kv_access {
 /// options that make no sense, `failure` if a file cannot be read.
 [[nodiscard]] kv_access open_access(const kv_access_options& options);
 
+/// A client, ended before the cluster of our own.
+struct opened_cluster {
+    kv_access access;
+    couchbase::cluster cluster;
+};
+
+/// `open_access` with the HTTP services, and a client of it that begins to connect.
+[[nodiscard]] opened_cluster open_cluster(kv_access_options options);
+
 /// The whole of a file, or of standard input for `-`. Throws `failure`.
 [[nodiscard]] std::string read_input(const std::string& path);
 

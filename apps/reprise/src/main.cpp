@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
     add_sandbox_command(app);
     add_kv_commands(app);
     add_service_commands(app);
+    add_health_commands(app);
     add_config_commands(app);
     add_explain_command(app);
     add_demo_commands(app);

@@ -35,7 +35,7 @@ namespace {
 /// What the sandbox says of a member of the command, in terms of the option it came from; empty if
 /// it speaks of something else.
 [[nodiscard]] std::optional<std::string> name_option(std::string_view error) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 9> option_of_text{{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 15> option_of_text{{
         {"opcode", "--opcode"},
         {"no status", "--status"},
         {"'node'", "--node"},
@@ -45,6 +45,12 @@ namespace {
         {"'delay_ms'", "--delay"},
         {"'interval_ms'", "--interval"},
         {"'eject'", "--eject"},
+        {"'service'", "--service"},
+        {"'status'", "--status"},
+        {"'headers'", "--header"},
+        {"'wrong_length'", "--wrong-length"},
+        {"'close_mid_body'", "--close-mid-body"},
+        {"'continue_first'", "--continue"},
     }};
     for (const auto& [text, option] : option_of_text) {
         if (error.contains(text)) {

@@ -15,8 +15,10 @@
 
 #include "control_members.hpp"
 #include "output.hpp"
+#include "sandbox_cadence.hpp"
 #include "sandbox_call.hpp"
 #include "sandbox_disturb.hpp"
+#include "sandbox_services.hpp"
 #include "sandbox_tables.hpp"
 
 namespace reprise::app {
@@ -27,12 +29,8 @@ namespace {
 struct fault_options {
     std::vector<std::string> opcodes;
     std::string key;
-    std::optional<std::uint64_t> node;
     std::string bucket;
-    std::optional<std::uint64_t> nth;
-    std::optional<std::uint64_t> every;
-    std::optional<double> probability;
-    std::optional<std::uint64_t> count;
+    cadence_options cadence;
     std::string status;
     std::string context;
     std::string delay;
@@ -49,11 +47,9 @@ struct fault_options {
 struct audit_options {
     std::string opcode;
     std::string key;
-    std::optional<std::uint64_t> node;
     std::string bucket;
-    std::string status;
-    std::optional<bool> applied;
-    std::uint64_t limit = 50;
+    // Of the services; node, status, applied and limit are key-value's as well.
+    service_audit_options shared;
     bool clear = false;
 };
 
@@ -115,18 +111,7 @@ struct audit_options {
     }
     set_text(command, "key", typed.key);
     set_text(command, "bucket", typed.bucket);
-    set_value(command, "node", typed.node);
-    set_value(command, "every", typed.every);
-    set_value(command, "probability", typed.probability);
-    std::optional<std::uint64_t> limit = typed.count;
-    if (typed.nth) {
-        if (*typed.nth == 0) {
-            throw usage_error("--nth: the first request is 1");
-        }
-        command.set("skip", *typed.nth - 1);
-        limit = typed.count.value_or(1);
-    }
-    set_value(command, "limit", limit);
+    set_cadence(command, typed.cadence);
     command.set("effect", make_effect(typed));
     return command;
 }
@@ -141,19 +126,15 @@ void add_answer_options(CLI::App& add, fault_options& typed) {
 }
 
 void add_fault_add_command(CLI::App& fault) {
-    CLI::App* add = fault.add_subcommand("add", "Adds a rule that disturbs requests");
+    CLI::App* add = fault.add_subcommand("add", "Adds a rule that disturbs key-value requests");
     const auto remote = std::make_shared<remote_options>();
     const auto typed = std::make_shared<fault_options>();
     add_remote_options(*add, remote);
     add->add_option("--opcode", typed->opcodes, "Names or 0xNN, e.g. get,set (all)")
         ->delimiter(',');
     add->add_option("--key", typed->key, "Pattern with * and ? (all)");
-    add->add_option("--node", typed->node, "Number of a node, from 0 (all)");
     add->add_option("--bucket", typed->bucket, "Name of a bucket (all)");
-    add->add_option("--nth", typed->nth, "Begin with the nth request that fits; --count is then 1");
-    add->add_option("--every", typed->every, "Then only each so-manieth (1)");
-    add->add_option("--probability", typed->probability, "Share of them, 0 to 1 (1)");
-    add->add_option("--count", typed->count, "Rest after so many requests (never)");
+    add_cadence_options(*add, typed->cadence);
     add->add_option("--status", typed->status, "Answer this: 0xNN or a name; nothing is applied");
     add->add_option("--context", typed->context, "Text for people beside --status");
     add->add_option("--delay", typed->delay, "Apply, answer later: 200ms, 2s");
@@ -181,16 +162,21 @@ void add_fault_commands(CLI::App& sandbox) {
         [=] { run_remote(*remote, json::object{{"command", "fault_list"}}, fault_table); });
 
     const auto id = std::make_shared<std::uint64_t>(0);
+    const auto is_service = std::make_shared<bool>(false);
     CLI::App* remove = fault->add_subcommand("remove", "Removes one rule");
     remove->add_option("id", *id, "Number of the rule; see 'fault list'")->required();
+    remove->add_flag("--service", *is_service, "One of those about HTTP requests");
     add_remote_options(*remove, remote);
     remove->callback([=] {
-        run_remote(*remote, json::object{{"command", "fault_remove"}, {"id", *id}}, say_done);
+        const char* command = *is_service ? "service_fault_remove" : "fault_remove";
+        run_remote(*remote, json::object{{"command", command}, {"id", *id}}, say_done);
     });
 
+    add_sandbox_service_commands(*fault);
     add_sandbox_disturb_commands(*fault);
 
-    CLI::App* clear = fault->add_subcommand("clear", "Removes all rules");
+    CLI::App* clear =
+        fault->add_subcommand("clear", "Removes all rules, those about HTTP requests too");
     add_remote_options(*clear, remote);
     clear->callback(
         [=] { run_remote(*remote, json::object{{"command", "fault_clear"}}, say_done); });
@@ -201,15 +187,17 @@ void run_audit(const remote_options& remote, const audit_options& typed) {
         run_remote(remote, json::object{{"command", "audit_clear"}}, say_done);
         return;
     }
-    json::object command{{"command", "audit"}, {"limit", typed.limit}};
+    if (typed.shared.is_wanted) {
+        run_service_audit(remote, typed.shared);
+        return;
+    }
+    json::object command{{"command", "audit"}, {"limit", typed.shared.limit}};
     set_text(command, "op", typed.opcode);
     set_text(command, "key", typed.key);
     set_text(command, "bucket", typed.bucket);
-    set_text(command, "status", typed.status);
-    set_value(command, "node", typed.node);
-    if (typed.applied) {
-        command.set("applied", *typed.applied);
-    }
+    set_text(command, "status", typed.shared.status);
+    set_value(command, "node", typed.shared.node);
+    set_value(command, "applied", typed.shared.applied);
     run_remote(remote, command, audit_tables);
 }
 
@@ -217,15 +205,25 @@ void add_audit_command(CLI::App& sandbox) {
     CLI::App* audit = sandbox.add_subcommand("audit", "Shows the requests the cluster saw");
     const auto remote = std::make_shared<remote_options>();
     const auto typed = std::make_shared<audit_options>();
+    service_audit_options& shared = typed->shared;
     add_remote_options(*audit, remote);
-    audit->add_option("--opcode", typed->opcode, "Only this one: a name or 0xNN");
-    audit->add_option("--key", typed->key, "Only keys like this; * and ? as in a shell");
-    audit->add_option("--node", typed->node, "Only this node");
-    audit->add_option("--bucket", typed->bucket, "Only this bucket");
-    audit->add_option("--status", typed->status, "Only this status: 0xNN or a name");
-    audit->add_option("--applied", typed->applied, "Only those that did (true) or did not (false)");
-    audit->add_option("--limit", typed->limit, "The newest so many (50)");
+    CLI::Option* services = add_service_audit_options(*audit, shared);
+    audit->add_option("--opcode", typed->opcode, "Only this one: a name or 0xNN")
+        ->excludes(services);
+    audit->add_option("--key", typed->key, "Only keys like this; * and ? as in a shell")
+        ->excludes(services);
+    audit->add_option("--bucket", typed->bucket, "Only this bucket")->excludes(services);
+    audit->add_option("--node", shared.node, "Only this node");
+    audit->add_option(
+        "--status", shared.status, "Only this status: 0xNN or a name, of HTTP a number");
+    audit->add_option("--applied", shared.applied, "Only those that did (true) or did not (false)");
+    audit->add_option("--limit", shared.limit, "The newest so many (50)");
     audit->add_flag("--clear", typed->clear, "Forget everything instead");
+    audit->footer(
+        "Examples:\n"
+        "  reprise sandbox audit --opcode set --applied true --ready-file r.json\n"
+        "  reprise sandbox audit --services --statement 'UPSERT*' --ready-file r.json\n"
+        "  reprise sandbox audit --services --twice --ready-file r.json");
     audit->callback([=] { run_audit(*remote, *typed); });
 }
 

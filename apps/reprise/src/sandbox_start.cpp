@@ -145,7 +145,8 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
     command.add_option(
         "--port", options.port,
         "First port; each node uses four: key-value, key-value over TLS, management, management "
-        "over TLS (any free ports)");
+        "over TLS; with --services twelve: views, query, search, analytics follow (any free "
+        "ports)");
     command.add_option(
         "--ready-file", options.ready_file,
         "JSON with all addresses, there as long as the sandbox can be used");

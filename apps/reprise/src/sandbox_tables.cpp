@@ -65,6 +65,44 @@ namespace {
     return "status " + cell(*effect, "status");
 }
 
+[[nodiscard]] std::string service_effect_text(const json::value& fault) {
+    const json::value* effect = fault.find("effect");
+    const json::object* members = effect == nullptr ? nullptr : effect->as_object();
+    if (members == nullptr) {
+        return cell(fault, "effect");
+    }
+    for (const std::string_view name :
+         {"redirect", "delay_ms", "close_mid_body", "wrong_length", "encoding", "continue_first",
+          "status"}) {
+        if (members->find(name) != nullptr) {
+            return std::string(name == "delay_ms" ? "delay" : name) + " " + cell(*effect, name) +
+                   (name == "delay_ms" ? "ms" : "");
+        }
+    }
+    return "-";
+}
+
+[[nodiscard]] std::string service_fault_table(const json::array& faults, bool is_second) {
+    if (faults.empty()) {
+        return {};
+    }
+    std::vector<std::vector<std::string>> rows;
+    rows.reserve(faults.size());
+    for (const json::value& fault : faults) {
+        rows.push_back(
+            {cell(fault, "id"), cell(fault, "service"), cell(fault, "method"), cell(fault, "path"),
+             cell(fault, "statement"), cell(fault, "context"), cell(fault, "node"),
+             cell(fault, "skip"), cell(fault, "every"), cell(fault, "probability"),
+             cell(fault, "limit"), service_effect_text(fault), cell(fault, "matched"),
+             cell(fault, "taken")});
+    }
+    return (is_second ? "\n" : "") +
+           to_columns(
+               {"id", "service", "method", "path", "statement", "context", "node", "skip", "every",
+                "probability", "count", "effect", "matched", "taken"},
+               rows);
+}
+
 [[nodiscard]] std::string opcodes_text(const json::value& fault) {
     std::string text;
     for (const json::value& op : list_of(fault, "ops")) {
@@ -78,6 +116,7 @@ namespace {
 std::string to_columns(
     const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
+    widths.reserve(heading.size());
     for (const std::string& title : heading) {
         widths.push_back(title.size());
     }
@@ -103,15 +142,31 @@ std::string to_columns(
 }
 
 std::string status_tables(const json::value& answer) {
-    return member_table(
-               list_of(answer, "nodes"), {"node", "state", "host", "kv", "kv tls", "management"},
-               {"node", "state", "host", "kv", "kv_tls", "management"}) +
-           "\n" +
+    const json::array& nodes = list_of(answer, "nodes");
+    std::vector<std::string> heading{"node", "state", "host", "kv", "kv tls", "management"};
+    std::vector<std::string_view> names{"node", "state", "host", "kv", "kv_tls", "management"};
+    for (const std::string_view service :
+         {"management_tls", "query", "query_tls", "analytics", "analytics_tls", "search",
+          "search_tls", "views", "views_tls"}) {
+        const bool has_any = std::ranges::any_of(nodes, [service](const json::value& node) {
+            const json::value* port = node.find(service);
+            return port != nullptr && port->as_uint64().value_or(0) != 0;
+        });
+        if (has_any) {
+            std::string title(service);
+            std::ranges::replace(title, '_', ' ');
+            heading.push_back(std::move(title));
+            names.push_back(service);
+        }
+    }
+    return member_table(nodes, heading, names) + "\n" +
            member_table(
                list_of(answer, "buckets"), {"bucket", "manifest"}, {"name", "manifest_uid"}) +
            fmt::format(
-               "\n{} connections, {} requests, {} fault rules\n", cell(answer, "connections"),
-               cell(answer, "requests"), cell(answer, "faults"));
+               "\n{} connections, {} requests, {} HTTP requests, {} fault rules, {} of services\n",
+               cell(answer, "connections"), cell(answer, "requests"),
+               cell(answer, "service_requests"), cell(answer, "faults"),
+               cell(answer, "service_faults"));
 }
 
 std::string fault_table(const json::value& answer) {
@@ -123,13 +178,15 @@ std::string fault_table(const json::value& answer) {
              cell(fault, "probability"), cell(fault, "limit"), effect_text(fault),
              cell(fault, "matched"), cell(fault, "taken")});
     }
-    if (rows.empty()) {
-        return "no fault rules\n";
+    std::string text;
+    if (!rows.empty()) {
+        text = to_columns(
+            {"id", "opcode", "key", "node", "bucket", "skip", "every", "probability", "count",
+             "effect", "matched", "taken"},
+            rows);
     }
-    return to_columns(
-        {"id", "opcode", "key", "node", "bucket", "skip", "every", "probability", "count", "effect",
-         "matched", "taken"},
-        rows);
+    text += service_fault_table(list_of(answer, "service_faults"), !text.empty());
+    return text.empty() ? "no fault rules\n" : text;
 }
 
 std::string audit_tables(const json::value& answer) {

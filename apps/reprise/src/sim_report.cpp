@@ -21,9 +21,8 @@ void visit_cells(const sim::reason_cells& cells, const Visit& visit) {
                 const auto why = static_cast<engine::retry_reason>(reason);
                 const auto where = static_cast<engine::attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
-                const bool can_be =
-                    engine::is_key_value(what) && engine::cell_of(why, where, what).applicable ==
-                                                      engine::reason_applicability::yes;
+                const bool can_be = engine::cell_of(why, where, what).applicable ==
+                                    engine::reason_applicability::yes;
                 if (can_be || cells.counts[reason][stage][of] != 0) {
                     visit(why, where, what, cells.counts[reason][stage][of]);
                 }
@@ -89,6 +88,8 @@ void sim_totals::add(const sim::run_report& report) noexcept {
     ++seeds;
     failed += report.is_clean() ? 0U : 1U;
     operations += report.operations;
+    calls += report.calls;
+    rows += report.rows;
     succeeded += report.succeeded;
     ambiguous += report.ambiguous;
     requests += report.requests;
@@ -141,10 +142,11 @@ std::string to_text(const sim_failure& failure, const std::string& profile) {
 std::string to_text(const sim_totals& totals) {
     std::string text = fmt::format(
         "{} seeds, {} operations: {} succeeded, {} ambiguous; {} requests, {} retries\n"
-        "{} connections, {} faults, {} events, {:.0f} s of virtual time\n"
+        "{} of them of the HTTP services, {} rows; {} connections, {} faults, {} events, {:.0f} s "
+        "of virtual time\n"
         "cells of the reasons-by-stage table: {} of {}\n",
         totals.seeds, totals.operations, totals.succeeded, totals.ambiguous, totals.requests,
-        totals.retries, totals.connections, totals.faults, totals.events,
+        totals.retries, totals.calls, totals.rows, totals.connections, totals.faults, totals.events,
         static_cast<double>(totals.virtual_time.count()) / 1e9, totals.cells.filled(),
         sim::reason_cells::applicable_count());
     return text + (totals.failed == 0 ? "all held\n"
@@ -179,6 +181,8 @@ std::string to_json(
     out.member("seeds", totals.seeds);
     out.member("failed", totals.failed);
     out.member("operations", totals.operations);
+    out.member("calls", totals.calls);
+    out.member("rows", totals.rows);
     out.member("succeeded", totals.succeeded);
     out.member("ambiguous", totals.ambiguous);
     out.member("requests", totals.requests);
@@ -207,6 +211,8 @@ std::string to_json(const sim::scenario& plan, const sim::run_report& report) {
     out.member("scenario", sim::to_string(plan));
     out.member("fingerprint", fmt::format("{:016x}", report.fingerprint));
     out.member("operations", report.operations);
+    out.member("calls", report.calls);
+    out.member("rows", report.rows);
     out.member("succeeded", report.succeeded);
     out.member("ambiguous", report.ambiguous);
     out.member("requests", report.requests);

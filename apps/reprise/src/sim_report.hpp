@@ -17,6 +17,8 @@ struct sim_totals {
     std::uint64_t seeds = 0;
     std::uint64_t failed = 0;
     std::uint64_t operations = 0;
+    std::uint64_t calls = 0;  ///< Of these, of the HTTP services.
+    std::uint64_t rows = 0;
     std::uint64_t succeeded = 0;
     std::uint64_t ambiguous = 0;
     std::uint64_t requests = 0;

@@ -1,4 +1,5 @@
 #include <array>
+#include <expected>
 #include <future>
 #include <thread>
 
@@ -29,23 +30,34 @@ using clock = std::chrono::steady_clock;
     return false;
 }
 
+// A document of its own, stored and locked for longer than any check takes; otherwise why not.
+std::expected<couchbase::cas, check_outcome> store_and_lock(
+    const verify_session& session, const std::string& key) {
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, "one"); !stored) {
+        return std::unexpected(judge(stored.error()));
+    }
+    const auto locked = documents.get_and_lock(key, 10s);
+    if (!locked) {
+        return std::unexpected(judge(locked.error()));
+    }
+    return locked->cas();
+}
+
 // A second writer waits for the lock and gets through once it is gone; its history says why.
 check_outcome check_lock(verify_session& session) {
     const std::string key = session.key("lock");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one"); !stored) {
-        return judge(stored.error());
-    }
-    const auto locked = documents.get_and_lock(key, 10s);
-    if (!locked) {
-        return judge(locked.error());
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
     }
     auto waiting = std::async(std::launch::async, [&documents, key] {
         return documents.upsert(key, "two", {.timeout = 5s});
     });
     const bool has_waited = waiting.wait_for(150ms) == std::future_status::timeout;
-    if (const auto unlocked = documents.unlock(key, locked->cas()); !unlocked) {
-        static_cast<void>(waiting.get());
+    if (const auto unlocked = documents.unlock(key, *lock); !unlocked) {
+        waiting.wait();
         return judge(unlocked.error());
     }
     const auto written = waiting.get();
@@ -61,36 +73,33 @@ check_outcome check_lock(verify_session& session) {
 check_outcome check_wrong_unlock(verify_session& session) {
     const std::string key = session.key("unlock");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one"); !stored) {
-        return judge(stored.error());
-    }
-    const auto locked = documents.get_and_lock(key, 10s);
-    if (!locked) {
-        return judge(locked.error());
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
     }
     const auto start = clock::now();
     const auto outcome = expect_error(
-        documents.unlock(key, couchbase::cas{locked->cas().value + 1}), errc::cas_mismatch,
+        documents.unlock(key, couchbase::cas{lock->value + 1}), errc::cas_mismatch,
         clock::now() - start);
-    static_cast<void>(documents.unlock(key, locked->cas()));
-    return outcome;
+    const auto unlocked = documents.unlock(key, *lock);
+    return unlocked ? outcome : judge(unlocked.error());
 }
 
 // Under a lock that does not end: the timeout comes when it was wanted and tells what it met.
 check_outcome check_timeout(verify_session& session) {
     const std::string key = session.key("timeout");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one"); !stored) {
-        return judge(stored.error());
-    }
-    const auto locked = documents.get_and_lock(key, 10s);
-    if (!locked) {
-        return judge(locked.error());
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
     }
     const auto written = documents.upsert(key, "two", {.timeout = 300ms});
-    static_cast<void>(documents.unlock(key, locked->cas()));
+    const auto unlocked = documents.unlock(key, *lock);
     if (written) {
         return failed("a locked document was written");
+    }
+    if (!unlocked) {
+        return judge(unlocked.error());
     }
     const couchbase::error& told = written.error();
     if (told.code() != make_error_code(errc::unambiguous_timeout) || told.is_ambiguous()) {

@@ -9,7 +9,7 @@ import unittest
 PROGRAM = sys.argv[1]
 UNSAFE = sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else None
 PHASES = ["steady", "rebalance", "node lost", "locks", "collection recreated",
-          "corrupt error map", "pressure", "quiet end"]
+          "corrupt error map", "pressure", "services", "quiet end"]
 
 
 def run(*command):
@@ -41,10 +41,25 @@ class DemoTest(unittest.TestCase):
         self.assertGreater(phases["collection recreated"]["retries"]["KV_COLLECTION_OUTDATED"], 0)
         self.assertGreater(audit["writes_unknown"], 0)
 
+        # Statements ran through all of it; the unknown ones were applied once or not at all.
+        self.assertEqual((audit["statements_twice"], audit["statements_lost"],
+                          audit["statements_against_the_answer"], audit["wrong_selects"]),
+                         (0, 0, 0, 0))
+        self.assertGreater(audit["statements"], 100)
+        self.assertGreater(audit["statements_unknown"], audit["statements_unknown_applied"])
+        self.assertGreater(audit["statements_unknown_applied"], 0)
+        for phase in told["phases"]:
+            self.assertGreater(phase["http"]["operations"], 0, phase["name"])
+        services = phases["services"]["http"]
+        self.assertGreater(services["retries"]["QUERY_PREPARED_STATEMENT_FAILURE"], 0)
+        self.assertGreater(services["retries"]["SOCKET_CLOSED_WHILE_IN_FLIGHT"], 0)
+        self.assertGreater(services["ambiguous"], 0)
+
     def test_plain_lines_end_in_the_audit(self):
         result = run(PROGRAM, "demo", "--seconds", "3", "--plain", "--seed", "2")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertTrue(result.stdout.endswith("lost 0, duplicated 0\n"), result.stdout)
+        self.assertRegex(result.stdout, r"\nstatements: \d+ run, \d+ unknown, twice 0, lost 0\n"
+                                        r"lost 0, duplicated 0\n$")
         for phase in PHASES:
             self.assertIn(f" {phase} (end): ", result.stdout)
         self.assertNotIn("\x1b", result.stdout)
@@ -54,6 +69,8 @@ class DemoTest(unittest.TestCase):
         told = json.loads(result.stdout)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertEqual((told["audit"]["lost"], told["audit"]["duplicated"]), (0, 0))
+        self.assertGreater(told["audit"]["statements"], 100)
+        self.assertEqual(told["audit"]["statements_twice"], 0)
         self.assertGreater(told["memory"]["end_mib"], 0)
 
     def test_wrong_lengths_are_refused(self):
@@ -63,13 +80,15 @@ class DemoTest(unittest.TestCase):
 
 if UNSAFE is not None:  # sanitizer builds cannot mix it with its library
     class UnsafeDemoTest(unittest.TestCase):
-        def test_a_client_without_rule_16_duplicates_writes_and_the_audit_counts_them(self):
+        def test_without_rule_16_writes_and_statements_are_duplicated_and_counted(self):
             result = run(UNSAFE, "--seconds", "6", "--json")
             self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
             self.assertIn("BROKEN ON PURPOSE", result.stderr)
             told = json.loads(result.stdout)
             self.assertFalse(told["good"])
-            self.assertGreater(told["audit"]["duplicated"], 0)
+            audit = told["audit"]
+            self.assertGreater(audit["statements_twice"], 0)
+            self.assertGreater(audit["duplicated"], audit["statements_twice"])
 
 
 if __name__ == "__main__":

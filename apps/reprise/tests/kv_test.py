@@ -6,47 +6,14 @@ Usage: kv_test.py PROGRAM
 
 import json
 import os
-import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-PATIENCE_SECONDS = 60
+from sandbox_fixture import SandboxCase, run
 
 
-def run(*arguments, stdin="", password="secret"):
-    environment = dict(os.environ, REPRISE_PASSWORD=password)
-    return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, text=True,
-                          timeout=PATIENCE_SECONDS, check=False, env=environment)
-
-
-class WithSandbox(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        ready_file = os.path.join(cls.folder.name, "ready.json")
-        cls.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "start", "--nodes", "2", "--bucket", "travel", "--tls",
-             "--collection", "inventory.airline", "--ready-file", ready_file],
-            stdout=subprocess.PIPE, text=True)
-        for line in cls.process.stdout:
-            if "ready file" in line:
-                break
-        with open(ready_file, encoding="utf-8") as file:
-            cls.ready = json.load(file)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        cls.process.wait(timeout=PATIENCE_SECONDS)
-        cls.process.stdout.close()
-        cls.folder.cleanup()
-
-    def command(self, *arguments, **options):
-        return run(*arguments, "-c", self.ready["connection_string"], **options)
+class WithSandbox(SandboxCase):
+    OPTIONS = ("--nodes", "2", "--bucket", "travel", "--tls", "--collection", "inventory.airline")
 
     def test_a_document_is_stored_read_replaced_and_removed(self):
         stored = self.command("upsert", "doc", '{"a": 1}', "--json")
@@ -81,7 +48,7 @@ class WithSandbox(unittest.TestCase):
         self.assertEqual(untrusted.returncode, 6, untrusted.stderr)
 
     def test_tls_collections_and_the_password_file_work(self):
-        password = os.path.join(self.folder.name, "password")
+        password = os.path.join(self.sandbox.folder.name, "password")
         with open(password, "w", encoding="utf-8") as file:
             file.write("secret\n")
         where = ["-c", self.ready["connection_string_tls"], "--ca-file", self.ready["ca_path"],

@@ -4,46 +4,17 @@ Usage: sandbox_fault_test.py PROGRAM
 """
 
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-PATIENCE_SECONDS = 60
+from sandbox_fixture import PATIENCE_SECONDS, SandboxCase
 
 
-class SandboxFaultTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.ready_file = os.path.join(cls.folder.name, "ready.json")
-        cls.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "start", "--nodes", "2", "--bucket", "travel", "--collection",
-             "inventory.airline", "--ready-file", cls.ready_file],
-            stdout=subprocess.PIPE, text=True)
-        for line in cls.process.stdout:
-            if "ready file" in line:  # the last line, printed once the file is in place
-                break
-        with open(cls.ready_file, encoding="utf-8") as file:
-            cls.ready = json.load(file)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        cls.process.wait(timeout=PATIENCE_SECONDS)
-        cls.process.stdout.close()
-        cls.folder.cleanup()
+class SandboxFaultTest(SandboxCase):
+    OPTIONS = ("--nodes", "2", "--bucket", "travel", "--collection", "inventory.airline")
 
     def fault(self, *arguments, code=0):
-        ended = subprocess.run(
-            [PROGRAM, "sandbox", "fault", *arguments, "--ready-file", self.ready_file],
-            capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
-        self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
-        return ended.stdout if code == 0 else ended.stderr
+        return self.control("fault", *arguments, code=code)
 
     def nodes(self):
         return json.loads(self.fault("nodes", "--json"))["nodes"]
@@ -91,9 +62,7 @@ class SandboxFaultTest(unittest.TestCase):
                 peer.recv(1)
         with self.assertRaises(ConnectionRefusedError):
             socket.create_connection(address, PATIENCE_SECONDS).close()
-        subprocess.run([PROGRAM, "sandbox", "topology", "up", "0", "--ready-file",
-                        self.ready_file], capture_output=True, timeout=PATIENCE_SECONDS,
-                       check=True)
+        self.control("topology", "up", "0")
         socket.create_connection(address, PATIENCE_SECONDS).close()
 
     def test_codes_users_buckets_and_collections(self):

@@ -12,48 +12,12 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-PATIENCE_SECONDS = 60
+import sandbox_fixture
+from sandbox_fixture import PATIENCE_SECONDS, PROGRAM, Running
 
 
 def run(*arguments):
-    return subprocess.run([PROGRAM, "sandbox", *arguments], capture_output=True, text=True,
-                          timeout=PATIENCE_SECONDS, check=False)
-
-
-class Running:
-    """A sandbox that runs inside a `with` block."""
-
-    def __init__(self, *arguments):
-        self.folder = tempfile.TemporaryDirectory()
-        self.ready_file = os.path.join(self.folder.name, "ready.json")
-        self.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "start", "--ready-file", self.ready_file, *arguments],
-            stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        # The last line is printed after the file is in place.
-        self.printed = ""
-        for line in self.process.stdout:
-            self.printed += line
-            if "ready file" in line:
-                break
-        with open(self.ready_file, encoding="utf-8") as file:
-            self.ready = json.load(file)
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.stop()
-        self.process.stdout.close()
-        self.folder.cleanup()
-
-    def stop(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        return self.process.wait(timeout=PATIENCE_SECONDS)
-
-    def run(self, *arguments):
-        return run(*arguments, "--ready-file", self.ready_file)
+    return sandbox_fixture.run("sandbox", *arguments)
 
 
 class SandboxTest(unittest.TestCase):

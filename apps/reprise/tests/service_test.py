@@ -1,51 +1,18 @@
-"""`reprise query|analytics|search|view|ping`: run as a user runs them, against one sandbox with HTTP
+"""`reprise query|analytics|search|view|ping|diagnostics`: run as a user runs them, against one sandbox with HTTP
 services.
 
 Usage: service_test.py PROGRAM
 """
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-PATIENCE_SECONDS = 60
+from sandbox_fixture import PROGRAM, SandboxCase, run
 
 
-def run(*arguments):
-    environment = dict(os.environ, REPRISE_PASSWORD="secret")
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
-                          timeout=PATIENCE_SECONDS, check=False, env=environment)
-
-
-class ServiceCommands(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        ready_file = os.path.join(cls.folder.name, "ready.json")
-        cls.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "start", "--nodes", "2", "--bucket", "travel", "--services",
-             "--collection", "inventory.airline", "--ready-file", ready_file],
-            stdout=subprocess.PIPE, text=True)
-        for line in cls.process.stdout:
-            if "ready file" in line:
-                break
-        with open(ready_file, encoding="utf-8") as file:
-            cls.ready = json.load(file)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        cls.process.wait(timeout=PATIENCE_SECONDS)
-        cls.process.stdout.close()
-        cls.folder.cleanup()
-
-    def command(self, *arguments):
-        return run(*arguments, "-c", self.ready["connection_string"])
+class ServiceCommands(SandboxCase):
+    OPTIONS = ("--nodes", "2", "--bucket", "travel", "--services", "--collection",
+               "inventory.airline")
 
     def test_rows_are_printed_one_on_a_line(self):
         result = self.command("query", "SELECT RAW n FROM ARRAY_RANGE(0, 1000) AS n", "--readonly")
@@ -80,6 +47,44 @@ class ServiceCommands(unittest.TestCase):
         names = [line.split()[0] for line in result.stdout.splitlines()]
         self.assertEqual(names, ["key-value", "management", "query", "analytics", "search",
                                  "views"])
+
+    def test_ping_takes_no_offence_at_services_that_are_not_offered(self):
+        result = run("sandbox", "run", "--nodes", "1", "--replicas", "0", "--", "sh", "-c",
+                     f'"{PROGRAM}" ping -c "$REPRISE_CONNECT"')
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+        self.assertTrue(lines["management"].endswith("ok"), lines)
+        self.assertTrue(lines["query"].endswith("not offered"), lines)
+
+    def test_diagnostics_shows_every_connection_with_both_ends(self):
+        result = self.command("diagnostics")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        first, *rows = result.stdout.splitlines()
+        self.assertTrue(first.endswith(": online"), first)
+        self.assertGreaterEqual(len(rows), 7)
+        for row in rows:
+            service, state, remote, local = row.split()[:4]
+            self.assertIn(service, ["kv", "mgmt", "query", "analytics", "search", "views"])
+            self.assertEqual(state, "connected", row)
+            self.assertTrue(remote.startswith("127.0.0.1:") and local.startswith("127.0.0.1:"), row)
+
+    def test_diagnostics_as_json_is_read_by_service(self):
+        result = self.command("diagnostics", "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual((report["version"], report["state"]), (2, "online"))
+        self.assertEqual(set(report["services"]),
+                         {"kv", "mgmt", "query", "analytics", "search", "views"})
+        documents = [each for each in report["services"]["kv"] if each.get("namespace")]
+        self.assertEqual({each["namespace"] for each in documents}, {"travel"})
+        for each in documents:
+            self.assertTrue(each["id"].startswith(report["id"] + "/"), each)
+            self.assertGreaterEqual(each["last_activity_us"], 0)
+
+    def test_diagnostics_of_a_cluster_that_is_not_there_is_offline(self):
+        result = run("diagnostics", "-c", "couchbase://127.0.0.1:1", "--timeout", "300ms", "--json")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["state"], "offline")
 
     def test_without_a_cluster_one_is_started(self):
         result = run("query", "SELECT RAW 1")

@@ -48,6 +48,17 @@ class SimTest(unittest.TestCase):
         self.assertEqual((told["seed"], told["findings"]), (7, []))
         self.assertTrue(first.stdout.endswith(f"fingerprint {told['fingerprint']}\n"))
 
+    def test_calls_are_told_like_other_operations(self):
+        told = json.loads(run("--seeds", "1..10", "--profile", "services", "--json").stdout)
+        self.assertEqual((told["failed"], told["failures"]), (0, []))
+        self.assertGreater(told["calls"], 100)
+        self.assertGreater(told["rows"], 100)
+        replayed = run("--replay", "3", "--profile", "services")
+        self.assertEqual(replayed.returncode, 0)
+        self.assertRegex(replayed.stdout, r"\n\d+ calls: .*select_range \d+")
+        self.assertRegex(replayed.stdout, r": select_range, POST /query/service HTTP/1.1 sent to node ")
+        self.assertRegex(replayed.stdout, r" operation \d+ takes \d+ rows, \d+ before\n")
+
     def test_minutes_end_a_run_without_an_end(self):
         result = run("--seeds", "1..", "--minutes", "0.01", "--profile", "quick", "--json")
         self.assertEqual(result.returncode, 0, result.stdout)
@@ -56,7 +67,7 @@ class SimTest(unittest.TestCase):
     def test_profiles_are_listed(self):
         listed = run("--list-profiles")
         self.assertEqual(listed.returncode, 0)
-        for name in ("swarm", "quick", "long", "network", "servers", "calm"):
+        for name in ("swarm", "quick", "long", "network", "servers", "services", "calm"):
             self.assertRegex(listed.stdout, rf"(?m)^{name} ")
 
     def test_wrong_usage_ends_with_2_and_names_the_option(self):

@@ -7,49 +7,20 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-PATIENCE_SECONDS = 60
+from sandbox_fixture import PATIENCE_SECONDS, PROGRAM, SandboxCase, run
 
 
-def run(*arguments, password="secret"):
-    environment = dict(os.environ, REPRISE_PASSWORD=password)
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
-                          timeout=PATIENCE_SECONDS, check=False, env=environment)
-
-
-class VerifyTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.ready_file = os.path.join(cls.folder.name, "ready.json")
-        cls.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "start", "--nodes", "3", "--bucket", "travel",
-             "--ready-file", cls.ready_file], stdout=subprocess.PIPE, text=True)
-        for line in cls.process.stdout:
-            if "ready file" in line:
-                break
-        with open(cls.ready_file, encoding="utf-8") as file:
-            cls.where = json.load(file)["connection_string"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.process.send_signal(signal.SIGTERM)
-        cls.process.wait(timeout=PATIENCE_SECONDS)
-        cls.process.stdout.close()
-        cls.folder.cleanup()
+class VerifyTest(SandboxCase):
+    OPTIONS = ("--nodes", "3", "--bucket", "travel")
 
     def documents_left(self):
         """Keys of verify's runs that were stored and not removed, by the sandbox's own audit."""
-        answer = run("sandbox", "audit", "--key", "reprise-*", "--json", "--limit", "5000",
-                     "--ready-file", self.ready_file)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+        answer = self.control("audit", "--key", "reprise-*", "--json", "--limit", "5000")
         alive = set()
-        for entry in json.loads(answer.stdout)["entries"]:
+        for entry in json.loads(answer)["entries"]:
             if entry["applied"]:
                 if entry["op"] == "remove":
                     alive.discard(entry["key"])
@@ -58,7 +29,7 @@ class VerifyTest(unittest.TestCase):
         return {key for key in alive if not key.endswith("expiry")}  # gone by itself
 
     def test_every_check_passes_on_the_sandbox_and_nothing_is_left(self):
-        result = run("verify", "-c", self.where, "--json")
+        result = self.command("verify", "--json")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         told = json.loads(result.stdout)
         self.assertGreaterEqual(len(told["checks"]), 18)
@@ -67,24 +38,22 @@ class VerifyTest(unittest.TestCase):
         self.assertEqual(self.documents_left(), set())
 
     def test_a_server_that_misbehaves_fails_its_check_and_is_cleaned_up(self):
-        added = run("sandbox", "fault", "add", "--opcode", "increment", "--status", "0x84",
-                    "--ready-file", self.ready_file)
-        self.assertEqual(added.returncode, 0, added.stderr)
-        result = run("verify", "-c", self.where)
-        run("sandbox", "fault", "clear", "--ready-file", self.ready_file)
+        self.control("fault", "add", "--opcode", "increment", "--status", "0x84")
+        result = self.command("verify")
+        self.control("fault", "clear")
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stdout, r"(?m)^counters +FAILED")
         self.assertEqual(self.documents_left(), set())
 
     def test_a_wrong_password_is_told_once(self):
-        result = run("verify", "-c", self.where, password="wrong")
+        result = self.command("verify", password="wrong")
         self.assertEqual(result.returncode, 1)
         self.assertIn("credentials", result.stdout)
         self.assertNotIn("counters", result.stdout)
 
     def test_an_interrupted_run_cleans_up(self):
         process = subprocess.Popen(
-            [PROGRAM, "verify", "-c", self.where, "--json"], stdout=subprocess.PIPE, text=True,
+            [PROGRAM, "verify", "-c", self.ready["connection_string"], "--json"], stdout=subprocess.PIPE, text=True,
             env=dict(os.environ, REPRISE_PASSWORD="secret"))
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self.documents_left() and process.poll() is None:

@@ -1,6 +1,6 @@
 /// The demonstration with a client that is broken on purpose: the one rule that forbids to repeat a
-/// write whose connection closed in flight is left out. It shows that the audit finds duplicates;
-/// it is never installed.
+/// write or a statement whose connection closed in flight is left out. It shows that the audit
+/// finds duplicates; it is never installed.
 
 #include <exception>
 
@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
     reprise::demo::demo_options options;
     options.warning =
         "BROKEN ON PURPOSE: this client sends a write again after its connection closed in flight\n"
-        "(rule RH-16 is left out). Watch `duplicated` in the audit at the end.\n";
+        "(rule RH-16 is left out), and statements as well. Watch `twice` and `duplicated` in the\n"
+        "audit at the end.\n";
     app.add_option("--seconds", options.seconds, "Length of all phases (60)")
         ->check(CLI::Range(2.0, 3600.0));
     app.add_option("--seed", options.seed, "Number that all randomness follows from (1)");
