@@ -44,7 +44,7 @@ void statement_worker::select(const document_account& account) {
     options.adhoc = !shop_.chance(prepared_share);
     options.positional = {account.key};
     shop_.client.async_query(
-        select_text(), std::move(options),
+        select_text(), options,
         timed([this,
                &account](const std::expected<couchbase::query_result, couchbase::error>& found) {
             if (found) {
@@ -64,7 +64,7 @@ void statement_worker::change(document_account& account) {
     options.positional = {
         account.key, couchbase::json_text{fmt::format(R"({{"stamp":"{}"}})", to_value(stamp))}};
     shop_.client.async_query(
-        change_text(account, shop_.chance(0.5)), std::move(options),
+        change_text(account, shop_.chance(0.5)), options,
         timed([this, &account, stamp](const auto& result) {
             settle(account, stamp, failure_of(result));
             rest();
@@ -78,7 +78,7 @@ void browse_worker::step() {
             couchbase::analytics_options options;
             options.readonly = true;
             options.positional = {known_[shop_.below(known_.size())]->key};
-            shop_.client.async_analytics_query(select_text(), std::move(options), std::move(done));
+            shop_.client.async_analytics_query(select_text(), options, std::move(done));
             break;
         }
         case 1:

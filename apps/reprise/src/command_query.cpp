@@ -47,6 +47,7 @@ constexpr const char* service_footer =
 [[nodiscard]] std::vector<couchbase::json_fragment> positional(
     const service_command_options& options) {
     std::vector<couchbase::json_fragment> values;
+    values.reserve(options.arguments.size());
     for (const std::string& text : options.arguments) {
         values.emplace_back(couchbase::json_text{text});
     }
