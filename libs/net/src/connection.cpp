@@ -83,7 +83,7 @@ void connection::connect_next() {
         return;
     }
     error_code ec;
-    socket_.close(ec);
+    (void)socket_.close(ec);
     is_address_late_ = false;
     // An address that does not answer must leave time for the others.
     timer_.expires_after(owner_.connect_timeout() / static_cast<std::int64_t>(endpoints_.size()));
@@ -318,7 +318,7 @@ std::string connection::local_address() const {
 
 void connection::close_socket() noexcept {
     error_code ignored;
-    socket_.close(ignored);
+    (void)socket_.close(ignored);
 }
 
 }  // namespace reprise::net

@@ -117,7 +117,10 @@ void inspection::check_time(
                 " us after its deadline");
     }
     // A service may have had less time, and say so.
-    const bool is_said_so = record.call && record.last.is_answered && !record.last.is_decided;
+    const bool is_refused = result.history && !result.history->entries.empty() &&
+                            result.history->entries.back().refusal != engine::retry_refusal::none;
+    const bool is_said_so =
+        record.call && record.last.is_answered && (!record.last.is_decided || is_refused);
     if (is_timeout(result) && world_.now < record.deadline && !is_said_so) {
         report(checker::deadline, record, "a timeout before its deadline");
     }

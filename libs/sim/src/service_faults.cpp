@@ -26,10 +26,11 @@ const Value& any_of_these(random_stream& random, const std::array<Value, Count>&
 }
 
 std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
+    // 5000 means many things; this is the one that is tried again.
+    const std::string text = code == 5000 ? "queryport.indexNotFound" : "the simulation says so";
     return "{\"results\":[" + std::string(rows) +
-           "],\"errors\":[{\"code\":" + std::to_string(code) +
-           ",\"msg\":\"the simulation says so\",\"retry\":" +
-           (is_retry_advised ? "true" : "false") + "}],\"status\":\"errors\"}";
+           "],\"errors\":[{\"code\":" + std::to_string(code) + ",\"msg\":\"" + text +
+           "\",\"retry\":" + (is_retry_advised ? "true" : "false") + "}],\"status\":\"errors\"}";
 }
 
 // An answer that no service would give here.
