@@ -60,18 +60,13 @@ struct audit_options {
 
 /// The effects that are a word of their own.
 [[nodiscard]] std::vector<std::string_view> effect_words(const fault_options& typed) {
-    std::vector<std::string_view> words;
-    const auto add = [&words](bool is_typed, std::string_view word) {
-        if (is_typed) {
-            words.push_back(word);
-        }
-    };
-    add(typed.never_answer, "no_answer");
-    add(typed.close_before, "close_before");
-    add(typed.close_after, "close_after");
-    add(typed.answer_twice, "answer_twice");
-    add(typed.wrong_opaque, "wrong_opaque");
-    return words;
+    return typed_words({
+        {typed.never_answer, "no_answer"},
+        {typed.close_before, "close_before"},
+        {typed.close_after, "close_after"},
+        {typed.answer_twice, "answer_twice"},
+        {typed.wrong_opaque, "wrong_opaque"},
+    });
 }
 
 [[nodiscard]] json::value make_effect(const fault_options& typed) {

@@ -65,18 +65,13 @@ struct service_fault_options {
 
 [[nodiscard]] std::vector<std::string_view> service_effect_words(
     const service_fault_options& typed) {
-    std::vector<std::string_view> words;
-    const auto add = [&words](bool is_typed, std::string_view word) {
-        if (is_typed) {
-            words.push_back(word);
-        }
-    };
-    add(typed.never_answer, "no_answer");
-    add(typed.close_before, "close_before");
-    add(typed.close_after, "close_after");
-    add(typed.close_after_headers, "close_after_headers");
-    add(typed.bad_chunk, "bad_chunk");
-    return words;
+    return typed_words({
+        {typed.never_answer, "no_answer"},
+        {typed.close_before, "close_before"},
+        {typed.close_after, "close_after"},
+        {typed.close_after_headers, "close_after_headers"},
+        {typed.bad_chunk, "bad_chunk"},
+    });
 }
 
 [[nodiscard]] json::value make_service_effect(const service_fault_options& typed) {

@@ -5,6 +5,7 @@
 #include <reprise/sandbox/services.hpp>
 #include <reprise/wire/vbucket.hpp>
 
+#include "control_answer.hpp"
 #include "control_faults.hpp"
 #include "control_fields.hpp"
 #include "control_topology.hpp"
@@ -13,20 +14,11 @@ namespace reprise::sandbox {
 
 namespace {
 
+using detail::control_done;
+using detail::control_refusal;
+using detail::control_result;
 using detail::field_reader;
 using detail::status_text;
-
-json::value refuse(std::string_view text) {
-    return json::object{{"ok", false}, {"error", text}};
-}
-
-json::value done() {
-    return json::object{{"ok", true}};
-}
-
-json::value done_or_refused(const std::expected<void, cluster_errc>& result) {
-    return result ? done() : refuse(to_string(result.error()));
-}
 
 std::string hex_id(std::uint64_t id) {
     std::string text;
@@ -38,7 +30,7 @@ std::string hex_id(std::uint64_t id) {
 
 json::value on_status(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     json::array nodes;
     for (const node_id id : target.nodes()) {
@@ -122,7 +114,7 @@ json::value on_audit(cluster& target, field_reader& fields) {
     }
     const auto limit = fields.number("limit").value_or(entry_count_default);
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     json::array entries;
     for (const audit_entry& entry : target.audit().entries(filter, limit)) {
@@ -147,19 +139,19 @@ json::value on_audit(cluster& target, field_reader& fields) {
 
 json::value on_audit_clear(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     target.audit().clear();
     target.services().audit().clear();
-    return done();
+    return control_done();
 }
 
 // --- topology ----------------------------------------------------------------------------------
 
 json::value on_node_state(cluster& target, field_reader& fields, bool is_up) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? done_or_refused(target.set_node_state(node, is_up))
-                           : refuse(fields.problem());
+    return fields.finish() ? control_result(target.set_node_state(node, is_up))
+                           : control_refusal(fields.problem());
 }
 
 json::value on_node_down(cluster& target, field_reader& fields) {
@@ -178,10 +170,10 @@ json::value on_move_vbucket(cluster& target, field_reader& fields) {
         fields.wrong("'vbucket' is past every map");
     }
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
-    return done_or_refused(target.move_vbucket(bucket, vbucket, to));
+    return control_result(target.move_vbucket(bucket, vbucket, to));
 }
 
 json::value on_forward_map(cluster& target, field_reader& fields) {
@@ -201,8 +193,8 @@ json::value on_forward_map(cluster& target, field_reader& fields) {
             fields.wrong("'rows' must be a list of lists");
         }
     }
-    return fields.finish() ? done_or_refused(target.set_forward_map(bucket, std::move(rows)))
-                           : refuse(fields.problem());
+    return fields.finish() ? control_result(target.set_forward_map(bucket, std::move(rows)))
+                           : control_refusal(fields.problem());
 }
 
 json::value on_hold(cluster& target, field_reader& fields) {
@@ -214,34 +206,34 @@ json::value on_hold(cluster& target, field_reader& fields) {
         fields.wrong("'node' belongs to 'configuration', and must be there then");
     }
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     if (is_configuration) {
-        return done_or_refused(target.hold_configuration(*node, is_held));
+        return control_result(target.hold_configuration(*node, is_held));
     }
     if (what == "replication") {
         target.hold_replication(is_held);
-        return done();
+        return control_done();
     }
     if (what == "persistence") {
         target.hold_persistence(is_held);
-        return done();
+        return control_done();
     }
     if (what == "recommit") {
         target.hold_recommit(is_held);
-        return done();
+        return control_done();
     }
-    return refuse("'" + what + "' cannot be held");
+    return control_refusal("'" + what + "' cannot be held");
 }
 
 json::value on_where(cluster& target, field_reader& fields) {
     const std::string bucket = fields.required_text("bucket");
     const std::string key = fields.required_text("key");
     if (!fields.finish()) {
-        return refuse(fields.problem());
+        return control_refusal(fields.problem());
     }
     if (target.manifest(bucket) == nullptr) {
-        return refuse(to_string(cluster_errc::unknown_bucket));
+        return control_refusal(to_string(cluster_errc::unknown_bucket));
     }
     const wire::vbucket_id vbucket = wire::vbucket_of(key, target.options().vbucket_count);
     json::array nodes;
@@ -269,12 +261,12 @@ constexpr control_command commands[] = {
 json::value handle_control(cluster& target, const json::value& request, control_front* front) {
     const json::object* object = request.as_object();
     if (object == nullptr) {
-        return refuse("the request must be a JSON object");
+        return control_refusal("the request must be a JSON object");
     }
     const json::value* name = object->find("command");
     const auto wanted = name == nullptr ? std::nullopt : name->as_string();
     if (!wanted) {
-        return refuse("'command' is missing");
+        return control_refusal("'command' is missing");
     }
     field_reader fields(*object);
     for (const control_command& command : commands) {
@@ -294,7 +286,7 @@ json::value handle_control(cluster& target, const json::value& request, control_
     if (auto answer = detail::handle_topology_command(target, *wanted, fields, front)) {
         return *std::move(answer);
     }
-    return refuse("unknown command '" + std::string(*wanted) + "'");
+    return control_refusal("unknown command '" + std::string(*wanted) + "'");
 }
 
 }  // namespace reprise::sandbox

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "control_answer.hpp"
 #include "control_faults.hpp"
 
 namespace reprise::sandbox::detail {
@@ -11,18 +12,6 @@ namespace reprise::sandbox::detail {
 namespace {
 
 constexpr std::uint64_t time_ms_max = 86'400'000;
-
-json::value disturbance_refusal(std::string_view text) {
-    return json::object{{"ok", false}, {"error", text}};
-}
-
-json::value disturbance_done() {
-    return json::object{{"ok", true}};
-}
-
-json::value disturbance_result(const std::expected<void, cluster_errc>& result) {
-    return result ? disturbance_done() : disturbance_refusal(to_string(result.error()));
-}
 
 std::optional<std::chrono::milliseconds> read_time(field_reader& fields, std::string_view name) {
     const auto number = fields.number(name);
@@ -109,22 +98,22 @@ json::value on_disturb(cluster& target, field_reader& fields) {
     change.tls = read_tls(fields);
     change.stale_logins = read_stale(fields);
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     const std::vector<node_id> nodes = node ? std::vector{*node} : target.nodes();
     for (const node_id each : nodes) {
         node_disturbance how = is_cleared ? node_disturbance{} : target.disturbance_of(each);
         change.apply_to(how);
         if (const auto done = target.disturb(each, how); !done) {
-            return disturbance_result(done);
+            return control_result(done);
         }
     }
-    return disturbance_done();
+    return control_done();
 }
 
 json::value on_disturbances(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     json::array list;
     for (const node_id node : target.nodes()) {
@@ -146,14 +135,13 @@ json::value on_disturbances(cluster& target, field_reader& fields) {
 
 json::value on_node_kill(cluster& target, field_reader& fields) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? disturbance_result(target.kill(node))
-                           : disturbance_refusal(fields.problem());
+    return fields.finish() ? control_result(target.kill(node)) : control_refusal(fields.problem());
 }
 
 json::value on_replay_configuration(cluster& target, field_reader& fields) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? disturbance_result(target.replay_configuration(node))
-                           : disturbance_refusal(fields.problem());
+    return fields.finish() ? control_result(target.replay_configuration(node))
+                           : control_refusal(fields.problem());
 }
 
 // --- codes --------------------------------------------------------------------------------------
@@ -230,10 +218,10 @@ json::value on_error_code(cluster& target, field_reader& fields) {
         fields.wrong("'code' is missing");
     }
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     if (is_dropped) {
-        return disturbance_result(target.drop_error_code(entry.code));
+        return control_result(target.drop_error_code(entry.code));
     }
     target.put_error_code(std::move(entry));
     return json::object{{"ok", true}, {"revision", target.error_map().revision()}};
@@ -262,24 +250,24 @@ json::value on_user_put(cluster& target, field_reader& fields) {
         fields.wrong("'name' is empty");
     }
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     target.put_user(std::move(user));
-    return disturbance_done();
+    return control_done();
 }
 
 json::value on_user_drop(cluster& target, field_reader& fields) {
     const std::string name = fields.required_text("name");
-    return fields.finish() ? disturbance_result(target.drop_user(name))
-                           : disturbance_refusal(fields.problem());
+    return fields.finish() ? control_result(target.drop_user(name))
+                           : control_refusal(fields.problem());
 }
 
 json::value on_bucket_deny(cluster& target, field_reader& fields) {
     const std::string bucket = fields.required_text("bucket");
     const std::string user = fields.text("user").value_or("");
     const bool is_denied = fields.flag("denied").value_or(true);
-    return fields.finish() ? disturbance_result(target.deny_bucket(bucket, user, is_denied))
-                           : disturbance_refusal(fields.problem());
+    return fields.finish() ? control_result(target.deny_bucket(bucket, user, is_denied))
+                           : control_refusal(fields.problem());
 }
 
 json::value on_bucket_presence(cluster& target, field_reader& fields) {
@@ -297,9 +285,9 @@ json::value on_bucket_presence(cluster& target, field_reader& fields) {
         fields.wrong("'presence' must be full, absent or config_only");
     }
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
-    return disturbance_result(target.set_bucket_presence(node, bucket, *presence));
+    return control_result(target.set_bucket_presence(node, bucket, *presence));
 }
 
 json::value on_collection_hide(cluster& target, field_reader& fields) {
@@ -309,9 +297,9 @@ json::value on_collection_hide(cluster& target, field_reader& fields) {
     const node_id node = fields.required_node("node");
     const bool is_hidden = fields.flag("hidden").value_or(true);
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
-    return disturbance_result(target.hide_collection(node, bucket, scope, name, is_hidden));
+    return control_result(target.hide_collection(node, bucket, scope, name, is_hidden));
 }
 
 json::value on_collection_recreate(cluster& target, field_reader& fields) {
@@ -319,11 +307,11 @@ json::value on_collection_recreate(cluster& target, field_reader& fields) {
     const std::string scope = fields.required_text("scope");
     const std::string name = fields.required_text("collection");
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     const auto uid = target.recreate_collection(bucket, scope, name);
     if (!uid) {
-        return disturbance_refusal(to_string(uid.error()));
+        return control_refusal(to_string(uid.error()));
     }
     return json::object{{"ok", true}, {"manifest_uid", wire::to_uid_text(*uid)}};
 }
@@ -332,7 +320,7 @@ json::value on_durability(cluster& target, field_reader& fields) {
     const auto replication = read_time(fields, "replication_delay_ms");
     const auto recommit = read_time(fields, "recommit_delay_ms");
     if (!fields.finish()) {
-        return disturbance_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     if (replication) {
         target.set_replication_delay(*replication);

@@ -3,22 +3,13 @@
 
 #include <reprise/sandbox/services.hpp>
 
+#include "control_answer.hpp"
 #include "control_faults.hpp"
+#include "control_rule_fields.hpp"
 
 namespace reprise::sandbox::detail {
 
 namespace {
-
-constexpr std::uint64_t delay_ms_max = 86'400'000;
-constexpr std::uint64_t truncate_size_max = std::uint64_t{32} * 1024 * 1024;
-
-json::value rule_refusal(std::string_view text) {
-    return json::object{{"ok", false}, {"error", text}};
-}
-
-json::value rule_done() {
-    return json::object{{"ok", true}};
-}
 
 std::optional<fault_effect> effect_of_word(std::string_view word) {
     if (word == "no_answer") {
@@ -41,10 +32,10 @@ std::optional<fault_effect> effect_of_word(std::string_view word) {
 
 std::optional<fault_effect> read_effect_object(field_reader& fields) {
     const auto code = fields.status("status");
-    const auto delay = fields.bounded("delay_ms", delay_ms_max);
-    const auto truncate = fields.bounded("truncate", truncate_size_max);
+    const auto delay = fields.bounded("delay_ms", rule_delay_ms_max);
+    const auto truncate = fields.bounded("truncate", rule_size_max);
     const auto garbage = fields.bounded("garbage", fault_garbage::size_max_bytes);
-    const auto trickle = fields.bounded("trickle_ms", delay_ms_max);
+    const auto trickle = fields.bounded("trickle_ms", rule_delay_ms_max);
     fault_status status{code.value_or(wire::status{}), {}};
     status.context.context = fields.text("context").value_or("");
     status.context.ref = fields.text("ref").value_or("");
@@ -75,45 +66,15 @@ std::optional<fault_effect> read_effect_object(field_reader& fields) {
     return status;
 }
 
-std::optional<fault_effect> read_effect(field_reader& fields) {
-    const json::value* given = fields.any("effect");
-    if (given == nullptr) {
-        fields.wrong("'effect' is missing");
-        return std::nullopt;
-    }
-    if (const auto word = given->as_string()) {
-        const auto effect = effect_of_word(*word);
-        if (!effect) {
-            fields.wrong("'" + std::string(*word) + "' is no effect");
-        }
-        return effect;
-    }
-    const json::object* object = given->as_object();
-    if (object == nullptr) {
-        fields.wrong("'effect' must be a word or an object");
-        return std::nullopt;
-    }
-    field_reader inner(*object);
-    const auto effect = read_effect_object(inner);
-    if (!effect) {
-        fields.wrong(inner.problem());
-    }
-    return effect;
-}
-
 json::value on_fault_add(cluster& target, field_reader& fields) {
     fault_rule rule;
     rule.ops = fields.ops("ops");
     rule.key_pattern = fields.text("key").value_or("");
-    rule.node = fields.node("node");
     rule.bucket = fields.text("bucket").value_or("");
-    rule.skip = fields.number("skip").value_or(0);
-    rule.every = fields.number("every").value_or(1);
-    rule.probability = fields.share("probability").value_or(1.0);
-    rule.limit = fields.number("limit");
-    const auto effect = read_effect(fields);
+    read_cadence(fields, rule);
+    const auto effect = read_rule_effect<fault_effect>(fields, effect_of_word, read_effect_object);
     if (!fields.finish() || !effect) {
-        return rule_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     rule.effect = *effect;
     return json::object{{"ok", true}, {"id", target.faults().add(std::move(rule))}};
@@ -160,7 +121,7 @@ json::value describe_effect(const fault_effect& effect) {
 
 json::value on_fault_list(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return rule_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     json::array list;
     for (const fault_entry& entry : target.faults().entries()) {
@@ -197,18 +158,18 @@ json::value on_fault_list(cluster& target, field_reader& fields) {
 json::value on_fault_remove(cluster& target, field_reader& fields) {
     const std::uint64_t id = fields.required_number("id");
     if (!fields.finish()) {
-        return rule_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
-    return target.faults().remove(id) ? rule_done() : rule_refusal("no such fault rule");
+    return target.faults().remove(id) ? control_done() : control_refusal("no such fault rule");
 }
 
 json::value on_fault_clear(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return rule_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     target.faults().clear();
     target.services().faults().clear();
-    return rule_done();
+    return control_done();
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <reprise/sandbox/services.hpp>
 
+#include "control_answer.hpp"
 #include "control_faults.hpp"
+#include "control_rule_fields.hpp"
 
 // The commands about the HTTP services: rules and the audit.
 
@@ -11,13 +13,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-constexpr std::uint64_t service_delay_ms_max = 86'400'000;
-constexpr std::uint64_t service_size_max = std::uint64_t{32} * 1024 * 1024;
 constexpr std::uint64_t continue_count_max = 1000;
-
-json::value service_refusal(std::string_view text) {
-    return json::object{{"ok", false}, {"error", text}};
-}
 
 std::optional<wire::service> read_service(field_reader& fields) {
     const auto word = fields.text("service");
@@ -62,7 +58,7 @@ std::optional<std::int64_t> read_difference(field_reader& fields) {
         return std::nullopt;
     }
     const auto number = given->as_int64();
-    const auto most = static_cast<std::int64_t>(service_size_max);
+    const auto most = static_cast<std::int64_t>(rule_size_max);
     if (!number || *number == 0 || *number < -most || *number > most) {
         fields.wrong("'wrong_length' must be a whole number, not 0");
     }
@@ -106,8 +102,8 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     const auto status = read_http_status(fields);
     const auto body = fields.text("body");
     service_header_list headers = read_headers(fields);
-    const auto delay = fields.bounded("delay_ms", service_delay_ms_max);
-    const auto middle = fields.bounded("close_mid_body", service_size_max);
+    const auto delay = fields.bounded("delay_ms", rule_delay_ms_max);
+    const auto middle = fields.bounded("close_mid_body", rule_size_max);
     const auto difference = read_difference(fields);
     const auto encoding = fields.text("encoding");
     const auto redirect = fields.text("redirect");
@@ -149,32 +145,6 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
         return service_fault_continue_first{static_cast<std::size_t>(*continues)};
     }
     return service_fault_answer{*status, std::move(headers), body.value_or("")};
-}
-
-std::optional<service_fault_effect> read_service_effect(field_reader& fields) {
-    const json::value* given = fields.any("effect");
-    if (given == nullptr) {
-        fields.wrong("'effect' is missing");
-        return std::nullopt;
-    }
-    if (const auto word = given->as_string()) {
-        auto effect = service_effect_of_word(*word);
-        if (!effect) {
-            fields.wrong("'" + std::string(*word) + "' is no effect");
-        }
-        return effect;
-    }
-    const json::object* object = given->as_object();
-    if (object == nullptr) {
-        fields.wrong("'effect' must be a word or an object");
-        return std::nullopt;
-    }
-    field_reader inner(*object);
-    auto effect = read_effect_members(inner);
-    if (!effect) {
-        fields.wrong(inner.problem());
-    }
-    return effect;
 }
 
 json::value describe_answer(const service_fault_answer& answer) {
@@ -233,18 +203,15 @@ json::value describe_service_effect(const service_fault_effect& effect) {
 json::value on_service_fault_add(cluster& target, field_reader& fields) {
     service_fault_rule rule;
     rule.service = read_service(fields);
-    rule.node = fields.node("node");
     rule.method = fields.text("method").value_or("");
     rule.path_pattern = fields.text("path").value_or("");
     rule.statement_pattern = fields.text("statement").value_or("");
     rule.context_pattern = fields.text("context").value_or("");
-    rule.skip = fields.number("skip").value_or(0);
-    rule.every = fields.number("every").value_or(1);
-    rule.probability = fields.share("probability").value_or(1.0);
-    rule.limit = fields.number("limit");
-    auto effect = read_service_effect(fields);
+    read_cadence(fields, rule);
+    auto effect =
+        read_rule_effect<service_fault_effect>(fields, service_effect_of_word, read_effect_members);
     if (!fields.finish() || !effect) {
-        return service_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     rule.effect = *std::move(effect);
     return json::object{{"ok", true}, {"id", target.services().faults().add(std::move(rule))}};
@@ -253,15 +220,15 @@ json::value on_service_fault_add(cluster& target, field_reader& fields) {
 json::value on_service_fault_remove(cluster& target, field_reader& fields) {
     const std::uint64_t id = fields.required_number("id");
     if (!fields.finish()) {
-        return service_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
-    return target.services().faults().remove(id) ? json::object{{"ok", true}}
-                                                 : service_refusal("no such fault rule");
+    return target.services().faults().remove(id) ? control_done()
+                                                 : control_refusal("no such fault rule");
 }
 
 json::value on_forget_prepared(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
-        return service_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     const std::size_t count = target.services().prepared_count();
     target.services().forget_prepared();
@@ -300,7 +267,7 @@ json::value on_service_audit(cluster& target, field_reader& fields) {
     filter.statement_pattern = fields.text("statement").value_or("");
     const auto limit = fields.number("limit").value_or(entry_count_default);
     if (!fields.finish()) {
-        return service_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     const service_audit_log& audit = target.services().audit();
     json::array entries;
@@ -314,7 +281,7 @@ json::value on_service_audit(cluster& target, field_reader& fields) {
 json::value on_service_contexts(cluster& target, field_reader& fields) {
     const std::uint64_t count_min = fields.number("count_min").value_or(2);
     if (!fields.finish()) {
-        return service_refusal(fields.problem());
+        return control_refusal(fields.problem());
     }
     const service_audit_log& audit = target.services().audit();
     json::array contexts;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "control_answer.hpp"
+
 namespace reprise::sandbox::detail {
 
 namespace {
@@ -18,14 +20,6 @@ struct topology_call {
     field_reader& fields;
     control_front* front;
 };
-
-json::value topology_refusal(std::string_view text) {
-    return json::object{{"ok", false}, {"error", text}};
-}
-
-json::value topology_result(const std::expected<void, cluster_errc>& result) {
-    return result ? json::object{{"ok", true}} : topology_refusal(to_string(result.error()));
-}
 
 json::array node_list(const std::vector<node_id>& nodes) {
     json::array list;
@@ -62,7 +56,7 @@ json::value answer_progress(const cluster& target) {
 
 json::value on_topology(const topology_call& call) {
     if (!call.fields.finish()) {
-        return topology_refusal(call.fields.problem());
+        return control_refusal(call.fields.problem());
     }
     json::array nodes;
     for (const node_overview& shown : call.target.overview()) {
@@ -86,19 +80,19 @@ json::value on_topology(const topology_call& call) {
 
 json::value on_node_add(const topology_call& call) {
     if (!call.fields.finish()) {
-        return topology_refusal(call.fields.problem());
+        return control_refusal(call.fields.problem());
     }
     node_id added{};
     if (call.front != nullptr) {
         const auto opened = call.front->add_node();
         if (!opened) {
-            return topology_refusal(opened.error());
+            return control_refusal(opened.error());
         }
         added = *opened;
     } else {
         const auto joined = call.target.add_node();
         if (!joined) {
-            return topology_refusal(to_string(joined.error()));
+            return control_refusal(to_string(joined.error()));
         }
         added = *joined;
     }
@@ -111,16 +105,16 @@ json::value on_node_add(const topology_call& call) {
 
 json::value on_node_add_back(const topology_call& call) {
     const node_id node = call.fields.required_node("node");
-    return call.fields.finish() ? topology_result(call.target.add_back(node))
-                                : topology_refusal(call.fields.problem());
+    return call.fields.finish() ? control_result(call.target.add_back(node))
+                                : control_refusal(call.fields.problem());
 }
 
 json::value on_node_restart(const topology_call& call) {
     const node_id node = call.fields.required_node("node");
     const bool keeps_data = call.fields.flag("keep_data").value_or(true);
     const auto kind = keeps_data ? restart_kind::with_data : restart_kind::without_data;
-    return call.fields.finish() ? topology_result(call.target.restart(node, kind))
-                                : topology_refusal(call.fields.problem());
+    return call.fields.finish() ? control_result(call.target.restart(node, kind))
+                                : control_refusal(call.fields.problem());
 }
 
 // --- rebalance -----------------------------------------------------------------------------------
@@ -141,7 +135,7 @@ json::value start_steps(
     const topology_call& call, const std::expected<void, cluster_errc>& begun,
     std::optional<std::chrono::milliseconds> interval) {
     if (!begun) {
-        return topology_refusal(to_string(begun.error()));
+        return control_refusal(to_string(begun.error()));
     }
     if (interval) {
         call.front->run_rebalance(*interval);
@@ -175,7 +169,7 @@ json::value on_rebalance(const topology_call& call) {
     const rebalance_options options = read_rebalance(call.fields);
     const auto interval = read_interval(call);
     return call.fields.finish() ? start_steps(call, call.target.begin_rebalance(options), interval)
-                                : topology_refusal(call.fields.problem());
+                                : control_refusal(call.fields.problem());
 }
 
 json::value on_failover(const topology_call& call) {
@@ -186,10 +180,10 @@ json::value on_failover(const topology_call& call) {
         call.fields.wrong("'interval_ms' belongs to 'graceful'");
     }
     if (!call.fields.finish()) {
-        return topology_refusal(call.fields.problem());
+        return control_refusal(call.fields.problem());
     }
     return is_graceful ? start_steps(call, call.target.begin_graceful_failover(node), interval)
-                       : topology_result(call.target.failover(node));
+                       : control_result(call.target.failover(node));
 }
 
 json::value on_rebalance_step(const topology_call& call) {
@@ -198,13 +192,13 @@ json::value on_rebalance_step(const topology_call& call) {
         call.fields.wrong("'count' must be 1 to 1000000");
     }
     if (!call.fields.finish()) {
-        return topology_refusal(call.fields.problem());
+        return control_refusal(call.fields.problem());
     }
     json::array steps;
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto step = call.target.step_rebalance();
         if (!step) {
-            return topology_refusal(to_string(step.error()));
+            return control_refusal(to_string(step.error()));
         }
         if (step->is_end) {
             break;
@@ -225,10 +219,10 @@ json::value on_rebalance_step(const topology_call& call) {
 
 json::value on_rebalance_stop(const topology_call& call) {
     if (!call.fields.finish()) {
-        return topology_refusal(call.fields.problem());
+        return control_refusal(call.fields.problem());
     }
     const auto stopped = call.target.stop_rebalance();
-    return stopped ? answer_progress(call.target) : topology_refusal(to_string(stopped.error()));
+    return stopped ? answer_progress(call.target) : control_refusal(to_string(stopped.error()));
 }
 
 struct topology_command {

@@ -267,19 +267,9 @@ void draw_operations(scenario& plan, const profile& from) {
     random_stream random(plan.seed, operation_stream);
     const workload work = draw_workload(random);
     const std::size_t count = random.between(from.operation_count_min, from.operation_count_max);
-    plan.operations.reserve(count);
-    duration at{};
-    std::uint64_t left_in_burst = 0;
-    for (std::size_t index = 0; index < count; ++index) {
-        if (left_in_burst == 0) {
-            at = random.between(duration::zero(), plan.span);
-            left_in_burst = random.between(std::uint64_t{1}, work.burst * 2 - 1);
-        }
-        --left_in_burst;
-        plan.operations.push_back(draw_operation(random, work, plan.clients.size()));
-        plan.operations.back().at = at;
-    }
-    sort_by_time(plan.operations);
+    draw_bursts(random, plan.operations, count, plan.span, work.burst, [&] {
+        return draw_operation(random, work, plan.clients.size());
+    });
 }
 
 // --- faults --------------------------------------------------------------------------------------

@@ -139,19 +139,9 @@ void draw_calls(scenario& plan, const profile& from) {
     draw_call_limits(random, plan);
     const call_workload work = draw_call_workload(random);
     const std::size_t count = random.between(1, from.call_count_max);
-    plan.calls.reserve(count);
-    duration at{};
-    std::uint64_t left_in_burst = 0;
-    for (std::size_t index = 0; index < count; ++index) {
-        if (left_in_burst == 0) {
-            at = random.between(duration::zero(), plan.span);
-            left_in_burst = random.between(std::uint64_t{1}, work.burst * 2 - 1);
-        }
-        --left_in_burst;
-        plan.calls.push_back(draw_call(random, work, plan.clients.size()));
-        plan.calls.back().at = at;
-    }
-    sort_by_time(plan.calls);
+    draw_bursts(random, plan.calls, count, plan.span, work.burst, [&] {
+        return draw_call(random, work, plan.clients.size());
+    });
     draw_service_faults(plan, from);
 }
 

@@ -56,6 +56,37 @@ void sort_by_time(std::vector<Planned>& list) {
     list = std::move(sorted);
 }
 
+// Fills the list with what `draw_one` gives, several at one time as users come, about `burst`.
+template <class Planned, class DrawOne>
+void draw_bursts(
+    random_stream& random, std::vector<Planned>& list, std::size_t count, duration span,
+    std::uint64_t burst, const DrawOne& draw_one) {
+    list.reserve(count);
+    duration at{};
+    std::uint64_t left_in_burst = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        if (left_in_burst == 0) {
+            at = random.between(duration::zero(), span);
+            left_in_burst = random.between(std::uint64_t{1}, burst * 2 - 1);
+        }
+        --left_in_burst;
+        list.push_back(draw_one());
+        list.back().at = at;
+    }
+    sort_by_time(list);
+}
+
+// How often a rule of the servers acts.
+template <class Rule>
+void draw_cadence(random_stream& random, Rule& rule) {
+    rule.skip = random.percent(20) ? random.below(5) : 0;
+    rule.every = random.percent(60) ? 1 : random.between(2, 5);
+    rule.probability = random.percent(60) ? 1.0 : 0.4;
+    if (random.percent(50)) {
+        rule.limit = random.between(1, 10);
+    }
+}
+
 // draw_calls.cpp: what the HTTP services add to a scenario that is drawn otherwise, from streams of
 // their own. Nothing for most seeds of most profiles.
 void draw_calls(scenario& plan, const profile& from);

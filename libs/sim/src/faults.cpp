@@ -5,6 +5,7 @@
 
 #include <reprise/sandbox/services.hpp>
 
+#include "drawing.hpp"
 #include "world.hpp"
 
 // The older half of the faults: the network, the simple troubles of servers, names and identities,
@@ -140,12 +141,7 @@ sandbox::fault_rule rule_of(const planned_fault& fault, node_id node) {
     if (random.percent(70)) {
         rule.node = node;
     }
-    rule.skip = random.percent(20) ? random.below(5) : 0;
-    rule.every = random.percent(60) ? 1 : random.between(2, 5);
-    rule.probability = random.percent(60) ? 1.0 : 0.4;
-    if (random.percent(50)) {
-        rule.limit = random.between(1, 10);
-    }
+    draw_cadence(random, rule);
     return rule;
 }
 

@@ -4,6 +4,7 @@
 
 #include <reprise/sandbox/services.hpp>
 
+#include "drawing.hpp"
 #include "world.hpp"
 
 // Faults of the HTTP services. Nothing here tells a success of a write that never was: that would
@@ -157,12 +158,7 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
     if (random.percent(50)) {
         rule.node = node;
     }
-    rule.skip = random.percent(20) ? random.below(5) : 0;
-    rule.every = random.percent(60) ? 1 : random.between(2, 5);
-    rule.probability = random.percent(60) ? 1.0 : 0.4;
-    if (random.percent(50)) {
-        rule.limit = random.between(1, 10);
-    }
+    draw_cadence(random, rule);
     return rule;
 }
 

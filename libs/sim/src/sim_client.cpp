@@ -204,15 +204,18 @@ engine::operation_request sim_client::make_request(operation_record& record) {
         request.durability = static_cast<wire::durability_level>(plan.durability);
     }
     request.lock_seconds = 1;
-    if (plan.timeout != duration::zero()) {
-        request.timeout = plan.timeout;
-    }
-    if (plan.strategy) {
-        request.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
-    }
-    request.user_data =
-        std::shared_ptr<const std::any>(std::shared_ptr<const std::any>{}, &record.name);
+    fill_usual(request, plan, record);
     return request;
+}
+
+void sim_client::note_start(operation_record& record, duration timeout) {
+    record.is_started = true;
+    record.is_canceled = is_closed_;
+    record.started = world_.now;
+    record.deadline = world_.now + timeout;
+    ++open_count;
+    starting_ = record.number;
+    world_.checks.on_started(record);
 }
 
 void sim_client::start(operation_record& record) {
@@ -220,14 +223,8 @@ void sim_client::start(operation_record& record) {
         return start_call(record);
     }
     engine::operation_request request = make_request(record);
-    record.is_started = true;
-    record.is_canceled = is_closed_;
-    record.started = world_.now;
     const duration usual = request.durability ? plan_.kv_durable_timeout : plan_.kv_timeout;
-    record.deadline = world_.now + request.timeout.value_or(usual);
-    ++open_count;
-    starting_ = record.number;
-    world_.checks.on_started(record);
+    note_start(record, request.timeout.value_or(usual));
     record.id = engine_->start(
         std::move(request),
         [this, number = record.number](engine::operation_result&& result) {

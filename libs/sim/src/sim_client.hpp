@@ -64,6 +64,19 @@ private:
     engine::http_request make_call(operation_record& record);
     engine::http_request make_statement(const operation_record& record);
     void on_rows(operation_record& record);
+    // What requests of both kinds carry, and what is written down when one starts.
+    template <class Request, class Plan>
+    void fill_usual(Request& request, const Plan& plan, const operation_record& record) const {
+        if (plan.timeout != duration::zero()) {
+            request.timeout = plan.timeout;
+        }
+        if (plan.strategy) {
+            request.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
+        }
+        request.user_data =
+            std::shared_ptr<const std::any>(std::shared_ptr<const std::any>{}, &record.name);
+    }
+    void note_start(operation_record& record, duration timeout);
     void fill_write(engine::operation_request& request, const operation_record& record) const;
     void obey(const engine::driver_action& action);
     void on_done(std::uint32_t number, engine::operation_result&& result);

@@ -143,26 +143,13 @@ engine::http_request sim_client::make_call(operation_record& record) {
     if (plan.taking != row_taking::at_end) {
         request.on_rows = [this, number = record.number] { on_rows(world_.book.at(number)); };
     }
-    if (plan.timeout != duration::zero()) {
-        request.timeout = plan.timeout;
-    }
-    if (plan.strategy) {
-        request.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
-    }
-    request.user_data =
-        std::shared_ptr<const std::any>(std::shared_ptr<const std::any>{}, &record.name);
+    fill_usual(request, plan, record);
     return request;
 }
 
 void sim_client::start_call(operation_record& record) {
     engine::http_request request = make_call(record);
-    record.is_started = true;
-    record.is_canceled = is_closed_;
-    record.started = world_.now;
-    record.deadline = world_.now + request.timeout.value_or(plan_.http_timeout);
-    ++open_count;
-    starting_ = record.number;
-    world_.checks.on_started(record);
+    note_start(record, request.timeout.value_or(plan_.http_timeout));
     is_starting_call_ = true;
     record.id = engine_->start_http(
         std::move(request),
