@@ -81,6 +81,7 @@ void http_session::answer_control(const http::request& request) {
         return;
     }
     const json::value answer = handle_control(core_.brain(), command->root, &core_);
+    core_.settle();  // what was changed has its effect before the peer hears of it
     reply(200, json_type, json::serialize(answer), request.is_kept_alive);
 }
 
