@@ -131,15 +131,15 @@ def bench_kv(build):
     return report
 
 
-HTTP_ROUNDS = 5
+HTTP_ROUNDS = 7
 HTTP_SHAPES = ("one_field", "five_fields")
 # Client CPU per byte of a streamed answer, at most so many times that of `curl -o /dev/null`. What
 # is left of curl when its library hands every piece to a function that does nothing is told, too.
 HTTP_CPU_BAR = 3.0
-# The largest memory may grow so much while ten times as many rows pass: there are three batches of
-# rows (waiting, being read, spare), each up to 1 MiB and one read, in blocks of up to 2 MiB, and how
-# full they get is a matter of luck.
-HTTP_GROWTH_BAR_KIB = 8192
+# The largest memory may grow so much while ten times as many rows pass: rows lie in the blocks they
+# came in (waiting, being read: each up to 1 MiB and one read; up to eight more to be used again),
+# and how many of them there are at once is a matter of luck.
+HTTP_GROWTH_BAR_KIB = 4096
 
 
 def curl_cpu_seconds(core, port, shape, rows):
@@ -253,7 +253,7 @@ BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": b
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--rows", type=int, default=3_000_000,
+    parser.add_argument("--rows", type=int, default=10_000_000,
                         help="of each answer that bench http reads (100 bytes each)")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     arguments = parser.parse_args()

@@ -128,9 +128,9 @@ private:
         if (!waiting_.empty()) {
             batch_ = std::move(waiting_.front());
             waiting_.erase(waiting_.begin());
-            size_peak_ = std::max(size_peak_, batch_.bytes.size());
-            const std::size_t* const bounds = batch_.bounds.data();
-            cursor_ = {batch_.bytes.data(), bounds, bounds + batch_.bounds.size()};
+            size_peak_ = std::max(size_peak_, batch_.size_bytes());
+            const auto rows = batch_.rows();
+            cursor_ = {rows.data(), rows.data() + rows.size()};
         } else if (!ended_) {
             return;
         } else if (ended_->ec) {

@@ -1,5 +1,7 @@
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <reprise/wire/query_outcome.hpp>
 #include <reprise/wire/search_outcome.hpp>
@@ -43,9 +45,10 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
         if (!metadata) {
             return std::unexpected(std::move(metadata.error()));
         }
-        auto& rows = result.http->rows;
+        engine::row_batch::parts parts = result.http->rows.take_parts();
+        auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
         return Result{
-            row_list(std::move(rows.bytes), std::move(rows.bounds)), std::move(*metadata),
+            row_list(std::move(parts.rows), std::move(memory)), std::move(*metadata),
             std::move(trace)};
     }
 }

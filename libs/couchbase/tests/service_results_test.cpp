@@ -3,14 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace {
 
 using namespace reprise::couchbase;
 
-TEST(service_results, rows_are_cut_out_of_one_block) {
-    const row_list rows("1\"two\"{\"n\":3}", {0, 1, 1, 6, 6, 13});
+row_list three_rows() {
+    auto memory = std::make_shared<const std::string>("1\"two\"{\"n\":3}");
+    const std::string_view text = *memory;
+    return {{text.substr(0, 1), text.substr(1, 5), text.substr(6)}, std::move(memory)};
+}
+
+TEST(service_results, rows_are_read_by_index_and_in_order) {
+    const row_list rows = three_rows();
     ASSERT_EQ(rows.size(), 3U);
     EXPECT_EQ(rows[0].as<int>().value(), 1);
     EXPECT_EQ(rows[1].as<std::string>().value(), "two");
@@ -21,6 +30,15 @@ TEST(service_results, rows_are_cut_out_of_one_block) {
     }
     EXPECT_EQ(joined, "1\"two\"{\"n\":3}");
     EXPECT_TRUE(row_list().empty());
+}
+
+TEST(service_results, a_copy_of_rows_outlives_them) {
+    std::optional rows = three_rows();
+    const row_list copied = *rows;
+    const row_view second = (*rows)[1];
+    rows.reset();
+    EXPECT_EQ(second.text(), "\"two\"");
+    EXPECT_EQ(copied[2].text(), "{\"n\":3}");
 }
 
 TEST(service_results, a_row_of_another_type_is_a_decoding_failure) {

@@ -122,7 +122,7 @@ void engine_core::on_bytes(
     connection_id id, const frame_source& source, base::byte_view bytes, time_point now) {
     kv_connection* connection = find(id);
     if (connection == nullptr) {
-        http_.on_bytes(id, bytes, now);
+        http_.on_bytes(id, source.owner, bytes, now);
         return;
     }
     if (connection->state == connection_state::closed ||

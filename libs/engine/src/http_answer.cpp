@@ -47,35 +47,6 @@ void plant_in_verdict(
 
 }  // namespace
 
-void row_batch::append(std::span<const std::string_view> rows, std::string_view piece) {
-    const std::less_equal<> is_upto;
-    const auto is_in_piece = [&](std::string_view row) {
-        return is_upto(piece.data(), row.data()) &&
-               is_upto(row.data() + row.size(), piece.data() + piece.size());
-    };
-    const std::size_t first = bounds.size();
-    bounds.resize(first + 2 * rows.size());
-    std::size_t* bound = bounds.data() + first;
-    // The first one may have begun in an earlier piece.
-    while (!rows.empty() && !is_in_piece(rows.front())) {
-        *bound++ = bytes.size();
-        bytes.append(rows.front());
-        *bound++ = bytes.size();
-        rows = rows.subspan(1);
-    }
-    if (rows.empty()) {
-        return;
-    }
-    const char* const begin = rows.front().data();
-    const std::size_t offset = bytes.size();
-    bytes.append(begin, rows.back().data() + rows.back().size());
-    for (const std::string_view row : rows) {
-        *bound = offset + static_cast<std::size_t>(row.data() - begin);
-        bound[1] = *bound + row.size();
-        bound += 2;
-    }
-}
-
 void http_flow::send(http_slot& slot, http_connection& connection, time_point now) {
     const std::string redirected =
         planted(bug::redirect_followed) && slot.status / 100 == 3 ? slot.server_text : "";
@@ -154,7 +125,8 @@ void http_flow::on_written(connection_id id, std::size_t size) {
     }
 }
 
-void http_flow::on_bytes(connection_id id, base::byte_view bytes, time_point now) {
+void http_flow::on_bytes(
+    connection_id id, const base::block_ref* owner, base::byte_view bytes, time_point now) {
     http_connection* connection = find(id);
     if (connection == nullptr) {
         return;
@@ -164,7 +136,7 @@ void http_flow::on_bytes(connection_id id, base::byte_view bytes, time_point now
             connection->pool->is_tls_failed = false;
             connection->active_last = now;
             connection->parser.feed(bytes);
-            read_answer(*connection, now);
+            read_answer(*connection, owner, now);
             break;
         case http_connection_state::idle:
             drop(*connection);  // nobody asked: the next answer could not be told from this
@@ -175,7 +147,8 @@ void http_flow::on_bytes(connection_id id, base::byte_view bytes, time_point now
     }
 }
 
-void http_flow::read_answer(http_connection& connection, time_point now) {
+void http_flow::read_answer(
+    http_connection& connection, const base::block_ref* owner, time_point now) {
     while (connection.state == http_connection_state::busy) {
         const auto event = connection.parser.next();
         if (!event) {
@@ -191,7 +164,7 @@ void http_flow::read_answer(http_connection& connection, time_point now) {
                 }
                 break;
             case http::response_event::body:
-                if (!on_body(connection, connection.parser.body(), now)) {
+                if (!on_body(connection, owner, now)) {
                     return;
                 }
                 break;
@@ -218,8 +191,9 @@ bool http_flow::on_head(http_connection& connection, time_point now) {
     return true;
 }
 
-bool http_flow::on_body(http_connection& connection, base::byte_view piece, time_point now) {
+bool http_flow::on_body(http_connection& connection, const base::block_ref* owner, time_point now) {
     http_slot& slot = *connection.slot;
+    const base::byte_view piece = connection.parser.body();
     if (!slot.splitter) {
         if (slot.body.size() + piece.size() > slot.request.body_size_max_bytes) {
             spoil(connection, "the answer is larger than body_size_max_bytes", now);
@@ -228,6 +202,7 @@ bool http_flow::on_body(http_connection& connection, base::byte_view piece, time
         slot.body.append(base::as_text(piece));
         return true;
     }
+    const bool is_streamed = static_cast<bool>(slot.request.on_rows);
     wire::row_splitter& splitter = *slot.splitter;
     splitter.feed(piece);
     while (true) {
@@ -239,14 +214,15 @@ bool http_flow::on_body(http_connection& connection, base::byte_view piece, time
         if (*event != wire::row_event::row) {
             break;
         }
-        slot.rows.append(splitter.rows(), base::as_text(piece));
+        // Rows that are kept, maybe for long, must not hold on to what else was received.
+        slot.rows.append(splitter.rows(), base::as_text(piece), is_streamed ? owner : nullptr);
         slot.rows_seen += splitter.rows().size();
-        if (!slot.request.on_rows && slot.rows.bytes.size() > slot.request.rows_size_max_bytes) {
+        if (!is_streamed && slot.rows.size_bytes() > slot.request.rows_size_max_bytes) {
             spoil(connection, "the rows are larger than rows_size_max_bytes together", now);
             return false;
         }
     }
-    if (slot.request.on_rows && !slot.rows.empty() && !slot.is_told_of_rows) {
+    if (is_streamed && !slot.rows.empty() && !slot.is_told_of_rows) {
         slot.is_told_of_rows = true;
         core_.notify(slot.request.on_rows);
     }
@@ -256,7 +232,7 @@ bool http_flow::on_body(http_connection& connection, base::byte_view piece, time
 // More than one piece beyond the bound is never kept: reading stops until rows are taken.
 void http_flow::pause_if_full(http_connection& connection) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
-        connection.slot->rows.bytes.size() >= connection.slot->request.rows_size_max_bytes) {
+        connection.slot->rows.size_bytes() >= connection.slot->request.rows_size_max_bytes) {
         connection.is_reading_paused = true;
         core_.actions_.emplace_back(read_action{connection.id, true, connection.read_size_max});
     }
@@ -275,7 +251,7 @@ bool http_flow::take_rows(operation_id operation, row_batch& out, time_point now
         return true;
     }
     if (planted(bug::rows_handed_out_twice)) {
-        out = slot.rows;
+        out.append(slot.rows.rows(), {}, nullptr);
     } else {
         std::swap(out, slot.rows);
     }

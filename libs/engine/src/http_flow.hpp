@@ -53,7 +53,10 @@ public:
     void on_connected(connection_id connection, time_point now);
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
-    void on_bytes(connection_id connection, base::byte_view bytes, time_point now);
+    // `owner` of the bytes: rows that are streamed may stay in it. Null: nobody.
+    void on_bytes(
+        connection_id connection, const base::block_ref* owner, base::byte_view bytes,
+        time_point now);
     void on_written(connection_id connection, std::size_t size);
     void on_closed(
         connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
@@ -98,9 +101,9 @@ private:
 
     // Talking.
     void send(http_slot& slot, http_connection& connection, time_point now);
-    void read_answer(http_connection& connection, time_point now);
+    void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
     bool on_head(http_connection& connection, time_point now);
-    bool on_body(http_connection& connection, base::byte_view piece, time_point now);
+    bool on_body(http_connection& connection, const base::block_ref* owner, time_point now);
     void on_complete(http_connection& connection, time_point now);
     void pause_if_full(http_connection& connection);
     void spoil(http_connection& connection, std::string detail, time_point now);

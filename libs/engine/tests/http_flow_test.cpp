@@ -389,7 +389,7 @@ TEST_F(http_flow, rows_wait_in_bounded_memory_until_they_are_taken) {
     row_batch batch;
     for (int turn = 0; turn < 1000 && done->calls == 0; ++turn) {
         ASSERT_TRUE(driver.engine().take_rows(id, batch, driver.now));
-        EXPECT_LE(batch.bytes.size(), 16384U + 4096U);
+        EXPECT_LE(batch.size_bytes(), 16384U + 4096U);
         for (std::size_t row = 0; row < batch.size(); ++row) {
             ASSERT_EQ(batch[row], R"({"number":)" + std::to_string(taken + row) + "}");
         }
@@ -400,6 +400,37 @@ TEST_F(http_flow, rows_wait_in_bounded_memory_until_they_are_taken) {
     taken += done->result.http->rows.size();
     EXPECT_EQ(taken, row_count);
     EXPECT_EQ(done->result.http->row_count, row_count);
+}
+
+TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_let_go_of_it) {
+    const std::string body = R"({"results":[{"a":1},{"a":2}],"status":"success"})";
+    cluster_.on_http = [&](const seen_http_request&) {
+        scripted_http_answer answer;
+        answer.raw =
+            "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+        return answer;
+    };
+    engine_driver driver(cluster_);
+    driver.connect();
+    for (const bool is_streamed : {true, false}) {
+        auto request = readonly_request("{}");
+        if (is_streamed) {
+            request.on_rows = [] {};
+        }
+        const auto done = driver.start_http(std::move(request));
+        driver.settle();
+        const auto block = base::block_ref::make(body.size());
+        std::ranges::copy(base::as_bytes(body), block.bytes().begin());
+        driver.engine().on_bytes(
+            cluster_.http_requests.back().connection, block, block.bytes(), driver.now);
+        driver.settle();
+        ASSERT_EQ(done->calls, 1);
+        ASSERT_EQ(done->result.http->rows.size(), 2U);
+        EXPECT_EQ(done->result.http->rows[1], R"({"a":2})");
+        EXPECT_EQ(block.is_unique(), !is_streamed);
+        done->result.http->rows.clear();
+        EXPECT_TRUE(block.is_unique());
+    }
 }
 
 // --- bad input ----------------------------------------------------------------------------------

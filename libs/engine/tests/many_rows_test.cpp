@@ -57,7 +57,7 @@ public:
         if (!driver_.engine().take_rows(driver_.last_id, batch_, driver_.now)) {
             return;
         }
-        EXPECT_LE(batch_.bytes.size(), rows_size_max + largest_chunk_);
+        EXPECT_LE(batch_.size_bytes(), rows_size_max + largest_chunk_);
         for (std::size_t row = 0; row < batch_.size(); ++row) {
             ASSERT_EQ(batch_[row], R"({"n":)" + std::to_string(taken_++) + "}");
         }

@@ -1,5 +1,6 @@
 #include <reprise/net/client.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -23,19 +24,28 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What a blocked caller waits for. Signalled under the lock: the waiter's stack may be gone as soon
-// as it sees the value.
+// What a blocked caller waits for. It is woken when the lock is free, or it would go to sleep again
+// at once. So the one who sets the value may still be at it, and the waiter, whose stack this is,
+// stays until it is not.
 template <class Value>
 class waiter {
 public:
     void set(Value&& value) {
-        const std::scoped_lock lock(mutex_);
-        value_ = std::move(value);
+        {
+            const std::scoped_lock lock(mutex_);
+            value_ = std::move(value);
+        }
         ready_.notify_one();
+        is_let_go_.store(true, std::memory_order_release);
     }
     [[nodiscard]] Value wait() {
-        std::unique_lock lock(mutex_);
-        ready_.wait(lock, [this] { return value_.has_value(); });
+        {
+            std::unique_lock lock(mutex_);
+            ready_.wait(lock, [this] { return value_.has_value(); });
+        }
+        while (!is_let_go_.load(std::memory_order_acquire)) {
+            std::this_thread::yield();
+        }
         return std::move(*value_);
     }
     // For the one thread that also runs the loop.
@@ -45,6 +55,7 @@ private:
     std::mutex mutex_;
     std::condition_variable ready_;
     std::optional<Value> value_;
+    std::atomic<bool> is_let_go_{false};
 };
 
 // A loop of our own. Shared with the thread, or the call, that runs it: the client may end inside.

@@ -20,10 +20,6 @@ using boost::system::error_code;
 
 namespace {
 
-// With this much one read can bring; values share the block they came in.
-constexpr std::size_t receive_block_size = engine::read_size_default;
-// With less room left in a block that results still hold, a new one is taken.
-constexpr std::size_t receive_space_min = std::size_t{4} * 1024;
 // A name may have many addresses; each gets a share of the time, so no more than these.
 constexpr std::size_t address_count_max = 8;
 
@@ -183,24 +179,8 @@ void connection::close() {
     }
 }
 
-base::mutable_byte_view connection::receive_space() {
-    if (block_ && block_.is_unique()) {
-        const std::size_t size = block_.bytes().size();
-        const bool is_grown = is_block_filled_ && size < read_size_max_;
-        if (is_grown || size > read_size_max_) {
-            block_ = base::block_ref::make(
-                is_grown ? std::min(2 * size, read_size_max_) : receive_block_size);
-        }
-        block_used_ = 0;
-    } else if (!block_ || block_.bytes().size() - block_used_ < receive_space_min) {
-        block_ = base::block_ref::make(receive_block_size);
-        block_used_ = 0;
-    }
-    return block_.bytes().subspan(block_used_);
-}
-
 void connection::read() {
-    const auto space = receive_space();
+    const auto space = blocks_.space();
     const auto buffer = asio::buffer(space.data(), space.size());
     auto done = guarded(
         [](connection& at, const error_code& ec, std::size_t size) { at.on_read(ec, size); });
@@ -223,11 +203,9 @@ void connection::on_read(const error_code& ec, std::size_t size) {
         end_if_quiet();
         return;
     }
-    const auto bytes = block_.bytes().subspan(block_used_, size);
-    block_used_ += size;
-    is_block_filled_ = size == block_.bytes().size();
+    const auto bytes = blocks_.received(size);
     is_in_read_ = true;
-    owner_.on_bytes(*this, block_, bytes);
+    owner_.on_bytes(*this, blocks_.block(), bytes);
     is_in_read_ = false;
     if (phase_ != phase::open) {
         end_if_quiet();
@@ -238,7 +216,7 @@ void connection::on_read(const error_code& ec, std::size_t size) {
 
 void connection::set_reading(bool is_wanted, std::size_t size_max) {
     is_reading_wanted_ = is_wanted;
-    read_size_max_ = std::max(size_max, receive_block_size);
+    blocks_.set_read_size_max(size_max);
     // Not from inside on_read, whose end reads on by itself: the block is still in use there.
     if (is_wanted && phase_ == phase::open && !is_reading_ && !is_in_read_) {
         read();

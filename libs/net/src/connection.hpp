@@ -12,8 +12,9 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <reprise/base/bytes.hpp>
-#include <reprise/base/slice.hpp>
 #include <reprise/engine/driver_action.hpp>
+
+#include "receive_blocks.hpp"
 
 namespace reprise::net {
 
@@ -68,7 +69,6 @@ private:
     void begin_end(engine::close_reason reason);
     void end_if_quiet();
     void close_socket() noexcept;
-    [[nodiscard]] base::mutable_byte_view receive_space();
     [[nodiscard]] engine::close_reason reason_of(
         const boost::system::error_code& ec) const noexcept;
     template <class Function>
@@ -86,10 +86,7 @@ private:
     std::string last_text_;
     bool is_address_late_ = false;  // the timer ended the attempt
 
-    base::block_ref block_;
-    std::size_t block_used_ = 0;
-    bool is_block_filled_ = false;  // by one read
-    std::size_t read_size_max_ = engine::read_size_default;
+    receive_blocks blocks_;
     std::size_t write_size_ = 0;  // of the outstanding write; its end is at the engine
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;

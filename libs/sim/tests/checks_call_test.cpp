@@ -93,7 +93,7 @@ struct told_calls {
     void take(operation_record& record, const std::vector<std::string>& rows) {
         engine::row_batch batch;
         const std::vector<std::string_view> views(rows.begin(), rows.end());
-        batch.append(views, {});
+        batch.append(views, {}, nullptr);
         all.checks.on_rows(record, batch);
     }
     void end(operation_record& record, errc error = {}, bool is_ambiguous = false) {

@@ -38,6 +38,8 @@ void fill_masks_sse2(const char* bytes, std::size_t first, std::size_t count, js
 // Only where the processor has them.
 void fill_masks_avx2(const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
 void fill_masks_avx512(const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
+void fill_masks_avx512_vbmi(
+    const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
 #endif
 
 }  // namespace reprise::wire::detail

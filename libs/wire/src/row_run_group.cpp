@@ -512,7 +512,7 @@ __attribute__((target(REPRISE_AVX512))) std::size_t take_group_avx512(
 #endif
 
 struct kernel_list {
-    std::array<row_run_kernel, 4> kernels{};
+    std::array<row_run_kernel, 5> kernels{};
     std::size_t count = 0;
 
     kernel_list() noexcept {
@@ -520,8 +520,13 @@ struct kernel_list {
         const bool has_bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                               __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
         const bool has_avx2 = has_bits && __builtin_cpu_supports("avx2");
-        if (has_avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512dq")) {
+        const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512bw") &&
+                                __builtin_cpu_supports("avx512vl") &&
+                                __builtin_cpu_supports("avx512dq");
+        if (has_avx512 && __builtin_cpu_supports("avx512vbmi")) {
+            kernels[count++] = {"avx512_vbmi", &fill_masks_avx512_vbmi, &take_group_avx512};
+        }
+        if (has_avx512) {
             kernels[count++] = {"avx512", &fill_masks_avx512, &take_group_avx512};
         }
         if (has_avx2) {

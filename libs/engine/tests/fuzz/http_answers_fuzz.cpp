@@ -234,19 +234,29 @@ private:
         expect(operations_[index]->completed == 0);
         operations_[index]->rows_taken += rows.size();
         // One piece beyond the bound, and the beginning of a row that came before.
-        expect(rows.bytes.size() <= rows_size_max + piece_size_max + row_size_max);
+        expect(rows.size_bytes() <= rows_size_max + piece_size_max + row_size_max);
         for (std::size_t row = 0; row < rows.size(); ++row) {
             expect(!rows[row].empty() && rows[row].size() <= row_size_max);
+            expect(rows[row].front() != ' ' && rows[row].back() != ' ');  // it can be read
         }
     }
 
-    // Each piece is a copy that dies after use.
+    // Each piece is a copy that dies after use; every other one in a block that rows may keep.
     void feed(std::string_view bytes) {
-        if (const auto to = chosen(); to != peers_.end() && !to->second.is_paused) {
-            const std::vector<char> piece(bytes.begin(), bytes.end());
-            client_.on_bytes(
-                to->first, base::as_bytes(std::string_view(piece.data(), piece.size())), now_);
+        const auto to = chosen();
+        if (to == peers_.end() || to->second.is_paused) {
+            return;
         }
+        is_owned_ = !is_owned_;
+        if (is_owned_) {
+            const auto block = base::block_ref::make(bytes.size());
+            std::ranges::copy(base::as_bytes(bytes), block.bytes().begin());
+            client_.on_bytes(to->first, block, block.bytes(), now_);
+            return;
+        }
+        const std::vector<char> piece(bytes.begin(), bytes.end());
+        client_.on_bytes(
+            to->first, base::as_bytes(std::string_view(piece.data(), piece.size())), now_);
     }
 
     void close(engine::close_reason reason) {
@@ -310,6 +320,7 @@ private:
     std::vector<std::unique_ptr<operation>> operations_;  // before the engine, which calls them
     peer_map peers_;
     std::size_t chosen_ = 0;
+    bool is_owned_ = false;  // what was fed last
     engine::client_engine client_;
 };
 

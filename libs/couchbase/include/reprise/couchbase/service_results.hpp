@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <expected>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,13 +40,13 @@ private:
     std::string_view text_;
 };
 
-// Rows in one block of memory. Views into it live as long as it is neither changed nor moved.
+// Rows of a result. Copies share them; views into it live as long as one of the copies.
 class row_list {
 public:
     row_list() = default;
-    // `bounds` of each row in `bytes`: begin, end, begin, end, ...
-    row_list(std::string bytes, std::vector<std::size_t> bounds) noexcept
-        : bytes_(std::move(bytes)), bounds_(std::move(bounds)) {}
+    // `memory` is what the rows lie in.
+    row_list(std::vector<std::string_view> rows, std::shared_ptr<const void> memory) noexcept
+        : rows_(std::move(rows)), memory_(std::move(memory)) {}
 
     class iterator {
     public:
@@ -70,19 +71,18 @@ public:
         std::size_t index_ = 0;
     };
 
-    [[nodiscard]] std::size_t size() const noexcept { return bounds_.size() / 2; }
-    [[nodiscard]] bool empty() const noexcept { return bounds_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
     // `index` below size().
     [[nodiscard]] row_view operator[](std::size_t index) const noexcept {
-        const std::size_t begin = bounds_[2 * index];
-        return row_view(std::string_view(bytes_).substr(begin, bounds_[2 * index + 1] - begin));
+        return row_view(rows_[index]);
     }
     [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
     [[nodiscard]] iterator end() const noexcept { return {this, size()}; }
 
 private:
-    std::string bytes_;
-    std::vector<std::size_t> bounds_;
+    std::vector<std::string_view> rows_;
+    std::shared_ptr<const void> memory_;
 };
 
 // A warning, with the service's own number.

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <reprise/engine/errc.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/row_batch.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/wire/cluster_node.hpp>
@@ -77,26 +77,6 @@ public:
     virtual void compose(http_call& call) = 0;
     // Reads a complete answer to the request composed last. Must not throw.
     [[nodiscard]] virtual exchange_verdict judge(const http_answer& answer) = 0;
-};
-
-// Rows in one block of memory, in their order, with what stood between them (commas, blanks) left
-// in: copying it costs less than leaving it out.
-struct row_batch {
-    std::string bytes{};
-    std::vector<std::size_t> bounds{};  // of each row in `bytes`: begin, end, begin, end, ...
-
-    [[nodiscard]] std::size_t size() const noexcept { return bounds.size() / 2; }
-    [[nodiscard]] bool empty() const noexcept { return bounds.empty(); }
-    [[nodiscard]] std::string_view operator[](std::size_t index) const noexcept {
-        const std::size_t begin = bounds[2 * index];
-        return std::string_view(bytes).substr(begin, bounds[2 * index + 1] - begin);
-    }
-    // `rows` in their order; those that lie in `piece` are copied together.
-    void append(std::span<const std::string_view> rows, std::string_view piece);
-    void clear() noexcept {
-        bytes.clear();
-        bounds.clear();
-    }
 };
 
 // What to do. Moved into the engine, which keeps it until the operation ends.

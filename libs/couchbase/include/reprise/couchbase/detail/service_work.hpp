@@ -60,17 +60,11 @@ void start_work(const service_work& work, result_receiver<Result>* receiver, cal
 
 // The rows that are here and were not read yet, for a reader that makes no call for them.
 struct row_cursor {
-    const char* bytes = nullptr;
-    // Begin and end in `bytes` of the next row, then of the one behind it, ...
-    const std::size_t* next = nullptr;
-    const std::size_t* end = nullptr;
+    const std::string_view* next = nullptr;
+    const std::string_view* end = nullptr;
 
     [[nodiscard]] bool has_row() const noexcept { return next != end; }
-    [[nodiscard]] row_view take_row() noexcept {
-        const std::string_view row(bytes + next[0], next[1] - next[0]);
-        next += 2;
-        return row_view(row);
-    }
+    [[nodiscard]] row_view take_row() noexcept { return row_view(*next++); }
 };
 
 // A request under way whose rows are read one by one.

@@ -1,0 +1,65 @@
+#include "receive_blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::net {
+
+base::mutable_byte_view receive_blocks::space() {
+    const std::size_t size = block_.bytes().size();
+    const std::size_t wanted = next_size();
+    if (block_.is_unique()) {
+        if (size != wanted) {
+            block_ = take(wanted);
+        }
+        used_ = 0;
+    } else if (!block_ || size - used_ < std::max(space_min, size / 8)) {
+        base::block_ref next = take(wanted);
+        if (block_ && read_size_max_ > size_default) {
+            if (kept_.size() == kept_count_max) {
+                kept_.erase(kept_.begin());
+            }
+            kept_.push_back(std::move(block_));
+        }
+        block_ = std::move(next);
+        used_ = 0;
+    }
+    return block_.bytes().subspan(used_);
+}
+
+base::byte_view receive_blocks::received(std::size_t size) {
+    const auto bytes = block_.bytes().subspan(used_, size);
+    used_ += size;
+    is_filled_ = size == block_.bytes().size();
+    return bytes;
+}
+
+void receive_blocks::set_read_size_max(std::size_t size) {
+    read_size_max_ = std::max(size, size_default);
+    if (read_size_max_ == size_default) {
+        kept_ = {};
+    }
+}
+
+std::size_t receive_blocks::next_size() const noexcept {
+    const std::size_t size = std::max(block_.bytes().size(), size_default);
+    if (size > read_size_max_) {
+        return size_default;
+    }
+    return is_filled_ ? std::min(2 * size, read_size_max_) : size;
+}
+
+base::block_ref receive_blocks::take(std::size_t size) {
+    const auto is_free = [&](const base::block_ref& each) {
+        return each.bytes().size() == size && each.is_unique();
+    };
+    const auto found = std::ranges::find_if(kept_, is_free);
+    if (found == kept_.end()) {
+        return base::block_ref::make(size);
+    }
+    base::block_ref taken = std::move(*found);
+    kept_.erase(found);
+    return taken;
+}
+
+}  // namespace reprise::net

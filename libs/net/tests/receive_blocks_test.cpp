@@ -1,0 +1,114 @@
+#include "receive_blocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace {
+
+using reprise::base::block_ref;
+using reprise::net::receive_blocks;
+
+constexpr std::size_t small_size = receive_blocks::size_default;
+constexpr std::size_t large_size = 4 * small_size;
+
+// A read that fills all the space there is. Where it went.
+const std::byte* fill(receive_blocks& blocks) {
+    const auto space = blocks.space();
+    EXPECT_EQ(blocks.received(space.size()).data(), space.data());
+    return space.data();
+}
+
+TEST(receive_blocks, a_block_that_nobody_holds_is_used_again_from_its_start) {
+    receive_blocks blocks;
+    const auto first = blocks.space();
+    EXPECT_EQ(first.size(), small_size);
+    EXPECT_EQ(blocks.received(100).size(), 100U);
+    const auto second = blocks.space();
+    EXPECT_EQ(second.data(), first.data());
+    EXPECT_EQ(second.size(), small_size);
+}
+
+TEST(receive_blocks, what_a_result_holds_is_never_written_to) {
+    receive_blocks blocks;
+    const auto first = blocks.space();
+    (void)blocks.received(100);
+    const block_ref held = blocks.block();
+    const auto second = blocks.space();
+    EXPECT_EQ(second.data(), first.data() + 100) << "the rest of the block";
+    EXPECT_EQ(second.size(), small_size - 100);
+    (void)blocks.received(small_size - 200);
+    const auto third = blocks.space();
+    EXPECT_EQ(third.size(), small_size);
+    EXPECT_NE(blocks.block().bytes().data(), held.bytes().data());
+}
+
+TEST(receive_blocks, without_large_reads_blocks_neither_grow_nor_are_kept) {
+    receive_blocks blocks;
+    fill(blocks);
+    const block_ref held = blocks.block();
+    EXPECT_EQ(blocks.space().size(), small_size);
+    EXPECT_TRUE(held.is_unique()) << "only the result has it";
+}
+
+TEST(receive_blocks, large_reads_grow_while_they_fill_the_space) {
+    receive_blocks blocks;
+    blocks.set_read_size_max(large_size);
+    std::vector<std::size_t> sizes;
+    for (int turn = 0; turn < 4; ++turn) {
+        sizes.push_back(blocks.space().size());
+        (void)blocks.received(sizes.back());
+    }
+    EXPECT_EQ(sizes, (std::vector{small_size, 2 * small_size, large_size, large_size}));
+    blocks.set_read_size_max(small_size);
+    EXPECT_EQ(blocks.space().size(), small_size);
+}
+
+TEST(receive_blocks, growth_does_not_depend_on_who_holds_the_blocks) {
+    receive_blocks blocks;
+    blocks.set_read_size_max(large_size);
+    std::vector<block_ref> held;
+    std::vector<std::size_t> sizes;
+    for (int turn = 0; turn < 4; ++turn) {
+        sizes.push_back(blocks.space().size());
+        (void)blocks.received(sizes.back());
+        held.push_back(blocks.block());
+    }
+    EXPECT_EQ(sizes, (std::vector{small_size, 2 * small_size, large_size, large_size}));
+}
+
+TEST(receive_blocks, a_reader_that_holds_two_blocks_at_a_time_needs_three) {
+    receive_blocks blocks;
+    blocks.set_read_size_max(large_size);
+    for (int turn = 0; turn < 3; ++turn) {
+        fill(blocks);
+    }
+    std::vector<block_ref> held;
+    std::set<const std::byte*> places;
+    for (int turn = 0; turn < 100; ++turn) {
+        places.insert(fill(blocks));
+        held.push_back(blocks.block());
+        if (held.size() > 2) {
+            held.erase(held.begin());
+        }
+    }
+    EXPECT_EQ(places.size(), 3U);
+}
+
+TEST(receive_blocks, only_so_many_are_kept_and_none_without_large_reads) {
+    receive_blocks blocks;
+    blocks.set_read_size_max(large_size);
+    std::vector<block_ref> held;
+    for (std::size_t turn = 0; turn < receive_blocks::kept_count_max + 5; ++turn) {
+        fill(blocks);
+        held.push_back(blocks.block());
+    }
+    const auto count_unique = [&] { return std::ranges::count_if(held, &block_ref::is_unique); };
+    EXPECT_EQ(count_unique(), 4) << "all but those kept and the one in use";
+    blocks.set_read_size_max(small_size);
+    EXPECT_EQ(static_cast<std::size_t>(count_unique()), held.size() - 1);
+}
+
+}  // namespace
