@@ -137,7 +137,7 @@ HTTP_SHAPES = ("one_field", "five_fields")
 # is left of curl when its library hands every piece to a function that does nothing is told, too.
 HTTP_CPU_BAR = 3.0
 # The largest memory may grow so much while ten times as many rows pass: rows lie in the blocks they
-# came in (waiting, being read: each up to 1 MiB and one read; up to eight more to be used again),
+# came in (waiting, being read: each up to 1 MiB and one read; up to six more to be used again),
 # and how many of them there are at once is a matter of luck.
 HTTP_GROWTH_BAR_KIB = 4096
 

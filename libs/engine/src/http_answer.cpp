@@ -18,10 +18,10 @@ namespace {
 // What one read may bring for an answer: many rows come in large reads, but few of them may lie
 // beyond the bound of what waits.
 std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noexcept {
-    constexpr std::size_t read_size_max = 4 * read_size_default;
+    constexpr std::size_t read_size_max = 8 * read_size_default;
     return call.rows_member.empty()
                ? read_size_default
-               : std::clamp(rows_size_max / 4, read_size_default, read_size_max);
+               : std::clamp(rows_size_max / 2, read_size_default, read_size_max);
 }
 
 // What an answer says about the endpoint it came from.

@@ -19,7 +19,7 @@ class receive_blocks {
 public:
     // Blocks of the size that is used without large reads.
     static constexpr std::size_t size_default = engine::read_size_default;
-    static constexpr std::size_t kept_count_max = 8;
+    static constexpr std::size_t kept_count_max = 6;
 
     // For the next read; at least space_min bytes.
     [[nodiscard]] base::mutable_byte_view space();
