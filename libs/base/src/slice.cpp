@@ -23,9 +23,8 @@ block_ref::block_ref(const block_ref& other) noexcept : block_(other.block_) {
     }
 }
 
-block_ref& block_ref::operator=(block_ref other) noexcept {
-    std::swap(block_, other.block_);
-    return *this;
+block_ref& block_ref::operator=(const block_ref& other) noexcept {
+    return *this = block_ref(other);
 }
 
 block_ref block_ref::make(std::size_t size) {
@@ -47,29 +46,12 @@ bool block_ref::is_unique() const noexcept {
     return block_ != nullptr && block_->holder_count.load(std::memory_order_acquire) == 1;
 }
 
-void block_ref::reset() noexcept {
+void block_ref::release() noexcept {
     block* const released = std::exchange(block_, nullptr);
-    if (released == nullptr) {
-        return;
-    }
     if (released->holder_count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         released->~block();
         ::operator delete(released);
     }
-}
-
-slice::slice(slice&& other) noexcept
-    : owner_(std::move(other.owner_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      inline_(other.inline_) {}
-
-slice& slice::operator=(slice other) noexcept {
-    owner_ = std::move(other.owner_);
-    data_ = other.data_;
-    size_ = other.size_;
-    inline_ = other.inline_;
-    return *this;
 }
 
 slice slice::copy_of(byte_view bytes) {
@@ -102,10 +84,6 @@ slice slice::cut(const block_ref& owner, byte_view part, std::size_t share_size_
     result.data_ = part.data();
     result.size_ = part.size();
     return result;
-}
-
-byte_view slice::view() const noexcept {
-    return {owner_ ? data_ : inline_.data(), size_};
 }
 
 }  // namespace reprise::base

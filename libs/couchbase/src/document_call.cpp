@@ -88,12 +88,13 @@ bool is_json(std::uint32_t flags) noexcept {
     return format_of(flags) == document_format::json;
 }
 
-std::expected<engine::operation_request, error> to_request(const document_call& call) {
+// Large, and on the path of every call: made where it is used, not moved there.
+std::expected<void, error> fill_request(
+    const document_call& call, engine::operation_request& request) {
     const auto expiry = to_wire(call.expiry);
     if (!expiry) {
         return std::unexpected(expiry.error());
     }
-    engine::operation_request request;
     request.kind = to_engine(call.kind);
     request.key = base::slice::copy_of(std::as_bytes(std::span{call.key}));
     request.value = base::slice::copy_of(call.value);
@@ -120,7 +121,7 @@ std::expected<engine::operation_request, error> to_request(const document_call& 
     request.strategy = call.strategy;
     request.user_data = call.user_data;
     request.outer_allowance = call.outer_allowance;
-    return request;
+    return {};
 }
 
 operation_trace trace_of(engine::operation_result& result) {
@@ -139,6 +140,11 @@ std::optional<mutation_token> token_of(
 template <class Result>
 constexpr bool is_subdocument =
     std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result>;
+// Says which mutation it was.
+template <class Result>
+constexpr bool has_token =
+    std::is_same_v<Result, mutation_result> || std::is_same_v<Result, counter_result> ||
+    std::is_same_v<Result, mutate_in_result>;
 template <class Result>
 constexpr bool is_of_replicas =
     std::is_same_v<Result, get_replica_result> || std::is_same_v<Result, replica_list>;
@@ -150,7 +156,6 @@ std::expected<Result, error> to_result(engine::operation_result&& result, const 
             note.paths ? in_callers_order(std::move(result.error), *note.paths)
                        : std::move(result.error)));
     }
-    const std::string_view bucket = *note.bucket;
     if constexpr (std::is_void_v<Result>) {
         return {};
     } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
@@ -160,16 +165,16 @@ std::expected<Result, error> to_result(engine::operation_result&& result, const 
     } else if constexpr (std::is_same_v<Result, mutate_in_result>) {
         return mutate_in_result(
             to_outcomes(std::move(result.paths), *note.paths), cas{result.cas},
-            token_of(result, bucket), trace_of(result));
+            token_of(result, *note.bucket), trace_of(result));
     } else if constexpr (std::is_same_v<Result, get_result>) {
         return get_result(
             document_bytes_access::make(std::move(result.value)), result.flags, cas{result.cas},
             trace_of(result));
     } else if constexpr (std::is_same_v<Result, mutation_result>) {
-        return mutation_result{cas{result.cas}, token_of(result, bucket), trace_of(result)};
+        return mutation_result{cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
     } else if constexpr (std::is_same_v<Result, counter_result>) {
         return counter_result{
-            result.counter, cas{result.cas}, token_of(result, bucket), trace_of(result)};
+            result.counter, cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
     } else {
         return exists_result{
             result.is_present, cas{result.is_present ? result.cas : 0}, trace_of(result)};
@@ -195,23 +200,25 @@ error to_error(net::refusal refused) {
 
 namespace {
 
-// A request with what its answer needs.
+// Makes the request, and notes what its answer needs.
 template <class Result>
-std::expected<std::pair<engine::operation_request, answer_note>, error> prepare_call(
-    const call_target& target, const document_call& call) {
-    auto request = to_request(call);
-    if (!request) {
-        return std::unexpected(std::move(request.error()));
+std::expected<void, error> prepare_call(
+    const call_target& target, const document_call& call, engine::operation_request& request,
+    answer_note& note) {
+    if (auto filled = fill_request(call, request); !filled) {
+        return filled;
     }
-    answer_note note{target.bucket, nullptr};
+    if constexpr (has_token<Result>) {
+        note.bucket = target.bucket;
+    }
     if constexpr (is_subdocument<Result>) {
-        auto paths = add_specs(*request, call);
+        auto paths = add_specs(request, call);
         if (!paths) {
             return std::unexpected(std::move(paths.error()));
         }
         note.paths = std::move(*paths);
     }
-    return std::pair(std::move(*request), std::move(note));
+    return {};
 }
 
 // Takes the result of a started call for somebody who waits for it.
@@ -230,6 +237,20 @@ struct waiting_receiver final : result_receiver<Result> {
         wake();
     }
 };
+
+// Tells the receiver. Plain, and so cheap to move, where there is nothing to remember.
+template <class Result>
+engine::completion make_completion(result_receiver<Result>* receiver, answer_note&& note) {
+    if constexpr (has_token<Result> || is_subdocument<Result>) {
+        return [receiver, kept = std::move(note)](engine::operation_result&& result) {
+            receiver->complete(receiver, to_result<Result>(std::move(result), kept), false);
+        };
+    } else {
+        return [receiver](engine::operation_result&& result) {
+            receiver->complete(receiver, to_result<Result>(std::move(result), {}), false);
+        };
+    }
+}
 
 // A call of several operations, waited for.
 template <class Result>
@@ -250,11 +271,11 @@ std::expected<Result, error> await_call(
 
 template <class Result>
 std::expected<Result, error> run_call(const call_target& target, const document_call& call) {
-    auto prepared = prepare_call<Result>(target, call);
-    if (!prepared) {
+    engine::operation_request request;
+    answer_note note;
+    if (auto prepared = prepare_call<Result>(target, call, request, note); !prepared) {
         return std::unexpected(std::move(prepared.error()));
     }
-    auto& [request, note] = *prepared;
     // Held here: a completion may let go of the last handle.
     const std::shared_ptr<session> held = target.client;
     if constexpr (is_of_replicas<Result>) {
@@ -272,21 +293,19 @@ template <class Result>
 void start_call(
     const call_target& target, const document_call& call, result_receiver<Result>* receiver,
     call_ticket ticket) {
-    auto prepared = prepare_call<Result>(target, call);
-    if (!prepared) {
+    engine::operation_request request;
+    answer_note note;
+    if (auto prepared = prepare_call<Result>(target, call, request, note); !prepared) {
         receiver->complete(receiver, std::unexpected(std::move(prepared.error())), true);
         return;
     }
-    auto& [request, note] = *prepared;
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(target, std::move(request), receiver, ticket);
     } else {
         // Does not hold the client: operations end with it, not the other way round.
-        auto done = [receiver, kept = std::move(note)](engine::operation_result&& result) {
-            receiver->complete(receiver, to_result<Result>(std::move(result), kept), false);
-        };
         const auto refused = target.client->client().start(
-            target.keyspace, std::move(request), std::move(done), ticket);
+            target.keyspace, std::move(request), make_completion(receiver, std::move(note)),
+            ticket);
         if (refused != net::refusal::none) {
             receiver->complete(receiver, std::unexpected(to_error(refused)), true);
         }

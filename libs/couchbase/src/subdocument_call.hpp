@@ -27,8 +27,8 @@ struct path_note {
 
 // What any answer is read with: where it came from and, of sub-document calls, which paths.
 struct answer_note {
-    std::shared_ptr<const std::string> bucket;
-    std::shared_ptr<const path_note> paths;
+    std::shared_ptr<const std::string> bucket{};  // of mutations
+    std::shared_ptr<const path_note> paths{};
 };
 
 // Puts specs and flags into the request. Errors, each naming the path: errc::invalid_argument for

@@ -21,11 +21,11 @@ void client_engine::open(std::string_view bucket, time_point now) {
     core_->open(bucket, now);
 }
 
-operation_id client_engine::start(operation_request&& request, completion done, time_point now) {
+operation_id client_engine::start(operation_request&& request, completion&& done, time_point now) {
     return core_->start(std::move(request), std::move(done), now);
 }
 
-operation_id client_engine::start_http(http_request&& request, completion done, time_point now) {
+operation_id client_engine::start_http(http_request&& request, completion&& done, time_point now) {
     return core_->start_http(std::move(request), std::move(done), now);
 }
 

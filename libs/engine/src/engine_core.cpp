@@ -84,7 +84,7 @@ void engine_core::open(std::string_view bucket, time_point now) {
     }
 }
 
-operation_id engine_core::start(operation_request&& request, completion done, time_point now) {
+operation_id engine_core::start(operation_request&& request, completion&& done, time_point now) {
     REPRISE_ASSERT(request.keyspace.value < keyspaces_.size());
     operation_slot& slot = operations_.acquire();
     const operation_id id = slot.id();

@@ -40,8 +40,8 @@ public:
     keyspace_id keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
     void open(std::string_view bucket, time_point now);
-    operation_id start(operation_request&& request, completion done, time_point now);
-    operation_id start_http(http_request&& request, completion done, time_point now) {
+    operation_id start(operation_request&& request, completion&& done, time_point now);
+    operation_id start_http(http_request&& request, completion&& done, time_point now) {
         return http_.start(std::move(request), std::move(done), now);
     }
     bool take_rows(operation_id operation, row_batch& out, time_point now) {

@@ -23,7 +23,7 @@ http_slot& http_flow::make_slot(http_request&& request, time_point now) {
     return slot;
 }
 
-operation_id http_flow::start(http_request&& request, completion done, time_point now) {
+operation_id http_flow::start(http_request&& request, completion&& done, time_point now) {
     http_slot& slot = make_slot(std::move(request), now);
     const operation_id id = slot.id;
     slot.done = std::move(done);

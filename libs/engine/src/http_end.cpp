@@ -220,7 +220,7 @@ void http_flow::end(http_slot& slot, operation_result&& result) {
     result.http->server_code = slot.server_code;
     result.http->server_text = std::move(slot.server_text);
     core_.wheel_.disarm(slot);
-    core_.completed_.push_back({std::move(slot.done), std::move(result)});
+    core_.completed_.emplace_back(std::move(slot.done), std::move(result));
     slots_.erase(slot.id.value);
 }
 

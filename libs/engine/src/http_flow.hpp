@@ -40,7 +40,7 @@ public:
         return (operation & id_mark) != 0;
     }
 
-    operation_id start(http_request&& request, completion done, time_point now);
+    operation_id start(http_request&& request, completion&& done, time_point now);
     bool cancel(operation_id operation, time_point now);
     void close(time_point now);
     // Moves the rows that wait into `out`; false if the operation has ended.

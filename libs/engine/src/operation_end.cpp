@@ -39,7 +39,7 @@ void engine_core::complete(operation_slot& slot, operation_result&& result, time
         result.history = history_of(slot.history, false);
     }
     wheel_.disarm(slot);
-    completed_.push_back({std::move(slot.done), std::move(result)});
+    completed_.emplace_back(std::move(slot.done), std::move(result));
     operations_.release(slot);
 }
 

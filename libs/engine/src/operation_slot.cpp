@@ -28,7 +28,12 @@ void operation_pool::release(operation_slot& slot) {
     REPRISE_ASSERT(slot.list() == nullptr);
     slot.state = operation_state::free;
     slot.is_silent = false;
-    slot.request = {};
+    // What holds memory. The rest is set anew by whoever acquires the slot.
+    slot.request.key = {};
+    slot.request.value = {};
+    slot.request.specs = {};
+    slot.request.strategy = {};
+    slot.request.user_data = {};
     slot.done = {};
     slot.attempts = 0;
     slot.budget_cost = 0;

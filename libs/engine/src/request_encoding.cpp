@@ -17,9 +17,9 @@ std::unexpected<encoding_error> not_available(std::string_view what) {
 }
 
 // Durability and preserve-expiry, if the connection has them.
-std::expected<wire::request_frame_infos, encoding_error> frame_infos(
-    const operation_request& request, const encoding_context& context) {
-    wire::request_frame_infos infos;
+std::expected<void, encoding_error> add_frame_infos(
+    const operation_request& request, const encoding_context& context,
+    wire::request_frame_infos& infos) {
     if (request.durability) {
         if (!context.features.contains_all(
                 {wire::hello_feature::alt_request_support,
@@ -36,7 +36,7 @@ std::expected<wire::request_frame_infos, encoding_error> frame_infos(
         }
         infos.preserve_ttl = true;
     }
-    return infos;
+    return {};
 }
 
 encoded encode_specs(
@@ -88,7 +88,7 @@ base::byte_view outgoing_value(
 
 encoded encode_message(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
-    wire::request_header header) {
+    wire::request_header& header) {
     const wire::document_key key{context.collection, request.key.text(), context.form};
     const wire::opcode op = opcode_of(request.kind);
     std::vector<std::byte> storage;
@@ -142,11 +142,9 @@ std::expected<void, encoding_error> encode_operation(
     wire::request_header header;
     header.opaque = context.opaque;
     header.vbucket = context.vbucket;
-    auto infos = frame_infos(request, context);
-    if (!infos) {
-        return std::unexpected(std::move(infos.error()));
+    if (auto added = add_frame_infos(request, context, header.frame_infos); !added) {
+        return added;
     }
-    header.frame_infos = *infos;
     if (const auto result = encode_message(out, request, context, header); !result) {
         const bool is_missing = result.error() == wire::wire_errc::collection_not_expressible;
         return std::unexpected(encoding_error{

@@ -156,8 +156,10 @@ decoded decode_result(
     result.cas = frame.cas();
     result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
                         frame.status() == wire::status::subdoc_multi_path_failure_deleted;
-    if (const auto infos = wire::decode_response_frame_infos(frame.framing_extras())) {
-        result.server_duration = infos->server_duration;
+    if (!frame.framing_extras().empty()) {
+        if (const auto infos = wire::decode_response_frame_infos(frame.framing_extras())) {
+            result.server_duration = infos->server_duration;
+        }
     }
     switch (request.kind) {
         case operation_kind::get:

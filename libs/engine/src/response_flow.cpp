@@ -54,15 +54,14 @@ void engine_core::on_operation_response(
     wheel_.disarm(slot);
     slot.connection = nullptr;
     slot.state = operation_state::running;
-    // Kept for this call: the entry must outlive the connection it came by.
-    const std::shared_ptr<const wire::error_map> map = connection.link->endpoint->error_map;
+    const std::shared_ptr<const wire::error_map>& known_map = connection.link->endpoint->error_map;
     response_facts facts;
     facts.kind = slot.request.kind;
     facts.status = frame.status();
     facts.request_cas = slot.request.cas;
     facts.doc_flags = slot.request.doc_flags;
     facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
-    facts.error_map = map.get();
+    facts.error_map = known_map.get();
     const response_outcome outcome = classify(facts);
     const bool is_success = outcome.kind == outcome_kind::success;
     note_outcome(*connection.link->endpoint, is_success ? std::error_code{} : outcome.error, now);
@@ -72,6 +71,8 @@ void engine_core::on_operation_response(
     if (outcome.kind == outcome_kind::success) {
         return on_success(connection, slot, frame, source, now);
     }
+    // Kept for this call: the entry must outlive the connection it came by.
+    const std::shared_ptr<const wire::error_map> map = known_map;
     bucket_state& bucket = *connection.link->bucket;
     const std::string& host = connection.link->endpoint->host;
     if (outcome.drop_connection) {
@@ -95,8 +96,8 @@ void engine_core::on_success(
     const frame_source& source, time_point now) {
     operation_result result;
     result.vbucket = slot.vbucket;
-    const std::shared_ptr<const wire::error_map> map = connection.link->endpoint->error_map;
-    auto decoded = decode_result(slot.request, frame, source, map.get(), result);
+    const wire::error_map* const map = connection.link->endpoint->error_map.get();
+    auto decoded = decode_result(slot.request, frame, source, map, result);
     if (planted(bug::cas_of_answer_lost) && slot.attempts > 0) {
         result.cas = 0;
     }

@@ -273,7 +273,7 @@ refusal client::start(
     if (host_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return host_->engine_driver->start({where, cancel_with, std::move(request), std::move(done)});
+    return host_->engine_driver->start(where, std::move(request), std::move(done), cancel_with);
 }
 
 refusal client::start_http(engine::http_request&& request, engine::completion&& done, ticket name) {
@@ -310,7 +310,7 @@ std::expected<engine::operation_result, refusal> client::call(
     const std::scoped_lock lock(loop->driving);
     run_while(
         *loop,
-        [&] { loop->engine_driver->start_here({where, 0, std::move(request), std::move(done)}); },
+        [&] { loop->engine_driver->start_here(where, std::move(request), std::move(done)); },
         [&] { return !result.is_set(); });
     return result.wait();
 }

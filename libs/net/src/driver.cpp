@@ -100,13 +100,15 @@ void driver::wake_loop() {
     });
 }
 
-refusal driver::start(operation_submission&& operation) {
+refusal driver::start(
+    keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+    ticket cancel_with) {
     // A collection named a moment ago may still be in the queue; then the operation follows it.
-    if (is_in_turn() && operation.where < keyspaces_.size()) {
-        hand_over(std::move(operation));
+    if (is_in_turn() && where < keyspaces_.size()) {
+        hand_over(where, std::move(request), std::move(done), cancel_with);
         return refusal::none;
     }
-    return submit(std::move(operation));
+    return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
 }
 
 refusal driver::start_http(http_submission&& operation) {
@@ -130,10 +132,11 @@ refusal driver::submit(submission&& next) {
     return refusal::none;
 }
 
-void driver::start_here(operation_submission&& operation) {
+void driver::start_here(
+    keyspace_number where, engine::operation_request&& request, engine::completion&& done) {
     read_clock();
     take_submissions();  // what was handed over before comes before
-    hand_over(std::move(operation));
+    hand_over(where, std::move(request), std::move(done), 0);
     turn();
 }
 
@@ -207,7 +210,9 @@ bool driver::take_submissions() {
     queue_.take(taken_);
     for (auto& next : taken_) {
         if (auto* operation = std::get_if<operation_submission>(&next)) {
-            hand_over(std::move(*operation));
+            hand_over(
+                operation->where, std::move(operation->request), std::move(operation->done),
+                operation->cancel_with);
         } else if (auto* http = std::get_if<std::unique_ptr<http_submission>>(&next)) {
             hand_over(std::move(**http));
         } else {
@@ -219,15 +224,16 @@ bool driver::take_submissions() {
     return is_any;
 }
 
-void driver::hand_over(operation_submission&& operation) {
-    operation.request.keyspace = keyspaces_[operation.where];
-    const ticket name = operation.cancel_with;
-    if (name == 0) {
-        engine_->start(std::move(operation.request), std::move(operation.done), now_);
+void driver::hand_over(
+    keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+    ticket cancel_with) {
+    request.keyspace = keyspaces_[where];
+    if (cancel_with == 0) {
+        engine_->start(std::move(request), std::move(done), now_);
         return;
     }
-    begin_cancelable(name, std::move(operation.done), [&](engine::completion&& done) {
-        return engine_->start(std::move(operation.request), std::move(done), now_);
+    begin_cancelable(cancel_with, std::move(done), [&](engine::completion&& kept) {
+        return engine_->start(std::move(request), std::move(kept), now_);
     });
 }
 

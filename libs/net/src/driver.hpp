@@ -41,10 +41,14 @@ public:
 
     // --- any thread ---
 
-    [[nodiscard]] refusal start(operation_submission&& operation);
+    // `cancel_with`: 0 if it cannot be canceled.
+    [[nodiscard]] refusal start(
+        keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+        ticket cancel_with);
     [[nodiscard]] refusal start_http(http_submission&& operation);
     // By the thread that runs the loop, outside of a turn: begins at once, with a turn of its own.
-    void start_here(operation_submission&& operation);
+    void start_here(
+        keyspace_number where, engine::operation_request&& request, engine::completion&& done);
     // Runs `task` on the loop, in the order of the starts. It must not own the driver, which owns
     // it.
     void run(task_submission&& task);
@@ -100,7 +104,9 @@ private:
     void turn();
     bool take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
-    void hand_over(operation_submission&& operation);
+    void hand_over(
+        keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+        ticket cancel_with);
     void hand_over(http_submission&& operation);
     template <class Begin>
     void begin_cancelable(ticket name, engine::completion&& done, Begin begin);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include <reprise/base/bytes.hpp>
 
@@ -20,7 +21,14 @@ public:
     block_ref() noexcept = default;
     block_ref(const block_ref& other) noexcept;
     block_ref(block_ref&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-    block_ref& operator=(block_ref other) noexcept;
+    block_ref& operator=(const block_ref& other) noexcept;
+    block_ref& operator=(block_ref&& other) noexcept {
+        if (this != &other) {
+            reset();
+            block_ = std::exchange(other.block_, nullptr);
+        }
+        return *this;
+    }
     ~block_ref() { reset(); }
 
     // A fresh block of `size` bytes, content not set. Throws std::bad_alloc.
@@ -31,10 +39,17 @@ public:
     mutable_byte_view bytes() const noexcept;
     // True when this is the only holder. Synchronises with holders that let go on other threads.
     bool is_unique() const noexcept;
-    void reset() noexcept;
+    void reset() noexcept {
+        if (block_ != nullptr) {
+            release();
+        }
+    }
 
 private:
     struct block;
+
+    void release() noexcept;
+
     block* block_ = nullptr;
 };
 
@@ -46,10 +61,31 @@ public:
     // Up to this size the bytes are stored inside, so a tiny result never pins a block.
     static constexpr std::size_t inline_size_max = 48;
 
-    slice() noexcept = default;
-    slice(const slice&) noexcept = default;
-    slice(slice&& other) noexcept;
-    slice& operator=(slice other) noexcept;
+    slice() noexcept {}  // NOLINT(modernize-use-equals-default): that would set all bytes inside
+    slice(const slice& other) noexcept
+        : owner_(other.owner_), data_(other.data_), size_(other.size_) {
+        take_inline(other);
+    }
+    slice(slice&& other) noexcept
+        : owner_(std::move(other.owner_)),
+          data_(other.data_),
+          size_(std::exchange(other.size_, 0)) {
+        take_inline(other);
+    }
+    slice& operator=(const slice& other) noexcept {
+        owner_ = other.owner_;
+        data_ = other.data_;
+        size_ = other.size_;
+        take_inline(other);
+        return *this;
+    }
+    slice& operator=(slice&& other) noexcept {
+        owner_ = std::move(other.owner_);
+        data_ = other.data_;
+        size_ = std::exchange(other.size_, 0);
+        take_inline(other);
+        return *this;
+    }
     ~slice() = default;
 
     // Its own copy of `bytes`: inside when small, otherwise one allocation.
@@ -60,7 +96,7 @@ public:
     // otherwise shares the block without copying.
     static slice cut(const block_ref& owner, byte_view part, std::size_t share_size_min_bytes = 0);
 
-    byte_view view() const noexcept;
+    byte_view view() const noexcept { return {owner_ ? data_ : inline_.data(), size_}; }
     std::string_view text() const noexcept { return as_text(view()); }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
@@ -68,10 +104,16 @@ public:
     bool is_shared() const noexcept { return static_cast<bool>(owner_); }
 
 private:
+    void take_inline(const slice& other) noexcept {
+        if (size_ != 0 && !owner_) {
+            inline_ = other.inline_;  // all of it: faster than as much as is used
+        }
+    }
+
     block_ref owner_;
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
-    std::array<std::byte, inline_size_max> inline_{};
+    std::array<std::byte, inline_size_max> inline_;  // set only as far as it is used
 };
 
 }  // namespace reprise::base

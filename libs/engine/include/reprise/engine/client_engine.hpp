@@ -71,10 +71,10 @@ public:
     void open(std::string_view bucket, time_point now);
     // Takes the operation. `done` is called exactly once, from drain_completions or the destructor,
     // never from inside `start`. The id is good for `cancel` until then.
-    operation_id start(operation_request&& request, completion done, time_point now);
+    operation_id start(operation_request&& request, completion&& done, time_point now);
     // As `start`, for an HTTP service; the result's `http` is set. Its id is good for `cancel` and
     // `take_rows`.
-    operation_id start_http(http_request&& request, completion done, time_point now);
+    operation_id start_http(http_request&& request, completion&& done, time_point now);
     // Moves the rows that have come and were not taken yet into `out`, which is emptied first.
     // False if the operation has ended: rows left then are in its result. Once rows were taken the
     // operation is not tried again.

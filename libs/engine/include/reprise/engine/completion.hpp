@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -30,10 +31,12 @@ public:
         if constexpr (is_inline<stored>) {
             ::new (static_cast<void*>(storage_)) stored(std::forward<Callable>(callable));
             act_ = &act_inline<stored>;
+            is_plain_ = std::is_trivially_copyable_v<stored>;
         } else {
             ::new (static_cast<void*>(storage_))
                 stored*(new stored(std::forward<Callable>(callable)));
             act_ = &act_pointer<stored>;
+            is_plain_ = true;
         }
     }
     completion(completion&& other) noexcept { take(other); }
@@ -80,11 +83,8 @@ private:
     }
     template <class Stored>
     static void act_pointer(verb what, std::byte* from, std::byte* to, operation_result* result) {
+        static_cast<void>(to);  // a pointer is plain: never moved here
         Stored* stored = *std::launder(reinterpret_cast<Stored**>(from));
-        if (what == verb::move) {
-            ::new (static_cast<void*>(to)) Stored*(stored);
-            return;
-        }
         const std::unique_ptr<Stored> owner(stored);
         if (what == verb::call) {
             (*owner)(std::move(*result));
@@ -92,10 +92,16 @@ private:
     }
 
     void take(completion& other) noexcept {
-        if (other.act_ != nullptr) {
-            other.act_(verb::move, other.storage_, storage_, nullptr);
-            act_ = std::exchange(other.act_, nullptr);
+        if (other.act_ == nullptr) {
+            return;
         }
+        is_plain_ = other.is_plain_;
+        if (is_plain_) {
+            std::memcpy(storage_, other.storage_, sizeof storage_);
+        } else {
+            other.act_(verb::move, other.storage_, storage_, nullptr);
+        }
+        act_ = std::exchange(other.act_, nullptr);
     }
     void reset() noexcept {
         if (act_ != nullptr) {
@@ -105,6 +111,7 @@ private:
 
     alignas(std::max_align_t) std::byte storage_[inline_size_max];
     action act_ = nullptr;
+    bool is_plain_ = false;  // its bytes are all there is to move
 };
 
 }  // namespace reprise::engine
