@@ -2,20 +2,13 @@
 
 #include <cstring>
 #include <functional>
-#include <new>
 #include <utility>
 
 #include <reprise/base/assert.hpp>
 
+#include "block.hpp"
+
 namespace reprise::base {
-
-// Header of a block; its bytes follow directly behind it in the same allocation.
-struct block_ref::block {
-    std::atomic<std::size_t> holder_count{1};
-    std::size_t size = 0;
-
-    std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-};
 
 block_ref::block_ref(const block_ref& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) {
@@ -28,10 +21,8 @@ block_ref& block_ref::operator=(const block_ref& other) noexcept {
 }
 
 block_ref block_ref::make(std::size_t size) {
-    void* memory = ::operator new(sizeof(block) + size);
     block_ref made;
-    made.block_ = new (memory) block;
-    made.block_->size = size;
+    made.block_ = block::make(size);
     return made;
 }
 
@@ -48,25 +39,37 @@ bool block_ref::is_unique() const noexcept {
 
 void block_ref::release() noexcept {
     block* const released = std::exchange(block_, nullptr);
-    if (released->holder_count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        released->~block();
-        ::operator delete(released);
+    if (released->holder_count.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+        return;
+    }
+    if (released->home != nullptr) {
+        released->home->take_back(released);
+    } else {
+        block::destroy(released);
     }
 }
 
 slice slice::copy_of(byte_view bytes) {
+    return copy_to(
+        bytes.size() > inline_size_max ? block_ref::make(bytes.size()) : block_ref(), bytes);
+}
+
+slice slice::copy_of(byte_view bytes, block_pool& pool) {
+    return copy_to(bytes.size() > inline_size_max ? pool.make(bytes.size()) : block_ref(), bytes);
+}
+
+slice slice::copy_to(block_ref&& owner, byte_view bytes) noexcept {
     slice result;
     result.size_ = bytes.size();
-    if (bytes.empty()) {
-        return result;
-    }
     std::byte* target = result.inline_.data();
-    if (bytes.size() > inline_size_max) {
-        result.owner_ = block_ref::make(bytes.size());
-        target = result.owner_.bytes().data();
+    if (owner) {
+        target = owner.bytes().data();
         result.data_ = target;
+        result.owner_ = std::move(owner);
     }
-    std::memcpy(target, bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(target, bytes.data(), bytes.size());
+    }
     return result;
 }
 

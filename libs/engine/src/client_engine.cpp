@@ -63,12 +63,12 @@ void client_engine::on_connect_failed(
 }
 
 void client_engine::on_bytes(connection_id connection, base::byte_view bytes, time_point now) {
-    core_->on_bytes(connection, {}, bytes, now);
+    core_->on_bytes(connection, nullptr, bytes, now);
 }
 
 void client_engine::on_bytes(
     connection_id connection, const base::block_ref& owner, base::byte_view bytes, time_point now) {
-    core_->on_bytes(connection, {&owner}, bytes, now);
+    core_->on_bytes(connection, &owner, bytes, now);
 }
 
 void client_engine::on_written(connection_id connection, std::size_t size, time_point now) {

@@ -119,10 +119,10 @@ void engine_core::on_connect_failed(
 }
 
 void engine_core::on_bytes(
-    connection_id id, const frame_source& source, base::byte_view bytes, time_point now) {
+    connection_id id, const base::block_ref* owner, base::byte_view bytes, time_point now) {
     kv_connection* connection = find(id);
     if (connection == nullptr) {
-        http_.on_bytes(id, source.owner, bytes, now);
+        http_.on_bytes(id, owner, bytes, now);
         return;
     }
     if (connection->state == connection_state::closed ||
@@ -145,7 +145,7 @@ void engine_core::on_bytes(
         if (!*next) {
             break;
         }
-        on_frame(*connection, **next, source, now);
+        on_frame(*connection, **next, {owner, &value_pool_}, now);
     }
     if (connection->state != connection_state::closed) {
         request_write(*connection);

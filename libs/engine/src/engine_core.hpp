@@ -57,7 +57,7 @@ public:
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
     void on_bytes(
-        connection_id connection, const frame_source& source, base::byte_view bytes,
+        connection_id connection, const base::block_ref* owner, base::byte_view bytes,
         time_point now);
     void on_written(connection_id connection, std::size_t size, time_point now);
     void on_closed(
@@ -267,7 +267,8 @@ private:
 
     operation_pool operations_;
     std::size_t parked_count_ = 0;
-    wait_list backoff_waiters_;  // waiting for nothing but time
+    wait_list backoff_waiters_;    // waiting for nothing but time
+    base::block_pool value_pool_;  // results of users may outlive it
     std::vector<finished_operation> completed_;
     std::vector<finished_operation> draining_;
     action_list actions_;

@@ -33,10 +33,12 @@ bool is_within(const base::block_ref& owner, base::byte_view part) noexcept {
 }
 
 base::slice keep(base::byte_view bytes, const frame_source& source) {
-    if (source.owner != nullptr && is_within(*source.owner, bytes)) {
-        return base::slice::cut(*source.owner, bytes, share_size_min_bytes);
+    if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
+        is_within(*source.owner, bytes)) {
+        return base::slice::cut(*source.owner, bytes);
     }
-    return base::slice::copy_of(bytes);
+    return source.pool != nullptr ? base::slice::copy_of(bytes, *source.pool)
+                                  : base::slice::copy_of(bytes);
 }
 
 decoded take_value(

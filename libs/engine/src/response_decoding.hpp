@@ -3,6 +3,7 @@
 #include <expected>
 #include <string>
 
+#include <reprise/base/block_pool.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/wire/error_map.hpp>
@@ -13,6 +14,7 @@ namespace reprise::engine {
 // Where the bytes of a frame lie, so that large values can share them.
 struct frame_source {
     const base::block_ref* owner = nullptr;  // null: values are copied
+    base::block_pool* pool = nullptr;        // for copies; null: they are allocated
 };
 
 // Why a success body could not be taken over.

@@ -309,8 +309,7 @@ std::expected<engine::operation_result, refusal> client::call(
     const auto loop = host_->loop;
     const std::scoped_lock lock(loop->driving);
     run_while(
-        *loop,
-        [&] { loop->engine_driver->start_here(where, std::move(request), std::move(done)); },
+        *loop, [&] { loop->engine_driver->start_here(where, std::move(request), std::move(done)); },
         [&] { return !result.is_set(); });
     return result.wait();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -182,8 +183,9 @@ void connection::close() {
 void connection::read() {
     const auto space = blocks_.space();
     const auto buffer = asio::buffer(space.data(), space.size());
-    auto done = guarded(
-        [](connection& at, const error_code& ec, std::size_t size) { at.on_read(ec, size); });
+    auto done = asio::bind_allocator(
+        handler_allocator(read_memory_), guarded([](connection& at, const error_code& ec,
+                                                    std::size_t size) { at.on_read(ec, size); }));
     is_reading_ = true;
     if (tls_) {
         tls_->async_read_some(buffer, std::move(done));
@@ -234,8 +236,9 @@ void connection::flush() {
     write_size_ = bytes.size();
     is_writing_ = true;
     const auto buffer = asio::buffer(bytes.data(), bytes.size());
-    auto done = guarded(
-        [](connection& at, const error_code& ec, std::size_t size) { at.on_write(ec, size); });
+    auto done = asio::bind_allocator(
+        handler_allocator(write_memory_), guarded([](connection& at, const error_code& ec,
+                                                     std::size_t size) { at.on_write(ec, size); }));
     if (tls_) {
         tls_->async_write_some(buffer, std::move(done));
     } else {

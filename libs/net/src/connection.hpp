@@ -14,6 +14,7 @@
 #include <reprise/base/bytes.hpp>
 #include <reprise/engine/driver_action.hpp>
 
+#include "handler_memory.hpp"
 #include "receive_blocks.hpp"
 
 namespace reprise::net {
@@ -87,6 +88,8 @@ private:
     bool is_address_late_ = false;  // the timer ended the attempt
 
     receive_blocks blocks_;
+    handler_memory read_memory_;
+    handler_memory write_memory_;
     std::size_t write_size_ = 0;  // of the outstanding write; its end is at the engine
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;

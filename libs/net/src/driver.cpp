@@ -9,6 +9,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 
@@ -94,10 +96,16 @@ void driver::wake_loop() {
     if (self == nullptr) {
         return;  // the destructor's completions submit to nobody
     }
-    asio::post(executor_, [self = std::move(self)] {
+    auto wake = [self = std::move(self)] {
         self->read_clock();
         self->turn();
-    });
+    };
+    // An executor of unknown type would not ask for our memory.
+    if (const auto* loop = executor_.target<asio::io_context::executor_type>()) {
+        asio::post(*loop, asio::bind_allocator(handler_allocator(wake_memory_), std::move(wake)));
+    } else {
+        asio::post(executor_, std::move(wake));
+    }
 }
 
 refusal driver::start(

@@ -19,6 +19,7 @@
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/net/client.hpp>
 
+#include "handler_memory.hpp"
 #include "name_resolver.hpp"
 #include "submission_queue.hpp"
 
@@ -132,6 +133,7 @@ private:
     bool is_stopping_ = false;
     std::vector<submission> taken_;
     submission_queue queue_;
+    handler_memory wake_memory_;
     std::atomic<std::thread::id> turn_thread_{};
     std::atomic<ticket> ticket_last_{0};
 };

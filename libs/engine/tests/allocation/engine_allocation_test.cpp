@@ -109,7 +109,7 @@ struct canned_scene {
         engine.on_bytes(connection, answer_bytes, driver.now);
         engine.drain_completions();
     }
-    // The opaque is the request's own; a stored document has four bytes of flags and one of value.
+    // The opaque is the request's own; a stored document has four bytes of flags and its value.
     void make_answer(operation_kind kind, base::byte_view request, status told, bool is_stored) {
         answer_bytes.assign(24, std::byte{});
         answer_bytes[0] = std::byte{0x81};
@@ -119,8 +119,8 @@ struct canned_scene {
         std::copy_n(request.begin() + 12, 4, answer_bytes.begin() + 12);
         if (is_stored) {
             answer_bytes[4] = std::byte{4};
-            answer_bytes[11] = std::byte{5};
-            answer_bytes.resize(29);
+            answer_bytes[11] = static_cast<std::byte>(4 + value_size);
+            answer_bytes.resize(28 + value_size);
         }
     }
 
@@ -130,6 +130,7 @@ struct canned_scene {
     keyspace_id keyspace{};
     action_list actions;
     std::vector<std::byte> answer_bytes;
+    std::size_t value_size = 1;
     int completed = 0;
     bool has_history = false;
 };
@@ -157,6 +158,19 @@ TEST(engine_allocation, RH_30_an_operation_that_was_not_retried_allocates_nothin
         ASSERT_EQ(scene.run(operation_kind::upsert, status::success, false), 0U) << index;
     }
     EXPECT_EQ(scene.completed, before + 200);
+}
+
+TEST(engine_allocation, RH_30_a_value_that_does_not_fit_into_the_result_allocates_nothing_either) {
+    canned_scene scene;
+    for (const std::size_t size : {49U, 64U, 200U}) {
+        scene.value_size = size;
+        for (int warming = 0; warming < 4; ++warming) {
+            scene.run(operation_kind::get, status::success, true);
+        }
+        for (int index = 0; index < 10; ++index) {
+            ASSERT_EQ(scene.run(operation_kind::get, status::success, true), 0U) << size;
+        }
+    }
 }
 
 TEST(engine_allocation, RH_30_a_retry_allocates_only_for_the_history_it_hands_out) {

@@ -11,6 +11,8 @@
 
 namespace reprise::base {
 
+class block_pool;
+
 // A counted block of memory that a connection receives into and results point into.
 //
 // Counting is atomic, so the last holder may be on any thread. The content is not protected: the
@@ -46,6 +48,7 @@ public:
     }
 
 private:
+    friend class block_pool;
     struct block;
 
     void release() noexcept;
@@ -90,6 +93,8 @@ public:
 
     // Its own copy of `bytes`: inside when small, otherwise one allocation.
     static slice copy_of(byte_view bytes);
+    // The same with a block of `pool` instead of the allocation.
+    static slice copy_of(byte_view bytes, block_pool& pool);
 
     // `part` must lie within `owner`. Copied when it fits inside, or when it is smaller than
     // `share_size_min_bytes` (copying then costs one allocation, but frees a big block early);
@@ -104,6 +109,8 @@ public:
     bool is_shared() const noexcept { return static_cast<bool>(owner_); }
 
 private:
+    // Into `owner`, or inside if it is empty.
+    static slice copy_to(block_ref&& owner, byte_view bytes) noexcept;
     void take_inline(const slice& other) noexcept {
         if (size_ != 0 && !owner_) {
             inline_ = other.inline_;  // all of it: faster than as much as is used

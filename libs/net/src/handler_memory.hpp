@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <new>
+
+namespace reprise::net {
+
+// Memory for the handler of an operation that is begun over and over: it needs no allocation. A
+// second handler at the same time, or a larger one, gets its own from the heap. Must live until the
+// handler is gone; a handler that keeps it alive is fine, since Asio gives the memory back before
+// it lets go of the handler. Any thread.
+class handler_memory {
+public:
+    static constexpr std::size_t size_max = 320;
+
+    handler_memory() noexcept = default;
+    handler_memory(const handler_memory&) = delete;
+    handler_memory& operator=(const handler_memory&) = delete;
+    ~handler_memory() = default;
+
+    [[nodiscard]] void* allocate(std::size_t size) {
+        if (size <= size_max && !is_used_.exchange(true, std::memory_order_acquire)) {
+            return bytes_;
+        }
+        return ::operator new(size);
+    }
+    void deallocate(void* memory) noexcept {
+        if (memory == bytes_) {
+            is_used_.store(false, std::memory_order_release);
+        } else {
+            ::operator delete(memory);
+        }
+    }
+
+private:
+    std::atomic<bool> is_used_{false};
+    alignas(std::max_align_t) std::byte bytes_[size_max];
+};
+
+// For Asio, which asks a handler for its allocator.
+template <class Value = void>
+class handler_allocator {
+public:
+    using value_type = Value;
+
+    explicit handler_allocator(handler_memory& memory) noexcept : memory_(&memory) {}
+    template <class Other>
+    handler_allocator(const handler_allocator<Other>& other) noexcept : memory_(other.memory_) {}
+
+    [[nodiscard]] Value* allocate(std::size_t count) const {
+        static_assert(alignof(Value) <= alignof(std::max_align_t));
+        return static_cast<Value*>(memory_->allocate(count * sizeof(Value)));
+    }
+    void deallocate(Value* memory, std::size_t /*count*/) const noexcept {
+        memory_->deallocate(memory);
+    }
+    friend bool operator==(const handler_allocator&, const handler_allocator&) = default;
+
+private:
+    template <class Other>
+    friend class handler_allocator;
+
+    handler_memory* memory_;
+};
+
+}  // namespace reprise::net
