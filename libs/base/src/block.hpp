@@ -27,11 +27,10 @@ struct block_pool::home {
 
     // Any thread; nobody holds the block.
     void take_back(block* unused) noexcept;
-    void free_block(block* unused) noexcept;
-    void release() noexcept;
-    // The pool's thread. Sorts those that came back; frees all that are here.
+    // The pool's thread. Sorts those that came back; frees all that are here, and maybe itself.
     void collect() noexcept;
     void close() noexcept;
+    void release(std::size_t count) noexcept;
 
     struct free_list {
         block* first = nullptr;

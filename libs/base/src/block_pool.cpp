@@ -35,7 +35,8 @@ void block_pool::home::take_back(block* unused) noexcept {
     block* first = returned.load(std::memory_order_relaxed);
     do {
         if (first == &closed) {
-            free_block(unused);
+            block::destroy(unused);
+            release(1);
             return;
         }
         unused->next = first;
@@ -43,18 +44,14 @@ void block_pool::home::take_back(block* unused) noexcept {
         first, unused, std::memory_order_release, std::memory_order_relaxed));
 }
 
-void block_pool::home::free_block(block* unused) noexcept {
-    block::destroy(unused);
-    release();
-}
-
-void block_pool::home::release() noexcept {
-    if (holder_count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+void block_pool::home::release(std::size_t count) noexcept {
+    if (holder_count.fetch_sub(count, std::memory_order_acq_rel) == count) {
         delete this;
     }
 }
 
 void block_pool::home::collect() noexcept {
+    std::size_t freed = 0;
     block* each = returned.exchange(nullptr, std::memory_order_acquire);
     while (each != nullptr) {
         block* const next = each->next;
@@ -63,29 +60,33 @@ void block_pool::home::collect() noexcept {
             each->next = std::exchange(list.first, each);
             ++list.count;
         } else {
-            free_block(each);
+            block::destroy(each);
+            ++freed;
         }
         each = next;
     }
+    holder_count.fetch_sub(freed, std::memory_order_relaxed);  // the pool is left
 }
 
 void block_pool::home::close() noexcept {
-    const auto free_all = [this](block* each) {
+    std::size_t freed = 0;
+    const auto free_all = [&freed](block* each) {
         while (each != nullptr) {
-            free_block(std::exchange(each, each->next));
+            block::destroy(std::exchange(each, each->next));
+            ++freed;
         }
     };
     free_all(returned.exchange(&closed, std::memory_order_acq_rel));
     for (const free_list& list : free) {
         free_all(list.first);
     }
+    release(freed + 1);
 }
 
 block_pool::block_pool() : home_(new home) {}
 
 block_pool::~block_pool() {
     home_->close();
-    home_->release();
 }
 
 block_ref block_pool::make(std::size_t size) {

@@ -139,7 +139,7 @@ void engine_core::on_retryable(
             }
         }
 #if defined(REPRISE_MUTANT_VB_07)
-        is_news = true;
+        is_news |= true;
 #endif
         if (!is_news) {
             want_configuration(bucket, now);

@@ -161,8 +161,8 @@ consteval std::array<std::uint8_t, 128> make_kinds() {
     for (std::size_t letter = 0; letter < 0x20; ++letter) {
         kinds[letter] = kind_control;
     }
-    for (char letter = '1'; letter <= '9'; ++letter) {
-        kinds[static_cast<std::size_t>(letter)] = kind_digit;
+    for (std::size_t letter = '1'; letter <= '9'; ++letter) {
+        kinds[letter] = kind_digit;
     }
     kinds['0'] = kind_zero;
     kinds['\n'] = kind_line_feed;

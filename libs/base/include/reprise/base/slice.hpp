@@ -75,13 +75,7 @@ public:
           size_(std::exchange(other.size_, 0)) {
         take_inline(other);
     }
-    slice& operator=(const slice& other) noexcept {
-        owner_ = other.owner_;
-        data_ = other.data_;
-        size_ = other.size_;
-        take_inline(other);
-        return *this;
-    }
+    slice& operator=(const slice& other) noexcept { return *this = slice(other); }
     slice& operator=(slice&& other) noexcept {
         owner_ = std::move(other.owner_);
         data_ = other.data_;

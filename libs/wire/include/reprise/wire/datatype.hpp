@@ -15,6 +15,7 @@ enum class datatype : std::uint8_t {
 };
 
 constexpr datatype operator|(datatype left, datatype right) noexcept {
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): flags add up
     return static_cast<datatype>(
         static_cast<std::uint8_t>(left) | static_cast<std::uint8_t>(right));
 }
