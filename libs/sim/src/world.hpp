@@ -99,6 +99,8 @@ private:
     void heal_disturbances();
     void hide_services(bool is_begin);
     void announce();
+    void announce(std::uint32_t node);
+    [[nodiscard]] wire::cluster_node offered_endpoints(std::uint32_t node) const;
     // service_faults.cpp: the kinds from service_rule on.
     void begin_service_fault(const planned_fault& fault, std::uint32_t index);
     void end_service_fault(const planned_fault& fault, std::uint32_t index);

@@ -235,8 +235,8 @@ void world::begin_rebalance(const planned_fault& fault, std::uint32_t index) {
         random_stream random(fault.detail, 2);
         if (random.percent(50)) {
             for (const sandbox::node_overview& each : cluster.overview()) {
-                if (each.state == sandbox::node_state::failed_over) {
-                    (void)cluster.add_back(each.node);
+                if (each.state == sandbox::node_state::failed_over && cluster.add_back(each.node)) {
+                    announce(each.node.value);  // it may have missed what happened to its ports
                 }
             }
         }
@@ -299,17 +299,30 @@ void world::hide_services(bool is_begin) {
 // Every node tells its ports anew, without those that are hidden.
 void world::announce() {
     for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
-        wire::cluster_node at = make_endpoints(plan, node);
-        for (std::size_t index = 0; index < wire::service_count; ++index) {
-            const auto service = static_cast<wire::service>(index);
-            const bool is_data = service == wire::service::key_value;
-            if (is_data ? are_services_hidden_ : are_calls_hidden_) {
-                at.ports.set(service, wire::transport::plain, 0);
-                at.ports.set(service, wire::transport::tls, 0);
-            }
-        }
-        (void)cluster.set_endpoints(node_id{node}, std::move(at));
+        (void)cluster.set_endpoints(node_id{node}, offered_endpoints(node));
     }
+}
+
+// One node, if it tells something else. Nodes that are failed over cannot be told anything.
+void world::announce(std::uint32_t node) {
+    const wire::cluster_node* const told = cluster.endpoints_of(node_id{node});
+    if (wire::cluster_node offered = offered_endpoints(node);
+        told && told->ports != offered.ports) {
+        (void)cluster.set_endpoints(node_id{node}, std::move(offered));
+    }
+}
+
+wire::cluster_node world::offered_endpoints(std::uint32_t node) const {
+    wire::cluster_node at = make_endpoints(plan, node);
+    for (std::size_t index = 0; index < wire::service_count; ++index) {
+        const auto service = static_cast<wire::service>(index);
+        const bool is_data = service == wire::service::key_value;
+        if (is_data ? are_services_hidden_ : are_calls_hidden_) {
+            at.ports.set(service, wire::transport::plain, 0);
+            at.ports.set(service, wire::transport::tls, 0);
+        }
+    }
+    return at;
 }
 
 void world::heal_disturbances() {

@@ -97,6 +97,14 @@ TEST(seeds, a_timeout_that_a_service_tells_may_come_before_the_deadline) {
     EXPECT_GT(sums.operations, 0U);
 }
 
+// A node was failed over while its ports were hidden and so never heard that they are not: added
+// back, it had no key-value service for ever, and half of the keys no node.
+TEST(seeds, a_node_that_comes_back_offers_what_the_others_offer) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(957374, "swarm", sums);
+    EXPECT_GT(sums.succeeded, 0U);
+}
+
 TEST(seeds, everything_holds_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
     // Not for want of trying.
