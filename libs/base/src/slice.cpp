@@ -1,7 +1,6 @@
 #include <reprise/base/slice.hpp>
 
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include <reprise/base/assert.hpp>
@@ -73,15 +72,11 @@ slice slice::copy_to(block_ref&& owner, byte_view bytes) noexcept {
     return result;
 }
 
-slice slice::cut(const block_ref& owner, byte_view part, std::size_t share_size_min_bytes) {
-    if (part.size() <= inline_size_max || part.size() < share_size_min_bytes) {
+slice slice::cut(const block_ref& owner, byte_view part) {
+    if (part.size() <= inline_size_max) {
         return copy_of(part);
     }
-    const mutable_byte_view whole = owner.bytes();
-    // std::less orders pointers of different objects too.
-    const std::less<const std::byte*> before;
-    REPRISE_ASSERT(!before(part.data(), whole.data()));
-    REPRISE_ASSERT(!before(whole.data() + whole.size(), part.data() + part.size()));
+    REPRISE_ASSERT(lies_within(part, owner.bytes()));
     slice result;
     result.owner_ = owner;
     result.data_ = part.data();

@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -24,6 +25,21 @@ std::vector<std::byte> bytes_of(std::initializer_list<unsigned> numbers) {
         bytes.push_back(static_cast<std::byte>(number));
     }
     return bytes;
+}
+
+TEST(bytes, a_piece_lies_within_its_whole_and_nothing_else_does) {
+    const std::string text = "0123456789";
+    const std::string other = text;
+    using reprise::base::as_bytes;
+    using reprise::base::lies_within;
+    const reprise::base::byte_view whole = as_bytes(text).subspan(2, 5);
+    EXPECT_TRUE(lies_within(whole, whole));
+    EXPECT_TRUE(lies_within(whole.subspan(1, 2), whole));
+    EXPECT_TRUE(lies_within(whole.last(0), whole));
+    EXPECT_FALSE(lies_within(as_bytes(text).subspan(1, 3), whole)) << "begins before it";
+    EXPECT_FALSE(lies_within(as_bytes(text).subspan(5, 3), whole)) << "ends behind it";
+    EXPECT_FALSE(lies_within(as_bytes(text), whole));
+    EXPECT_FALSE(lies_within(as_bytes(other).subspan(2, 5), whole)) << "the same bytes elsewhere";
 }
 
 TEST(bytes, text_and_bytes_show_the_same_memory) {

@@ -58,14 +58,6 @@ TEST(slice, large_part_shares_the_block_without_copying) {
     EXPECT_TRUE(block.is_unique());
 }
 
-TEST(slice, part_below_the_sharing_size_gets_its_own_memory) {
-    const block_ref block = block_filled_with(std::string(1000, 'x'));
-    const slice part = slice::cut(block, block.bytes().first(100), 200);
-    EXPECT_TRUE(block.is_unique());
-    EXPECT_EQ(part.text(), std::string(100, 'x'));
-    EXPECT_NE(part.view().data(), block.bytes().data());
-}
-
 TEST(slice, keeps_the_bytes_after_everybody_else_let_go) {
     slice kept;
     {

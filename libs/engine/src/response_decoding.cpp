@@ -25,16 +25,11 @@ std::unexpected<decoding_error> unreadable(wire::wire_errc error) {
     return unreadable(std::string(wire::to_string(error)));
 }
 
-// A frame that crossed chunks lies in the reader's buffer, not in the block.
-bool is_within(const base::block_ref& owner, base::byte_view part) noexcept {
-    const auto whole = owner.bytes();
-    return !part.empty() && part.data() >= whole.data() &&
-           part.data() + part.size() <= whole.data() + whole.size();
-}
-
+// Large values stay where they are, unless their frame crossed chunks and lies in the reader's
+// buffer, not in the block.
 base::slice keep(base::byte_view bytes, const frame_source& source) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
-        is_within(*source.owner, bytes)) {
+        base::lies_within(bytes, source.owner->bytes())) {
         return base::slice::cut(*source.owner, bytes);
     }
     return source.pool != nullptr ? base::slice::copy_of(bytes, *source.pool)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 namespace reprise::engine {
@@ -11,12 +10,6 @@ namespace {
 
 // Own blocks grow from what is needed first to this.
 constexpr std::size_t own_block_size_max = std::size_t{256} * 1024;
-
-bool lies_in(std::string_view part, std::string_view whole) noexcept {
-    const std::less_equal<> is_upto;
-    return is_upto(whole.data(), part.data()) &&
-           is_upto(part.data() + part.size(), whole.data() + whole.size());
-}
 
 // From the first to the last of rows that lie side by side.
 std::string_view range_of(std::span<const std::string_view> rows) noexcept {
@@ -29,14 +22,15 @@ std::string_view range_of(std::span<const std::string_view> rows) noexcept {
 void row_batch::append(
     std::span<const std::string_view> rows, std::string_view piece, const base::block_ref* owner) {
     // The first one may have begun in an earlier piece.
-    while (!rows.empty() && !lies_in(rows.front(), piece)) {
+    while (!rows.empty() &&
+           !base::lies_within(base::as_bytes(rows.front()), base::as_bytes(piece))) {
         append_copies(rows.first(1));
         rows = rows.subspan(1);
     }
     if (rows.empty()) {
         return;
     }
-    if (owner != nullptr && lies_in(piece, base::as_text(owner->bytes()))) {
+    if (owner != nullptr && base::lies_within(base::as_bytes(piece), owner->bytes())) {
         append_shared(rows, *owner);
     } else {
         append_copies(rows);

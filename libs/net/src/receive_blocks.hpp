@@ -14,7 +14,7 @@ namespace reprise::net {
 //
 // A block that nobody else holds is used again from its start. While large reads are wanted (rows
 // stream), blocks grow as long as reads fill them, and those that come back are kept for reuse:
-// memory that is still in the processor's cache, and no more of it than the readers hold anyway.
+// memory that is still in the cache of the processor.
 class receive_blocks {
 public:
     // Blocks of the size that is used without large reads.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -23,6 +24,13 @@ inline std::string_view as_text(byte_view bytes) noexcept {
 // Byte-wise equality; two empty views are equal wherever they point.
 inline bool equal(byte_view left, byte_view right) noexcept {
     return as_text(left) == as_text(right);
+}
+
+// Whether `part` is a piece of the memory of `whole`, whatever objects they belong to.
+inline bool lies_within(byte_view part, byte_view whole) noexcept {
+    const std::less_equal<const std::byte*> is_upto;  // orders pointers of different objects, too
+    return is_upto(whole.data(), part.data()) &&
+           is_upto(part.data() + part.size(), whole.data() + whole.size());
 }
 
 }  // namespace reprise::base

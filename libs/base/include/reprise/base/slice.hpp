@@ -90,10 +90,9 @@ public:
     // The same with a block of `pool` instead of the allocation.
     static slice copy_of(byte_view bytes, block_pool& pool);
 
-    // `part` must lie within `owner`. Copied when it fits inside, or when it is smaller than
-    // `share_size_min_bytes` (copying then costs one allocation, but frees a big block early);
-    // otherwise shares the block without copying.
-    static slice cut(const block_ref& owner, byte_view part, std::size_t share_size_min_bytes = 0);
+    // `part` must lie within `owner`. Copied when it fits inside; otherwise shares the block, and
+    // keeps it alive.
+    static slice cut(const block_ref& owner, byte_view part);
 
     byte_view view() const noexcept { return {owner_ ? data_ : inline_.data(), size_}; }
     std::string_view text() const noexcept { return as_text(view()); }
