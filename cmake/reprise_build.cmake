@@ -32,6 +32,8 @@ function(reprise_compile_options target)
     # GCC 12 reports false positives through inlined std::string and std::variant.
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-maybe-uninitialized
                                              -Wno-stringop-overflow -Wno-array-bounds)
+    # In a unity build it takes every source for a header and warns about private classes there.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
