@@ -97,6 +97,9 @@ struct bucket_state : engine_timer {
     std::vector<std::unique_ptr<node_link>> links;
     // By node index of the configuration, kv_connections_per_node entries each; null: no address.
     std::vector<node_link*> routes;
+    // When it was installed, and whether that was long after the one before.
+    std::optional<time_point> configured_last;
+    bool is_configured_slowly = true;
     wait_list not_my_vbucket_waiters;  // woken by a new configuration
     wait_list topology_waiters;        // no configuration, or no owner in it: likewise
     std::vector<std::unique_ptr<collection_entry>> collections;

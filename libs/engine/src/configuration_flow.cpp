@@ -41,6 +41,9 @@ bool engine_core::apply_configuration(
 void engine_core::install(
     bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now) {
     bucket.configuration = std::move(configuration);
+    bucket.is_configured_slowly =
+        !bucket.configured_last || now - *bucket.configured_last >= revision_pause;
+    bucket.configured_last = now;
     ++counters_.configurations_applied;
     bucket.manifest_uid_max =
         std::max(bucket.manifest_uid_max, bucket.configuration->collections_manifest_uid());
@@ -53,7 +56,7 @@ void engine_core::install(
     sync_links(bucket, now);
 #if !defined(REPRISE_MUTANT_VB_06)
     if (!planted(bug::wake_up_lost_on_map)) {
-        wake(bucket.not_my_vbucket_waiters, now);
+        wake_for_revision(bucket, now);
     }
 #endif
     wake(bucket.topology_waiters, now, waiting_count);

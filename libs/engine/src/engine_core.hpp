@@ -123,6 +123,8 @@ private:
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
     void wake(wait_list& list, time_point now, std::size_t count_max = SIZE_MAX);
+    void wake_for_revision(bucket_state& bucket, time_point now);
+    static bool may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept;
     void wake_silent(wait_list& list, time_point now);
     void on_operation_due(operation_slot& slot, time_point now);
     wait_list& list_for(operation_slot& slot);

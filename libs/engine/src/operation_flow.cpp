@@ -394,6 +394,36 @@ void engine_core::wake(wait_list& list, time_point now, std::size_t count_max) {
     }
 }
 
+// Whether a new revision may cut the operation's wait short, and counts that. Where revisions come
+// at a human pace it always may.
+bool engine_core::may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept {
+    if (bucket.is_configured_slowly) {
+        return true;
+    }
+    if (slot.hurry_count == hurry_count_max) {
+        return false;
+    }
+    ++slot.hurry_count;
+    return true;
+}
+
+// Everybody who waits after not-my-vbucket goes by the new revision: now, or soon if revisions
+// follow each other so closely that "now" would be a loop.
+void engine_core::wake_for_revision(bucket_state& bucket, time_point now) {
+    wait_list& list = bucket.not_my_vbucket_waiters;
+    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
+        operation_slot& slot = *list.front();
+        if (may_hurry(slot, bucket)) {
+            leave_place(slot);
+            dispatch(slot, true, now);
+        } else {
+            list.erase(slot);
+            list.push_back(slot);
+            wheel_.arm(slot, std::min(slot.due(), add_saturated(now, hurry_distance)));
+        }
+    }
+}
+
 // What was waited for did not come: those who only waited learn it; those in a backoff are told
 // when it ends.
 void engine_core::wake_silent(wait_list& list, time_point now) {

@@ -46,6 +46,7 @@ void operation_pool::release(operation_slot& slot) {
     slot.history = {};
     slot.vbucket = {};
     slot.route = {};
+    slot.hurry_count = 0;
     slot.endpoint = -1;
     slot.connection = nullptr;
     slot.sent = {};

@@ -59,6 +59,7 @@ struct operation_slot : engine_timer, list_hook<operation_slot> {
     // Where it goes and went.
     std::int32_t endpoint = -1;  // number of the endpoint chosen last; negative: none
     wire::vbucket_id vbucket{};
+    std::uint8_t hurry_count = 0;  // times a new revision cut a wait short; see route.hpp
     route_state route;
     kv_connection* connection = nullptr;  // while ready or on the wire
     sent_request sent;                    // the last one that may have left the process

@@ -1,5 +1,6 @@
 #include "orchestrator.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -122,8 +123,8 @@ std::optional<verdict> orchestrator::decide(
             delay = *not_my_vbucket_delay_;
         }
 #endif
-        return schedule(
-            failed.is_at_once ? duration::zero() : delay, failed.stage, subject, parked_count, now);
+        delay = std::min(delay, failed.delay_max.value_or(delay));
+        return schedule(delay, failed.stage, subject, parked_count, now);
     }
     request_strategy* strategy = subject.strategy != nullptr ? subject.strategy : strategy_.get();
     retry_sink sink(channel_, subject.ticket);

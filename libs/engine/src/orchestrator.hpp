@@ -27,8 +27,8 @@ struct failed_attempt {
 // The same with what only the question needs.
 struct retry_case : failed_attempt {
     std::optional<server_retry_rule> server_rule{};
-    // Another node is known for certain to be the right one: no wait (not-my-vbucket only).
-    bool is_at_once = false;
+    // Not-my-vbucket only: a wait longer than this is cut to it. Zero: another node is known.
+    std::optional<duration> delay_max{};
     // The server asked for at least this wait (Retry-After); zero: it did not.
     duration delay_floor{};
 };

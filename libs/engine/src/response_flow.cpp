@@ -147,10 +147,15 @@ void engine_core::on_retryable(
         const std::size_t replica =
             slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
         // A NOOP is not routed; who answers it so lies, and must not make us hurry.
-        const bool was_routed = bucket.configuration && slot.route.node;
-        failed.is_at_once = was_routed && on_not_my_vbucket(
-                                              *bucket.configuration, slot.vbucket.value, replica,
-                                              slot.route) == route_step::at_once;
+        if (bucket.configuration && slot.route.node) {
+            const route_step step =
+                on_not_my_vbucket(*bucket.configuration, slot.vbucket.value, replica, slot.route);
+            if (step == route_step::at_once) {
+                failed.delay_max = duration::zero();
+            } else if (step == route_step::newer_map) {
+                failed.delay_max = may_hurry(slot, bucket) ? duration::zero() : hurry_distance;
+            }
+        }
     } else if (outcome.reason == retry_reason::kv_collection_outdated) {
         collection_entry* entry = keyspaces_[slot.request.keyspace.value].entry;
         if (const auto said = wire::error_context_of(frame); said.manifest_uid) {

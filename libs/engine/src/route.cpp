@@ -52,7 +52,7 @@ route_step on_not_my_vbucket(
     const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
     route_state& state) noexcept {
     if (configuration.revision() > state.revision) {
-        return route_step::at_once;  // choose_node goes to the new current map
+        return route_step::newer_map;  // choose_node goes to the new current map
     }
     if (replica == 0 && state.map == route_map::current &&
         usable_forward(configuration, vbucket, state.node)) {

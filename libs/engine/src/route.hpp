@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include <reprise/retry/time.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 
 // Which node an operation goes to, and what a not-my-vbucket answer changes about it: the ten steps
@@ -32,9 +33,19 @@ struct route_state {
 
 // What to do after not-my-vbucket.
 enum class route_step : std::uint8_t {
-    at_once,  // another node is known: send now
-    wait,     // nothing new: wait, or until a new configuration comes
+    at_once,    // the forward map names another node: send now
+    newer_map,  // a newer configuration has come: go by it, now unless that happens too often
+    wait,       // nothing new: wait, or until a new configuration comes
 };
+
+// New revisions make an operation hurry: it is sent before its wait is over. A server that answers
+// each attempt with a newer revision must not turn that into a loop. So an operation hurries only
+// this often ...
+inline constexpr std::uint8_t hurry_count_max = 3;
+// ... and after that it waits this long once a new revision has come, or less by its backoff ...
+inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
+// ... unless there was no new revision for so long.
+inline constexpr duration revision_pause = std::chrono::milliseconds{500};
 
 // `configuration` is the newest one, with what the answer itself carried already applied.
 [[nodiscard]] route_step on_not_my_vbucket(

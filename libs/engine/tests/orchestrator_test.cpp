@@ -238,6 +238,16 @@ TEST(orchestrator, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket
     EXPECT_EQ(with.decide().delay, 1ms);
 }
 
+TEST(orchestrator, VB_02_VB_06_a_known_way_cuts_the_wait_and_never_prolongs_it) {
+    bench with(retry_reason::kv_not_my_vbucket, true);
+    with.failed.delay_max = 0ms;
+    EXPECT_EQ(with.decide().delay, 0ms);
+    with.failed.delay_max = 100ms;
+    EXPECT_EQ(with.decide().delay, 1ms);
+    with.subject.attempts = 5;
+    EXPECT_EQ(with.decide().delay, 100ms);
+}
+
 TEST(orchestrator, an_outer_allowance_is_taken_and_its_end_refuses) {
     bench with(retry_reason::kv_locked, true);
     retry_allowance allowance(1);

@@ -61,7 +61,7 @@ TEST(route, VB_07_a_newer_configuration_in_the_answer_is_tried_at_once) {
     route_state state;
     static_cast<void>(choose_node(known, 0, 0, state));
     const auto newer = configuration(6, 3, -2);
-    EXPECT_EQ(on_not_my_vbucket(newer, 0, 0, state), route_step::at_once);
+    EXPECT_EQ(on_not_my_vbucket(newer, 0, 0, state), route_step::newer_map);
     EXPECT_EQ(choose_node(newer, 0, 0, state), 3);
 }
 

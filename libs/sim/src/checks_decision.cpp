@@ -270,9 +270,15 @@ void inspection::check_always(
     if (decision.reason == retry_reason::kv_not_my_vbucket) {
         planned = world_.plan.clients[record.plan.client].not_my_vbucket_delay.value_or(planned);
         const std::optional<bool> at_once = is_at_once(record);
-        if (at_once.value_or(decision.delay == duration::zero())) {
+        // Newer maps that follow each other closely are paced after a few.
+        const bool is_paced = record.hurries >= hurry_count_free &&
+                              decision.delay == std::min({planned, hurry_distance, left});
+        if (is_paced) {
+            planned = decision.delay;
+        } else if (at_once.value_or(decision.delay == duration::zero())) {
             planned = duration::zero();
         }
+        record.hurries += planned == duration::zero() ? 1U : 0U;
     }
     if (decision.delay != std::min(planned, left)) {
         report(

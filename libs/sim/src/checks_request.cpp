@@ -117,7 +117,7 @@ void inspection::check_repetition(const operation_record& record) {
 }
 
 // A retry waits as long as planned. Only what ends its cause may bring it back earlier.
-void inspection::check_not_early(const operation_record& record) {
+void inspection::check_not_early(operation_record& record) {
     if (!record.is_backing_off || world_.now >= record.due || record.decisions.empty()) {
         return;
     }
@@ -131,6 +131,7 @@ void inspection::check_not_early(const operation_record& record) {
     switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;
+            ++record.hurries;
             break;
         case retry_reason::circuit_breaker_open:
             has_ended = true;  // canaries are the client's own affair

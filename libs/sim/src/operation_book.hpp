@@ -103,6 +103,8 @@ struct operation_record {
     // Where it went last: by which map, if there can be only one, and by which half of it.
     std::optional<wire::configuration_revision> revision{};
     bool went_forward = false;
+    // How often a newer map brought it back before its time.
+    std::uint32_t hurries = 0;
     // The client's map when it was started, or when a retry was decided last.
     std::optional<wire::configuration_revision> revision_decided{};
 
