@@ -23,6 +23,16 @@ std::string refusal_text(std::string_view what, const wire::frame_view& frame) {
     return text;
 }
 
+// Inside verified TLS the server is proved already, and users of external directories have nothing
+// but PLAIN.
+wire::plain_use plain_use_of(const bootstrap_options& options) noexcept {
+    if (options.is_over_tls && options.is_tls_verified) {
+        return wire::plain_use::preferred;
+    }
+    return options.allow_plain_without_tls ? wire::plain_use::last_resort
+                                           : wire::plain_use::refused;
+}
+
 }  // namespace
 
 std::optional<std::string> inflated_text(const wire::frame_view& frame) {
@@ -46,12 +56,26 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
             return "corrupt error map";
         case bootstrap_failure::mechanism_unavailable:
             return "no usable SASL mechanism";
+        case bootstrap_failure::only_plain_offered:
+            return "only PLAIN offered";
+        case bootstrap_failure::token_unprotected:
+            return "token not protected";
         case bootstrap_failure::credentials_refused:
             return "credentials refused";
+        case bootstrap_failure::proof_refused:
+            return "proof refused";
+        case bootstrap_failure::signature_wrong:
+            return "wrong server signature";
+        case bootstrap_failure::signature_missing:
+            return "no server signature";
+        case bootstrap_failure::nonce_mismatch:
+            return "nonce mismatch";
+        case bootstrap_failure::iterations_too_few:
+            return "too few rounds";
+        case bootstrap_failure::iterations_too_many:
+            return "too many rounds";
         case bootstrap_failure::sasl_failed:
             return "SASL failed";
-        case bootstrap_failure::server_not_trusted:
-            return "server not trusted";
         case bootstrap_failure::bucket_no_access:
             return "no access to the bucket";
         case bootstrap_failure::bucket_not_found:
@@ -64,6 +88,16 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
             return "malformed answer";
     }
     return "unknown";
+}
+
+bool is_login_refusal(bootstrap_failure failure) noexcept {
+    return failure == bootstrap_failure::credentials_refused ||
+           failure == bootstrap_failure::proof_refused || is_server_unproved(failure);
+}
+
+bool is_server_unproved(bootstrap_failure failure) noexcept {
+    return failure == bootstrap_failure::signature_wrong ||
+           failure == bootstrap_failure::signature_missing;
 }
 
 bootstrap_fsm::bootstrap_fsm(bootstrap_options options) : options_(std::move(options)) {}
@@ -193,12 +227,28 @@ void bootstrap_fsm::begin_sasl(std::vector<std::byte>& out) {
         wire::empty_request{wire::opcode::sasl_list_mechanisms}, out);
 }
 
+// Whether PLAIN and tokens, which whoever answers can read, may be sent.
+bool bootstrap_fsm::may_send_secrets() const noexcept {
+    return (options_.is_over_tls && options_.is_tls_verified) || options_.allow_plain_without_tls;
+}
+
+void bootstrap_fsm::fail_plain() {
+    fail(
+        bootstrap_failure::only_plain_offered,
+        options_.is_over_tls
+            ? "the server offers only PLAIN, which would show the password to a server whose "
+              "certificate is not verified: verify it or set allow_plain_without_tls"
+            : "the server offers only PLAIN, which would send the password in clear text: use "
+              "couchbases:// or set allow_plain_without_tls");
+}
+
 void bootstrap_fsm::on_sasl_list(const wire::frame_view& frame, std::vector<std::byte>& out) {
-    const bool may_send_password = options_.is_over_tls || options_.allow_plain_without_tls;
     const bool is_bearer = !options_.identity.bearer_token.empty();
-    if (is_bearer && !may_send_password) {
+    if (is_bearer && !may_send_secrets()) {
         return fail(
-            bootstrap_failure::mechanism_unavailable, "a bearer token is sent over TLS only");
+            bootstrap_failure::token_unprotected,
+            "a bearer token is sent over verified TLS only: use couchbases:// or set "
+            "allow_plain_without_tls");
     }
     is_list_known_ = frame.status() == wire::status::success;
     if (!is_list_known_) {
@@ -215,13 +265,16 @@ void bootstrap_fsm::on_sasl_list(const wire::frame_view& frame, std::vector<std:
         if (std::ranges::find(offered, wire::sasl_mechanism::oauthbearer) != offered.end()) {
             candidates_ = {wire::sasl_mechanism::oauthbearer};
         }
-    } else if (const auto best = wire::choose_mechanism(offered, may_send_password)) {
+    } else if (const auto best = wire::choose_mechanism(offered, plain_use_of(options_))) {
         candidates_ = {*best};
+    } else if (std::ranges::find(offered, wire::sasl_mechanism::plain) != offered.end()) {
+        return fail_plain();
     }
     if (candidates_.empty()) {
         return fail(
             bootstrap_failure::mechanism_unavailable,
-            "the server offers \"" + wire::to_mechanism_list(offered) + "\"");
+            "the server offers no usable SASL mechanism, only \"" +
+                wire::to_mechanism_list(offered) + "\"");
     }
     send_auth(out);
 }
@@ -233,10 +286,10 @@ void bootstrap_fsm::send_auth(std::vector<std::byte>& out) {
         mechanism,
         wire::sasl_credentials{
             options_.identity.username, options_.identity.password, options_.identity.bearer_token},
-        options_.nonce, options_.cache);
+        options_.nonce, options_.cache, options_.scram);
     const auto first = sasl_->start();
     if (!first) {
-        return fail(bootstrap_failure::sasl_failed, wire::to_string(first.error()));
+        return fail_login(first.error());
     }
     wire::sasl_request request;
     request.op = wire::opcode::sasl_auth;
@@ -246,18 +299,33 @@ void bootstrap_fsm::send_auth(std::vector<std::byte>& out) {
 }
 
 void bootstrap_fsm::on_sasl(const wire::frame_view& frame, std::vector<std::byte>& out) {
+    const std::string_view said = base::as_text(frame.value());
+    const bool is_about_login = frame.status() == wire::status::success ||
+                                frame.status() == wire::status::auth_continue ||
+                                frame.status() == wire::status::auth_error;
+    if (is_about_login && wire::is_scram(sasl_->mechanism())) {
+        if (const auto refusal = wire::scram_refusal(said)) {
+            return fail(
+                bootstrap_failure::proof_refused, "the server refused the login: e=" + *refusal);
+        }
+    }
     if (frame.status() == wire::status::success) {
-        if (const auto trusted = sasl_->on_success(base::as_text(frame.value())); !trusted) {
-            return fail(bootstrap_failure::server_not_trusted, wire::to_string(trusted.error()));
+        if (const auto proved = sasl_->on_success(said); !proved) {
+            // Whatever is wrong with its last message: it says that we are in, and proves nothing.
+            const bool is_wrong = proved.error().code == wire::sasl_errc::signature_mismatch;
+            return fail_login(
+                {is_wrong ? wire::sasl_errc::signature_mismatch
+                          : wire::sasl_errc::signature_missing,
+                 {}});
         }
         is_authenticated_ = true;
         sasl_.reset();
         return after_sasl(out);
     }
     if (frame.status() == wire::status::auth_continue) {
-        const auto answer = sasl_->on_challenge(base::as_text(frame.value()));
+        const auto answer = sasl_->on_challenge(said);
         if (!answer) {
-            return fail(bootstrap_failure::sasl_failed, wire::to_string(answer.error()));
+            return fail_login(answer.error());
         }
         wire::sasl_request request;
         request.op = wire::opcode::sasl_step;
@@ -266,6 +334,30 @@ void bootstrap_fsm::on_sasl(const wire::frame_view& frame, std::vector<std::byte
         return send(state::sasl_step, wire::opcode::sasl_step, request, out);
     }
     on_sasl_refused(frame, out);
+}
+
+// The cause of a login that our side gave up.
+void bootstrap_fsm::fail_login(const wire::sasl_error& error) {
+    switch (error.code) {
+        case wire::sasl_errc::signature_mismatch:
+            return fail(
+                bootstrap_failure::signature_wrong,
+                "server signature is wrong: this server does not know the password");
+        case wire::sasl_errc::signature_missing:
+            return fail(
+                bootstrap_failure::signature_missing,
+                "server sent no signature: it did not prove that it knows the password");
+        case wire::sasl_errc::nonce_mismatch:
+            return fail(bootstrap_failure::nonce_mismatch, "server nonce does not extend ours");
+        case wire::sasl_errc::iterations_too_few:
+            return fail(bootstrap_failure::iterations_too_few, wire::to_string(error));
+        case wire::sasl_errc::iterations_too_many:
+            return fail(
+                bootstrap_failure::iterations_too_many,
+                wire::to_string(error) + "; scram_iterations_max allows more");
+        default:
+            return fail(bootstrap_failure::sasl_failed, wire::to_string(error));
+    }
 }
 
 void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<std::byte>& out) {

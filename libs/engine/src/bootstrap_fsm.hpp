@@ -21,10 +21,17 @@ enum class bootstrap_failure : std::uint8_t {
     none,
     hello_refused,
     error_map_corrupt,      // make it again without XERROR
-    mechanism_unavailable,  // nothing offered that we may use; says nothing about the credentials
+    mechanism_unavailable,  // nothing offered that we know; says nothing about the credentials
+    only_plain_offered,     // nothing but PLAIN, which may not be used here
+    token_unprotected,      // a bearer token, and no verified TLS to send it through
     credentials_refused,    // 0x20 to a mechanism the server had offered
+    proof_refused,          // SCRAM's own refusal: e=invalid-proof, e=unknown-user, ...
+    signature_wrong,        // the server does not know the password
+    signature_missing,      // the server did not prove that it knows the password
+    nonce_mismatch,         // the server's nonce does not extend ours: an old answer, or a forgery
+    iterations_too_few,     // fewer rounds of key stretching than RFC 7677 allows
+    iterations_too_many,    // more than the options allow
     sasl_failed,            // any other trouble at SASL
-    server_not_trusted,     // the server could not prove that it knows the password
     bucket_no_access,       // select bucket: 0x24
     bucket_not_found,       // select bucket: 0x01
     select_failed,          // select bucket: anything else
@@ -33,6 +40,10 @@ enum class bootstrap_failure : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(bootstrap_failure failure) noexcept;
+// The login itself was refused, by one side or the other: the node's authentication state.
+[[nodiscard]] bool is_login_refusal(bootstrap_failure failure) noexcept;
+// The server took our proof and gave none of its own.
+[[nodiscard]] bool is_server_unproved(bootstrap_failure failure) noexcept;
 
 struct bootstrap_options {
     std::string agent_key{};             // as wire::make_agent_key builds it
@@ -42,7 +53,9 @@ struct bootstrap_options {
     std::string bucket{};  // empty: none is selected
     std::string nonce{};   // fresh for each connection
     bool is_over_tls = false;
+    bool is_tls_verified = false;  // meaningful over TLS
     bool allow_plain_without_tls = false;
+    wire::scram_client_options scram{};
     wire::salted_password_cache* cache = nullptr;
 };
 
@@ -78,12 +91,14 @@ public:
     [[nodiscard]] bool is_done() const noexcept { return state_ == state::done; }
     [[nodiscard]] bool has_failed() const noexcept { return state_ == state::failed; }
     [[nodiscard]] bootstrap_failure failure() const noexcept { return failure_; }
-    // What was wrong, for people; also the warnings of a bootstrap that went on.
+    // The whole cause in one sentence, for people; also the warnings of a bootstrap that went on.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     [[nodiscard]] wire::hello_feature_set granted() const noexcept { return granted_; }
+    // Both sides are proved as far as the options demand it. Nothing that the server says before
+    // may change anything but this connection.
     [[nodiscard]] bool is_authenticated() const noexcept { return is_authenticated_; }
     [[nodiscard]] bool is_bucket_selected() const noexcept { return is_bucket_selected_; }
-    // Null if the server gave none.
+    // Null if the server gave none. Given before the login: see is_authenticated.
     [[nodiscard]] const std::shared_ptr<const wire::error_map>& error_map() const noexcept {
         return error_map_;
     }
@@ -101,6 +116,9 @@ private:
     void on_error_map(const wire::frame_view& frame, std::vector<std::byte>& out);
     void after_hello(std::vector<std::byte>& out);
     void begin_sasl(std::vector<std::byte>& out);
+    [[nodiscard]] bool may_send_secrets() const noexcept;
+    void fail_plain();
+    void fail_login(const wire::sasl_error& error);
     void on_sasl_list(const wire::frame_view& frame, std::vector<std::byte>& out);
     void send_auth(std::vector<std::byte>& out);
     void on_sasl(const wire::frame_view& frame, std::vector<std::byte>& out);

@@ -37,6 +37,8 @@ struct endpoint_record : engine_timer {
     // Terminal states; meaningful while link_count is not 0.
     bool is_auth_refused = false;
     bool is_tls_failed = false;
+    // Set after a server did not prove that it knows the password: nobody logs in there before.
+    std::optional<time_point> next_login;
     // The node's error map, while any connection to it lives.
     std::shared_ptr<const wire::error_map> error_map;
     std::size_t error_map_shares = 0;

@@ -66,7 +66,9 @@ bootstrap_options engine_core::bootstrap_options_for(const node_link& link, conn
     const std::array<std::uint64_t, 2> fresh{random_.next(), random_.next()};
     options.nonce = wire::encode_nonce(std::as_bytes(std::span(fresh)));
     options.is_over_tls = options_.transport == wire::transport::tls;
+    options.is_tls_verified = options_.is_tls_verified;
     options.allow_plain_without_tls = options_.allow_plain_without_tls;
+    options.scram.iterations_max = options_.scram_iterations_max;
     options.cache = &password_cache_;
     return options;
 }
@@ -168,13 +170,8 @@ void engine_core::on_frame(
 
 void engine_core::on_bootstrap_step(kv_connection& connection, time_point now) {
     bootstrap_fsm& bootstrap = *connection.bootstrap;
-    if (bootstrap.error_map()) {
-        take_error_map(*connection.link->endpoint, bootstrap.error_map());
-    }
-    if (bootstrap.is_authenticated() && connection.link->endpoint->is_auth_refused &&
-        !planted(bug::terminal_state_not_cleared)) {
-        connection.link->endpoint->is_auth_refused = false;
-        refresh_terminal_states();
+    if (bootstrap.is_authenticated()) {
+        on_authenticated(connection, now);
     }
     if (bootstrap.is_bucket_selected()) {
         clear_bucket_state(*connection.link->bucket);
@@ -197,13 +194,14 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
     bucket_state* affected = nullptr;
     // What replaced credentials were refused says nothing about the new ones.
     link.has_old_identity = connection.identity_number != identity_number_;
+    endpoint_record& endpoint = *link.endpoint;
+    if (is_login_refusal(failure) && !link.has_old_identity) {
+        endpoint.is_auth_refused = true;
+        is_terminal = true;
+    }
     switch (link.has_old_identity ? bootstrap_failure::none : failure) {
         case bootstrap_failure::error_map_corrupt:
             link.skip_error_map = true;  // once: on_connected forgets it
-            break;
-        case bootstrap_failure::credentials_refused:
-            link.endpoint->is_auth_refused = true;
-            is_terminal = true;
             break;
         case bootstrap_failure::bucket_no_access:
             link.bucket->is_access_denied = true;
@@ -222,6 +220,9 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
     }
     refresh_terminal_states();
     fail_connection(connection, to_string(failure), now);
+    if (is_server_unproved(failure)) {
+        pace_logins(endpoint, now);
+    }
     if (is_terminal) {
         on_terminal_state(affected, now);
     }

@@ -168,6 +168,11 @@ private:
     void on_connection_due(kv_connection& connection, time_point now);
     void probe(kv_connection& connection, time_point now);
 
+    // login_flow.cpp: what a login that succeeded or failed means for its node.
+    void on_authenticated(kv_connection& connection, time_point now);
+    void pace_logins(endpoint_record& endpoint, time_point now);
+    bool may_log_in(node_link& link, time_point now);
+
     // response_flow.cpp: what answers mean for operations.
     void on_response(
         kv_connection& connection, const wire::frame_view& frame, const frame_source& source,

@@ -28,6 +28,8 @@ constexpr std::size_t pipeline_credit_max = 65536;
 constexpr std::size_t queue_count_max = std::size_t{1} << 30;
 constexpr std::size_t write_size_limit = std::size_t{1} << 30;
 constexpr std::size_t agent_size_limit = 200;
+constexpr std::uint32_t iterations_min = wire::scram_iterations_min;
+constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
 
 [[nodiscard]] std::optional<settings_error> refuse_option(const char* field, std::string message) {
     return settings_error{field, std::move(message)};
@@ -100,6 +102,12 @@ constexpr std::size_t agent_size_limit = 200;
         if (each.value < 1 || each.value > each.max) {
             return refuse_option(each.field, "must be 1 to " + std::to_string(each.max));
         }
+    }
+    const std::uint32_t iterations = options.scram_iterations_max;
+    if (iterations < iterations_min || iterations > iterations_limit) {
+        return refuse_option(
+            "scram_iterations_max", "must be " + std::to_string(iterations_min) + " to " +
+                                        std::to_string(iterations_limit));
     }
     return std::nullopt;
 }

@@ -56,6 +56,7 @@ endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port
     record->host = host;
     record->port = port;
     record->name = wire::to_host_port(host, port);
+    record->next_login.reset();
     if (options_.circuit_breaker) {
         wheel_.disarm(*record);
         record->breaker.emplace(*options_.circuit_breaker);
@@ -90,6 +91,9 @@ node_link& engine_core::link_to(
 
 void engine_core::connect(node_link& link, time_point now) {
     if (is_closed_ || link.is_retired || link.connection != nullptr) {
+        return;
+    }
+    if (!may_log_in(link, now)) {
         return;
     }
     link.has_old_identity = false;

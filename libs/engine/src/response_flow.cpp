@@ -175,6 +175,9 @@ void engine_core::on_retryable(
 
 void engine_core::on_push(
     kv_connection& connection, const wire::frame_view& frame, time_point now) {
+    if (connection.bootstrap && !connection.bootstrap->is_authenticated()) {
+        return;  // nothing that is said before the login counts
+    }
     if (frame.server_op() != wire::server_opcode::cluster_map_change_notification) {
         return;  // of a kind that clients need not know
     }

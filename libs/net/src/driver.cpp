@@ -72,6 +72,7 @@ driver::driver(
       timer_(executor),
       queue_(options_.submission_count_max) {
     read_clock();
+    options_.engine.is_tls_verified = options_.tls.is_verified;
     engine_ = std::make_unique<engine::client_engine>(
         std::move(options_.engine), std::move(options_.identity), random_seed(), now_);
 }

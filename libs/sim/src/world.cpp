@@ -7,6 +7,7 @@
 #include <reprise/base/assert.hpp>
 #include <reprise/sandbox/services.hpp>
 #include <reprise/wire/error_map.hpp>
+#include <reprise/wire/scram.hpp>
 #include <reprise/wire/vbucket.hpp>
 
 namespace reprise::sim {
@@ -47,7 +48,7 @@ sandbox::cluster make_cluster(const scenario& plan) {
     options.replica_count = plan.replica_count;
     options.vbucket_count = plan.vbucket_count;
     options.seed = random_stream::mix(plan.seed ^ 0x73616e64U);
-    options.scram_iterations = 1000;  // the fewest that clients accept
+    options.scram_iterations = wire::scram_iterations_min;  // the fewest that clients accept
     options.audit_entry_count_max = 16;
     options.error_map = error_map;
     options.users.push_back(

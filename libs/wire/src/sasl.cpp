@@ -47,8 +47,10 @@ std::string_view to_string(sasl_errc code) noexcept {
             return "invalid salt";
         case sasl_errc::iterations_invalid:
             return "invalid iteration count";
+        case sasl_errc::iterations_too_few:
+            return "too few rounds";
         case sasl_errc::iterations_too_many:
-            return "too many iterations";
+            return "too many rounds";
         case sasl_errc::proof_invalid:
             return "invalid proof";
         case sasl_errc::credentials_refused:
@@ -103,18 +105,23 @@ std::string to_mechanism_list(std::span<const sasl_mechanism> mechanisms) {
 }
 
 std::optional<sasl_mechanism> choose_mechanism(
-    std::span<const sasl_mechanism> offered, bool over_tls) noexcept {
+    std::span<const sasl_mechanism> offered, plain_use plain) noexcept {
     constexpr std::array<sasl_mechanism, 3> strongest_first{
         sasl_mechanism::scram_sha512, sasl_mechanism::scram_sha256, sasl_mechanism::scram_sha1};
     const auto is_offered = [&](sasl_mechanism mechanism) {
         return std::ranges::find(offered, mechanism) != offered.end();
     };
-    // Inside TLS the server is proved already, and users of external directories have only PLAIN.
-    if (over_tls && is_offered(sasl_mechanism::plain)) {
+    const bool is_plain_offered = is_offered(sasl_mechanism::plain);
+    if (is_plain_offered && plain == plain_use::preferred) {
         return sasl_mechanism::plain;
     }
-    const auto found = std::ranges::find_if(strongest_first, is_offered);
-    return found == strongest_first.end() ? std::nullopt : std::optional(*found);
+    if (const auto found = std::ranges::find_if(strongest_first, is_offered);
+        found != strongest_first.end()) {
+        return *found;
+    }
+    return is_plain_offered && plain == plain_use::last_resort
+               ? std::optional(sasl_mechanism::plain)
+               : std::nullopt;
 }
 
 std::string encode_plain(std::string_view username, std::string_view password) {

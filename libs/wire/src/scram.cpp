@@ -67,15 +67,14 @@ std::expected<std::uint32_t, sasl_error> read_iterations(
     }
     std::uint32_t count = 0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), count);
-    const std::uint32_t most = std::min(options.iterations_max, scram_iterations_max);
-    if (result.ec != std::errc{} || count > most) {
+    if (result.ec != std::errc{} || count > options.iterations_max) {
         return sasl_failure(
             sasl_errc::iterations_too_many,
-            "the server asks for more than " + std::to_string(most));
+            "the server asks for more than " + std::to_string(options.iterations_max));
     }
     if (count == 0 || count < options.iterations_min) {
         return sasl_failure(
-            sasl_errc::iterations_invalid,
+            sasl_errc::iterations_too_few,
             "the server asks for fewer than " + std::to_string(options.iterations_min));
     }
     return count;
@@ -109,7 +108,7 @@ std::expected<server_challenge, sasl_error> read_challenge(
         return sasl_failure(sasl_errc::nonce_invalid, "illegal character");
     }
     if (!nonce->starts_with(client_nonce) || nonce->size() == client_nonce.size()) {
-        return sasl_failure(sasl_errc::nonce_mismatch, "the server's nonce does not continue ours");
+        return sasl_failure(sasl_errc::nonce_mismatch, "server nonce does not extend ours");
     }
     auto salt = detail::decode_base64(*salt_text);
     if (!salt || salt->empty()) {
@@ -157,6 +156,18 @@ std::string encode_nonce(std::span<const std::byte> random) {
         out += digits[number & 0x0fU];
     }
     return out;
+}
+
+std::optional<std::string> scram_refusal(std::string_view server_message) {
+    constexpr std::size_t shown_max = 64;
+    const auto attributes = detail::scram_attributes::parse(server_message);
+    const auto reason = attributes ? attributes->find('e') : std::nullopt;
+    if (!reason) {
+        return std::nullopt;
+    }
+    std::string shown(reason->substr(0, shown_max));
+    std::ranges::replace_if(shown, [](char each) { return each < ' ' || each > '~'; }, '?');
+    return shown;
 }
 
 salted_password_cache::salted_password_cache(std::size_t capacity) : capacity_(capacity) {}
@@ -261,8 +272,8 @@ std::expected<void, sasl_error> scram_client::on_final(std::string_view server_f
     if (!attributes) {
         return std::unexpected(attributes.error());
     }
-    if (attributes->find('e')) {
-        return sasl_failure(sasl_errc::server_refused, "the server reports an error");
+    if (const auto refusal = scram_refusal(server_final)) {
+        return sasl_failure(sasl_errc::server_refused, "e=" + *refusal);
     }
     const auto text = attributes->find('v');
     if (!text) {

@@ -25,16 +25,19 @@ TEST(sasl, mechanism_lists_are_read_and_written) {
     EXPECT_TRUE(parse_mechanism_list("").empty());
 }
 
-TEST(sasl, without_tls_the_strongest_scram_is_chosen_and_over_tls_plain) {
+TEST(sasl, the_strongest_scram_is_chosen_unless_plain_is_preferred) {
     const std::array all{
         sasl_mechanism::plain, sasl_mechanism::scram_sha1, sasl_mechanism::scram_sha512};
-    EXPECT_EQ(choose_mechanism(all, false), sasl_mechanism::scram_sha512);
-    EXPECT_EQ(choose_mechanism(all, true), sasl_mechanism::plain);
+    EXPECT_EQ(choose_mechanism(all, plain_use::refused), sasl_mechanism::scram_sha512);
+    EXPECT_EQ(choose_mechanism(all, plain_use::last_resort), sasl_mechanism::scram_sha512);
+    EXPECT_EQ(choose_mechanism(all, plain_use::preferred), sasl_mechanism::plain);
     const std::array only_sha1{sasl_mechanism::oauthbearer, sasl_mechanism::scram_sha1};
-    EXPECT_EQ(choose_mechanism(only_sha1, true), sasl_mechanism::scram_sha1);
+    EXPECT_EQ(choose_mechanism(only_sha1, plain_use::preferred), sasl_mechanism::scram_sha1);
     const std::array only_plain{sasl_mechanism::plain};
-    EXPECT_EQ(choose_mechanism(only_plain, false), std::nullopt);
-    EXPECT_EQ(choose_mechanism(only_plain, true), sasl_mechanism::plain);
+    EXPECT_EQ(choose_mechanism(only_plain, plain_use::refused), std::nullopt);
+    EXPECT_EQ(choose_mechanism(only_plain, plain_use::last_resort), sasl_mechanism::plain);
+    EXPECT_EQ(choose_mechanism(only_plain, plain_use::preferred), sasl_mechanism::plain);
+    EXPECT_EQ(choose_mechanism({}, plain_use::preferred), std::nullopt);
 }
 
 TEST(sasl, plain_is_a_single_message) {
@@ -103,7 +106,7 @@ TEST(sasl, a_scram_client_and_server_agree) {
         sasl_client client(mechanism, {"al=ice", "pass,word", ""}, "cnonce");
         scram_server server(mechanism, "snonce");
         EXPECT_EQ(server.on_first(client.start().value()).value(), "al=ice");
-        const auto credential = make_scram_credential(mechanism, "pass,word", "pepper", 1000);
+        const auto credential = make_scram_credential(mechanism, "pass,word", "pepper", 4096);
         const auto proof = client.on_challenge(server.challenge(credential));
         const auto signature = server.on_final(proof.value());
         EXPECT_TRUE(client.on_success(signature.value()).has_value());

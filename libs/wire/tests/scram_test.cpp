@@ -139,11 +139,11 @@ TEST(scram, client_refuses_malformed_challenges_by_name) {
 }
 
 TEST(scram, client_bounds_the_iterations_before_any_work) {
-    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=0"), sasl_errc::iterations_invalid);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=0"), sasl_errc::iterations_too_few);
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=-5"), sasl_errc::iterations_invalid);
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096x"), sasl_errc::iterations_invalid);
-    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=999"), sasl_errc::iterations_invalid);
-    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=1000001"), sasl_errc::iterations_too_many);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4095"), sasl_errc::iterations_too_few);
+    EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=100001"), sasl_errc::iterations_too_many);
     EXPECT_EQ(
         challenge_error("r=abcd,s=QQ==,i=99999999999999999999"), sasl_errc::iterations_too_many);
     scram_client_options options;
@@ -154,7 +154,7 @@ TEST(scram, client_bounds_the_iterations_before_any_work) {
 TEST(scram, client_reads_challenge_attributes_in_any_order) {
     scram_client client(sha1, "u", "p", "abc");
     EXPECT_TRUE(client.first_message().has_value());
-    EXPECT_TRUE(client.on_challenge("i=1000,s=QQ==,r=abcdef").has_value());
+    EXPECT_TRUE(client.on_challenge("i=4096,s=QQ==,r=abcdef").has_value());
 }
 
 TEST(scram, client_trusts_no_server_without_the_right_signature) {
@@ -175,6 +175,16 @@ TEST(scram, client_trusts_no_server_without_the_right_signature) {
         sasl_errc::signature_mismatch);
     EXPECT_EQ(final_error("e=invalid-proof"), sasl_errc::server_refused);
     EXPECT_EQ(final_error("garbage"), sasl_errc::malformed_message);
+}
+
+TEST(scram, RH_25_the_servers_own_refusal_is_recognised_and_fit_to_be_shown) {
+    EXPECT_EQ(scram_refusal("e=invalid-proof"), "invalid-proof");
+    EXPECT_EQ(scram_refusal("x=1,e=unknown-user"), "unknown-user");
+    EXPECT_EQ(scram_refusal("e=a\x1b[2J\xff"), "a?[2J?");
+    EXPECT_EQ(scram_refusal("e=" + std::string(100, 'a')), std::string(64, 'a'));
+    EXPECT_EQ(scram_refusal("v=e=AAAA"), std::nullopt);
+    EXPECT_EQ(scram_refusal("error"), std::nullopt);
+    EXPECT_EQ(scram_refusal(""), std::nullopt);
 }
 
 TEST(scram, calls_out_of_order_are_named_errors) {

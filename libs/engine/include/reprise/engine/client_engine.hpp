@@ -87,7 +87,8 @@ public:
     void close(time_point now);
     // Used for every authentication from now on. Connections that are open stay open; one that was
     // refused, or is being refused now, is tried again at once instead of after its pause (see
-    // next_due). Terminal states stay until a success clears them.
+    // next_due); a node that did not prove that it knows the password keeps its pause. Terminal
+    // states stay until a success clears them.
     void replace_credentials(credentials identity);
     // Calls the completions queued so far; returns how many. They may call the engine. Completions
     // that they cause are left for the next call: see has_completions.

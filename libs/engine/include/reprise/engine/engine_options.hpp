@@ -18,6 +18,7 @@
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/connection_string.hpp>
+#include <reprise/wire/scram.hpp>
 
 namespace reprise::engine {
 
@@ -43,6 +44,9 @@ struct engine_options {
     // Non-empty: ask the name service for the seeds first (SRV), and fall back to `seeds`.
     std::string dns_srv_name{};
     wire::transport transport = wire::transport::plain;
+    // Whether the driver checks who issued a node's certificate, and for which name. Without it TLS
+    // keeps nothing secret from whoever answers. Not used without TLS.
+    bool is_tls_verified = true;
     // `auto`, or the network whose addresses are used.
     std::string network = "auto";
     // Said in HELLO, at most 200 bytes.
@@ -98,8 +102,12 @@ struct engine_options {
     http_options http{};
 
     hello_order hello = hello_order::first;
-    // PLAIN sends the password readably: without TLS only if asked for.
+    // PLAIN and bearer tokens are readable for whoever answers: without verified TLS they are sent
+    // only if this allows it, and PLAIN even then only if the server offers nothing else.
     bool allow_plain_without_tls = false;
+    // Rounds of key stretching that a server may ask a login for; 4096 to 10,000,000. Fewer than
+    // 4096 are always refused.
+    std::uint32_t scram_iterations_max = wire::scram_iterations_max;
     bool enable_error_map = true;    // XERROR and GET_ERROR_MAP
     bool enable_compression = true;  // snappy, if the server agrees
     wire::compression_options compression{};

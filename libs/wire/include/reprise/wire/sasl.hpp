@@ -26,10 +26,17 @@ struct sasl_credentials {
 std::vector<sasl_mechanism> parse_mechanism_list(std::string_view list);
 std::string to_mechanism_list(std::span<const sasl_mechanism> mechanisms);
 
-// Over TLS PLAIN if it is offered; otherwise, and without TLS always, the strongest SCRAM. Empty if
-// nothing fits. OAUTHBEARER is never chosen: it needs a token, not a password.
+// Whether the password may be sent as it is.
+enum class plain_use : std::uint8_t {
+    refused,
+    last_resort,  // only if no SCRAM is offered
+    preferred,    // within verified TLS: users of external directories have nothing else
+};
+
+// The strongest SCRAM, or PLAIN as far as it may be used; empty if nothing fits. OAUTHBEARER is
+// never chosen: it needs a token, not a password.
 std::optional<sasl_mechanism> choose_mechanism(
-    std::span<const sasl_mechanism> offered, bool over_tls) noexcept;
+    std::span<const sasl_mechanism> offered, plain_use plain) noexcept;
 
 // The single messages of PLAIN and OAUTHBEARER.
 std::string encode_plain(std::string_view username, std::string_view password);

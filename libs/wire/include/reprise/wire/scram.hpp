@@ -35,8 +35,9 @@ enum class sasl_errc : std::uint8_t {
     nonce_invalid,          // empty, too long, or with a character a nonce must not have
     nonce_mismatch,         // the peer's nonce does not continue ours
     salt_invalid,           // not base64, or empty
-    iterations_invalid,     // no number, or below the minimum
-    iterations_too_many,    // above the maximum: would block the caller for too long
+    iterations_invalid,     // no number
+    iterations_too_few,     // below the minimum: a recorded login could be guessed too cheaply
+    iterations_too_many,    // above the maximum: a server must not choose how long we compute
     proof_invalid,          // not base64 of digest length
     credentials_refused,    // the proof, password or token is wrong
     server_refused,         // the server's last message carries `e=`
@@ -59,8 +60,11 @@ std::string to_string(const sasl_error& error);
 // A syntax error (status 0x04), as opposed to wrong credentials (status 0x20).
 bool is_malformed(sasl_errc code) noexcept;
 
-// A million rounds take about a second: more would stall the caller's loop.
-inline constexpr std::uint32_t scram_iterations_max = 1'000'000;
+// Rounds of PBKDF2 that a server may ask for: RFC 7677 demands 4096 or more; Couchbase uses 15,000.
+inline constexpr std::uint32_t scram_iterations_min = 4096;
+inline constexpr std::uint32_t scram_iterations_max = 100'000;
+// The highest maximum that can be set: some seconds of computing.
+inline constexpr std::uint32_t scram_iterations_limit = 10'000'000;
 // Longer messages are malformed. Bytes.
 inline constexpr std::size_t scram_message_size_max = 4096;
 
@@ -96,10 +100,13 @@ private:
     std::size_t hit_count_ = 0;
 };
 
+// A server's `e=`, if this message is SCRAM's own refusal: "invalid-proof", "unknown-user", ... At
+// most 64 characters, all of them printable.
+std::optional<std::string> scram_refusal(std::string_view server_message);
+
 struct scram_client_options {
-    // Fewer iterations than this are refused. Servers before 7.x use 4000, later ones 15000.
-    std::uint32_t iterations_min = 1000;
-    // More are refused by name, before any work. At most scram_iterations_max.
+    // Other iteration counts are refused by name, before any work.
+    std::uint32_t iterations_min = scram_iterations_min;
     std::uint32_t iterations_max = scram_iterations_max;
 };
 

@@ -1,0 +1,388 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// What a server says before the login counts for nothing, and a server that cannot prove that it
+// knows the password gets no second chance in a hurry.
+
+namespace reprise::engine::testing {
+namespace trust_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+// Every login ends with this as the server's last message.
+void end_logins_with(scripted_cluster& cluster, std::string last, status code = status::success) {
+    cluster.on_request = [last = std::move(last),
+                          code](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::sasl_step) {
+            return std::nullopt;
+        }
+        return answer{.status = code, .value = last};
+    };
+}
+
+// Two seeds: the first one never lets anybody in, the second one is the cluster.
+engine_options with_two_seeds() {
+    engine_options options;
+    options.seeds = {{"node1", {}}, {"node2", {}}};
+    return options;
+}
+
+class login_log final : public log_sink {
+public:
+    void on_message(log_level, std::string_view text) noexcept override { all += text; }
+    void on_decision(log_level, const decision_record&) noexcept override {}
+    std::string all;
+};
+
+}  // namespace trust_tests
+
+using namespace trust_tests;
+
+TEST(trust, a_configuration_pushed_before_the_login_changes_nothing) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].is_silent = true;
+    engine_driver driver(cluster, with_two_seeds());
+    driver.engine().open(cluster.bucket, driver.now);
+    driver.settle();
+    // The healthy seed has told the true configuration; a fresh connection to it is poisoned, too.
+    cluster.revision.rev = std::int64_t{1} << 62;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    ASSERT_NE(driver.engine().configuration("travel"), nullptr);
+    EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 10);
+    // News of the real cluster still arrive.
+    cluster.revision.rev = 11;
+    driver.push_configuration(driver.connections_to(1).at(0), 1, false);
+    driver.settle();
+    EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 11);
+}
+
+TEST(trust, a_configuration_pushed_before_the_login_is_not_even_the_first_one) {
+    scripted_cluster cluster(1);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::sasl_step ? std::optional(answer{.is_silent = true})
+                                            : std::nullopt;
+    };
+    engine_driver driver(cluster);
+    driver.connect();
+    for (const bool is_brief : {true, false}) {
+        driver.push_configuration(driver.connections_to(0).at(0), 0, is_brief);
+        driver.settle();
+    }
+    EXPECT_EQ(driver.engine().configuration("travel"), nullptr);
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), 0U);
+    EXPECT_EQ(driver.connections_to(0).size(), 1U) << "it is ignored, not an error";
+}
+
+TEST(trust, EM_02_an_error_map_is_held_on_its_connection_until_the_login) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.kv_connections_per_node = 2;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(10ms);
+    ASSERT_EQ(driver.connections_to(0).size(), 2U);
+    // Somebody else answers at the node's address now, with a newer map that makes a plain failure
+    // something to be retried.
+    cluster.nodes[0].error_map_text =
+        R"({"version":2,"revision":99,"errors":{)"
+        R"("7ff1":{"name":"POISON","desc":"d","attrs":["temp","retry-now"]}}})";
+    cluster.nodes[0].sasl_status = status::etmpfail;
+    driver.close_peer(driver.connections_to(0).at(1));
+    driver.advance(1s);
+    EXPECT_GE(cluster.count(opcode::get_error_map), 3U);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get ? std::optional(answer{.status = status(0x7ff1)})
+                                      : std::nullopt;
+    };
+    int answered = 0;
+    for (int index = 0; index < 4; ++index) {
+        auto request = driver.request(operation_kind::get, "k");
+        request.timeout = 100ms;
+        const auto read = driver.start(std::move(request));
+        driver.advance(200ms);
+        ASSERT_EQ(read->calls, 1);
+        if (read->result.error->status == 0x7ff1) {
+            ++answered;
+            EXPECT_EQ(read->result.error->error_map.value().name, "TEST_FAIL");
+        }
+    }
+    EXPECT_GT(answered, 0);
+}
+
+TEST(trust, RH_25_a_server_that_does_not_know_the_password_fails_requests_at_once_by_name) {
+    struct row {
+        std::string last;
+        std::string text;
+    };
+    const std::vector<row> rows{
+        {"v=AAAA", "server signature is wrong: this server does not know the password"},
+        {"", "server sent no signature"},
+        {"x=1", "server sent no signature"},
+        {"garbage", "server sent no signature"},
+        {"e=invalid-proof", "the server refused the login: e=invalid-proof"},
+        {"e=unknown-user", "the server refused the login: e=unknown-user"},
+        {"e=other-error", "the server refused the login: e=other-error"},
+    };
+    for (const row& each : rows) {
+        scripted_cluster cluster(1);
+        end_logins_with(cluster, each.last);
+        engine_options options;
+        const auto log = std::make_shared<login_log>();
+        options.log = log;
+        engine_driver driver(cluster, options);
+        const time_point started = driver.now;
+        const auto read = driver.get("k");
+        driver.advance(1s);
+        ASSERT_EQ(read->calls, 1) << each.last;
+        EXPECT_EQ(read->result.ec, errc::authentication_failure) << each.last;
+        EXPECT_EQ(read->result.error->last_reason, retry_reason::authentication_error);
+        EXPECT_LE(read->at - started, 500ms);
+        EXPECT_NE(log->all.find(each.text), std::string::npos) << log->all;
+        EXPECT_EQ(cluster.count(opcode::select_bucket), 0U);
+    }
+}
+
+TEST(trust, RH_25_scrams_own_refusal_counts_wherever_it_comes) {
+    for (const opcode at : {opcode::sasl_auth, opcode::sasl_step}) {
+        for (const status code : {status::success, status::auth_continue, status::auth_error}) {
+            scripted_cluster cluster(1);
+            cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+                if (seen.op == opcode::sasl_list_mechanisms) {
+                    return answer{.status = status::unknown_command};
+                }
+                return seen.op == at ? std::optional(answer{.status = code, .value = "e=no"})
+                                     : std::nullopt;
+            };
+            engine_driver driver(cluster);
+            const auto read = driver.get("k");
+            driver.advance(500ms);
+            ASSERT_EQ(read->calls, 1) << static_cast<int>(code);
+            EXPECT_EQ(read->result.ec, errc::authentication_failure);
+        }
+    }
+}
+
+TEST(trust, RH_25_a_success_without_a_challenge_proves_nothing) {
+    scripted_cluster cluster(1);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::sasl_auth ? std::optional(answer{}) : std::nullopt;
+    };
+    engine_driver driver(cluster);
+    const auto read = driver.get("k");
+    driver.advance(500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
+}
+
+TEST(trust, RH_25_a_challenge_that_cannot_be_used_says_nothing_about_the_password) {
+    struct row {
+        std::string challenge;
+        std::string text;
+    };
+    const std::vector<row> rows{
+        {"r=another,s=QQ==,i=4096", "server nonce does not extend ours"},
+        {"r=NONCE1,s=QQ==,i=4095", "too few rounds"},
+        {"r=NONCE1,s=QQ==,i=100001", "too many rounds"},
+        {"r=NONCE1,s=,i=4096", "invalid salt"},
+        {"garbage", "malformed message"},
+    };
+    for (const row& each : rows) {
+        scripted_cluster cluster(1);
+        cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+            if (seen.op != opcode::sasl_auth) {
+                return std::nullopt;
+            }
+            std::string told = each.challenge;
+            if (const auto place = told.find("NONCE"); place != std::string::npos) {
+                told.replace(place, 5, seen.value.substr(seen.value.find(",r=") + 3));
+            }
+            return answer{.status = status::auth_continue, .value = told};
+        };
+        engine_options options;
+        const auto log = std::make_shared<login_log>();
+        options.log = log;
+        engine_driver driver(cluster, options);
+        auto request = driver.request(operation_kind::get, "k");
+        request.timeout = 300ms;
+        const auto read = driver.start(std::move(request));
+        driver.advance(400ms);
+        ASSERT_EQ(read->calls, 1) << each.challenge;
+        EXPECT_EQ(read->result.ec, errc::unambiguous_timeout) << each.challenge;
+        EXPECT_NE(log->all.find(each.text), std::string::npos) << log->all;
+        EXPECT_EQ(cluster.count(opcode::sasl_step), 0U) << "no proof for a bad challenge";
+    }
+}
+
+TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) {
+    for (const char* last : {"v=AAAA", ""}) {
+        scripted_cluster cluster(1);
+        end_logins_with(cluster, last);
+        engine_options options;
+        options.kv_connections_per_node = 4;
+        engine_driver driver(cluster, options);
+        driver.engine().open("travel", driver.now);
+        driver.engine().open("", driver.now);  // a second wish to be connected to the same node
+        driver.advance(1s);
+        const std::size_t at_first = cluster.count(opcode::sasl_auth);
+        EXPECT_LE(at_first, 2U) << "those that were under way";
+        driver.advance(59s);
+        const auto logins = cluster.all(opcode::sasl_auth);
+        EXPECT_GE(logins.size(), at_first + 4);
+        for (std::size_t index = at_first; index < logins.size(); ++index) {
+            EXPECT_GE(logins[index].at - logins[index - 1].at, 10s) << index;
+        }
+        // The server learns the password: everybody comes back, without another pause.
+        cluster.on_request = nullptr;
+        driver.advance(11s);
+        EXPECT_EQ(driver.engine().statistics().connections_open, 5U);
+        const auto read = driver.get("k");
+        driver.settle();
+        ASSERT_EQ(read->calls, 1);
+        EXPECT_EQ(read->result.ec, errc::document_not_found);
+    }
+}
+
+TEST(trust, RH_39_new_credentials_do_not_hand_out_another_proof_in_a_hurry) {
+    scripted_cluster cluster(1);
+    end_logins_with(cluster, "v=AAAA");
+    engine_driver driver(cluster);
+    driver.connect();
+    ASSERT_EQ(cluster.count(opcode::sasl_step), 1U);
+    for (int round = 0; round < 5; ++round) {
+        credentials identity;
+        identity.username = "app";
+        identity.password = "secret" + std::to_string(round);
+        driver.engine().replace_credentials(identity);
+        driver.advance(1s);
+    }
+    EXPECT_EQ(cluster.count(opcode::sasl_step), 1U);
+}
+
+TEST(trust, RH_25_the_state_survives_reconnects_until_a_login_succeeds) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_driver driver(cluster);
+    const auto expect_refused = [&](const char* when) {
+        const auto read = driver.get("k");
+        driver.settle();
+        ASSERT_EQ(read->calls, 1) << when;
+        EXPECT_EQ(read->result.ec, errc::authentication_failure) << when;
+    };
+    driver.connect();
+    expect_refused("refused");
+    // Whatever happens to later connections, short of a login, says nothing about the password.
+    cluster.nodes[0].refuses_connections = true;
+    driver.advance(6s);
+    expect_refused("no connection");
+    cluster.nodes[0].refuses_connections = false;
+    cluster.nodes[0].ignores_connections = true;
+    driver.advance(6s);
+    expect_refused("connecting");
+    cluster.nodes[0].ignores_connections = false;
+    cluster.nodes[0].is_silent = true;
+    driver.advance(6s);
+    expect_refused("connected, and no answer");
+    cluster.nodes[0].is_silent = false;
+    cluster.nodes[0].sasl_status = status::etmpfail;
+    driver.advance(11s);
+    expect_refused("other trouble at SASL");
+    cluster.nodes[0].mechanisms = "";
+    driver.advance(6s);
+    expect_refused("no mechanism");
+    cluster.nodes[0].mechanisms = "SCRAM-SHA512";
+    cluster.nodes[0].sasl_status.reset();
+    driver.advance(6s);
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(trust, plain_needs_tls_that_is_verified) {
+    struct row {
+        bool is_tls_verified;
+        std::string offered;
+        std::string taken;
+    };
+    const std::vector<row> rows{
+        {true, "SCRAM-SHA1 PLAIN", "PLAIN"},
+        {true, "PLAIN", "PLAIN"},
+        {true, "SCRAM-SHA1", "SCRAM-SHA1"},
+        {false, "SCRAM-SHA1 PLAIN", "SCRAM-SHA1"},
+        {false, "PLAIN", ""},
+    };
+    for (const row& each : rows) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].mechanisms = each.offered;
+        engine_options options;
+        options.transport = wire::transport::tls;
+        options.is_tls_verified = each.is_tls_verified;
+        engine_driver driver(cluster, options);
+        driver.connect();
+        const auto logins = cluster.all(opcode::sasl_auth);
+        EXPECT_EQ(logins.empty() ? "" : logins[0].key, each.taken) << each.offered;
+    }
+}
+
+TEST(trust, a_bearer_token_needs_tls_that_is_verified_unless_it_is_allowed_without) {
+    for (const bool is_allowed : {false, true}) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].mechanisms = "OAUTHBEARER";
+        cluster.nodes[0].sasl_status = status::success;
+        engine_options options;
+        options.transport = wire::transport::tls;
+        options.is_tls_verified = false;
+        options.allow_plain_without_tls = is_allowed;
+        engine_driver driver(cluster, options);
+        driver.identity = {};
+        driver.identity.bearer_token = "token";
+        driver.connect();
+        EXPECT_EQ(cluster.count(opcode::sasl_auth) != 0, is_allowed);
+    }
+}
+
+TEST(trust, a_server_that_offers_only_plain_is_named_with_the_option) {
+    for (const auto transport : {wire::transport::plain, wire::transport::tls}) {
+        scripted_cluster cluster(1);
+        cluster.nodes[0].mechanisms = "PLAIN";
+        engine_options options;
+        options.transport = transport;
+        options.is_tls_verified = false;
+        const auto log = std::make_shared<login_log>();
+        options.log = log;
+        engine_driver driver(cluster, options);
+        driver.connect();
+        const std::string_view expected =
+            transport == wire::transport::plain
+                ? "the server offers only PLAIN, which would send the password in clear text: use "
+                  "couchbases:// or set allow_plain_without_tls"
+                : "the server offers only PLAIN, which would show the password to a server whose "
+                  "certificate is not verified: verify it or set allow_plain_without_tls";
+        EXPECT_NE(log->all.find(expected), std::string::npos) << log->all;
+    }
+}
+
+TEST(trust, allowed_plain_is_taken_only_when_nothing_else_is_offered) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.allow_plain_without_tls = true;
+    cluster.nodes[0].mechanisms = "PLAIN SCRAM-SHA1";
+    {
+        engine_driver driver(cluster, options);
+        driver.connect();
+        EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "SCRAM-SHA1");
+    }
+    cluster.requests.clear();
+    cluster.nodes[0].mechanisms = "PLAIN";
+    engine_driver driver(cluster, options);
+    driver.connect();
+    EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "PLAIN");
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+}
+
+}  // namespace reprise::engine::testing
