@@ -1,4 +1,4 @@
-# One way to declare a library, its tests, its fuzz targets and its mutants. The link lines given here
+# One way to declare a library, its tests and its fuzz targets. The link lines given here
 # are the architecture: a target sees only the headers of what it links.
 
 include(GNUInstallDirs)
@@ -97,33 +97,6 @@ function(reprise_tests name)
   if("threaded" IN_LIST arg_LABELS)
     add_dependencies(threaded_tests ${target})
   endif()
-endfunction()
-
-# reprise_mutant(id SOURCES file... LINK target... [STANDARD n])
-# Builds the given tests with REPRISE_MUTANT_<id> defined (the behaviour broken) and passes only if a
-# test that carries the id then fails. The library code under mutation must be in headers or given
-# among SOURCES, so that the definition reaches it.
-function(reprise_mutant id)
-  # Sanitizers have nothing to say about a mutant, and unity builds cannot mix it with its library.
-  if(NOT REPRISE_BUILD_TESTS OR REPRISE_SANITIZED)
-    return()
-  endif()
-  cmake_parse_arguments(arg "" "STANDARD" "SOURCES;LINK;INCLUDE" ${ARGN})
-  if(NOT arg_STANDARD)
-    set(arg_STANDARD 23)
-  endif()
-  string(REPLACE "-" "_" symbol ${id})
-  set(target mutant_${symbol})
-  add_executable(${target} ${arg_SOURCES})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
-  target_compile_definitions(${target} PRIVATE REPRISE_MUTANT_${symbol}=1)
-  target_include_directories(${target} PRIVATE ${arg_INCLUDE})
-  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main Threads::Threads)
-  add_test(NAME ${target}_turns_red
-    COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/expect_red.py" ${id}
-            $<TARGET_FILE:${target}>)
-  set_tests_properties(${target}_turns_red PROPERTIES LABELS mutant TIMEOUT 120)
 endfunction()
 
 # reprise_fuzz(name LINK target...): one libFuzzer program per tests/fuzz/*_fuzz.cpp of this library.

@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from rules import clock, files, headers, includes, sizes, snippets
+from rules import clock, files, headers, includes, sizes, snippets, switches
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
-         for module in (includes, sizes, clock, snippets, files, headers)}
+         for module in (includes, sizes, clock, snippets, files, headers, switches)}
 
 
 def main():

@@ -100,10 +100,8 @@ class includes_rule(planted_tree):
         self.assert_reported("reaches into libs/retry")
 
     def test_private_header_in_angle_brackets_is_no_header_of_the_system(self):
-        self.plant("libs/engine/src/planted_bug.hpp", "#pragma once\n")
-        self.plant("libs/sim/tests/planted/bugs_test.cpp", "#include <planted_bug.hpp>\n")
-        self.assert_clean()
-        self.plant("libs/net/src/driver.cpp", "#include <planted_bug.hpp>\n")
+        self.plant("libs/engine/src/route.hpp", "#pragma once\n")
+        self.plant("libs/net/src/driver.cpp", "#include <route.hpp>\n")
         self.assert_reported("libs/net/src/driver.cpp:1", "may not use engine/src")
 
     def test_missing_headers_are_reported(self):
@@ -338,6 +336,24 @@ class headers_rule(planted_tree):
         status, output = self.run_rule()
         self.assertEqual(status, 0)
         self.assertIn("libs/retry/include/reprise/retry.hpp: 25 % comment (aim", output)
+
+
+class switches_rule(planted_tree):
+    rule = "switches"
+
+    def test_code_without_switches_passes(self):
+        self.plant("libs/retry/tests/retry_test.cpp", "// REPRISE is planted in no test\n")
+        self.plant("tests/mutants/retry.mutants", "new: planted(bug::x)\n")
+        self.assert_clean()
+
+    def test_bugs_on_purpose_are_reported(self):
+        for line in ("#if defined(REPRISE_MUTANT" "_RH_16)", "if (planted" "(bug::x)) {}",
+                     '#include "planted' '_bug.hpp"', 'reprise' '_mutant("x")'):
+            for path in ("libs/retry/src/loop.hpp", "apps/reprise/CMakeLists.txt"):
+                with self.subTest(line):
+                    self.plant(path, f"\n{line}\n")
+                    self.assert_reported(f"{path}:2", "tests/mutants")
+                    self.plant(path, "#pragma once\n")
 
 
 if __name__ == "__main__":

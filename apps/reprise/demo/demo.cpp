@@ -8,9 +8,6 @@
 namespace reprise::demo {
 
 int run_demo(const demo_options& options) {
-    if (!options.warning.empty()) {
-        fmt::print(stderr, "{}\n", options.warning);
-    }
     auto opened = theatre::open(options.seed);
     if (!opened) {
         fmt::print(stderr, "reprise: {}\n", opened.error());

@@ -5,7 +5,6 @@
 /// every statement that changes something.
 
 #include <cstdint>
-#include <string>
 
 namespace reprise::demo {
 
@@ -18,8 +17,6 @@ struct demo_options {
     bool is_plain = false;
     /// Prints one JSON object at the end and nothing else.
     bool is_json = false;
-    /// Shown before anything else, for a program that is not what it seems.
-    std::string warning{};
 };
 
 struct soak_options {

@@ -1,5 +1,6 @@
-"""Both demonstrations for a few seconds: the client keeps its books, and the same program with one
-rule left out does not. Usage: demo_test.py REPRISE [UNSAFE_DEMO]"""
+"""The demonstration and the soak run for a few seconds: the client loses and duplicates nothing.
+That the audit would count it otherwise is shown by the mutant lost_write_is_repeated.
+Usage: demo_test.py REPRISE"""
 
 import json
 import subprocess
@@ -7,7 +8,6 @@ import sys
 import unittest
 
 PROGRAM = sys.argv[1]
-UNSAFE = sys.argv[2] if len(sys.argv) > 2 and sys.argv[2] else None
 PHASES = ["steady", "rebalance", "node lost", "locks", "collection recreated",
           "corrupt error map", "pressure", "services", "quiet end"]
 
@@ -76,19 +76,6 @@ class DemoTest(unittest.TestCase):
     def test_wrong_lengths_are_refused(self):
         self.assertEqual(run(PROGRAM, "demo", "--seconds", "0").returncode, 2)
         self.assertEqual(run(PROGRAM, "soak", "--minutes", "-1").returncode, 2)
-
-
-if UNSAFE is not None:  # sanitizer builds cannot mix it with its library
-    class UnsafeDemoTest(unittest.TestCase):
-        def test_without_rule_16_writes_and_statements_are_duplicated_and_counted(self):
-            result = run(UNSAFE, "--seconds", "6", "--json")
-            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
-            self.assertIn("BROKEN ON PURPOSE", result.stderr)
-            told = json.loads(result.stdout)
-            self.assertFalse(told["good"])
-            audit = told["audit"]
-            self.assertGreater(audit["statements_twice"], 0)
-            self.assertGreater(audit["duplicated"], audit["statements_twice"])
 
 
 if __name__ == "__main__":

@@ -200,9 +200,7 @@ void bootstrap_fsm::on_error_map(const wire::frame_view& frame, std::vector<std:
     if (parsed) {
         error_map_ = std::make_shared<const wire::error_map>(std::move(*parsed));
     } else if (wire::is_corruption(parsed.error().code)) {
-#if !defined(REPRISE_MUTANT_EM_04)
         return fail(bootstrap_failure::error_map_corrupt, wire::to_string(parsed.error()));
-#endif
     } else {
         warn("empty error map; going on without one");
     }
@@ -367,11 +365,7 @@ void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<s
     if (is_refusal && !is_list_known_ && state_ == state::sasl_auth && !candidates_.empty()) {
         return send_auth(out);
     }
-#if defined(REPRISE_MUTANT_RH_25)
-    const bool was_understood = true;
-#else
     const bool was_understood = is_list_known_ || state_ == state::sasl_step;
-#endif
     fail(
         is_refusal && was_understood ? bootstrap_failure::credentials_refused
                                      : bootstrap_failure::sasl_failed,

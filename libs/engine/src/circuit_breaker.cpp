@@ -4,8 +4,6 @@
 
 #include <reprise/engine/errc.hpp>
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 
 circuit_breaker::circuit_breaker(circuit_breaker_options options) : options_(std::move(options)) {}
@@ -23,11 +21,7 @@ void circuit_breaker::on_outcome(const std::error_code& outcome, time_point now)
     const bool has_failed =
         options_.is_failure ? options_.is_failure(outcome) : outcome == error_condition::timeout;
     failed_ += has_failed ? 1U : 0U;
-#if defined(REPRISE_MUTANT_RH_34)
-    const bool is_enough = true;
-#else
     const bool is_enough = total_ >= options_.volume_threshold;
-#endif
     if (is_enough && failed_ * 100 >= total_ * options_.error_threshold_percent) {
         sleep_from(now);
     }
@@ -57,9 +51,6 @@ void circuit_breaker::on_canary_lost(time_point now) noexcept {
 }
 
 bool circuit_breaker::close() noexcept {
-    if (planted(bug::breaker_stuck_half_open) && state_ == breaker_state::half_open) {
-        return false;
-    }
     const bool was_closed = state_ == breaker_state::closed;
     state_ = breaker_state::closed;
     window_start_.reset();

@@ -56,11 +56,7 @@ void engine_core::on_collection_answer(
     const bool is_missing = frame.status() == wire::status::unknown_collection ||
                             frame.status() == wire::status::unknown_scope;
     const auto said = wire::error_context_of(frame);
-#if defined(REPRISE_MUTANT_RH_28)
-    const bool is_current = true;
-#else
     const bool is_current = !said.manifest_uid || *said.manifest_uid >= bucket.manifest_uid_max;
-#endif
     if (is_missing && is_current) {
         bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, said.manifest_uid.value_or(0));
         return on_collection_missing(

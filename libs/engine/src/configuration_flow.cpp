@@ -6,7 +6,6 @@
 #include <reprise/wire/cluster_messages.hpp>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 
@@ -21,15 +20,9 @@ bool engine_core::apply_configuration(
         log(log_level::warn, "configuration refused: " + wire::to_string(parsed.error()));
         return false;
     }
-    const bool is_newer = !bucket.configuration ||
-                          (*parsed)->revision() > bucket.configuration->revision() ||
-                          (planted(bug::older_configuration_taken) &&
-                           (*parsed)->revision() < bucket.configuration->revision());
-#if defined(REPRISE_MUTANT_VB_09)
-    const bool is_ours = true;
-#else
+    const bool is_newer =
+        !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
     const bool is_ours = (*parsed)->bucket_name() == bucket.name;
-#endif
     if (!is_ours || !is_newer) {
         ++counters_.configurations_refused;
         return false;
@@ -54,11 +47,7 @@ void engine_core::install(
                              (bucket.name.empty() ? "the cluster" : bucket.name));
     const std::size_t waiting_count = bucket.topology_waiters.size();
     sync_links(bucket, now);
-#if !defined(REPRISE_MUTANT_VB_06)
-    if (!planted(bug::wake_up_lost_on_map)) {
-        wake_for_revision(bucket, now);
-    }
-#endif
+    wake_for_revision(bucket, now);
     wake(bucket.topology_waiters, now, waiting_count);
     http_.on_topology(now);
 }
@@ -221,9 +210,7 @@ void engine_core::on_poll_failed(
     subject.is_idempotent = true;
     subject.attempts = bucket.poll_retries;
     subject.deadline = add_saturated(now, options_.internal_timeout);
-#if !defined(REPRISE_MUTANT_RH_07)
     subject.strategy = &own_requests_;
-#endif
     const auto decided = orchestrator_.decide(failed, subject, 0, random_.next(), now);
     REPRISE_ASSERT(decided.has_value());
     decision_record line;

@@ -7,7 +7,6 @@
 #include <reprise/wire/session_messages.hpp>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
@@ -110,7 +109,7 @@ void engine_core::on_connect_failed(
     log(log_level::warn, "cannot connect to " + endpoint.name + ": " +
                              std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
                              std::string(text));
-    const bool is_terminal = is_tls_failure(failure) || planted(bug::terminal_state_too_eager);
+    const bool is_terminal = is_tls_failure(failure);
     endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
     refresh_terminal_states();
     finish_connection(*connection, 0, true, now);
@@ -255,9 +254,7 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     // A new configuration has woken those who wait for the topology already.
     const std::size_t waiting_count = is_news ? 0 : bucket.topology_waiters.size();
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
-    if (!planted(bug::wake_up_lost_on_connection)) {
-        wake(link.waiters, now);
-    }
+    wake(link.waiters, now);
     wake(bucket.topology_waiters, now, waiting_count);
     sync_links(bucket, now);
 }
@@ -344,16 +341,11 @@ void engine_core::finish_connection(
 void engine_core::requeue(
     std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
     for (operation_slot* slot : slots) {
-        const bool was_sent = slot->state == operation_state::on_wire &&
-                              slot->wire_offset < sent_end &&
-                              !planted(bug::retry_write_after_close);
         const bool was_handed = slot->state == operation_state::on_wire;
+        const bool was_sent = was_handed && slot->wire_offset < sent_end;
         slot->connection = nullptr;
         wheel_.disarm(*slot);
         slot->state = operation_state::running;
-        if (planted(bug::operation_lost_at_disconnect) && !was_handed) {
-            continue;
-        }
         if (was_sent) {
             retry_case failed;
             failed.reason = retry_reason::socket_closed_while_in_flight;
@@ -412,7 +404,7 @@ base::byte_view engine_core::begin_write(connection_id id, time_point now) {
 bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
     operation_slot* slot = connection.ready.front();
     const bool has_credit = connection.waiting.operation_count() < options_.pipeline_credit;
-    if (slot == nullptr || (!has_credit && !planted(bug::credit_ignored))) {
+    if (slot == nullptr || !has_credit) {
         return false;
     }
     const auto opaque = connection.waiting.insert(

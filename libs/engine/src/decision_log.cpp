@@ -24,7 +24,6 @@ void decision_log::on_decision(const decision_record& record, time_point now) {
         of.start = now;
     }
     ++of.seen;
-#if !defined(REPRISE_MUTANT_RH_14)
     if (per_second_max_ != 0 && of.seen > per_second_max_) {
         ++of.held_back;
         of.refused += record.is_retried ? 0U : 1U;
@@ -32,7 +31,6 @@ void decision_log::on_decision(const decision_record& record, time_point now) {
         due_ = due_ ? std::min(*due_, end) : end;
         return;
     }
-#endif
     sink_->on_decision(record.is_retried ? log_level::debug : log_level::warn, record);
 }
 

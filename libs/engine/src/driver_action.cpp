@@ -55,9 +55,6 @@ bool is_tls_failure(connect_failure failure) noexcept {
         case connect_failure::tls_expired:
         case connect_failure::tls_alert:
         case connect_failure::tls_protocol:
-#if defined(REPRISE_MUTANT_RH_26)
-        case connect_failure::reset:
-#endif
             return true;
         default:
             return false;

@@ -5,7 +5,6 @@
 
 #include <reprise/http/authorization.hpp>
 
-#include "planted_bug.hpp"
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
@@ -91,9 +90,7 @@ operation_id engine_core::start(operation_request&& request, completion&& done, 
     slot.request = std::move(request);
     slot.done = std::move(done);
     slot.started = now;
-    slot.is_idempotent =
-        is_idempotent(slot.request.kind) ||
-        (planted(bug::counter_counts_as_read) && slot.request.kind == operation_kind::increment);
+    slot.is_idempotent = is_idempotent(slot.request.kind);
     const duration usual =
         slot.request.durability ? options_.kv_durable_timeout : options_.kv_timeout;
     slot.deadline =
@@ -121,8 +118,7 @@ bool engine_core::cancel(operation_id operation, time_point now) {
     if (slot == nullptr) {
         return false;
     }
-    const bool is_ambiguous = slot->state == operation_state::on_wire && !slot->is_idempotent &&
-                              !planted(bug::cancel_hides_ambiguity);
+    const bool is_ambiguous = slot->state == operation_state::on_wire && !slot->is_idempotent;
     leave_place(*slot);
     complete_error(
         *slot, errc::request_canceled,
@@ -138,9 +134,6 @@ void engine_core::close(time_point now) {
     http_.close(now);
     operations_.for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
-        if (planted(bug::completion_lost_at_close) && slot.state == operation_state::on_wire) {
-            slot.done = [](operation_result&&) {};
-        }
         leave_place(slot);
         complete_error(
             slot, errc::request_canceled,
@@ -164,10 +157,6 @@ void engine_core::close(time_point now) {
     for (const auto& [id, connection] : connections_) {
         wheel_.disarm(*connection);
         connection->link = nullptr;
-        if (planted(bug::connection_left_at_close) &&
-            connection->state == connection_state::bootstrapping) {
-            connection->state = connection_state::closed;
-        }
         if (connection->state != connection_state::closed) {
             connection->state = connection_state::closed;
             actions_.emplace_back(close_action{id});
@@ -267,8 +256,7 @@ void engine_core::on_wake(time_point now) {
         }
         operation_slot* slot = operations_.find(operation_id{letter.ticket.operation});
         if (slot == nullptr || slot->state != operation_state::deciding ||
-            slot->decision != letter.ticket.decision ||
-            (planted(bug::late_answer_lost) && slot->attempts > 0)) {
+            slot->decision != letter.ticket.decision) {
             continue;  // too late: the request has ended or moved on
         }
         leave_place(*slot);

@@ -10,7 +10,6 @@
 
 #include "engine_core.hpp"
 #include "http_flow.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -31,33 +30,14 @@ std::error_code told_outcome(const exchange_verdict& judged) noexcept {
     return is_good ? std::error_code{} : judged.error;
 }
 
-// Bugs on purpose; nothing in other builds.
-void plant_in_verdict(
-    exchange_verdict& judged, const http_slot& slot, const http::header_list& headers) {
-    if (planted(bug::redirect_followed) && slot.status / 100 == 3) {
-        if (const auto location = http::find_header(headers, "Location")) {
-            judged.what = exchange_verdict::step::next;
-            judged.server_text = location->starts_with('/') ? *location : "/";
-        }
-    }
-    if (planted(bug::error_after_rows_missed) && slot.rows_seen != 0) {
-        judged.what = exchange_verdict::step::done;
-    }
-}
-
 }  // namespace
 
 void http_flow::send(http_slot& slot, http_connection& connection, time_point now) {
-    const std::string redirected =
-        planted(bug::redirect_followed) && slot.status / 100 == 3 ? slot.server_text : "";
     forget_answer(slot);
     slot.call = http_call{};
     slot.call.cluster = configuration_for(slot);
     slot.request.exchange->compose(slot.call);
     slot.call.cluster = nullptr;
-    if (!redirected.empty()) {
-        slot.call.target = redirected;
-    }
     http::header_list headers = slot.call.headers;
     if (!slot.call.content_type.empty()) {
         headers.push_back({"Content-Type", slot.call.content_type});
@@ -247,14 +227,10 @@ bool http_flow::take_rows(operation_id operation, row_batch& out, time_point now
     http_slot& slot = *found->second;
     out.clear();
     // What an answer brought that has failed is dropped with it, or part of the result.
-    if (slot.state != http_state::assigned && !planted(bug::failed_rows_handed_out)) {
+    if (slot.state != http_state::assigned) {
         return true;
     }
-    if (planted(bug::rows_handed_out_twice)) {
-        out.append(slot.rows.rows(), {}, nullptr);
-    } else {
-        std::swap(out, slot.rows);
-    }
+    std::swap(out, slot.rows);
     slot.rows_taken += out.size();
     slot.is_told_of_rows = false;
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
@@ -276,7 +252,6 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
     }
     exchange_verdict judged = slot.request.exchange->judge(
         {slot.status, connection.parser.head().headers, slot.body, slot.rows_seen});
-    plant_in_verdict(judged, slot, connection.parser.head().headers);
     slot.server_code = judged.server_code;
     slot.server_text = judged.server_text;
     leave_place(slot);
@@ -292,7 +267,7 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
         case exchange_verdict::step::retry:
             break;
     }
-    if (slot.rows_taken != 0 && !planted(bug::retried_after_rows)) {
+    if (slot.rows_taken != 0) {
         return complete_error(
             slot, judged.error, false, "rows were handed out: it cannot be tried again", now);
     }
@@ -360,8 +335,7 @@ void http_flow::on_closed(
         }
         return;
     }
-    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size() &&
-                         (slot.is_repeatable() || !planted(bug::statement_sent_again));
+    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size();
     http_pool& pool = *connection->pool;
     leave_place(slot);
     forget(*connection);
@@ -370,7 +344,7 @@ void http_flow::on_closed(
     }
     connect_if_wanted(pool, now);
     slot.avoided = slot.endpoint;
-    if (slot.rows_taken != 0 && !planted(bug::retried_after_rows)) {
+    if (slot.rows_taken != 0) {
         complete_error(
             slot, errc::request_canceled, !slot.is_repeatable(),
             "the connection closed after rows were handed out", now);

@@ -4,7 +4,6 @@
 
 #include "engine_core.hpp"
 #include "http_flow.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 
@@ -130,9 +129,7 @@ void http_flow::on_operation_due(http_slot& slot, time_point now) {
     const bool is_ambiguous = is_sent && !slot.is_repeatable();
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     leave_place(slot);
-    if (connection != nullptr && planted(bug::unread_connection_kept)) {
-        release(*connection, true, now);
-    } else if (connection != nullptr) {
+    if (connection != nullptr) {
         drop(*connection);  // the answer may still come; nobody could tell it from the next one
     }
     complete_error(slot, code, is_ambiguous, {}, now);

@@ -1,7 +1,5 @@
 #include "kv_connection.hpp"
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 namespace {
 
@@ -45,9 +43,6 @@ bool kv_connection::on_written(std::size_t size) noexcept {
 
 std::uint64_t kv_connection::sent_end(std::size_t unwritten) const noexcept {
     const std::size_t unreported = outgoing_.size() - written_;
-    if (planted(bug::partial_write_counts_unsent) && unwritten != 0) {
-        return handed_before_;
-    }
     return handed_before_ + outgoing_.size() - (unwritten < unreported ? unwritten : unreported);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -110,15 +109,9 @@ void engine_core::connect(node_link& link, time_point now) {
 // by all its clients at the same moment.
 void engine_core::reconnect_later(node_link& link, bool has_failed, time_point now) {
     link.has_failed = link.has_failed || has_failed;
-    const bool is_tired = planted(bug::reconnect_given_up) && link.failures >= 4;
-    if (is_closed_ || link.is_retired || is_tired) {
+    if (is_closed_ || link.is_retired) {
         return;
     }
-#if defined(REPRISE_MUTANT_RH_39)
-    if (link.endpoint->is_auth_refused) {
-        return;
-    }
-#endif
     duration delay{};
     if (!has_failed && now - link.opened >= options_.reconnect_delay_max) {
         link.failures = 0;
@@ -222,11 +215,7 @@ void engine_core::refresh_terminal_state(bucket_state& bucket) noexcept {
         bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
         bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
     }
-#if defined(REPRISE_MUTANT_RH_27)
-    bucket.is_missing_everywhere = present != 0 && missing != 0;
-#else
     bucket.is_missing_everywhere = present != 0 && present == missing;
-#endif
 }
 
 // An endpoint's state changed; several buckets may use it.
@@ -247,11 +236,7 @@ void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
 // Whoever waits for a connection learns now that it will not come soon. Null: every bucket.
 void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
     for (const auto& bucket : buckets_) {
-#if defined(REPRISE_MUTANT_RH_38)
-        const bool is_affected = affected == bucket.get();
-#else
         const bool is_affected = affected == nullptr || affected == bucket.get();
-#endif
         if (!is_affected || !terminal_reason(*bucket)) {
             continue;
         }
@@ -303,11 +288,7 @@ void engine_core::take_error_map(
     const auto rank = [](const wire::error_map& of) {
         return std::pair(of.version(), of.revision());
     };
-#if defined(REPRISE_MUTANT_EM_03)
-    const bool is_better = true;
-#else
     const bool is_better = !endpoint.error_map || rank(*endpoint.error_map) < rank(*map);
-#endif
     if (is_better) {
         endpoint.error_map = map;
     }

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -20,7 +19,7 @@ void engine_core::on_authenticated(kv_connection& connection, time_point now) {
     if (const auto& map = connection.bootstrap->error_map()) {
         take_error_map(endpoint, map);
     }
-    if (endpoint.is_auth_refused && !planted(bug::terminal_state_not_cleared)) {
+    if (endpoint.is_auth_refused) {
         endpoint.is_auth_refused = false;
         refresh_terminal_states();
     }

@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 
 opaque_table::opaque_table(std::size_t count) : entries_(std::bit_ceil(count)), next_(opaque_min) {}
@@ -14,9 +12,6 @@ std::optional<std::uint32_t> opaque_table::insert(
         return std::nullopt;
     }
     const std::size_t mask = entries_.size() - 1;
-    if (planted(bug::reuse_opaque) && size_ == 0) {
-        next_ = opaque_min;
-    }
     // Slow answers keep their place; numbers whose place is taken are skipped.
     while (entries_[next_ & mask].kind != waiter_kind::nobody) {
         step();
@@ -45,9 +40,6 @@ void opaque_table::erase(opaque_entry& entry) noexcept {
 }
 
 void opaque_table::abandon(opaque_entry& entry) noexcept {
-    if (planted(bug::abandoned_request_forgotten)) {
-        return erase(entry);
-    }
     if (entry.kind != waiter_kind::abandoned) {
         live_count_ -= entry.kind == waiter_kind::operation ? 1U : 0U;
         entry.kind = waiter_kind::abandoned;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -82,17 +81,7 @@ void engine_core::complete_error(
 // Ambiguous only if a request that is not idempotent is on the wire without an answer: whatever
 // waits in a backoff was answered with "nothing done", or was never sent.
 void engine_core::time_out(operation_slot& slot, time_point now) {
-#if defined(REPRISE_MUTANT_RH_29)
-    bool is_ambiguous = slot.state != operation_state::on_wire && !slot.is_idempotent;
-#else
-    bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
-#endif
-    if (planted(bug::timeout_hides_ambiguity)) {
-        is_ambiguous = false;
-    }
-    if (planted(bug::timeout_invents_ambiguity) && slot.attempts > 0) {
-        is_ambiguous = !slot.is_idempotent;
-    }
+    const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
     kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     leave_place(slot);

@@ -7,7 +7,6 @@
 #include <reprise/wire/vbucket.hpp>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -74,11 +73,7 @@ void engine_core::dispatch(operation_slot& slot, bool is_woken, time_point now) 
             bucket.routes, [](const node_link* route) { return route == nullptr; });
         return dispatch_failed(
             slot,
-#if defined(REPRISE_MUTANT_RH_15)
-            is_nowhere ? retry_reason::node_not_available : retry_reason::service_not_available,
-#else
             is_nowhere ? retry_reason::service_not_available : retry_reason::node_not_available,
-#endif
             now);
     }
     submit(slot, *link, is_woken, now);
@@ -244,20 +239,13 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
     slot.reasons.insert(slot.failed.reason);
     slot.budget_cost = decided.budget_cost;
     slot.memory = decided.memory.value_or(slot.memory);
-    if (planted(bug::increment_doubled_on_retry)) {
-        slot.request.delta *= 2;
-    }
-    if (planted(bug::deadline_off_by_delay)) {
-        slot.deadline = add_saturated(slot.deadline, decided.delay);
-    }
     // After an answer "now" is now. Before one, a loop without any answer between must go through
     // the timer, or a strategy that always says zero would never let go.
     if (decided.delay == duration::zero() && !decided.is_capped &&
         slot.failed.stage != attempt_stage::dispatch) {
         return dispatch(slot, true, now);
     }
-    const bool is_early = planted(bug::retry_too_early) && !decided.is_capped;
-    park(slot, list_for(slot), add_saturated(now, is_early ? decided.delay / 2 : decided.delay));
+    park(slot, list_for(slot), add_saturated(now, decided.delay));
 }
 
 void engine_core::record(operation_history& history, const decided_attempt& what, time_point now) {

@@ -6,8 +6,6 @@
 
 #include <reprise/engine/retry_history.hpp>
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 
 // The history of an operation while it lives: four entries inside, a block of its own from the
@@ -27,9 +25,7 @@ public:
         if (!more_) {
             more_ = std::make_unique<bounded_history<history_entry>>();
             for (const history_entry& early : inline_) {
-                if (!planted(bug::history_torn)) {
-                    more_->push(early);
-                }
+                more_->push(early);
             }
         }
         more_->push(entry);

@@ -17,11 +17,7 @@ constexpr std::array kind_table{
     kind_facts{operation_kind::get_and_touch, "get_and_touch", wire::opcode::get_and_touch, false},
     kind_facts{operation_kind::get_and_lock, "get_and_lock", wire::opcode::get_locked, false},
     kind_facts{operation_kind::unlock, "unlock", wire::opcode::unlock, false},
-#if defined(REPRISE_MUTANT_RH_18)
-    kind_facts{operation_kind::touch, "touch", wire::opcode::touch, true},
-#else
     kind_facts{operation_kind::touch, "touch", wire::opcode::touch, false},
-#endif
     kind_facts{operation_kind::exists, "exists", wire::opcode::get_meta, true},
     kind_facts{operation_kind::upsert, "upsert", wire::opcode::set, false},
     kind_facts{operation_kind::insert, "insert", wire::opcode::add, false},

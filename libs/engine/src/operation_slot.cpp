@@ -62,11 +62,7 @@ operation_slot* operation_pool::find(operation_id id) noexcept {
         return nullptr;
     }
     operation_slot& slot = at(index);
-#if defined(REPRISE_MUTANT_RH_44)
-    const bool is_same = true;
-#else
     const bool is_same = slot.id() == id;
-#endif
     return slot.state != operation_state::free && is_same ? &slot : nullptr;
 }
 

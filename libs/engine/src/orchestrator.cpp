@@ -6,8 +6,6 @@
 
 #include <reprise/engine/shipped_strategies.hpp>
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 namespace {
 
@@ -19,11 +17,7 @@ verdict refused(std::error_code error, retry_refusal refusal) {
 }
 
 verdict strategy_failed(std::string cause) {
-#if defined(REPRISE_MUTANT_RH_02)
-    verdict result = refused(errc::request_canceled, retry_refusal::strategy_failed);
-#else
     verdict result = refused(errc::strategy_failure, retry_refusal::strategy_failed);
-#endif
     result.cause = std::move(cause);
     return result;
 }
@@ -35,20 +29,14 @@ bool is_lost_in_flight(const retry_case& failed) noexcept {
 // What no strategy may change: nothing unclassified is retried, and nothing that may have been
 // applied is sent again.
 std::optional<verdict> forbidden(const retry_case& failed, const retry_subject& subject) {
-#if !defined(REPRISE_MUTANT_RH_10)
     if (failed.reason == retry_reason::unknown) {
         return refused(failed.own_error, retry_refusal::unclassified);
     }
-#endif
-#if !defined(REPRISE_MUTANT_RH_16)
     if (is_lost_in_flight(failed) && !subject.is_idempotent) {
         verdict result = refused(errc::request_canceled, retry_refusal::lost_in_flight);
         result.is_ambiguous = true;
         return result;
     }
-#else
-    static_cast<void>(subject);
-#endif
     return std::nullopt;
 }
 
@@ -58,9 +46,6 @@ request_snapshot make_snapshot(
     request_snapshot snapshot;
     snapshot.operation = subject.operation;
     snapshot.is_idempotent = subject.is_idempotent;
-#if defined(REPRISE_MUTANT_RH_16)
-    snapshot.is_idempotent = subject.is_idempotent || is_lost_in_flight(failed);
-#endif
     snapshot.retry_attempts = subject.attempts;
     snapshot.retry_reasons = subject.reasons;
     snapshot.status = failed.status;
@@ -69,9 +54,7 @@ request_snapshot make_snapshot(
     snapshot.now = now;
     snapshot.deadline = subject.deadline;
     snapshot.random = random;
-#if !defined(REPRISE_MUTANT_RH_04)
     snapshot.user_data = subject.user_data;
-#endif
     snapshot.strategy = strategy;
     snapshot.memory = subject.memory;
     return snapshot;
@@ -111,18 +94,11 @@ std::optional<verdict> orchestrator::decide(
     if (auto final = forbidden(failed, subject)) {
         return final;
     }
-    if (planted(bug::not_my_vbucket_leaked) && subject.attempts >= 2 &&
-        failed.reason == retry_reason::kv_not_my_vbucket) {
-        return refused(failed.own_error, retry_refusal::strategy_said_no);
-    }
-    if (info(failed.reason).always_retry && !planted(bug::always_retry_asks_strategy)) {
-        const std::uint32_t step = planted(bug::ladder_off_by_one) ? 1 : 0;
-        duration delay = controlled_backoff(subject.attempts + step);
-#if !defined(REPRISE_MUTANT_VB_05)
+    if (info(failed.reason).always_retry) {
+        duration delay = controlled_backoff(subject.attempts);
         if (failed.reason == retry_reason::kv_not_my_vbucket && not_my_vbucket_delay_) {
             delay = *not_my_vbucket_delay_;
         }
-#endif
         delay = std::min(delay, failed.delay_max.value_or(delay));
         return schedule(delay, failed.stage, subject, parked_count, now);
     }
@@ -172,9 +148,6 @@ void orchestrator::on_success(
     const retry_subject& subject, std::uint32_t cost, time_point now) noexcept {
     if (bucket_budget* budget = budget_of(subject)) {
         budget->on_success(cost, subject.attempts + 1, now);
-        if (planted(bug::double_refund)) {
-            budget->on_success(cost, subject.attempts + 1, now);
-        }
     }
     request_strategy* strategy = subject.strategy != nullptr ? subject.strategy : strategy_.get();
     strategy->on_success(make_snapshot({}, subject, strategy, 0, now));
@@ -184,23 +157,13 @@ void orchestrator::on_success(
 verdict orchestrator::conclude(
     const failed_attempt& failed, const retry_subject& subject, const retry_action& action,
     std::size_t parked_count, time_point now) {
-#if defined(REPRISE_MUTANT_RH_03)
-    const bool is_no = action.delay().value_or(duration::zero()) == duration::zero();
-#else
     const bool is_no = !action.delay();
-#endif
     if (is_no) {
-        if (planted(bug::budget_charged_on_refusal) && budget_of(subject) != nullptr) {
-            static_cast<void>(budget_of(subject)->try_pay(describe(failed.own_error), now));
-        }
         return refused(
             action.error() ? action.error() : make_error_code(failed.own_error),
             retry_refusal::strategy_said_no);
     }
-    const duration delay = planted(bug::strategy_delay_ignored)
-                               ? controlled_backoff(subject.attempts)
-                               : *action.delay();
-    verdict result = schedule(delay, failed.stage, subject, parked_count, now);
+    verdict result = schedule(*action.delay(), failed.stage, subject, parked_count, now);
     if (!result.is_retry) {
         return result;
     }
@@ -209,11 +172,7 @@ verdict orchestrator::conclude(
     }
     if (bucket_budget* budget = budget_of(subject)) {
         const payment paid = budget->try_pay(describe(failed.own_error), now);
-#if defined(REPRISE_MUTANT_RH_33)
-        const bool is_refused = false;
-#else
         const bool is_refused = !paid.paid;
-#endif
         if (is_refused) {
             if (subject.allowance != nullptr) {
                 subject.allowance->give_back();
@@ -231,27 +190,18 @@ verdict orchestrator::schedule(
     time_point now) const {
     // Only a retry that goes out at once needs no place to wait.
     const bool is_waiting = delay > duration::zero() || stage == attempt_stage::dispatch;
-#if defined(REPRISE_MUTANT_RH_32)
-    const bool is_full = is_waiting && parked_count > parked_count_max_;
-#else
     const bool is_full = is_waiting && parked_count >= parked_count_max_;
-#endif
-    if (is_full && !planted(bug::parked_bound_ignored)) {
+    if (is_full) {
         return refused(errc::retry_queue_full, retry_refusal::queue_full);
     }
     verdict result;
     result.is_retry = true;
     result.delay = delay;
-#if !defined(REPRISE_MUTANT_RH_13)
     const duration left = time_left(now, subject.deadline);
-    if (delay >= left && delay > duration::zero() && !planted(bug::forget_cap)) {
+    if (delay >= left && delay > duration::zero()) {
         result.delay = left;
         result.is_capped = true;
     }
-#else
-    static_cast<void>(subject);
-    static_cast<void>(now);
-#endif
     return result;
 }
 

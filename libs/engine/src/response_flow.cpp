@@ -6,7 +6,6 @@
 #include <reprise/wire/compression.hpp>
 
 #include "engine_core.hpp"
-#include "planted_bug.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -98,9 +97,6 @@ void engine_core::on_success(
     result.vbucket = slot.vbucket;
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
     auto decoded = decode_result(slot.request, frame, source, map, result);
-    if (planted(bug::cas_of_answer_lost) && slot.attempts > 0) {
-        result.cas = 0;
-    }
     if (decoded) {
         return complete(slot, std::move(result), now);
     }
@@ -138,9 +134,6 @@ void engine_core::on_retryable(
                 is_news = apply_configuration(bucket, *text, host, now);
             }
         }
-#if defined(REPRISE_MUTANT_VB_07)
-        is_news |= true;
-#endif
         if (!is_news) {
             want_configuration(bucket, now);
         }
@@ -161,14 +154,9 @@ void engine_core::on_retryable(
         if (const auto said = wire::error_context_of(frame); said.manifest_uid) {
             bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
         }
-#if !defined(REPRISE_MUTANT_RH_41)
-        if (entry != nullptr && entry->state == collection_state::known &&
-            !planted(bug::stale_collection_id)) {
+        if (entry != nullptr && entry->state == collection_state::known) {
             entry->state = collection_state::unknown;
         }
-#else
-        static_cast<void>(entry);
-#endif
     }
     retry(slot, failed, now);
 }

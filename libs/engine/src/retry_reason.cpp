@@ -6,11 +6,7 @@ namespace reprise::engine {
 namespace {
 
 // All five terminal reasons arise before anything was sent.
-#if defined(REPRISE_MUTANT_RH_11)
-constexpr bool before_sending = false;
-#else
 constexpr bool before_sending = true;
-#endif
 
 // Columns: reason, name, non-idempotent retry, always retry, terminal, meaning.
 constexpr std::array<retry_reason_facts, retry_reason_count> reason_table{{

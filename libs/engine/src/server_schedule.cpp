@@ -1,7 +1,5 @@
 #include "server_schedule.hpp"
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 namespace {
 
@@ -21,13 +19,7 @@ server_backoff backoff_of(wire::retry_spec_kind kind) noexcept {
 
 std::optional<server_retry_rule> server_schedule::on_failure(
     std::uint16_t status, const wire::retry_spec* spec, time_point now) noexcept {
-#if defined(REPRISE_MUTANT_EM_11)
-    const bool is_other = status_ == 0;
-#else
-    const bool is_other =
-        status != status_ && !(planted(bug::error_map_count_not_reset) && status_ != 0);
-#endif
-    if (is_other) {
+    if (status != status_) {
         *this = {};
         status_ = status;
         first_failure_ = now;

@@ -11,8 +11,6 @@
 #include <reprise/wire/search_outcome.hpp>
 #include <reprise/wire/view_outcome.hpp>
 
-#include "planted_bug.hpp"
-
 namespace reprise::engine {
 namespace {
 
@@ -53,7 +51,7 @@ duration retry_after(const http::header_list& headers) {
     constexpr std::chrono::sys_seconds century_hint{
         std::chrono::sys_days{std::chrono::year{2026} / std::chrono::January / 1}};
     const auto asked = http::find_header(headers, "Retry-After");
-    if (!asked || planted(bug::retry_after_ignored)) {
+    if (!asked) {
         return {};
     }
     const auto date = http::find_header(headers, "Date");
@@ -238,8 +236,7 @@ public:
         exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
         tell_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
-        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache &&
-            !planted(bug::prepared_not_renewed)) {
+        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache) {
             plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
         }
         if (verdict.what == step::done && phase_ == phase::preparing) {

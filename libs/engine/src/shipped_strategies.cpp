@@ -9,10 +9,7 @@ namespace reprise::engine {
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {
-    // 2^9 is the first power above the cap.
-#if defined(REPRISE_MUTANT_RH_06)
-        ++attempts;
-#endif
+        // 2^9 is the first power above the cap.
         return attempts >= 9 ? std::chrono::milliseconds{500}
                              : std::chrono::milliseconds{std::int64_t{1} << attempts};
     };
@@ -28,9 +25,6 @@ duration controlled_backoff(std::uint32_t attempts) noexcept {
     constexpr std::array ladder{std::chrono::milliseconds{1},   std::chrono::milliseconds{10},
                                 std::chrono::milliseconds{50},  std::chrono::milliseconds{100},
                                 std::chrono::milliseconds{500}, std::chrono::milliseconds{1000}};
-#if defined(REPRISE_MUTANT_RH_12)
-    ++attempts;
-#endif
     return ladder[attempts < ladder.size() ? attempts : ladder.size() - 1];
 }
 
@@ -39,12 +33,8 @@ best_effort_strategy::best_effort_strategy(backoff_calculator calculator)
 
 void best_effort_strategy::retry_after(
     const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-#if defined(REPRISE_MUTANT_RH_05)
-    const bool is_allowed = reason != retry_reason::unknown;
-#else
     const bool is_allowed = reason != retry_reason::unknown &&
                             (request.is_idempotent || info(reason).allows_non_idempotent_retry);
-#endif
     if (!is_allowed) {
         return sink.answer(retry_action::no());
     }
@@ -60,11 +50,7 @@ void terminal_error_strategy::retry_after(
         case retry_reason::tls_error:
             return sink.answer(retry_action::no(errc::tls_failure));
         case retry_reason::bucket_access_error:
-#if defined(REPRISE_MUTANT_RH_08)
-            return best_effort_strategy::retry_after(request, reason, sink);
-#else
             return sink.answer(retry_action::no(errc::bucket_access_failure));
-#endif
         case retry_reason::scope_not_found:
             return sink.answer(retry_action::no(errc::scope_not_found));
         case retry_reason::collection_not_found:
@@ -80,11 +66,7 @@ void server_directed_strategy::retry_after(
         return terminal_error_strategy::retry_after(request, reason, sink);
     }
     const server_retry_rule& rule = *request.server_rule;
-#if defined(REPRISE_MUTANT_EM_10)
-    const bool is_over = false;
-#else
     const bool is_over = rule.is_over(request.deadline);
-#endif
     sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - request.now));
 }
 

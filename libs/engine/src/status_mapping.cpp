@@ -154,13 +154,7 @@ response_outcome classify_unknown(const response_facts& facts) noexcept {
     }
     const wire::error_attributes attributes = entry->attributes;
     response_outcome outcome = mapped_error(error_by_attributes(attributes));
-#if defined(REPRISE_MUTANT_EM_06)
-    const bool is_retried = attributes.has(error_attribute::retry_now);
-#elif defined(REPRISE_MUTANT_EM_16)
-    const bool is_retried = entry->is_retry_indicated() || attributes.has(error_attribute::temp);
-#else
     const bool is_retried = entry->is_retry_indicated();
-#endif
     if (attributes.has(error_attribute::success)) {
         outcome.kind = outcome_kind::success;
     } else if (is_retried) {
@@ -169,10 +163,8 @@ response_outcome classify_unknown(const response_facts& facts) noexcept {
     }
     outcome.entry = entry;
     outcome.fetch_configuration = attributes.has(error_attribute::fetch_config);
-#if !defined(REPRISE_MUTANT_EM_07)
     outcome.drop_connection = attributes.has(error_attribute::special_handling) ||
                               attributes.has(error_attribute::conn_state_invalidated);
-#endif
     return outcome;
 }
 
@@ -190,11 +182,7 @@ response_outcome classify_exists(const response_facts& facts) noexcept {
     const bool is_store = facts.kind == operation_kind::upsert ||
                           facts.kind == operation_kind::replace ||
                           facts.kind == operation_kind::remove;
-#if defined(REPRISE_MUTANT_EM_14)
-    const bool is_locked = false;
-#else
     const bool is_locked = !facts.has_xerror && is_store && facts.request_cas == 0;
-#endif
     if (is_locked) {
         return mapped_retry(retry_reason::kv_locked, errc::document_locked);
     }
@@ -202,18 +190,10 @@ response_outcome classify_exists(const response_facts& facts) noexcept {
 }
 
 response_outcome classify_retried(const response_facts& facts) noexcept {
-#if defined(REPRISE_MUTANT_RH_19)
-    const bool is_unlock = false;
-#else
     const bool is_unlock = facts.kind == operation_kind::unlock;
-#endif
     switch (facts.status) {
         case status::not_my_vbucket:
-#if defined(REPRISE_MUTANT_VB_01)
-            return mapped_error(errc::request_canceled);
-#else
             return mapped_retry(retry_reason::kv_not_my_vbucket, errc::request_canceled);
-#endif
         case status::unknown_collection:
             return mapped_retry(retry_reason::kv_collection_outdated, errc::collection_not_found);
         case status::locked:
@@ -246,11 +226,6 @@ response_outcome classify(const response_facts& facts) noexcept {
     if (wire::is_success(facts.status)) {
         return {};
     }
-#if defined(REPRISE_MUTANT_EM_05)
-    if (facts.error_map != nullptr) {
-        return classify_unknown(facts);
-    }
-#endif
     switch (facts.status) {
         case status::not_my_vbucket:
         case status::unknown_collection:
@@ -292,9 +267,6 @@ std::error_code path_error(status code, const wire::error_map* error_map) noexce
     if (const errc error = path_errc(code); error != errc{} && wire::is_known_to_client(code)) {
         return error;
     }
-#if defined(REPRISE_MUTANT_EM_15)
-    error_map = nullptr;
-#endif
     const response_outcome outcome = classify_unknown({.status = code, .error_map = error_map});
     return outcome.kind == outcome_kind::success ? std::error_code{}
                                                  : make_error_code(outcome.error);

@@ -6,7 +6,7 @@
 #include "world.hpp"
 
 // The checkers alone: each is told of one broken promise, and of a kept one beside it. What whole
-// runs with planted bugs make of them is in tests/planted.
+// runs with planted bugs make of them is seen by `./dev mutants`.
 
 namespace reprise::sim {
 namespace checks_tests {

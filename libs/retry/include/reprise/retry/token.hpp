@@ -61,13 +61,9 @@ private:
 
     /// Uses the token up if `issuer` issued it. Of several threads exactly one succeeds.
     [[nodiscard]] bool consume(std::uint64_t issuer) noexcept {
-#if defined(REPRISE_MUTANT_SM_03)
-        return issuer_.load(std::memory_order_acquire) == issuer;
-#else
         std::uint64_t expected = issuer;
         return issuer_.compare_exchange_strong(
             expected, 0, std::memory_order_acq_rel, std::memory_order_relaxed);
-#endif
     }
 
     std::atomic<std::uint64_t> issuer_{0};

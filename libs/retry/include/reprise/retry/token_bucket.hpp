@@ -49,11 +49,7 @@ public:
     [[nodiscard]] charge try_take(std::int64_t cost) noexcept {
         std::int64_t level = level_.load(std::memory_order_relaxed);
         do {
-#if defined(REPRISE_MUTANT_SM_14)
-            if (level <= 0) {
-#else
             if (level < cost) {
-#endif
                 return {false, level};
             }
         } while (!level_.compare_exchange_weak(level, level - cost, std::memory_order_relaxed));

@@ -80,12 +80,7 @@ private:
         }
         std::int64_t result = interval.count();
         for (std::uint32_t step = 1; step < retry && result < most; ++step) {
-#if defined(REPRISE_MUTANT_EM_08)
-            result *=
-                result;  // the sample code of the protocol's text, which contradicts its prose
-#else
             result *= interval.count();  // both factors are below 2^31: no overflow
-#endif
         }
         return std::chrono::milliseconds(std::min(result, most));
     }

@@ -1,0 +1,219 @@
+"""Writes the mutants into a copy of the sources: OLD becomes `mutant ? NEW : OLD`.
+
+All mutants live in one copy and one build; the environment variable REPRISE_MUTANT names the one
+that acts. Several may change one place, and one may change a part of what another changes; they may
+not overlap in any other way.
+"""
+
+import re
+import subprocess
+from typing import NamedTuple
+
+HEADER_NAME = "reprise_mutant.hpp"
+# Included before everything else in every source of the copy. The name of a mutant becomes a number
+# at compile time, so that a new mutant changes no file but its own. Where the compiler itself
+# evaluates the code, no mutant acts.
+HEADER = """#pragma once
+
+#if __cplusplus >= 202002L  // CMake tries its compiler without our standard
+
+#include <cstdlib>
+
+namespace reprise_mutants {
+
+using number = unsigned long long;
+
+constexpr number number_of(const char* name) noexcept {
+    number result = 14695981039346656037ULL;
+    for (; *name != 0; ++name) {
+        result = (result ^ static_cast<unsigned char>(*name)) * 1099511628211ULL;
+    }
+    return result;
+}
+
+inline const number selected = [] {
+    const char* name = std::getenv("REPRISE_MUTANT");
+    return name == nullptr || *name == 0 ? number{0} : number_of(name);
+}();
+
+struct choice {
+    consteval choice(const char* name) noexcept : value(number_of(name)) {}
+    number value;
+};
+
+}  // namespace reprise_mutants
+
+constexpr bool reprise_mutant(reprise_mutants::choice which) noexcept {
+    if (__builtin_is_constant_evaluated()) {
+        return false;
+    }
+    return reprise_mutants::selected == which.value;
+}
+
+#endif
+"""
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]')
+
+
+class Place(NamedTuple):
+    begin: int
+    end: int
+    edit: object
+    mutant: object
+
+
+def pattern_of(old):
+    """Matches a text however the formatter has broken its lines."""
+    parts, before = [], ""
+    for token in TOKEN.findall(old):
+        if parts:
+            is_word = re.match(r"\w", token) and re.search(r"\w$", before)
+            parts.append(r"\s+" if is_word else r"\s*")
+        parts.append(re.escape(token))
+        before = token
+    head = r"(?<!\w)" if re.match(r"\w", old.lstrip()) else ""
+    tail = r"(?!\w)" if re.search(r"\w$", old.rstrip()) else ""
+    return re.compile(head + "".join(parts) + tail)
+
+
+def first_line(text):
+    return text.strip().splitlines()[0]
+
+
+def find_once(text, old):
+    """(match, what is wrong): one of the two is empty."""
+    found = list(pattern_of(old).finditer(text))
+    if len(found) == 1:
+        return found[0], ""
+    return None, f"{first_line(old)!r} is " + (f"{len(found)} times in" if found else "not in")
+
+
+def find_places(text, edits):
+    """(places, problems) of [(mutant, edit)] in the text of one source."""
+    places, problems = [], []
+    for mutant, edit in edits:
+        found, wrong = find_once(text, edit.after or edit.old)
+        if found and edit.after:
+            found = pattern_of(edit.old).search(text, found.end())
+            wrong = "" if found else f"{first_line(edit.old)!r} does not come after that in"
+        if wrong:
+            problems.append(f"{mutant.place}: {mutant.name}: {wrong} {edit.source}")
+            continue
+        places.append(Place(found.start(), found.end(), edit, mutant))
+    # The larger first; of the same size they stand in one chain.
+    places.sort(key=lambda place: (place.begin, -place.end))
+    open_places = []
+    for place in places:
+        while open_places and open_places[-1].end <= place.begin:
+            open_places.pop()
+        if open_places and place.end > open_places[-1].end:
+            problems.append(f"{place.mutant.place}: {place.mutant.name} overlaps "
+                            f"{open_places[-1].mutant.name} in {place.edit.source}")
+        open_places.append(place)
+    return places, problems
+
+
+def wrap(place, old):
+    name, new = place.mutant.name, place.edit.new
+    if place.edit.is_statement:
+        return f'if (reprise_mutant("{name}")) {{ {new} }} else {{ {old} }}'
+    return f'(reprise_mutant("{name}") ? ({new}) : ({old}))'
+
+
+def rewrite(text, begin, end, places):
+    """The text from begin to end with all places, each within this range, written into it."""
+    out, at = [], begin
+    while places:
+        first = places[0]
+        inside = [p for p in places[1:] if p.begin < first.end]
+        out.append(text[at:first.begin])
+        out.append(wrap(first, rewrite(text, first.begin, first.end, inside)))
+        at, places = first.end, places[1 + len(inside):]
+    return "".join(out) + text[at:end]
+
+
+def replaced(text, places):
+    """The text with the new text in all places: what a separate mutant is made of."""
+    for place in sorted(places, key=lambda place: -place.begin):
+        text = text[:place.begin] + place.edit.new + text[place.end:]
+    return text
+
+
+def edits_by_source(mutants):
+    result = {}
+    for mutant in mutants:
+        for edit in mutant.edits:
+            result.setdefault(edit.source, []).append((mutant, edit))
+    return result
+
+
+def check_places(root, mutants):
+    """What of the catalogue does not apply to the sources as they are."""
+    problems = []
+    for is_separate in (False, True):
+        chosen = [mutant for mutant in mutants if mutant.is_separate == is_separate]
+        for source, edits in edits_by_source(chosen).items():
+            if not (root / source).is_file():
+                problems += [f"{mutant.place}: {mutant.name}: there is no {source}"
+                             for mutant, _ in edits]
+                continue
+            text = (root / source).read_text(encoding="utf-8")
+            groups = [edits]
+            if is_separate:  # each is applied alone, and may overlap others
+                names = dict.fromkeys(mutant.name for mutant, _ in edits)
+                groups = [[e for e in edits if e[0].name == name] for name in names]
+            for group in groups:
+                problems += find_places(text, group)[1]
+    return problems
+
+
+def tracked_files(root):
+    listing = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+        check=True, capture_output=True, text=True).stdout.split("\0")
+    return [path for path in listing if path and (root / path).is_file()]
+
+
+def write_if_changed(path, content):
+    """Leaves a file alone that is as it should be, so that nothing is built for it again."""
+    if path.is_file() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def make_copy(root, target, mutants):
+    """Brings the copy in `target` up to date: all files of the tree, with the mutants in them."""
+    by_source = edits_by_source(m for m in mutants if not m.is_separate)
+    wanted = set()
+    for path in tracked_files(root):
+        content = (root / path).read_bytes()
+        if path in by_source:
+            text = content.decode("utf-8")
+            places, problems = find_places(text, by_source[path])
+            if problems:
+                raise SystemExit("\n".join(problems))
+            content = rewrite(text, 0, len(text), places).encode("utf-8")
+        wanted.add(path)
+        write_if_changed(target / path, content)
+        (target / path).chmod((root / path).stat().st_mode & 0o777)
+    write_if_changed(target / HEADER_NAME, HEADER.encode("utf-8"))
+    for path in target.rglob("*"):
+        name = path.relative_to(target).as_posix()
+        if path.is_file() and name not in wanted and name != HEADER_NAME:
+            path.unlink()
+
+
+def make_separate_copy(root, target, mutant):
+    """A copy with one mutant applied for good."""
+    places = {}
+    for source, edits in edits_by_source([mutant]).items():
+        text = (root / source).read_text(encoding="utf-8")
+        found, problems = find_places(text, edits)
+        if problems:
+            raise SystemExit("\n".join(problems))
+        places[source] = replaced(text, found)
+    for path in tracked_files(root):
+        content = places[path].encode("utf-8") if path in places else (root / path).read_bytes()
+        write_if_changed(target / path, content)
+        (target / path).chmod((root / path).stat().st_mode & 0o777)
