@@ -60,6 +60,7 @@ void library_strategy::retry_after(
     question.deadline = request.deadline;
     question.repeat =
         request.is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
+    question.failure = failure_view::of(request);
     const decision decided = inner_->refresh(*token, question);
     if (decided.refusal == refusal_reason::strategy_failed) {
         return sink.fail("the inner strategy threw");

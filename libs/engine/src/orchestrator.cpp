@@ -48,6 +48,7 @@ request_snapshot make_snapshot(
     snapshot.is_idempotent = subject.is_idempotent;
     snapshot.retry_attempts = subject.attempts;
     snapshot.retry_reasons = subject.reasons;
+    snapshot.error = make_error_code(failed.own_error);
     snapshot.status = failed.status;
     snapshot.server_rule = failed.server_rule;
     snapshot.delay_floor = failed.delay_floor;

@@ -32,6 +32,7 @@ public:
     std::string diary;
     retry_question last;
     token_state succeeded;
+    std::string failures;
 
 private:
     decision do_begin(token_state& token, const moment&) override {
@@ -42,6 +43,9 @@ private:
     decision do_refresh(token_state& token, const retry_question& question) override {
         diary += "r";
         last = question;
+        if (const auto* request = question.failure.get_if<request_snapshot>()) {
+            failures += std::string(request->operation) + " " + request->error.message() + "; ";
+        }
         if (token.attempt > 5) {
             return {refusal_reason::attempts_exhausted, -1};
         }
@@ -100,6 +104,8 @@ TEST(library_strategy, one_token_goes_through_all_attempts_of_a_request) {
     EXPECT_EQ(with.inner->last.facts.code, static_cast<std::uint32_t>(status::locked));
     EXPECT_EQ(with.inner->last.facts.safety, retry_safety::yes);
     EXPECT_EQ(with.inner->last.repeat, repeatability::not_repeatable);
+    const std::string once = "upsert " + make_error_code(errc::document_locked).message() + "; ";
+    EXPECT_EQ(with.inner->failures, once + once + once) << "it sees the failure itself";
 }
 
 TEST(library_strategy, a_success_without_retries_is_told_too_and_an_error_is_not) {

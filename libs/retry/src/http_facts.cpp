@@ -174,16 +174,10 @@ void read_clock_time(date_reader& reader, calendar_fields& fields) noexcept {
 }
 
 [[nodiscard]] retry_safety safety_of_status(int status) noexcept {
-    switch (status) {
-        case 408:
-        case 429:
-        case 502:
-        case 503:
-        case 504:
-            return retry_safety::yes;
-        default:
-            return status >= 500 ? retry_safety::maybe : retry_safety::no;
+    if (status == 408 || status == 429) {
+        return retry_safety::yes;  // Refused before anything was done.
     }
+    return status >= 500 ? retry_safety::maybe : retry_safety::no;
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ constexpr double capacity_max = 1e12;
 
 }  // namespace
 
+void detail::throw_invalid_settings(settings_error error) {
+    throw invalid_settings(std::move(error));
+}
+
 std::optional<settings_error> check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return refuse("factor", "must be a number");

@@ -284,7 +284,7 @@ TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no
     EXPECT_FALSE(retry(strategy, options, failing).has_value());
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500)) << "nothing was charged";
-    EXPECT_TRUE(retry(strategy, options, [] { return true; })) << "a success stays a success";
+    EXPECT_EQ(retry(strategy, options, [] { return 7; }), 7) << "a success stays a success";
 }
 
 TEST(blocking, SM_19_stopping_before_the_first_attempt_is_a_named_exception) {
@@ -339,11 +339,11 @@ TEST(blocking, thrown_exceptions_are_retried_by_their_facts_and_reach_the_caller
     };
     EXPECT_EQ(retry(strategy, f.options(), catching<typed_error>, throws_twice), 3);
     calls = 0;
-    EXPECT_THROW(retry(strategy, f.options(), throws_twice), typed_error)
+    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), throws_twice)), typed_error)
         << "not listed: no facts, no retry";
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::unclassified);
-    EXPECT_THROW(retry(strategy, f.options(), []() -> int { throw 42; }), int);
+    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), []() -> int { throw 42; })), int);
 }
 
 TEST(blocking, an_attempt_may_fail_by_value_and_the_next_by_exception) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <reprise/retry/http_facts.hpp>
-#include <reprise/retry/modelled_failure.hpp>
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
 
 namespace reprise {
 
@@ -29,8 +29,8 @@ TEST(http_facts, SM_12_statuses_give_safety_fault_throttling_and_timeout) {
         {404, rs::no, ff::client, false, false},    {408, rs::yes, ff::client, false, true},
         {409, rs::no, ff::client, false, false},    {429, rs::yes, ff::client, true, false},
         {499, rs::no, ff::client, false, false},    {500, rs::maybe, ff::server, false, false},
-        {501, rs::maybe, ff::server, false, false}, {502, rs::yes, ff::server, false, false},
-        {503, rs::yes, ff::server, false, false},   {504, rs::yes, ff::server, false, true},
+        {501, rs::maybe, ff::server, false, false}, {502, rs::maybe, ff::server, false, false},
+        {503, rs::maybe, ff::server, false, false}, {504, rs::maybe, ff::server, false, true},
         {599, rs::maybe, ff::server, false, false},
     };
     for (const row& each : rows) {
@@ -45,6 +45,23 @@ TEST(http_facts, SM_12_statuses_give_safety_fault_throttling_and_timeout) {
         EXPECT_EQ(http_facts(status), failure_facts{}) << status;
     }
     EXPECT_EQ(http_connect_failure().safety, retry_safety::yes);
+}
+
+TEST(http_facts, SM_12_a_call_that_must_not_be_repeated_is_not_repeated_after_any_5xx) {
+    standard_strategy strategy;
+    const auto attempts = [&](const failure_facts& facts, repeatability repeat) {
+        testing::virtual_clock clock;
+        auto operation = testing::scripted_operation{facts}.fail_forever();
+        static_cast<void>(retry(strategy, {.repeat = repeat, .clock = &clock}, operation));
+        return operation.calls();
+    };
+    for (int status = 500; status < 600; ++status) {
+        EXPECT_EQ(attempts(http_facts(status), repeatability::not_repeatable), 1U) << status;
+    }
+    EXPECT_EQ(attempts(http_facts(503), repeatability::unspecified), 5U);
+    for (const failure_facts& safe : {http_facts(408), http_facts(429), http_connect_failure()}) {
+        EXPECT_EQ(attempts(safe, repeatability::not_repeatable), 5U) << safe.code;
+    }
 }
 
 TEST(http_facts, SM_12_retry_after_in_seconds) {

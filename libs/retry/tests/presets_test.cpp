@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include <reprise/retry.hpp>
@@ -91,6 +92,26 @@ TEST(presets, aws_2_1_prices_and_bases_differ_for_throttling) {
         golden(strategy, always(testing::throttled())), "500ms@467 1000ms@462 !attempts exhausted");
     EXPECT_EQ(golden(strategy, {testing::timed_out()}), "25ms@448 ok");
     EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(462));
+}
+
+TEST(presets, SM_09_every_strategy_waits_as_long_as_the_service_asks_except_aws_2_1) {
+    const auto shortest_wait = [](auto&& strategy, duration hint) {
+        testing::virtual_clock clock;
+        testing::scripted_random random{testing::scripted_random::lowest};
+        auto operation = always(testing::throttled(hint));
+        static_cast<void>(retry(
+            strategy, {.timeout = 4 * hint, .clock = &clock, .random = random.source()},
+            operation));
+        return clock.waits().empty() ? duration{} : *std::ranges::min_element(clock.waits());
+    };
+    for (const duration hint : {duration{1s}, duration{30s}, duration{1h}}) {
+        EXPECT_EQ(shortest_wait(standard_strategy{}, hint), hint);
+        EXPECT_EQ(shortest_wait(standard_strategy{presets::smithy_guide()}, hint), hint);
+        EXPECT_EQ(shortest_wait(standard_strategy{presets::aws_standard()}, hint), hint);
+        EXPECT_EQ(shortest_wait(presets::grpc_a6(), hint), hint);
+        EXPECT_EQ(shortest_wait(presets::finagle(), hint), hint);
+    }
+    EXPECT_EQ(shortest_wait(presets::aws_2_1(), 30s), 5s) << "see docs/design/hints_and_prices.md";
 }
 
 TEST(presets, aws_2_1_holds_the_hint_within_five_seconds_of_the_computed_delay) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -26,6 +27,18 @@ TEST(token_bucket, SM_14_pays_the_whole_cost_or_nothing) {
     EXPECT_FALSE(refused.paid) << "2 units are left, 5 were asked";
     EXPECT_EQ(refused.level, milli_units(2));
     EXPECT_EQ(bucket.level(), milli_units(2));
+}
+
+TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
+    const auto cost = [](const bucket_prices& prices, bool throttling, bool timeout) {
+        bucket_budget budget(std::make_shared<token_bucket>(), prices);
+        return budget.try_pay({.throttling = throttling, .timeout = timeout}, time_point{}).cost;
+    };
+    EXPECT_EQ(cost({}, true, true), milli_units(10)) << "as in Smithy's guide";
+    EXPECT_EQ(cost({}, false, true), milli_units(10));
+    EXPECT_EQ(cost({}, true, false), milli_units(5));
+    EXPECT_EQ(cost({.throttling = 2.0}, true, true), milli_units(10));
+    EXPECT_EQ(cost({.throttling = 2.0}, true, false), milli_units(2));
 }
 
 TEST(token_bucket, SM_14_never_above_capacity_and_never_below_zero) {

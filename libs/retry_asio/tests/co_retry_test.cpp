@@ -4,7 +4,9 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
@@ -12,6 +14,11 @@
 #include <string>
 
 #include "fast_strategy.hpp"
+
+template <>
+struct reprise::canceled_outcome<bool> {
+    static bool make() noexcept { return false; }
+};
 
 namespace reprise::co_retry_test {
 
@@ -153,6 +160,89 @@ TEST(co_retry, SM_08_listed_exception_types_take_part) {
     EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
 }
 
+/// Retries once and keeps the last thing it saw of type `Seen`.
+template <class Seen>
+struct observing_strategy {
+    decision begin(token_state& token, const moment&) noexcept {
+        token = {};
+        return {};
+    }
+    decision refresh(token_state& token, const retry_question& question) {
+        const Seen* failure = question.failure.get_if<Seen>();
+        seen = failure != nullptr ? std::optional<Seen>(*failure) : std::nullopt;
+        return {
+            ++token.attempt > 2 ? refusal_reason::attempts_exhausted : refusal_reason::none, -1};
+    }
+    void succeed(const token_state&, const moment&) noexcept {}
+    std::optional<Seen> seen{};
+};
+
+TEST(co_retry, SM_02_a_strategy_sees_exceptions_and_failed_results) {
+    stage s;
+    observing_strategy<busy_error> of_exceptions;
+    observing_strategy<testing::scripted_error> of_results;
+    auto script = testing::scripted_operation{testing::transient()}.fail_forever();
+    s.play([&]() -> asio::awaitable<void> {
+        auto failing = [&](attempt a) -> asio::awaitable<testing::scripted_result> {
+            co_return script(a);
+        };
+        const auto failed = co_await async_retry(of_results, s.options, failing);
+        EXPECT_FALSE(failed.has_value());
+        auto throwing = []() -> asio::awaitable<int> {
+            throw busy_error{5};
+            co_return 0;
+        };
+        co_await async_retry(of_exceptions, s.options, catching<busy_error>, throwing);
+    });
+    ASSERT_TRUE(of_results.seen.has_value());
+    EXPECT_EQ(of_results.seen->step, 1U) << "of the second attempt";
+    ASSERT_TRUE(of_exceptions.seen.has_value());
+    EXPECT_EQ(of_exceptions.seen->code, 5);
+}
+
+TEST(co_retry, SM_02_the_completion_token_loop_shows_the_failure_as_well) {
+    stage s;
+    observing_strategy<error_code> strategy;
+    auto initiate = [&](const attempt&, auto handler) {
+        asio::post(s.io, [handler = std::move(handler)]() mutable {
+            std::move(handler)(error_code(asio::error::connection_reset));
+        });
+    };
+    error_code last;
+    async_retry<void(error_code)>(
+        s.io, strategy, s.options, initiate, [&](error_code code) { last = code; });
+    s.time.run(s.io);
+    EXPECT_EQ(last, asio::error::connection_reset);
+    EXPECT_EQ(strategy.seen, error_code(asio::error::connection_reset));
+}
+
+TEST(co_retry, SM_08_a_predicate_judges_results_in_both_loops) {
+    stage s;
+    std::optional<int> found;
+    s.play([&]() -> asio::awaitable<void> {
+        auto find = [](attempt a) -> asio::awaitable<std::optional<int>> {
+            co_return a.number < 3 ? std::optional<int>{} : std::optional(7);
+        };
+        const auto judged = fails_if(std::logical_not<>{}, find);
+        found = co_await async_retry(s.strategy, s.options, judged);
+    });
+    EXPECT_EQ(found, 7);
+    EXPECT_EQ(s.trace.failed_attempts(), 2U);
+
+    auto initiate = [&](const attempt& a, auto handler) {
+        asio::post(s.io, [handler = std::move(handler), saved = a.number == 2]() mutable {
+            std::move(handler)(saved, 3);
+        });
+    };
+    bool saved = false;
+    async_retry<void(bool, int)>(
+        s.io, s.strategy, s.options, fails_if(std::logical_not<>{}, initiate),
+        [&](bool result, int) { saved = result; });
+    s.time.run(s.io);
+    EXPECT_TRUE(saved);
+    EXPECT_EQ(s.trace.failed_attempts(), 1U);
+}
+
 /// An asynchronous wait that only cancellation ends.
 asio::awaitable<void> wait_for_ever() {
     const auto executor = co_await asio::this_coro::executor;
@@ -228,17 +318,21 @@ TEST(co_retry, an_operation_that_throws_before_it_becomes_a_coroutine_has_failed
     EXPECT_EQ(s.trace.entries()[1].delay, 2s);
 }
 
-TEST(co_retry, nothing_happens_before_it_is_awaited_and_temporaries_may_be_gone_by_then) {
+TEST(co_retry, nothing_happens_before_it_is_awaited_and_its_arguments_may_be_gone_by_then) {
     stage s;
     int calls = 0;
-    s.play([&]() -> asio::awaitable<void> {
-        auto later = async_retry(
-            s.strategy, call_options{.timeout = 5s, .clock = &s.time},
+    const auto prepare = [&] {
+        const call_options options{.timeout = 5s, .clock = &s.time};
+        const auto operation =
             [&calls, text = std::string(100, 'x')](attempt a) -> asio::awaitable<std::size_t> {
-                ++calls;
-                EXPECT_EQ(a.timeout, 5s);
-                co_return text.size();
-            });
+            ++calls;
+            EXPECT_EQ(a.timeout, 5s);
+            co_return text.size();
+        };
+        return async_retry(s.strategy, options, operation);
+    };
+    s.play([&]() -> asio::awaitable<void> {
+        auto later = prepare();
         EXPECT_EQ(calls, 0);
         s.time.advance(20s);
         EXPECT_EQ(co_await std::move(later), 100U);

@@ -22,7 +22,8 @@ namespace reprise::engine {
 //
 // What the inner strategy is told of a failure: safe to repeat if the server did nothing, otherwise
 // repeatable as the operation is idempotent; never safe for the five terminal reasons, which end
-// the request with their own error. A refusal ends it with the operation's own error.
+// the request with their own error. A refusal ends it with the operation's own error. The failure
+// itself is in `retry_question::failure`, as a request_snapshot.
 class library_strategy final : public request_strategy {
 public:
     // `inner` must not be null; it may serve loops outside of the client at the same time.

@@ -68,6 +68,8 @@ struct request_snapshot {
     std::uint32_t retry_attempts = 0;
     // Reasons of the earlier retries, the present one not included.
     retry_reason_set retry_reasons{};
+    // The failure: what the user sees if it is not retried. Empty with a success.
+    std::error_code error{};
     // The server's status when it answered, otherwise 0.
     std::uint16_t status = 0;
     // Of a status that this client does not know; absent if the server gave none that can be used.

@@ -4,6 +4,7 @@
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
 /// operation may also throw; what it throws last is what the caller sees, as the same object.
+/// `outcome.hpp` says which results are failures.
 
 #include <concepts>
 #include <exception>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_session.hpp>
 
@@ -97,17 +99,40 @@ struct attempt_result {
 template <class Result, class Operation>
 [[nodiscard]] attempt_result<Result> run_attempt(Operation& operation, const attempt& current) {
     attempt_result<Result> out;
-    try {
+    const auto run = [&] {
         if constexpr (std::is_same_v<Result, no_value>) {
             invoke_operation(operation, current);
             out.value.emplace();
         } else {
             out.value.emplace(invoke_operation(operation, current));
         }
+    };
+#if defined(__cpp_exceptions)
+    try {
+        run();
     } catch (...) {
         out.thrown = std::current_exception();
     }
+#else
+    run();
+#endif
     return out;
+}
+
+/// The facts of an attempt that failed; absent after a success.
+template <class Result, class Operation, class... Exceptions>
+[[nodiscard]] std::optional<failure_facts> failure_of(
+    const attempt_result<Result>& outcome, const Operation& operation,
+    catching_t<Exceptions...> list) noexcept {
+    return outcome.thrown ? describe_exception(outcome.thrown, list)
+                          : failure_in(operation, *outcome.value);
+}
+
+/// What a strategy sees of an attempt that failed.
+template <class Result, class Operation>
+[[nodiscard]] failure_view view_of_attempt(
+    const attempt_result<Result>& outcome, const Operation& operation) noexcept {
+    return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
 /// Waits out the delay of the initial token, if it has one; never beyond the deadline.
@@ -115,7 +140,9 @@ template <class Session>
 void wait_for_first_attempt(Session& session, const call_time& time, duration delay) {
     const time_point now = time.clock().now();
     if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
+#if defined(__cpp_exceptions)
         throw canceled_before_first_attempt{};
+#endif  // Otherwise the attempt is made: there is no other way to return a result.
     }
 }
 
@@ -136,17 +163,15 @@ Result run_blocking(
             options.stop};
         time.limit(current, session.deadline());
         attempt_result<Result> outcome = run_attempt<Result>(operation, current);
-        failure_facts facts;
-        if (outcome.thrown) {
-            facts = describe_exception(outcome.thrown, list);
-        } else if (!outcome_traits<Result>::is_failure(*outcome.value)) {
+        const std::optional<failure_facts> failure = failure_of(outcome, operation, list);
+        if (!failure) {
             session.on_success(session.wants_moment() ? time.draw() : moment{});
             return std::move(*outcome.value);
-        } else {
-            facts = outcome_traits<Result>::facts(*outcome.value);
         }
         const moment failed_at = time.draw();
-        const retry_step next = session.on_failure(facts, failed_at, options.stop.stop_requested());
+        const retry_step next = session.on_failure(
+            *failure, failed_at, options.stop.stop_requested(),
+            view_of_attempt(outcome, operation));
         const bool go_on = next.retry && time.wait(next.wait, failed_at.now);
         if (next.retry && !go_on) {
             session.on_canceled_wait(moment{time.clock().now(), 0});
@@ -164,29 +189,35 @@ Result run_blocking(
 
 /// Runs `operation` until it succeeds or its strategy, deadline or stop token ends the matter.
 /// `list` names exception types whose facts come from `facts_of`.
+///
+/// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
+/// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`.
 template <retry_strategy Strategy, class... Exceptions, retry_operation Operation>
-auto retry(
+[[nodiscard]] auto retry(
     Strategy& strategy, const call_options& options, catching_t<Exceptions...> list,
     Operation&& operation) -> detail::operation_result<Operation> {
     using result = detail::operation_result<Operation>;
     static_assert(
         !std::is_reference_v<result>,
         "an operation must return a value: a reference could outlive its attempt");
+    using stored = std::conditional_t<std::is_void_v<result>, detail::no_value, result>;
+    detail::check_result_type<std::remove_cvref_t<Operation>, stored, detail::can_throw>();
     if constexpr (std::is_void_v<result>) {
-        detail::run_blocking<detail::no_value>(strategy, options, operation, list);
+        detail::run_blocking<stored>(strategy, options, operation, list);
     } else {
-        return detail::run_blocking<result>(strategy, options, operation, list);
+        return detail::run_blocking<stored>(strategy, options, operation, list);
     }
 }
 
 template <retry_strategy Strategy, retry_operation Operation>
-auto retry(Strategy& strategy, const call_options& options, Operation&& operation)
+[[nodiscard]] auto retry(Strategy& strategy, const call_options& options, Operation&& operation)
     -> detail::operation_result<Operation> {
     return retry(strategy, options, catching<>, std::forward<Operation>(operation));
 }
 
 template <retry_strategy Strategy, retry_operation Operation>
-auto retry(Strategy& strategy, Operation&& operation) -> detail::operation_result<Operation> {
+[[nodiscard]] auto retry(Strategy& strategy, Operation&& operation)
+    -> detail::operation_result<Operation> {
     return retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));
 }
 

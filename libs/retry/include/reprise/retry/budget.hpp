@@ -2,10 +2,12 @@
 
 /// Budgets answer one question of a strategy: can this retry be paid for?
 ///
-///     try_pay(facts, now)                 a retry is wanted: reserve its price or refuse
-///     on_success(cost, attempt, now)      the request succeeded on `attempt`; its last retry cost
-///     `cost` on_request(now)        (optional)   a request starts on_failure(facts, now)
-///     (optional)   an attempt failed, retried or not
+/// ```
+/// try_pay(facts, now)             a retry is wanted: reserve its price or refuse
+/// on_success(cost, attempt, now)  the request succeeded on `attempt`; its last retry cost `cost`
+/// on_request(now)                 optional: a request starts
+/// on_failure(facts, now)          optional: an attempt failed, retried or not
+/// ```
 ///
 /// A budget with `static constexpr bool wants_time = true` gets real times in `on_request` and
 /// `on_success`; others get the epoch there.
@@ -45,8 +47,8 @@ struct no_budget {
 /// What retries cost and what successes return, in units.
 struct bucket_prices {
     double retry = 5.0;
-    double timeout = 10.0;               ///< A retry after a timeout.
-    std::optional<double> throttling{};  ///< A retry after throttling; absent: as `retry`.
+    double timeout = 10.0;               ///< A retry after a timeout, throttling or not.
+    std::optional<double> throttling{};  ///< A retry after other throttling; absent: as `retry`.
     double refund = 1.0;                 ///< Returned by a success.
     /// A success after a retry returns what that retry cost instead of `refund`.
     bool refund_last_cost = false;
@@ -62,9 +64,10 @@ public:
     bucket_budget(std::shared_ptr<token_bucket> bucket, const bucket_prices& prices = {});
 
     [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept {
-        const std::uint32_t cost = facts.throttling ? throttling_
-                                   : facts.timeout  ? timeout_
-                                                    : retry_;
+        // A timeout costs its price whatever else the failure is, as in Smithy's guide.
+        const std::uint32_t cost = facts.timeout      ? timeout_
+                                   : facts.throttling ? throttling_
+                                                      : retry_;
         const token_bucket::charge charge = bucket_->try_take(cost);
         return {charge.paid, cost, charge.level};
     }

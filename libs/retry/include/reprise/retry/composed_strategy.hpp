@@ -2,9 +2,12 @@
 
 /// A strategy put together from three policies, one per question:
 ///
-///   Retryable  may this failure be retried?     `refusal_reason check(facts, repeatability)`
-///   Backoff    how long to wait?                `duration wait(token_state&, const
-///   retry_question&)` Budget     can it be paid for?              see `budget.hpp`
+/// ```
+/// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
+///                                        or refusal_reason check(const retry_question&)
+/// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
+/// Budget     can it be paid for?            see budget.hpp
+/// ```
 ///
 /// plus the maximum number of attempts and the deadline. To change one question, replace one
 /// policy:
@@ -56,7 +59,7 @@ public:
         if constexpr (requires { budget_.on_failure(question.facts, question.at.now); }) {
             budget_.on_failure(question.facts, question.at.now);
         }
-        if (const refusal_reason refusal = retryable_.check(question.facts, question.repeat);
+        if (const refusal_reason refusal = check_retryable(question);
             refusal != refusal_reason::none) {
             return {refusal, -1};
         }
@@ -97,6 +100,14 @@ public:
     [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
 
 private:
+    [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
+        if constexpr (requires { retryable_.check(question); }) {
+            return retryable_.check(question);
+        } else {
+            return retryable_.check(question.facts, question.repeat);
+        }
+    }
+
     std::uint32_t attempts_max_;
     [[no_unique_address]] Retryable retryable_;
     Backoff backoff_;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
 
 namespace reprise {
 
@@ -42,13 +43,13 @@ namespace detail {
 
 template <class E>
 [[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const E& error) {
-        return facts_of(error);
-    } catch (...) {
-        return std::nullopt;
-    }
+    static_assert(
+        describes_failure<E>,
+        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
+        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
+        "reprise::failure_traits<E>");
+    const E* const error = find_thrown<E>(thrown);
+    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
 }
 
 template <class... Exceptions>

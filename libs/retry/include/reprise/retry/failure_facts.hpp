@@ -10,7 +10,7 @@
 ///   3. a member `retry_facts() const`.
 ///
 /// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts, and a failure without facts is never retried.
+/// facts: as the error of a result it does not compile, as an exception it is never retried.
 
 #include <concepts>
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {
@@ -32,7 +33,7 @@ enum class retry_safety : std::uint8_t {
 
 /// Who caused the failure, if that is known.
 enum class failure_fault : std::uint8_t {
-    client,  ///< The request was wrong; sending it again will not mend it.
+    client,  ///< The request was wrong; sending it again does not help.
     server,  ///< The service failed; the same request may succeed later.
     other,   ///< Neither, or both.
 };
@@ -84,7 +85,7 @@ struct facts_of_fn {
     /// Never throws: a description that throws counts as "no facts".
     template <class E>
     [[nodiscard]] failure_facts operator()(const E& error) const noexcept {
-        try {
+        return result_or(failure_facts{}, [&]() -> failure_facts {
             if constexpr (has_failure_traits<E>) {
                 return failure_traits<E>::describe(error);
             } else if constexpr (has_adl_facts<E>) {
@@ -100,9 +101,7 @@ struct facts_of_fn {
             } else {
                 return failure_facts{};
             }
-        } catch (...) {
-            return failure_facts{};
-        }
+        });
     }
 };
 

@@ -16,9 +16,10 @@ struct http_facts_options {
 };
 
 /// 429 is throttling; 408 and 504 are timeouts; 4xx is the client's fault, 5xx the server's.
-/// Safety: 408, 429, 502, 503, 504 yes; other 5xx maybe; other 4xx no. Below 400: empty facts (no
-/// failure). `retry_after` is the header's text, empty if there was none; `now` is the calendar
-/// time it is compared with when it holds a date.
+/// Safety: 408 (the request did not arrive whole) and 429 yes; every 5xx maybe, because a gateway
+/// may have passed the request on; other 4xx no. Below 400: empty facts (no failure).
+/// `retry_after` is the header's text, empty if there was none; `now` is the calendar time it is
+/// compared with when it holds a date.
 [[nodiscard]] failure_facts http_facts(
     int status, std::string_view retry_after = {}, std::chrono::sys_seconds now = {},
     const http_facts_options& options = {}) noexcept;

@@ -1,14 +1,23 @@
 #pragma once
 
-/// How the loop tells a failed result from a good one.
+/// How the loops tell a failed result from a good one.
 ///
 /// Understood without help: anything shaped like `std::expected` (`has_value()` and `error()`),
-/// `std::error_code` (set = failed), and every other type, whose values are all successes (such
-/// operations fail by throwing). For your own result type specialise `outcome_traits`.
+/// `std::error_code` (set = failed), and plain values, which are all successes: such operations
+/// fail only by throwing. For your own result type specialise `outcome_traits`.
+///
+/// What could be mistaken for a success does not compile: an error that says nothing about retries,
+/// and results such as `bool` and `std::optional`, which may or may not mean failure. The latter
+/// need a predicate (`fails_if`). So does every plain value in programs built without exceptions.
 
+#include <concepts>
+#include <exception>
+#include <optional>
 #include <system_error>
+#include <type_traits>
 
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
 
 namespace reprise {
 
@@ -20,20 +29,55 @@ concept expected_like = requires(const R& r) {
     r.error();
 };
 
+template <class R>
+concept optional_like = !expected_like<R> && requires(const R& r) {
+    { r.has_value() } -> std::convertible_to<bool>;
+    *r;
+};
+
+/// Types of which some values usually mean failure, but nothing says so.
+template <class R>
+concept doubtful_result =
+    std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
+    std::is_error_code_enum_v<R> || std::is_error_condition_enum_v<R>;
+
+struct plain_outcome {};
+
+#if defined(__cpp_exceptions)
+inline constexpr bool can_throw = true;
+#else
+inline constexpr bool can_throw = false;
+#endif
+
 }  // namespace detail
 
-/// Customisation point: `is_failure` must not throw; `facts` is called only for failures.
+/// Customisation point: `is_failure` must not throw; `facts` is called only for failures. Optional:
+/// `failure(result)` returns a reference to the part of the result that strategies see in a
+/// `failure_view`; without it they see the whole result.
 template <class R>
-struct outcome_traits {
+struct outcome_traits : detail::plain_outcome {
     [[nodiscard]] static bool is_failure(const R&) noexcept { return false; }
     [[nodiscard]] static failure_facts facts(const R&) noexcept { return {}; }
 };
 
 template <detail::expected_like R>
 struct outcome_traits<R> {
+    using error = std::remove_cvref_t<decltype(std::declval<const R&>().error())>;
+    static_assert(
+        describes_failure<error>,
+        "the error in this result says nothing about retries; give it (1) a function "
+        "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
+        "specialisation "
+        "of reprise::failure_traits<E>");
+
     [[nodiscard]] static bool is_failure(const R& result) noexcept { return !result.has_value(); }
     [[nodiscard]] static failure_facts facts(const R& result) noexcept {
         return facts_of(result.error());
+    }
+    [[nodiscard]] static const error& failure(const R& result) noexcept
+        requires std::is_lvalue_reference_v<decltype(std::declval<const R&>().error())>
+    {
+        return result.error();
     }
 };
 
@@ -46,5 +90,60 @@ struct outcome_traits<std::error_code> {
         return facts_of(code);
     }
 };
+
+namespace detail {
+
+template <class R>
+concept plain_result = std::derived_from<outcome_traits<R>, plain_outcome>;
+
+/// An operation that comes with its own predicate (`fails_if`).
+template <class Operation, class R>
+concept judges_result = requires(const Operation& operation, const R& result) {
+    { operation.judge(result) } -> std::same_as<std::optional<failure_facts>>;
+};
+
+/// Does not compile for results that could hide a failure. `Throws`: the loop also sees what the
+/// operation throws.
+template <class Operation, class R, bool Throws>
+constexpr void check_result_type() noexcept {
+    if constexpr (!judges_result<Operation, R>) {
+        static_assert(
+            !(doubtful_result<R> && plain_result<R>),
+            "bool, optional and error enumerations do not say which values are failures; say it: "
+            "reprise::fails_if(predicate, operation)");
+        static_assert(
+            (doubtful_result<R> && plain_result<R>) || !plain_result<R> || Throws,
+            "this result cannot report a failure; return something like std::expected or "
+            "std::error_code, or use reprise::fails_if(predicate, operation)");
+    }
+}
+
+/// The facts of `result` if it is a failure.
+template <class Operation, class R>
+[[nodiscard]] std::optional<failure_facts> failure_in(
+    [[maybe_unused]] const Operation& operation, const R& result) noexcept {
+    if constexpr (judges_result<Operation, R>) {
+        return operation.judge(result);
+    } else {
+        if (!outcome_traits<R>::is_failure(result)) {
+            return std::nullopt;
+        }
+        return outcome_traits<R>::facts(result);
+    }
+}
+
+/// What a strategy sees of a failed `result`.
+template <class Operation, class R>
+[[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
+    if constexpr (judges_result<Operation, R>) {
+        return failure_view::of(result);
+    } else if constexpr (requires { outcome_traits<R>::failure(result); }) {
+        return failure_view::of(outcome_traits<R>::failure(result));
+    } else {
+        return failure_view::of(result);
+    }
+}
+
+}  // namespace detail
 
 }  // namespace reprise

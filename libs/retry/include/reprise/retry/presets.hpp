@@ -20,8 +20,9 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, bucke
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
 /// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
-/// asked (requirement SM-09 holds for all strategies except this one). Refunds and the price of
-/// timeouts are taken over from `aws_standard`; their source for this revision is not at hand.
+/// asked: docs/design/hints_and_prices.md says why this is the only strategy that may. Refunds and
+/// the price of timeouts are those of `aws_standard`; their source for this revision is not at
+/// hand.
 [[nodiscard]] aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
 using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, failure_throttle>;

@@ -69,11 +69,13 @@ public:
         }
     }
 
-    /// The running attempt failed. `canceled` says that the caller has asked to stop.
+    /// The running attempt failed. `canceled` says that the caller has asked to stop; `failure` is
+    /// shown to the strategy.
     [[nodiscard]] retry_step on_failure(
-        const failure_facts& facts, const moment& at, bool canceled = false) noexcept {
+        const failure_facts& facts, const moment& at, bool canceled = false,
+        failure_view failure = {}) noexcept {
         const std::uint32_t failed = token_.attempt;
-        const decision answer = decide(facts, at, canceled);
+        const decision answer = decide(facts, at, canceled, failure);
         const duration wait = answer.allowed() ? at_least_zero(token_.delay) : duration::zero();
         tell(failed, facts, at.now, answer, wait);
         return {answer.allowed(), wait, answer.refusal};
@@ -92,7 +94,8 @@ public:
 
 private:
     [[nodiscard]] decision decide(
-        const failure_facts& facts, const moment& at, bool canceled) noexcept {
+        const failure_facts& facts, const moment& at, bool canceled,
+        failure_view failure) noexcept {
         if (canceled) {
             return {refusal_reason::canceled, -1};
         }
@@ -106,7 +109,7 @@ private:
         if (!reserved && !own_retries_used_up()) {
             return {refusal_reason::outer_allowance, -1};
         }
-        const retry_question question{facts, at, deadline_, repeat_};
+        const retry_question question{facts, at, deadline_, repeat_, failure};
         decision answer =
             detail::guarded([&]() noexcept(noexcept(strategy_->refresh(token_, question))) {
                 return strategy_->refresh(token_, question);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace reprise {
 
@@ -28,12 +29,16 @@ private:
     settings_error error_;
 };
 
+namespace detail {
+[[noreturn]] void throw_invalid_settings(settings_error error);
+}
+
 /// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
 /// initialiser lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
     if (std::optional<settings_error> error = check(options)) {
-        throw invalid_settings(std::move(*error));
+        detail::throw_invalid_settings(std::move(*error));
     }
     return options;
 }

@@ -7,9 +7,13 @@
 /// for plug-ins and for code that wants one type. `virtual_strategy<S>` turns the first into the
 /// second.
 ///
-///     begin    once per request, before the first attempt; refusing means "one attempt, no
-///     retries" refresh  after each failed attempt; allows the next one and sets its delay, or
-///     refuses succeed  after the attempt that succeeded, exactly once
+/// ```
+/// begin    once per request, before the first attempt; refusing means one attempt, no retries
+/// refresh  after each failed attempt; allows the next one and sets its delay, or refuses
+/// succeed  after the attempt that succeeded, exactly once
+/// ```
+///
+/// `refresh` gets the facts of the failure, and the failure itself in `retry_question::failure`.
 ///
 /// A strategy holds nothing that belongs to single requests. One object serves all threads of a
 /// client; every call may come from any thread at any time.
@@ -21,6 +25,7 @@
 #include <system_error>
 #include <utility>
 
+#include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/token.hpp>
 
 namespace reprise {
@@ -46,11 +51,7 @@ template <class Call>
     if constexpr (noexcept(call())) {
         return call();
     } else {
-        try {
-            return call();
-        } catch (...) {
-            return decision{refusal_reason::strategy_failed, -1};
-        }
+        return result_or(decision{refusal_reason::strategy_failed, -1}, std::forward<Call>(call));
     }
 }
 
@@ -140,24 +141,17 @@ public:
     virtual ~strategy_interface();
 
     [[nodiscard]] decision begin(token_state& token, const moment& at) noexcept {
-        try {
-            return do_begin(token, at);
-        } catch (...) {
-            return decision{refusal_reason::strategy_failed, -1};
-        }
+        return detail::guarded([&] { return do_begin(token, at); });
     }
     [[nodiscard]] decision refresh(token_state& token, const retry_question& question) noexcept {
-        try {
-            return do_refresh(token, question);
-        } catch (...) {
-            return decision{refusal_reason::strategy_failed, -1};
-        }
+        return detail::guarded([&] { return do_refresh(token, question); });
     }
     void succeed(const token_state& token, const moment& at) noexcept {
-        try {
+        // The request has succeeded; a strategy that throws must not change that.
+        static_cast<void>(detail::guarded([&] {
             do_succeed(token, at);
-        } catch (...) {  // The request has succeeded; a strategy's trouble must not change that.
-        }
+            return decision{};
+        }));
     }
     [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {
@@ -34,7 +35,7 @@ enum class refusal_reason : std::uint8_t {
 /// Whether the caller may have its operation executed twice.
 enum class repeatability : std::uint8_t {
     unspecified,     ///< Nothing said: failures of safety `maybe` are retried.
-    repeatable,      ///< Idempotent: as unspecified, said aloud.
+    repeatable,      ///< Idempotent: the same as unspecified, stated.
     not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
 };
 
@@ -53,6 +54,8 @@ struct retry_question {
     /// A retry that could not start before this is refused before anything is charged.
     time_point deadline = no_deadline;
     repeatability repeat = repeatability::unspecified;
+    /// The failure itself. Empty when the driver of the loop has none to show.
+    failure_view failure{};
 };
 
 /// The answer. `refusal == none` means: go on (after the token's delay).

@@ -2,8 +2,9 @@
 
 /// The loop for asynchronous operations, with any Asio completion token.
 ///
+///     const call_options options{.timeout = 5s};
 ///     async_retry<void(boost::system::error_code, std::size_t)>(
-///         socket, strategy, call_options{.timeout = 5s},
+///         socket, strategy, options,
 ///         [&](const attempt&, auto handler) {
 ///             socket.async_read_some(buffer, std::move(handler));
 ///         },
@@ -16,10 +17,12 @@
 #include <utility>
 
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/is_executor.hpp>
 
 #include <reprise/asio/detail/retry_loop.hpp>
+#include <reprise/retry/detail/co_await_arguments.hpp>
 
 namespace reprise {
 
@@ -39,6 +42,11 @@ template <class Source>
     }
 }
 
+/// Results of an initiating function that are meant for a `co_await` expression.
+template <class Result>
+inline constexpr bool is_awaited = requires(const Result& result) { result.await_ready(); } ||
+                                   boost::asio::is_deferred<Result>::value;
+
 template <class Signature>
 struct retry_signature;
 
@@ -54,6 +62,13 @@ struct retry_signature<void(First, Rest...)> {
         requires { canceled_outcome<First>::make(); },
         "specialise reprise::canceled_outcome for the first completion argument");
 
+    /// The loop sees completion arguments only: a first argument that cannot report a failure does
+    /// not compile.
+    template <class Initiate>
+    static constexpr void check_first_argument() noexcept {
+        check_result_type<Initiate, First, false>();
+    }
+
     template <class Strategy, class Initiate, class Handler, class IoExecutor>
     using loop = retry_loop<Strategy, Initiate, Handler, IoExecutor, First, Rest...>;
 };
@@ -66,7 +81,7 @@ struct retry_signature<void(First, Rest...)> {
 /// `source` is an executor, an `io_context` or an I/O object; its timers wait. `Signature` is
 /// `void(First, Rest...)`; `First` decides: an error code, a `std::exception_ptr`, something like
 /// `std::expected`, or your own type (`outcome_traits`, and `canceled_outcome` for the case
-/// described there).
+/// described there). For other types wrap the initiating function: `fails_if(predicate, initiate)`.
 ///
 /// `initiate(const attempt&, handler)` is called once per attempt and starts the operation with the
 /// move-only `handler`. The first call is made inside `async_retry`, the others from the handler's
@@ -88,20 +103,29 @@ struct retry_signature<void(First, Rest...)> {
 /// `strategy` and what `options` points to (trace, observer, clock, outer, random state) must live
 /// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
 /// the executor may be run by several threads, with or without a strand.
-template <class Signature, class Source, retry_strategy Strategy, class Initiate, class Token>
+///
+/// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
+/// call, as in `co_retry.hpp`.
+template <
+    class Signature, class Source, retry_strategy Strategy, class Initiate, class Token,
+    detail::call_options_argument Options = call_options>
 auto async_retry(
-    Source&& source, Strategy& strategy, const call_options& options, Initiate&& initiate,
-    Token&& token) {
+    Source&& source, Strategy& strategy, Options&& options, Initiate&& initiate, Token&& token) {
+    detail::retry_signature<Signature>::template check_first_argument<std::decay_t<Initiate>>();
     auto executor = detail::executor_of(source);
+    auto start = [executor, target = &strategy](
+                     auto handler, const call_options& wanted, auto call) {
+        using loop = typename detail::retry_signature<Signature>::template loop<
+            Strategy, decltype(call), decltype(handler), decltype(executor)>;
+        auto shared = detail::allocate_state<loop>(
+            handler, std::move(handler), executor, *target, wanted, std::move(call));
+        shared->start();
+    };
+    using result = decltype(boost::asio::async_initiate<Token, Signature>(
+        std::move(start), token, options, std::forward<Initiate>(initiate)));
+    detail::check_co_await_arguments<detail::is_awaited<result>, Options, Initiate>();
     return boost::asio::async_initiate<Token, Signature>(
-        [executor, target = &strategy](auto handler, const call_options& wanted, auto call) {
-            using loop = typename detail::retry_signature<Signature>::template loop<
-                Strategy, decltype(call), decltype(handler), decltype(executor)>;
-            auto shared = detail::allocate_state<loop>(
-                handler, std::move(handler), executor, *target, wanted, std::move(call));
-            shared->start();
-        },
-        token, options, std::forward<Initiate>(initiate));
+        std::move(start), token, options, std::forward<Initiate>(initiate));
 }
 
 }  // namespace reprise

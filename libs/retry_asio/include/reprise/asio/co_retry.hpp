@@ -2,15 +2,14 @@
 
 /// The loop for operations that are coroutines.
 ///
-///     price p = co_await async_retry(strategy, call_options{.timeout = 2s},
-///                                    [&](attempt a) -> boost::asio::awaitable<price> {
-///                                        return fetch_price(sku);
-///                                    });
+///     const call_options options{.timeout = 2s};
+///     price p = co_await async_retry(strategy, options, [&] { return fetch_price(sku); });
 
 #include <type_traits>
 #include <utility>
 
 #include <reprise/asio/detail/retry_coroutine.hpp>
+#include <reprise/retry/detail/co_await_arguments.hpp>
 
 namespace reprise {
 
@@ -36,31 +35,42 @@ concept retry_coroutine =
 /// last failure is then the result. `call_options::stop` ends waits only. Canceled before the first
 /// attempt: throws `canceled_before_first_attempt`. Throws `std::invalid_argument` for a
 /// `call_options::clock` that can only block.
-template <retry_strategy Strategy, class... Exceptions, class Operation>
+///
+/// With GCC 12, give the options and the operation names before the call (unless the operation is
+/// trivially destructible): that compiler destroys such temporaries twice. What it would miscompile
+/// is refused.
+template <
+    retry_strategy Strategy, class... Exceptions, class Operation,
+    detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(
-    Strategy& strategy, call_options options, catching_t<Exceptions...> list,
-    Operation&& operation) {
+    Strategy& strategy, Options&& options, catching_t<Exceptions...> list, Operation&& operation) {
     using stored = std::decay_t<Operation>;
+    using result = typename detail::awaited<stored>::stored;
+    detail::check_co_await_arguments<true, Options, Operation>();
+    detail::check_result_type<stored, result, true>();
+    call_options own(std::forward<Options>(options));
     stored kept(std::forward<Operation>(operation));
     if constexpr (std::is_void_v<typename detail::awaited<stored>::result>) {
-        return detail::run_void_coroutine(strategy, std::move(options), std::move(kept), list);
+        return detail::run_void_coroutine(strategy, std::move(own), std::move(kept), list);
     } else {
-        return detail::run_coroutine(strategy, std::move(options), std::move(kept), list);
+        return detail::run_coroutine(strategy, std::move(own), std::move(kept), list);
     }
 }
 
-template <retry_strategy Strategy, class Operation>
+template <
+    retry_strategy Strategy, class Operation, detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
-[[nodiscard]] auto async_retry(Strategy& strategy, call_options options, Operation&& operation) {
+[[nodiscard]] auto async_retry(Strategy& strategy, Options&& options, Operation&& operation) {
     return async_retry(
-        strategy, std::move(options), catching<>, std::forward<Operation>(operation));
+        strategy, std::forward<Options>(options), catching<>, std::forward<Operation>(operation));
 }
 
 template <retry_strategy Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy& strategy, Operation&& operation) {
-    return async_retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));
+    const call_options options;
+    return async_retry(strategy, options, catching<>, std::forward<Operation>(operation));
 }
 
 }  // namespace reprise

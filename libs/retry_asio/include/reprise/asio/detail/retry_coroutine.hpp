@@ -80,17 +80,17 @@ boost::asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited
     co_return std::get<0>(ended).timed_out;
 }
 
-/// One attempt of a coroutine loop, classified.
-template <class Stored, class... Exceptions>
+/// The facts of an attempt that failed; absent after a success.
+template <class Stored, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
-    const attempt_result<Stored>& outcome, bool timed_out, catching_t<Exceptions...> list) {
-    if (outcome.thrown) {
-        return after_limit(describe_thrown(outcome.thrown, list), timed_out);
+    const attempt_result<Stored>& outcome, const Operation& operation, bool timed_out,
+    catching_t<Exceptions...> list) {
+    std::optional<failure_facts> failure = outcome.thrown ? describe_thrown(outcome.thrown, list)
+                                                          : failure_in(operation, *outcome.value);
+    if (failure) {
+        failure = after_limit(*failure, timed_out);
     }
-    if (outcome_traits<Stored>::is_failure(*outcome.value)) {
-        return after_limit(outcome_traits<Stored>::facts(*outcome.value), timed_out);
-    }
-    return std::nullopt;
+    return failure;
 }
 
 [[nodiscard]] inline bool is_set(boost::asio::cancellation_type_t type) noexcept {
@@ -142,16 +142,18 @@ run_coroutine(
             auto pending = keep_limited_outcome(operation, current, clock, outcome);
             timed_out = co_await std::move(pending);
         }
-        const std::optional<failure_facts> failure = failure_of(outcome, timed_out, list);
+        const std::optional<failure_facts> failure =
+            failure_of(outcome, operation, timed_out, list);
         if (!failure) {
             session.on_success(session.wants_moment() ? time.draw() : moment{});
             co_return std::move(*outcome.value);
         }
-        // Asked for anew: the operation may have put another state in its place.
+        // Asked for again: the operation may have put another state in its place.
         const auto latest = co_await boost::asio::this_coro::cancellation_state;
         canceled = options.stop.stop_requested() || is_set(latest.cancelled());
         const moment failed_at = time.draw();
-        const retry_step next = session.on_failure(*failure, failed_at, canceled);
+        const retry_step next =
+            session.on_failure(*failure, failed_at, canceled, view_of_attempt(outcome, operation));
         bool go_on = next.retry;
         if (next.retry && next.wait > duration::zero()) {
             const time_point until = add_saturated(failed_at.now, next.wait);

@@ -10,9 +10,11 @@
 /// a context that is destroyed destroys the loop and its handler.
 
 #include <atomic>
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/cancellation_state.hpp>
@@ -26,6 +28,11 @@
 #include <reprise/retry/blocking.hpp>
 
 namespace reprise::detail {
+
+/// A parameter that is a `call_options` and knows whether it is a temporary. Braced initialisers
+/// work as well: they take the default argument.
+template <class Given>
+concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_options>;
 
 /// An attempt that the loop has cut short counts as a timeout, whatever error it reports about it;
 /// whether it reached the service is unknown unless the operation says more.
@@ -197,15 +204,16 @@ private:
         }
         const First& first = std::get<0>(*self->result_);
         auto& session = self->session_;
-        if (!outcome_traits<First>::is_failure(first)) {
+        const std::optional<failure_facts> failure = failure_in(self->initiate_, first);
+        if (!failure) {
             session.on_success(session.wants_moment() ? self->time_.draw() : moment{});
             complete(std::move(self));
             return;
         }
-        const failure_facts facts =
-            after_limit(outcome_traits<First>::facts(first), self->timed_out_);
         const moment failed_at = self->time_.draw();
-        const retry_step next = session.on_failure(facts, failed_at, self->is_canceled());
+        const retry_step next = session.on_failure(
+            after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(),
+            view_of(self->initiate_, first));
         if (!next.retry) {
             complete(std::move(self));
         } else if (next.wait <= duration::zero()) {

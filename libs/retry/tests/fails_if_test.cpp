@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+namespace fails_if_test {
+
+using namespace std::chrono_literals;
+
+struct scene {
+    testing::virtual_clock clock;
+    decision_trace trace;
+    standard_strategy strategy;
+    int calls = 0;
+
+    [[nodiscard]] call_options options() { return {.trace = &trace, .clock = &clock}; }
+};
+
+}  // namespace fails_if_test
+
+using fails_if_test::scene;
+
+TEST(fails_if, SM_08_a_result_that_the_predicate_calls_a_failure_is_retried) {
+    scene s;
+    const auto find = [&] { return ++s.calls < 3 ? std::optional<int>{} : std::optional(7); };
+    const std::optional<int> found =
+        retry(s.strategy, s.options(), fails_if(std::logical_not<>{}, find));
+    EXPECT_EQ(found, 7);
+    EXPECT_EQ(s.calls, 3);
+    EXPECT_EQ(s.trace.failed_attempts(), 2U);
+}
+
+TEST(fails_if, SM_08_a_bool_is_judged_by_the_predicate_and_returned_as_it_is) {
+    scene s;
+    const auto save = [&] {
+        ++s.calls;
+        return false;
+    };
+    EXPECT_FALSE(retry(s.strategy, s.options(), fails_if(std::logical_not<>{}, save)));
+    EXPECT_EQ(s.calls, 5);
+    s.calls = 0;
+    EXPECT_FALSE(retry(s.strategy, s.options(), fails_if(std::identity{}, save))) << "a success";
+    EXPECT_EQ(s.calls, 1);
+}
+
+TEST(fails_if, SM_10_a_failure_by_predicate_is_not_repeated_in_a_call_that_must_not_be) {
+    scene s;
+    call_options once = s.options();
+    once.repeat = repeatability::not_repeatable;
+    const auto save = [&](const attempt&) {
+        ++s.calls;
+        return false;
+    };
+    EXPECT_FALSE(retry(s.strategy, once, fails_if(std::logical_not<>{}, save)));
+    EXPECT_EQ(s.calls, 1);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::not_repeatable);
+}
+
+TEST(fails_if, SM_08_a_predicate_may_give_facts) {
+    scene s;
+    const auto too_busy = [](int status) -> std::optional<failure_facts> {
+        return status == 429 ? std::optional(testing::throttled(30s)) : std::nullopt;
+    };
+    const auto ask = [&] { return ++s.calls == 1 ? 429 : 200; };
+    EXPECT_EQ(retry(s.strategy, s.options(), fails_if(too_busy, ask)), 200);
+    EXPECT_GE(s.clock.elapsed(), 30s);
+}
+
+TEST(fails_if, a_predicate_replaces_what_the_result_says_about_itself) {
+    scene s;
+    testing::scripted_operation operation{testing::transient()};
+    const auto never = [](const testing::scripted_result&) { return false; };
+    EXPECT_FALSE(retry(s.strategy, s.options(), fails_if(never, std::ref(operation))).has_value());
+    EXPECT_EQ(operation.calls(), 1U);
+}
+
+TEST(fails_if, a_predicate_that_throws_ends_the_call_with_the_result) {
+    scene s;
+    const auto confused = [](int) -> bool { throw std::runtime_error("what is a failure?"); };
+    EXPECT_EQ(retry(s.strategy, s.options(), fails_if(confused, [] { return 4; })), 4);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
+}
+
+TEST(fails_if, exceptions_are_failures_as_always) {
+    scene s;
+    const auto throws_once = [&]() -> bool {
+        if (++s.calls == 1) {
+            throw std::system_error(make_error_code(std::errc::connection_refused));
+        }
+        return true;
+    };
+    EXPECT_TRUE(retry(s.strategy, s.options(), fails_if(std::logical_not<>{}, throws_once)));
+    EXPECT_EQ(s.calls, 2);
+}
+
+TEST(fails_if, operations_may_be_move_only) {
+    scene s;
+    auto limit = std::make_unique<int>(2);
+    const auto operation = [&s, limit = std::move(limit)] { return ++s.calls > *limit; };
+    auto moved = fails_if(std::logical_not<>{}, [&s, limit = std::make_unique<int>(1)] {
+        return ++s.calls > *limit;
+    });
+    EXPECT_TRUE(retry(s.strategy, s.options(), moved));
+    EXPECT_EQ(s.calls, 2);
+    EXPECT_TRUE(
+        retry(s.strategy, s.options(), fails_if(std::logical_not<>{}, std::ref(operation))));
+}
+
+}  // namespace reprise

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+namespace reprise {
+
+namespace failure_view_test {
+
+using namespace std::chrono_literals;
+
+struct quota_error {
+    std::string tenant;
+};
+[[nodiscard]] failure_facts retry_facts(const quota_error&) {
+    return testing::transient();
+}
+
+struct service_error : std::runtime_error {
+    service_error(const std::string& text, int given) : std::runtime_error(text), code(given) {}
+    int code;
+};
+struct busy_error final : service_error {
+    using service_error::service_error;
+};
+[[nodiscard]] failure_facts retry_facts(const service_error&) {
+    return testing::transient();
+}
+
+/// Shaped like std::expected; its error is given by value or by reference.
+template <class Error>
+struct result {
+    quota_error held;
+    [[nodiscard]] bool has_value() const { return false; }
+    [[nodiscard]] Error error() const { return held; }
+};
+
+/// Writes down what it sees of each failure and retries once.
+struct diary {
+    std::vector<std::string> seen;
+
+    decision refresh(token_state& token, const retry_question& question) {
+        const failure_view& failure = question.failure;
+        if (const auto* quota = failure.get_if<quota_error>()) {
+            seen.push_back("quota of " + quota->tenant);
+        } else if (const auto* service = failure.get_if<service_error>()) {
+            seen.push_back(std::string(service->what()) + " " + std::to_string(service->code));
+        } else if (const auto* code = failure.get_if<std::error_code>()) {
+            seen.push_back("code " + std::to_string(code->value()));
+        } else if (const auto* nothing = failure.get_if<std::optional<int>>()) {
+            seen.push_back(nothing->has_value() ? "a number" : "no number");
+        } else {
+            seen.push_back(failure ? "something" : "nothing");
+        }
+        return {
+            ++token.attempt > 2 ? refusal_reason::attempts_exhausted : refusal_reason::none, -1};
+    }
+};
+
+struct inlined_diary : diary {
+    decision begin(token_state& token, const moment&) noexcept {
+        token = {};
+        return {};
+    }
+    void succeed(const token_state&, const moment&) noexcept {}
+};
+
+/// The same as a plug-in behind the virtual interface.
+class plugged_diary final : public strategy_interface, public diary {
+    decision do_begin(token_state& token, const moment&) override {
+        token = {};
+        return {};
+    }
+    decision do_refresh(token_state& token, const retry_question& question) override {
+        return diary::refresh(token, question);
+    }
+    void do_succeed(const token_state&, const moment&) override {}
+};
+
+/// What strategies of both forms see of the operation's failures; both must see the same.
+template <class... List, class Operation>
+[[nodiscard]] std::vector<std::string> seen_of(Operation operation, catching_t<List...> list = {}) {
+    testing::virtual_clock clock;
+    inlined_diary inlined;
+    plugged_diary plugged;
+    const auto play = [&](auto& strategy) {
+        try {
+            static_cast<void>(retry(strategy, {.clock = &clock}, list, operation));
+        } catch (const std::exception&) {  // The operation's last one.
+        }
+    };
+    play(inlined);
+    play(static_cast<strategy_interface&>(plugged));
+    EXPECT_EQ(inlined.seen, plugged.seen);
+    return inlined.seen;
+}
+
+}  // namespace failure_view_test
+
+using namespace failure_view_test;  // NOLINT: one name per test file keeps unity builds apart
+
+TEST(failure_view, matches_the_exact_type_and_nothing_else) {
+    const quota_error error{"blue"};
+    const failure_view view = failure_view::of(error);
+    EXPECT_EQ(view.get_if<quota_error>(), &error);
+    EXPECT_EQ(view.get_if<int>(), nullptr);
+    EXPECT_EQ(view.get_if<std::exception_ptr>(), nullptr);
+    EXPECT_TRUE(view);
+    EXPECT_FALSE(failure_view{});
+    EXPECT_EQ(failure_view{}.get_if<quota_error>(), nullptr);
+    EXPECT_LE(sizeof(view), 2 * sizeof(void*));
+}
+
+TEST(failure_view, finds_an_exception_by_its_type_and_by_its_bases) {
+    const std::exception_ptr thrown = std::make_exception_ptr(busy_error("busy", 7));
+    const failure_view view = failure_view::of(thrown);
+    ASSERT_NE(view.get_if<busy_error>(), nullptr);
+    EXPECT_EQ(view.get_if<busy_error>()->code, 7);
+    EXPECT_EQ(view.get_if<service_error>(), view.get_if<busy_error>()) << "the same object";
+    EXPECT_STREQ(view.get_if<std::exception>()->what(), "busy");
+    EXPECT_EQ(view.get_if<std::logic_error>(), nullptr);
+    EXPECT_EQ(*view.get_if<std::exception_ptr>(), thrown);
+    const std::exception_ptr none;
+    EXPECT_EQ(failure_view::of(none).get_if<busy_error>(), nullptr);
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_the_error_of_a_result) {
+    const std::vector<std::string> twice{"quota of blue", "quota of blue"};
+    EXPECT_EQ(seen_of([] { return result<const quota_error&>{{"blue"}}; }), twice);
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_the_whole_result_if_its_error_is_made_on_demand) {
+    const auto seen = seen_of([] { return result<quota_error>{{"blue"}}; });
+    EXPECT_EQ(seen, (std::vector<std::string>{"something", "something"}));
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_the_exception_also_by_a_base) {
+    const auto seen =
+        seen_of([]() -> int { throw busy_error("busy", 7); }, catching<service_error>);
+    EXPECT_EQ(seen, (std::vector<std::string>{"busy 7", "busy 7"}));
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_an_exception_that_has_no_facts) {
+    EXPECT_EQ(seen_of([]() -> int { throw busy_error("busy", 7); }).front(), "busy 7");
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_an_error_code) {
+    const auto seen = seen_of([] { return std::error_code(111, std::system_category()); });
+    EXPECT_EQ(seen, (std::vector<std::string>{"code 111", "code 111"}));
+}
+
+TEST(failure_view, SM_02_a_refresh_sees_the_result_that_a_predicate_calls_a_failure) {
+    const auto seen = seen_of(fails_if(std::logical_not<>{}, [] { return std::optional<int>{}; }));
+    EXPECT_EQ(seen, (std::vector<std::string>{"no number", "no number"}));
+}
+
+TEST(failure_view, a_policy_of_a_composed_strategy_may_look_at_the_failure) {
+    struct only_blue : stated_safety {
+        [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
+            const auto* quota = question.failure.get_if<quota_error>();
+            return quota != nullptr && quota->tenant == "blue"
+                       ? stated_safety::check(question.facts, question.repeat)
+                       : refusal_reason::unsafe;
+        }
+    };
+    composed_strategy strategy(attempt_limits{3}, only_blue{}, exponential_backoff{}, no_budget{});
+    const auto attempts = [&](const std::string& tenant) {
+        testing::virtual_clock clock;
+        int calls = 0;
+        static_cast<void>(retry(strategy, {.clock = &clock}, [&] {
+            ++calls;
+            return result<const quota_error&>{{tenant}};
+        }));
+        return calls;
+    };
+    EXPECT_EQ(attempts("blue"), 3);
+    EXPECT_EQ(attempts("red"), 1);
+}
+
+}  // namespace reprise

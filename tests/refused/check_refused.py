@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Mistakes that must not compile, with the message that the compiler must show.
+
+Each file given holds one program per section:
+
+    // refused: name_of_the_case
+    // flags: -fno-exceptions
+    // message: words of the static_assert, on as many such lines as they need
+    code
+
+A section that starts with `accepted:` must compile: it shows that only the mistake is refused. The
+results are written in GoogleTest's JSON form, so that scripts/conformance.py counts them.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SECTION = re.compile(r"^// (refused|accepted): (\w+)\n", re.MULTILINE)
+INCLUDES = ("retry", "retry_testing", "retry_asio", "base", "engine", "wire", "couchbase")
+
+
+def cases(text):
+    """(name, is refused, flags, message, code) of each section; what precedes them is common."""
+    parts = SECTION.split(text)
+    common = parts[0]
+    for kind, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
+        flags = re.search(r"^// flags: (.*)$", body, re.MULTILINE)
+        message = " ".join(re.findall(r"^// message: (.*)$", body, re.MULTILINE))
+        yield (name, kind == "refused", flags[1].split() if flags else [], message, common + body)
+
+
+def check(compiler, libraries, case):
+    """The problem with one case, or an empty text."""
+    name, is_refused, flags, message, code = case
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / f"{name}.cpp"
+        source.write_text(code)
+        standard = "-std=c++23" if "couchbase" in code else "-std=c++20"
+        run = subprocess.run(
+            [compiler, standard, "-fsyntax-only", *flags,
+             *(f"-I{libraries / name / 'include'}" for name in INCLUDES), str(source)],
+            capture_output=True, text=True)
+    if not is_refused:
+        return "" if run.returncode == 0 else f"does not compile: {run.stderr.strip()}"
+    if run.returncode == 0:
+        return "compiles"
+    # The compiler may break the line; compare words.
+    said = " ".join(run.stderr.split())
+    return "" if message in said else f"is refused with other words: {run.stderr.strip()}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks that mistakes do not compile.")
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--libraries", type=Path, required=True, help="the folder libs/")
+    parser.add_argument("--result", type=Path, required=True, help="JSON file to write")
+    parser.add_argument("programs", nargs="+", help="files beside this script")
+    options = parser.parse_args()
+
+    tests = []
+    problems = 0
+    for file in (HERE / name for name in options.programs):
+        found = list(cases(file.read_text(encoding="utf-8")))
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            results = pool.map(
+                lambda case: check(options.compiler, options.libraries, case), found)
+        for case, problem in zip(found, results):
+            test = {"name": case[0], "status": "RUN", "result": "COMPLETED"}
+            if problem:
+                problems += 1
+                test["failures"] = [{"failure": problem}]
+                print(f"{file.name}: {case[0]} {problem}")
+            tests.append(test)
+    if not tests:
+        problems += 1
+        print("no programs found")
+    options.result.parent.mkdir(parents=True, exist_ok=True)
+    options.result.write_text(
+        json.dumps({"testsuites": [{"name": "refused", "testsuite": tests}]}, indent=1),
+        encoding="utf-8")
+    print(f"refused programs: {len(tests)} checked, {problems} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

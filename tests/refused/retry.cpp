@@ -1,0 +1,81 @@
+// Programs with the blocking loop. See check_refused.py.
+
+#include <memory>
+#include <optional>
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <string>
+
+reprise::standard_strategy strategy;
+
+struct silent_error {};
+struct silent_exception {};
+
+template <class E>
+struct outcome {
+    [[nodiscard]] bool has_value() const { return true; }
+    [[nodiscard]] const E& error() const { return held; }
+    E held{};
+};
+
+// refused: SM_08_a_result_whose_error_says_nothing_about_retries
+// message: the error in this result says nothing about retries; give it (1) a function
+// message: retry_facts(const E&) beside it, (2) a member retry_facts() const, or
+// message: (3) a specialisation of reprise::failure_traits<E>
+const auto result = reprise::retry(strategy, [] { return outcome<silent_error>{}; });
+
+// refused: SM_08_a_listed_exception_that_says_nothing_about_retries
+// message: this exception says nothing about retries
+const int result = reprise::retry(
+    strategy, {}, reprise::catching<silent_exception>, [] { return 1; });
+
+// refused: SM_08_a_bool_without_a_predicate
+// message: bool, optional and error enumerations do not say which values are failures; say it:
+// message: reprise::fails_if(predicate, operation)
+const bool result = reprise::retry(strategy, [] { return true; });
+
+// refused: SM_08_an_optional_without_a_predicate
+// message: say it: reprise::fails_if(predicate, operation)
+const auto result = reprise::retry(strategy, [] { return std::optional<int>{}; });
+
+// refused: SM_08_an_error_enumeration_without_a_predicate
+// message: say it: reprise::fails_if(predicate, operation)
+const auto result = reprise::retry(strategy, [] { return std::errc::timed_out; });
+
+// refused: SM_08_a_predicate_that_does_not_fit_the_result
+// message: the predicate takes the operation's result and returns bool
+const auto result =
+    reprise::retry(strategy, reprise::fails_if([](std::string) { return true; }, [] { return 1; }));
+
+// refused: SM_08_a_plain_value_where_nothing_can_be_thrown
+// flags: -fno-exceptions
+// message: this result cannot report a failure; return something like std::expected or
+// message: std::error_code, or use reprise::fails_if(predicate, operation)
+const int result = reprise::retry(strategy, [] { return 1; });
+
+// refused: SM_08_no_value_at_all_where_nothing_can_be_thrown
+// flags: -fno-exceptions
+// message: this result cannot report a failure
+void run() { reprise::retry(strategy, [] {}); }
+
+// accepted: SM_08_results_that_report_failures_also_where_nothing_can_be_thrown
+// flags: -fno-exceptions -Wall -Wextra -Werror
+const std::error_code code = reprise::retry(strategy, [] { return std::error_code{}; });
+const auto scripted = reprise::retry(strategy, reprise::testing::scripted_operation{});
+const bool judged =
+    reprise::retry(strategy, reprise::fails_if(std::logical_not<>{}, [] { return true; }));
+
+// accepted: SM_08_plain_values_and_pointers_which_fail_by_throwing
+// flags: -Wall -Wextra -Werror
+const int number = reprise::retry(strategy, [] { return 1; });
+const auto pointer = reprise::retry(strategy, [] { return std::make_unique<int>(1); });
+void run() { reprise::retry(strategy, [] {}); }
+
+// accepted: SM_02_failures_are_seen_without_run_time_type_information
+// flags: -fno-rtti -Wall -Wextra -Werror
+const int* number(const reprise::failure_view& failure) { return failure.get_if<int>(); }
+
+// refused: a_result_that_is_dropped
+// flags: -Werror=unused-result
+// message: ignoring return value
+void run() { reprise::retry(strategy, [] { return std::error_code{}; }); }
