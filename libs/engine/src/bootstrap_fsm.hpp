@@ -89,6 +89,8 @@ public:
 
     [[nodiscard]] state current() const noexcept { return state_; }
     [[nodiscard]] bool is_done() const noexcept { return state_ == state::done; }
+    // Of the last request; the first one has 1.
+    [[nodiscard]] std::uint32_t last_opaque() const noexcept { return opaque_; }
     [[nodiscard]] bool has_failed() const noexcept { return state_ == state::failed; }
     [[nodiscard]] bootstrap_failure failure() const noexcept { return failure_; }
     // The whole cause in one sentence, for people; also the warnings of a bootstrap that went on.

@@ -1,28 +1,47 @@
 #include "circuit_breaker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <reprise/engine/errc.hpp>
 
 namespace reprise::engine {
 
-circuit_breaker::circuit_breaker(circuit_breaker_options options) : options_(std::move(options)) {}
+circuit_breaker::circuit_breaker(circuit_breaker_options options)
+    : options_(std::move(options)),
+      // Rounded up: the steps together are never longer than the window.
+      step_((options_.rolling_window - duration{1}) / step_count_max + duration{1}),
+      step_count_(static_cast<std::size_t>(options_.rolling_window / step_)) {}
+
+// Forgets the steps that have left the window. After a silence longer than it, that is all of them.
+void circuit_breaker::roll_to(time_point now) noexcept {
+    if (!newest_begin_) {
+        newest_begin_ = now;
+        return;
+    }
+    const auto passed = (now - *newest_begin_) / step_;
+    *newest_begin_ += passed * step_;
+    for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {
+        newest_ = (newest_ + 1) % step_count_;
+        sum_.total -= steps_[newest_].total;
+        sum_.failed -= steps_[newest_].failed;
+        steps_[newest_] = {};
+    }
+}
 
 void circuit_breaker::on_outcome(const std::error_code& outcome, time_point now) {
     if (state_ != breaker_state::closed) {
         return;
     }
-    if (!window_start_ || now - *window_start_ >= options_.rolling_window) {
-        window_start_ = now;
-        total_ = 0;
-        failed_ = 0;
-    }
-    ++total_;
+    roll_to(now);
     const bool has_failed =
         options_.is_failure ? options_.is_failure(outcome) : outcome == error_condition::timeout;
-    failed_ += has_failed ? 1U : 0U;
-    const bool is_enough = total_ >= options_.volume_threshold;
-    if (is_enough && failed_ * 100 >= total_ * options_.error_threshold_percent) {
+    for (counts* into : {&steps_[newest_], &sum_}) {
+        ++into->total;
+        into->failed += has_failed ? 1U : 0U;
+    }
+    const bool is_enough = sum_.total >= options_.volume_threshold;
+    if (is_enough && sum_.failed * 100 >= sum_.total * options_.error_threshold_percent) {
         sleep_from(now);
     }
 }
@@ -53,7 +72,9 @@ void circuit_breaker::on_canary_lost(time_point now) noexcept {
 bool circuit_breaker::close() noexcept {
     const bool was_closed = state_ == breaker_state::closed;
     state_ = breaker_state::closed;
-    window_start_.reset();
+    newest_begin_.reset();
+    steps_ = {};
+    sum_ = {};
     return !was_closed;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <system_error>
@@ -35,13 +37,22 @@ public:
     bool close() noexcept;
 
 private:
+    static constexpr int step_count_max = 30;
+    struct counts {
+        std::uint64_t total = 0;
+        std::uint64_t failed = 0;
+    };
+    void roll_to(time_point now) noexcept;
     void sleep_from(time_point now) noexcept;
 
     circuit_breaker_options options_;
     breaker_state state_ = breaker_state::closed;
-    std::optional<time_point> window_start_;  // nothing counted before the first outcome
-    std::uint64_t total_ = 0;
-    std::uint64_t failed_ = 0;
+    duration step_;                               // what one of `steps_` covers
+    std::size_t step_count_;                      // how many of them are the window; at least 1
+    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
+    std::size_t newest_ = 0;
+    std::optional<time_point> newest_begin_;  // nothing counted before the first outcome
+    counts sum_;                              // of all steps
     time_point due_{};  // open: end of the sleep; half open: the canary is overdue
 };
 

@@ -40,7 +40,8 @@ void engine_core::ask(collection_entry& entry, kv_connection& connection, time_p
 }
 
 void engine_core::on_collection_answer(
-    collection_entry& entry, const wire::frame_view& frame, time_point now) {
+    collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+    time_point now) {
     wheel_.disarm(entry);
     entry.asked = nullptr;
     bucket_state& bucket = *entry.bucket;
@@ -77,9 +78,35 @@ void engine_core::on_collection_answer(
         }
         return;
     }
-    // A node behind its peers, or one that cannot answer now: ask again, less and less often.
+    ask_later(entry, asked, frame, now);
+}
+
+// A node behind its peers, or one that cannot answer now: ask again, less and less often.
+void engine_core::ask_later(
+    collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+    time_point now) {
+    failed_attempt failed;
+    failed.stage = attempt_stage::response;
+    failed.status = static_cast<std::uint16_t>(frame.status());
+    if (frame.status() == wire::status::unknown_scope) {
+        failed.reason = retry_reason::scope_not_found;
+    } else if (frame.status() == wire::status::unknown_collection) {
+        failed.reason = retry_reason::collection_not_found;
+    } else {
+        response_facts facts;
+        facts.status = frame.status();
+        facts.error_map = asked.error_map.get();
+        failed.reason = classify(facts).reason;
+    }
+    verdict decided;
+    decided.is_retry = true;
+    decided.delay = controlled_backoff(entry.stale_answers);
+    decided_attempt what{"get_collection_id", failed, decided, entry.stale_answers};
+    what.endpoint = static_cast<std::int32_t>(asked.number);
+    tell(what, now);
+    ++entry.stale_answers;
     entry.state = collection_state::stale;
-    wheel_.arm(entry, add_saturated(now, controlled_backoff(entry.stale_answers++)));
+    wheel_.arm(entry, add_saturated(now, decided.delay));
 }
 
 // The waiting operations learn it one by one; whoever is retried asks again.
@@ -88,10 +115,11 @@ void engine_core::on_collection_missing(
     entry.state = collection_state::unknown;
     entry.stale_answers = 0;
     retry_case failed;
-    failed.reason = reason;
+    // If several terminal states hold, the first in their order is raised; a name is the last.
+    failed.reason = terminal_reason(*entry.bucket).value_or(reason);
     failed.stage = attempt_stage::dispatch;
-    failed.own_error = own_error_of(reason);
-    failed.status = status;
+    failed.own_error = own_error_of(failed.reason);
+    failed.status = failed.reason == reason ? status : std::uint16_t{0};
     for (std::size_t left = entry.waiters.size(); left > 0; --left) {
         operation_slot& slot = *entry.waiters.front();
         leave_place(slot);

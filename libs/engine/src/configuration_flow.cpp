@@ -9,8 +9,8 @@
 
 namespace reprise::engine {
 
-// True if it was news. Anything else is refused without harm.
-bool engine_core::apply_configuration(
+// What is not news is refused without harm.
+engine_core::configuration_effect engine_core::apply_configuration(
     bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now) {
     wire::parse_configuration_options parsing;
     parsing.source_host = source_host;
@@ -18,17 +18,17 @@ bool engine_core::apply_configuration(
     if (!parsed) {
         ++counters_.configurations_refused;
         log(log_level::warn, "configuration refused: " + wire::to_string(parsed.error()));
-        return false;
+        return configuration_effect::unreadable;
     }
     const bool is_newer =
         !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
     const bool is_ours = (*parsed)->bucket_name() == bucket.name;
     if (!is_ours || !is_newer) {
         ++counters_.configurations_refused;
-        return false;
+        return configuration_effect::refused;
     }
     install(bucket, std::move(*parsed), now);
-    return true;
+    return configuration_effect::applied;
 }
 
 void engine_core::install(
@@ -178,8 +178,11 @@ void engine_core::on_poll_answer(
     }
     // An empty value means: you have the newest.
     if (frame.status() == wire::status::success && !frame.value().empty()) {
-        if (const auto text = inflated_text(frame)) {
-            apply_configuration(bucket, *text, connection.link->endpoint->host, now);
+        const endpoint_record& asked = *connection.link->endpoint;
+        const auto text = inflated_text(frame);
+        if (!text || apply_configuration(bucket, *text, asked.host, now) ==
+                         configuration_effect::unreadable) {
+            on_poll_unreadable(bucket, asked, now);
         }
     } else if (!wire::is_success(frame.status())) {
         response_facts facts;
@@ -201,6 +204,15 @@ void engine_core::on_poll_answer(
     }
 }
 
+void engine_core::on_poll_unreadable(
+    bucket_state& bucket, const endpoint_record& asked, time_point now) {
+    retry_case failed;
+    failed.reason = retry_reason::unknown;
+    failed.stage = attempt_stage::response;
+    failed.own_error = errc::decoding_failure;
+    on_poll_failed(bucket, asked, failed, now);
+}
+
 // Our own requests fail fast, by the same orchestrator as all others: a poll is not repeated, the
 // next one goes to the next node. Only what is always retried comes again sooner.
 void engine_core::on_poll_failed(
@@ -213,16 +225,9 @@ void engine_core::on_poll_failed(
     subject.strategy = &own_requests_;
     const auto decided = orchestrator_.decide(failed, subject, 0, random_.next(), now);
     REPRISE_ASSERT(decided.has_value());
-    decision_record line;
-    line.operation = subject.operation;
-    line.reason = failed.reason;
-    line.stage = failed.stage;
-    line.is_retried = decided->is_retry;
-    line.delay = decided->delay;
-    line.error = decided->is_retry ? errc{} : failed.own_error;
-    line.status = failed.status;
-    line.endpoint = asked.name;
-    tell(line, now);
+    decided_attempt what{subject.operation, failed, *decided, subject.attempts};
+    what.endpoint = static_cast<std::int32_t>(asked.number);
+    tell(what, now);
     if (decided->is_retry && bucket.is_open && !is_closed_) {
         ++bucket.poll_retries;
         wheel_.arm(bucket, add_saturated(now, decided->delay));

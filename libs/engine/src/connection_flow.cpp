@@ -232,6 +232,7 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     bucket_state& bucket = *link.bucket;
     connection.state = connection_state::open;
     connection.features = connection.bootstrap->granted();
+    connection.bootstrap_opaque_last = connection.bootstrap->last_opaque();
     const std::string text = connection.bootstrap->configuration();
     if (!connection.bootstrap->text().empty()) {
         log(log_level::warn, link.endpoint->name + ": " + connection.bootstrap->text());
@@ -244,7 +245,8 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     log(log_level::info, "connected to " + link.endpoint->name);
     bucket.is_poll_wanted = false;  // the bootstrap has just asked
     const bool is_news =
-        !text.empty() && apply_configuration(bucket, text, link.endpoint->host, now);
+        !text.empty() && apply_configuration(bucket, text, link.endpoint->host, now) ==
+                             configuration_effect::applied;
     if (!bucket.is_armed()) {
         wheel_.arm(bucket, add_saturated(now, options_.config_poll_interval));
     }

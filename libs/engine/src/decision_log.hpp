@@ -11,9 +11,10 @@
 
 namespace reprise::engine {
 
-// Tells the sink about decisions, and keeps a storm from drowning it: for each reason the first
-// `per_second_max` decisions of a second are told in full, the others are counted and told as one
-// line when the second is over. A reason's second begins with its first decision. Reads no clock.
+// Tells the sink about every decision. With a limit it keeps a storm from drowning the sink: for
+// each reason the first `per_second_max` decisions of a second are passed on, the others are
+// counted and summed up in one line when the second is over. A reason's second begins with its
+// first decision. Reads no clock.
 //
 //     on_decision ... until next_due() has come: on_time ... at the very end: flush
 //

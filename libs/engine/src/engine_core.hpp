@@ -116,7 +116,7 @@ private:
         operation_id id{};
     };
     void record(operation_history& history, const decided_attempt& what, time_point now);
-    void tell(const decision_record& line, time_point now);
+    void tell(const decided_attempt& what, time_point now);
     void fail_unclassified(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void park(operation_slot& slot, wait_list& list, time_point due);
@@ -214,7 +214,12 @@ private:
     void drop_error_map(kv_connection& connection);
 
     // configuration_flow.cpp: configurations and polls.
-    bool apply_configuration(
+    enum class configuration_effect : std::uint8_t {
+        applied,     // it is newer than what we had
+        refused,     // older, or of another bucket
+        unreadable,  // not a configuration
+    };
+    configuration_effect apply_configuration(
         bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now);
     void install(
         bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now);
@@ -224,6 +229,7 @@ private:
     void want_configuration(bucket_state& bucket, time_point now);
     void poll(bucket_state& bucket, time_point now);
     void on_poll_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
+    void on_poll_unreadable(bucket_state& bucket, const endpoint_record& asked, time_point now);
     void on_poll_failed(
         bucket_state& bucket, const endpoint_record& asked, const retry_case& failed,
         time_point now);
@@ -232,7 +238,11 @@ private:
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
     void ask(collection_entry& entry, kv_connection& connection, time_point now);
     void on_collection_answer(
-        collection_entry& entry, const wire::frame_view& frame, time_point now);
+        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        time_point now);
+    void ask_later(
+        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        time_point now);
     void on_collection_missing(
         collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now);
     void on_collection_due(collection_entry& entry, time_point now);

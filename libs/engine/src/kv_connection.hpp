@@ -41,6 +41,7 @@ public:
     wire::hello_feature_set features;
     wire::frame_reader reader;
     opaque_table waiting;
+    std::uint32_t bootstrap_opaque_last = 0;  // the numbers from 1 up to it were the bootstrap's
     intrusive_list<operation_slot> ready;
 
     time_point received_last{};

@@ -30,6 +30,12 @@ opaque_entry* opaque_table::find(std::uint32_t opaque) noexcept {
     return entry.kind != waiter_kind::nobody && entry.opaque == opaque ? &entry : nullptr;
 }
 
+// The entry of a place keeps the newest number that was given there.
+bool opaque_table::was_issued(std::uint32_t opaque) const noexcept {
+    const std::uint32_t newest = entries_[opaque & (entries_.size() - 1)].opaque;
+    return opaque >= opaque_min && (opaque <= newest || has_wrapped_);
+}
+
 void opaque_table::erase(opaque_entry& entry) noexcept {
     abandoned_count_ -= entry.kind == waiter_kind::abandoned ? 1U : 0U;
     operation_count_ -= entry.is_operation ? 1U : 0U;

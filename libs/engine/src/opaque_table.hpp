@@ -44,6 +44,10 @@ public:
         waiter_kind kind, wire::opcode op, std::uint32_t target);
     // Null if nobody waits under this number.
     [[nodiscard]] opaque_entry* find(std::uint32_t opaque) noexcept;
+    // Whether a request with this number was ever sent: answered, abandoned or still waiting. A
+    // number that was skipped because its place was taken counts as issued once its place is used
+    // again; after a wrap-around every number does.
+    [[nodiscard]] bool was_issued(std::uint32_t opaque) const noexcept;
     // Frees the entry, abandoned or not.
     void erase(opaque_entry& entry) noexcept;
     // Whoever waited gave up: the place stays taken until the answer comes.
@@ -60,10 +64,14 @@ public:
 
 private:
     // Wraps around past the numbers of the bootstrap.
-    void step() noexcept { next_ = next_ == 0xffff'ffffU ? opaque_min : next_ + 1; }
+    void step() noexcept {
+        has_wrapped_ = has_wrapped_ || next_ == 0xffff'ffffU;
+        next_ = next_ == 0xffff'ffffU ? opaque_min : next_ + 1;
+    }
 
     std::vector<opaque_entry> entries_;
     std::uint32_t next_;
+    bool has_wrapped_ = false;
     std::size_t size_ = 0;
     std::size_t operation_count_ = 0;
     std::size_t live_count_ = 0;

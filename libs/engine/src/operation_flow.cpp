@@ -258,6 +258,10 @@ void engine_core::record(operation_history& history, const decided_attempt& what
     entry.stage = what.failed.stage;
     entry.refusal = what.decided.refusal;
     history.push(entry, what.endpoint);
+    tell(what, now);
+}
+
+void engine_core::tell(const decided_attempt& what, time_point now) {
     if (!decisions_.is_on()) {
         return;
     }
@@ -279,10 +283,6 @@ void engine_core::record(operation_history& history, const decided_attempt& what
         line.key = what.key;
     }
     line.id = what.id.value;
-    tell(line, now);
-}
-
-void engine_core::tell(const decision_record& line, time_point now) {
     decisions_.on_decision(line, now);
     if (const auto due = decisions_.next_due(); due && !log_timer_.is_armed() && !is_closed_) {
         wheel_.arm(log_timer_, *due);
@@ -342,8 +342,10 @@ void engine_core::park(operation_slot& slot, wait_list& list, time_point due) {
 
 void engine_core::park_silently(operation_slot& slot, wait_list& list, time_point now) {
     if (parked_count_ >= options_.parked_count_max) {
-        return complete_error(
-            slot, errc::retry_queue_full, {.detail = "too many operations wait"}, now);
+        slot.failed = {};
+        slot.failed.reason = retry_reason::socket_not_available;
+        slot.last_reason = slot.failed.reason;
+        return apply(slot, refused(errc::retry_queue_full, retry_refusal::queue_full), now);
     }
     slot.state = operation_state::parked;
     slot.is_silent = true;

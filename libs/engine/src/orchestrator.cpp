@@ -7,7 +7,6 @@
 #include <reprise/engine/shipped_strategies.hpp>
 
 namespace reprise::engine {
-namespace {
 
 verdict refused(std::error_code error, retry_refusal refusal) {
     verdict result;
@@ -15,6 +14,8 @@ verdict refused(std::error_code error, retry_refusal refusal) {
     result.refusal = refusal;
     return result;
 }
+
+namespace {
 
 verdict strategy_failed(std::string cause) {
     verdict result = refused(errc::strategy_failure, retry_refusal::strategy_failed);
@@ -51,6 +52,7 @@ request_snapshot make_snapshot(
     snapshot.error = make_error_code(failed.own_error);
     snapshot.status = failed.status;
     snapshot.server_rule = failed.server_rule;
+    snapshot.is_server_rule_unusable = failed.is_server_rule_unusable;
     snapshot.delay_floor = failed.delay_floor;
     snapshot.now = now;
     snapshot.deadline = subject.deadline;

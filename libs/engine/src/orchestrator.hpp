@@ -29,6 +29,8 @@ struct retry_case : failed_attempt {
     std::optional<server_retry_rule> server_rule{};
     // Not-my-vbucket only: a wait longer than this is cut to it. Zero: another node is known.
     std::optional<duration> delay_max{};
+    // The server promised a waiting rule for this status, and none can be used.
+    bool is_server_rule_unusable = false;
     // The server asked for at least this wait (Retry-After); zero: it did not.
     duration delay_floor{};
 };
@@ -61,6 +63,9 @@ struct verdict {
     std::uint32_t budget_cost = 0;            // milli-units paid for this retry
     std::optional<strategy_memory> memory{};  // retry: what the strategy wants kept
 };
+
+// No retry, whatever a strategy would have said.
+[[nodiscard]] verdict refused(std::error_code error, retry_refusal refusal);
 
 // The error of an operation that could not be sent, or got no answer, for this reason.
 [[nodiscard]] errc own_error_of(retry_reason reason) noexcept;

@@ -39,7 +39,8 @@ base::slice keep(base::byte_view bytes, const frame_source& source) {
 decoded take_value(
     base::byte_view value, const wire::frame_view& frame, const frame_source& source,
     operation_result& result) {
-    result.datatype = frame.datatype();
+    // The value is handed out inflated; bits that we do not know mean nothing to the user.
+    result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
         result.value = keep(value, source);
         return {};
@@ -48,7 +49,6 @@ decoded take_value(
     if (!inflated) {
         return unreadable(std::string(wire::to_string(inflated.error())));
     }
-    result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     result.value = base::slice::copy_of(*inflated);
     return {};
 }

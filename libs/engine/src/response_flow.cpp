@@ -1,5 +1,7 @@
 // What answers and pushes mean for operations and for the client itself.
 
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include <reprise/wire/cluster_messages.hpp>
@@ -12,14 +14,29 @@ namespace {
 
 constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
 
+bool was_issued(const kv_connection& connection, std::uint32_t opaque) noexcept {
+    const bool is_of_bootstrap = opaque != 0 && opaque <= connection.bootstrap_opaque_last;
+    return is_of_bootstrap || connection.waiting.was_issued(opaque);
+}
+
+std::string never_issued_text(std::uint32_t opaque) {
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), "0x%08x", unsigned{opaque});
+    return "the server answered opaque " + std::string(number.data()) + " that was never issued";
+}
+
 }  // namespace
 
 void engine_core::on_response(
     kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
     time_point now) {
     opaque_entry* entry = connection.waiting.find(frame.opaque());
+    if (entry == nullptr && !was_issued(connection, frame.opaque())) {
+        // Whose answer is it? Those of others cannot be trusted to be theirs any more.
+        return fail_connection(connection, never_issued_text(frame.opaque()), now);
+    }
     if (entry == nullptr) {
-        ++counters_.orphans;  // answered twice, or never asked
+        ++counters_.orphans;  // answered twice
         return;
     }
     if (entry->op != frame.op()) {
@@ -35,7 +52,8 @@ void engine_core::on_response(
             return on_poll_answer(connection, frame, now);
         case waiter_kind::collection:
             return on_collection_answer(
-                *connection.link->bucket->collections[answered.target], frame, now);
+                *connection.link->bucket->collections[answered.target], *connection.link->endpoint,
+                frame, now);
         case waiter_kind::abandoned:
             ++counters_.orphans;
             return;
@@ -104,6 +122,10 @@ void engine_core::on_success(
     failure_note note;
     note.failed_path = error.failed_path;
     note.status = error.failed_path ? error.status : static_cast<std::uint16_t>(frame.status());
+    if (error.failed_path && map != nullptr &&
+        !wire::is_known_to_client(static_cast<wire::status>(error.status))) {
+        note.entry = map->find(error.status);
+    }
     note.detail = std::move(error.detail);
     const bool is_malformed = error.code == errc::decoding_failure;
     // The server says it is done; only its words could not be read.
@@ -127,11 +149,14 @@ void engine_core::on_retryable(
     const bool has_spec = outcome.entry != nullptr && outcome.entry->retry;
     failed.server_rule =
         slot.schedule.on_failure(failed.status, has_spec ? &*outcome.entry->retry : nullptr, now);
+    failed.is_server_rule_unusable =
+        outcome.entry != nullptr && outcome.entry->is_retry_spec_unusable;
     if (outcome.reason == retry_reason::kv_not_my_vbucket) {
         bool is_news = false;
         if (!frame.value().empty()) {
             if (const auto text = inflated_text(frame)) {
-                is_news = apply_configuration(bucket, *text, host, now);
+                is_news =
+                    apply_configuration(bucket, *text, host, now) == configuration_effect::applied;
             }
         }
         if (!is_news) {
@@ -191,9 +216,9 @@ void engine_core::on_push(
     }
     const std::string& host = connection.link->endpoint->host;
     if (!wire::has(pushed->datatype, wire::datatype::snappy)) {
-        apply_configuration(*bucket, base::as_text(pushed->config), host, now);
+        static_cast<void>(apply_configuration(*bucket, base::as_text(pushed->config), host, now));
     } else if (const auto text = wire::inflate(pushed->config, pushed_size_max_bytes)) {
-        apply_configuration(*bucket, base::as_text(*text), host, now);
+        static_cast<void>(apply_configuration(*bucket, base::as_text(*text), host, now));
     }
 }
 

@@ -62,7 +62,13 @@ void terminal_error_strategy::retry_after(
 
 void server_directed_strategy::retry_after(
     const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    if (reason != retry_reason::kv_error_map_retry_indicated || !request.server_rule) {
+    if (reason != retry_reason::kv_error_map_retry_indicated) {
+        return terminal_error_strategy::retry_after(request, reason, sink);
+    }
+    if (request.is_server_rule_unusable) {
+        return sink.answer(retry_action::no());
+    }
+    if (!request.server_rule) {
         return terminal_error_strategy::retry_after(request, reason, sink);
     }
     const server_retry_rule& rule = *request.server_rule;

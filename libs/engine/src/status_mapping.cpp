@@ -206,17 +206,10 @@ response_outcome classify_retried(const response_facts& facts) noexcept {
         case status::sync_write_in_progress:
             return mapped_retry(
                 retry_reason::kv_sync_write_in_progress, errc::durable_write_in_progress);
-        case status::sync_write_re_commit_in_progress:
+        default:
             return mapped_retry(
                 retry_reason::kv_sync_write_re_commit_in_progress,
                 errc::durable_write_re_commit_in_progress);
-        default: {
-            // The bucket is only configured on this node: another one has the data.
-            response_outcome outcome = mapped_retry(
-                retry_reason::kv_error_map_retry_indicated, errc::service_not_available);
-            outcome.fetch_configuration = true;
-            return outcome;
-        }
     }
 }
 
@@ -233,7 +226,6 @@ response_outcome classify(const response_facts& facts) noexcept {
         case status::etmpfail:
         case status::sync_write_in_progress:
         case status::sync_write_re_commit_in_progress:
-        case status::econfig_only:
             return classify_retried(facts);
         case status::key_enoent:
             return mapped_error(errc::document_not_found);

@@ -94,7 +94,7 @@ TEST(circuit_breaker, RH_34_only_timeouts_count_unless_the_predicate_says_otherw
     EXPECT_FALSE(ambiguous.allows());
 }
 
-TEST(circuit_breaker, RH_34_the_window_begins_anew_after_60_seconds) {
+TEST(circuit_breaker, RH_34_what_is_older_than_the_window_does_not_count) {
     circuit_breaker breaker({});
     feed(breaker, 19, timeout_code, window_begin);
     breaker.on_outcome(timeout_code, window_begin + 60s);
@@ -103,6 +103,57 @@ TEST(circuit_breaker, RH_34_the_window_begins_anew_after_60_seconds) {
     EXPECT_TRUE(breaker.allows());
     breaker.on_outcome(timeout_code, window_begin + 119s);
     EXPECT_FALSE(breaker.allows());
+}
+
+TEST(circuit_breaker, RH_34_the_window_rolls_and_is_never_thrown_away) {
+    // One request opens the count at 0 s; the failures come around the 60 s that follow it.
+    circuit_breaker breaker({});
+    breaker.on_outcome(no_error, window_begin);
+    feed(breaker, 15, timeout_code, window_begin + 59s);
+    EXPECT_TRUE(breaker.allows());
+    feed(breaker, 4, timeout_code, window_begin + 61s);
+    EXPECT_TRUE(breaker.allows());  // 19
+    breaker.on_outcome(timeout_code, window_begin + 61s);
+    EXPECT_FALSE(breaker.allows());
+}
+
+TEST(circuit_breaker, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
+    circuit_breaker breaker({});
+    for (int second = 0; second < 60; ++second) {
+        feed(breaker, 1, no_error, window_begin + second * 1s);
+    }
+    // Then a failure each second: half of what the window holds after about 30 of them.
+    int second = 60;
+    while (breaker.allows() && second < 200) {
+        breaker.on_outcome(timeout_code, window_begin + second * 1s);
+        ++second;
+    }
+    EXPECT_GE(second, 60 + 28);
+    EXPECT_LE(second, 60 + 32);
+}
+
+TEST(circuit_breaker, RH_34_a_steady_share_below_the_threshold_never_opens_it) {
+    circuit_breaker breaker({});
+    for (int turn = 0; turn < 10000; ++turn) {
+        const time_point now = window_begin + turn * 37ms;
+        breaker.on_outcome(turn % 5 < 2 ? timeout_code : no_error, now);
+        ASSERT_TRUE(breaker.allows()) << turn;
+    }
+}
+
+TEST(circuit_breaker, RH_34_after_a_long_silence_nothing_counts_and_short_windows_work) {
+    circuit_breaker breaker({});
+    feed(breaker, 19, timeout_code, window_begin);
+    feed(breaker, 1, timeout_code, window_begin + 24h * 300);
+    EXPECT_TRUE(breaker.allows());
+    circuit_breaker_options options;
+    options.rolling_window = duration{1};  // a nanosecond: only what comes at the same time
+    circuit_breaker brief(options);
+    feed(brief, 19, timeout_code, window_begin);
+    feed(brief, 1, timeout_code, window_begin + duration{1});
+    EXPECT_TRUE(brief.allows());
+    feed(brief, 19, timeout_code, window_begin + duration{1});
+    EXPECT_FALSE(brief.allows());
 }
 
 TEST(circuit_breaker, RH_34_a_canary_decides_between_closed_and_another_sleep) {

@@ -33,6 +33,26 @@ TEST(opaque_table, a_full_table_gives_nothing_and_taken_places_are_skipped) {
     EXPECT_GT(*next, given[3]);
 }
 
+TEST(opaque_table, numbers_that_were_issued_are_told_from_those_that_were_not) {
+    opaque_table table(4);
+    EXPECT_FALSE(table.was_issued(opaque_table::opaque_min));
+    const auto first = table.insert(waiter_kind::operation, wire::opcode::get, 0);
+    EXPECT_TRUE(table.was_issued(*first));
+    EXPECT_FALSE(table.was_issued(*first + 1));
+    EXPECT_FALSE(table.was_issued(*first + 4));
+    EXPECT_FALSE(table.was_issued(0xffff'ffffU));
+    table.erase(*table.find(*first));
+    EXPECT_TRUE(table.was_issued(*first)) << "answered twice";
+    for (int index = 0; index < 5; ++index) {
+        const auto next = table.insert(waiter_kind::operation, wire::opcode::get, 0);
+        table.erase(*table.find(*next));
+    }
+    EXPECT_TRUE(table.was_issued(*first + 5));
+    EXPECT_TRUE(table.was_issued(*first + 1)) << "its place was used again since";
+    EXPECT_FALSE(table.was_issued(*first + 6));
+    EXPECT_FALSE(table.was_issued(*first + 8));
+}
+
 TEST(opaque_table, an_abandoned_entry_keeps_its_place_and_its_credit_until_answered) {
     opaque_table table(4);
     const auto opaque = table.insert(waiter_kind::operation, wire::opcode::get, 7);

@@ -40,7 +40,7 @@ operation_kind kind_of(operation_class of) {
         case operation_class::noop:
             return operation_kind::noop;
         default:
-            return operation_kind::upsert;
+            return operation_kind::increment;  // of a store's success nothing is needed
     }
 }
 

@@ -412,8 +412,58 @@ TEST(retry_flow, EM_06_EM_13_an_unknown_code_follows_the_map_and_shows_its_words
     EXPECT_EQ(failed->result.ec, errc::temporary_failure);
     ASSERT_TRUE(failed->result.error->error_map.has_value());
     EXPECT_EQ(failed->result.error->error_map->name, "TEST_FAIL");
+    EXPECT_EQ(failed->result.error->error_map->description, "for tests");
+    EXPECT_NE(
+        to_string(*failed->result.error).find("status 0x7ff1 TEST_FAIL (for tests) [temp]"),
+        std::string::npos)
+        << to_string(*failed->result.error);
     EXPECT_EQ(failed->result.error->error_map->attributes, std::vector<std::string>{"temp"});
     EXPECT_EQ(failed->result.history, nullptr);
+}
+
+TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_words_of_the_map_too) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.strategy = std::make_shared<no_strategy>();
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::get, static_cast<status>(0x7ff0));
+    const auto failed = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(failed->calls, 1);
+    ASSERT_TRUE(failed->result.error->error_map.has_value());
+    EXPECT_EQ(failed->result.error->error_map->name, "TEST_NOW");
+    EXPECT_EQ(failed->result.error->error_map->description, "for tests");
+    EXPECT_NE(
+        to_string(*failed->result.error).find("TEST_NOW (for tests) [temp, retry-now]"),
+        std::string::npos);
+}
+
+TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_words_of_the_map) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::subdoc_multi_mutation
+                   ? std::optional(answer{
+                         .status = status::subdoc_multi_path_failure,
+                         .value = std::string("\1\x7f\xf1", 3)})
+                   : std::nullopt;
+    };
+    auto request = driver.request(operation_kind::mutate_in, "k");
+    request.specs.resize(2);
+    for (subdoc_spec& spec : request.specs) {
+        spec.op = opcode::subdoc_dict_upsert;
+        spec.path = "a";
+    }
+    const auto failed = driver.start(std::move(request));
+    driver.settle();
+    ASSERT_EQ(failed->calls, 1);
+    EXPECT_EQ(failed->result.ec, errc::temporary_failure);
+    EXPECT_EQ(failed->result.error->failed_path, 1U);
+    ASSERT_TRUE(failed->result.error->error_map.has_value());
+    EXPECT_EQ(failed->result.error->error_map->name, "TEST_FAIL");
+    EXPECT_EQ(failed->result.error->error_map->description, "for tests");
 }
 
 TEST(retry_flow, EM_07_an_invalidated_connection_is_dropped_and_the_operation_retried) {

@@ -17,6 +17,9 @@ constexpr auto linear_code = static_cast<status>(0x7ff1);       // 10, 10, 20, 3
 constexpr auto exponential_code = static_cast<status>(0x7ff2);  // 10, 2, 4, 8, ...
 constexpr auto specless_code = static_cast<status>(0x7ff3);     // auto-retry, interval outside
 constexpr auto final_code = static_cast<status>(0x7ff4);
+constexpr auto unusable_code = static_cast<status>(0x7ff5);   // a rule that nobody can follow
+constexpr auto misplaced_code = static_cast<status>(0x7ff6);  // retry-later, interval outside
+constexpr auto ruleless_code = static_cast<status>(0x7ff7);   // retry-now, and no word of a rule
 
 constexpr std::string_view map_text =
     R"({"version":2,"revision":1,"errors":{)"
@@ -26,8 +29,13 @@ constexpr std::string_view map_text =
     R"({"strategy":"linear","interval":10,"after":10,"ceil":30}},)"
     R"("7ff2":{"name":"EXPONENTIAL","desc":"d","attrs":["retry-later"],"retry":)"
     R"({"strategy":"exponential","interval":2,"after":10,"max-duration":0}},)"
-    R"("7ff3":{"name":"SPECLESS","desc":"d","attrs":["auto-retry"],)"
+    R"("7ff3":{"name":"SPECLESS","desc":"no usable rule","attrs":["auto-retry"],)"
     R"("strategy":"constant","interval":25,"after":10},)"
+    R"("7ff5":{"name":"UNUSABLE","desc":"no usable rule","attrs":["retry-later"],"retry":)"
+    R"({"strategy":"fibonacci","interval":25,"after":10}},)"
+    R"("7ff6":{"name":"MISPLACED","desc":"no usable rule","attrs":["retry-later"],)"
+    R"("strategy":"constant","interval":25,"after":10},)"
+    R"("7ff7":{"name":"RULELESS","desc":"d","attrs":["retry-now"]},)"
     R"("7ff4":{"name":"FINAL","desc":"d","attrs":["item-only"]}}})";
 
 scripted_cluster make_cluster() {
@@ -211,17 +219,66 @@ TEST(server_directed, EM_11_a_code_that_is_not_retryable_fails_at_once) {
     EXPECT_EQ(stored->result.retry_attempts, 2U);
 }
 
-TEST(server_directed, EM_12_without_a_usable_rule_it_is_best_effort) {
+TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
+    scripted_cluster cluster = make_cluster();
+    cluster.nodes[0].error_map_text =
+        R"({"version":2,"revision":1,"errors":{)"
+        R"("7ff0":{"name":"CONSTANT","desc":"d","attrs":["temp","auto-retry"],"retry":)"
+        R"({"strategy":"constant","interval":10,"after":50,"max-duration":500}}}})";
+    engine_driver driver(cluster, directed());
+    driver.connect();
+    cluster.on_request = refuse_with({constant_code});
+    const time_point started = driver.now;
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(2s);
+    ASSERT_EQ(stored->calls, 1);
+    // At 50, 60, ... 490 ms: the retry at 500 ms would begin when the time is over.
+    EXPECT_EQ(cluster.count(opcode::set), 1U + 45U);
+    EXPECT_EQ(cluster.all(opcode::set).back().at - started, 490ms);
+    EXPECT_EQ(stored->at - started, 490ms);
+    EXPECT_EQ(stored->result.ec, errc::temporary_failure);
+}
+
+TEST(server_directed, EM_12_without_a_usable_rule_the_error_goes_to_the_user) {
+    for (const status code : {specless_code, unusable_code, misplaced_code}) {
+        scripted_cluster cluster = make_cluster();
+        engine_driver driver(cluster, directed());
+        driver.connect();
+        cluster.on_request = refuse_with({code});
+        const auto stored = driver.upsert("k", "v");
+        driver.settle();
+        ASSERT_EQ(stored->calls, 1);
+        EXPECT_EQ(cluster.count(opcode::set), 1U);
+        EXPECT_EQ(stored->result.error->status, static_cast<std::uint16_t>(code));
+        EXPECT_EQ(stored->result.error->last_reason, retry_reason::kv_error_map_retry_indicated);
+        EXPECT_EQ(stored->result.error->error_map->description, "no usable rule");
+    }
+}
+
+TEST(server_directed, EM_12_codes_that_promise_no_rule_and_known_ones_are_best_effort) {
     scripted_cluster cluster = make_cluster();
     engine_driver driver(cluster, directed());
     driver.connect();
     cluster.on_request =
-        refuse_with({specless_code, specless_code, specless_code, status::locked, status::success});
+        refuse_with({ruleless_code, ruleless_code, status::locked, status::success});
     const auto stored = driver.upsert("k", "v");
     driver.advance(1s);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
-    EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms, 8ms}));
+    EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
+}
+
+TEST(server_directed, EM_12_the_default_strategies_retry_without_a_usable_rule) {
+    scripted_cluster cluster = make_cluster();
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request =
+        refuse_with({specless_code, unusable_code, misplaced_code, status::success});
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(1s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
 }
 
 TEST(server_directed, EM_09_a_plan_that_is_late_retries_now_and_stays_on_its_times) {

@@ -65,8 +65,7 @@ TEST(status_mapping, RH_24_other_known_statuses_are_not_retried) {
                                    status::locked,
                                    status::etmpfail,
                                    status::sync_write_in_progress,
-                                   status::sync_write_re_commit_in_progress,
-                                   status::econfig_only};
+                                   status::sync_write_re_commit_in_progress};
     for (const wire::status_facts& facts : wire::all_statuses()) {
         if (facts.is_known_to_client && !retried.contains(facts.code)) {
             const response_outcome outcome = outcome_of(operation_kind::get, facts.code);
@@ -105,6 +104,25 @@ TEST(status_mapping, EM_06_each_retry_attribute_goes_to_the_orchestrator) {
         EXPECT_EQ(outcome.reason, retry_reason::kv_error_map_retry_indicated);
     }
     EXPECT_EQ(outcome_by_map({error_attribute::item_only}, test_code).kind, outcome_kind::error);
+}
+
+TEST(status_mapping, EM_06_config_only_follows_the_map_like_every_other_unknown_code) {
+    const response_outcome without = outcome_of(operation_kind::get, status::econfig_only);
+    EXPECT_EQ(without.kind, outcome_kind::error);
+    EXPECT_EQ(without.error, errc::unknown_server_status);
+    EXPECT_FALSE(without.fetch_configuration);
+    const response_outcome retried = outcome_by_map(
+        {error_attribute::fetch_config, error_attribute::retry_now}, status::econfig_only);
+    EXPECT_EQ(retried.kind, outcome_kind::retry);
+    EXPECT_EQ(retried.reason, retry_reason::kv_error_map_retry_indicated);
+    EXPECT_TRUE(retried.fetch_configuration);
+    EXPECT_NE(retried.entry, nullptr);
+    const response_outcome final =
+        outcome_by_map({error_attribute::fetch_config}, status::econfig_only);
+    EXPECT_EQ(final.kind, outcome_kind::error);
+    const response_outcome forbidden = outcome_by_map(
+        {error_attribute::retry_now, error_attribute::no_retry}, status::econfig_only);
+    EXPECT_EQ(forbidden.kind, outcome_kind::error);
 }
 
 TEST(status_mapping, EM_07_attributes_ask_for_a_configuration_or_the_connections_end) {

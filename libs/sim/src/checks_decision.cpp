@@ -338,6 +338,9 @@ void inspection::check_refused(operation_record& record, const engine::decision_
         }
         return;
     }
+    if (is_full && !record.is_asked && decision.stage == attempt_stage::dispatch) {
+        return;  // no place to wait for its first attempt: no strategy has a say
+    }
     if (!record.is_asked || record.asked_reason != decision.reason) {
         return report(checker::strategy, record, "given up for " + name + ", nobody was asked");
     }

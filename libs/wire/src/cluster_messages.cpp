@@ -54,10 +54,10 @@ std::expected<void, wire_errc> encode_id_answer(
 }
 
 std::expected<id_answer, wire_errc> decode_id_answer(const frame_view& frame, opcode op) noexcept {
-    if (const auto error = detail::check_response(frame, {op}, {.extras = true})) {
+    if (const auto error = detail::check_response(frame, {op})) {
         return std::unexpected(*error);
     }
-    if (frame.extras().size() != 12) {
+    if (frame.extras().size() < 12) {
         return std::unexpected(wire_errc::extras_size_invalid);
     }
     base::byte_reader extras(frame.extras());
@@ -141,16 +141,13 @@ std::expected<cluster_map_change_notification, wire_errc> cluster_map_change_not
     if (frame.server_op() != server_opcode::cluster_map_change_notification) {
         return std::unexpected(wire_errc::opcode_mismatch);
     }
-    if (!is_valid(frame.datatype())) {
-        return std::unexpected(wire_errc::datatype_invalid);
-    }
     const std::size_t extras_size = frame.extras().size();
-    if (extras_size != 16 && extras_size != 4) {
+    if (extras_size < 16 && extras_size != 4) {
         return std::unexpected(wire_errc::extras_size_invalid);
     }
     base::byte_reader extras(frame.extras());
     cluster_map_change_notification message;
-    if (extras_size == 16) {
+    if (extras_size >= 16) {
         message.epoch = extras.read_i64();
         message.rev = extras.read_i64();
     } else {

@@ -12,9 +12,6 @@ std::expected<void, wire_errc> check(const document_key& key) noexcept {
     if (!is_default && key.form == key_form::bare) {
         return std::unexpected(wire_errc::collection_not_expressible);
     }
-    if (!is_default && key.collection < collection_id_user_min) {
-        return std::unexpected(wire_errc::collection_id_reserved);
-    }
     const std::size_t size_max =
         is_default ? key_size_max_default_collection : key_size_max_named_collection;
     if (key.key.size() > size_max) {
@@ -38,7 +35,7 @@ std::byte* encode(std::byte* out, const document_key& key) noexcept {
     return out + key.key.size();
 }
 
-std::expected<document_key, wire_errc> decode_document_key(
+std::expected<document_key, wire_errc> decode_answered_key(
     base::byte_view field, key_form form) noexcept {
     document_key key;
     key.form = form;
@@ -56,6 +53,15 @@ std::expected<document_key, wire_errc> decode_document_key(
     key.key = base::as_text(field);
     if (const auto checked = check(key); !checked) {
         return std::unexpected(checked.error());
+    }
+    return key;
+}
+
+std::expected<document_key, wire_errc> decode_document_key(
+    base::byte_view field, key_form form) noexcept {
+    const auto key = decode_answered_key(field, form);
+    if (key && key->collection != default_collection && key->collection < collection_id_user_min) {
+        return std::unexpected(wire_errc::collection_id_reserved);
     }
     return key;
 }

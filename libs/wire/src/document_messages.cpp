@@ -211,11 +211,10 @@ std::expected<void, wire_errc> document_response::encode(
 
 std::expected<document_response, wire_errc> document_response::decode(const frame_view& frame) {
     if (const auto error = detail::check_response(
-            frame, {opcode::get, opcode::get_replica, opcode::get_and_touch, opcode::get_locked},
-            {.extras = true, .key = true, .value = true})) {
+            frame, {opcode::get, opcode::get_replica, opcode::get_and_touch, opcode::get_locked})) {
         return std::unexpected(*error);
     }
-    if (frame.extras().size() != 4) {
+    if (frame.extras().size() < 4) {
         return std::unexpected(wire_errc::extras_size_invalid);
     }
     const std::uint32_t flags = base::byte_reader(frame.extras()).read_u32();
@@ -234,17 +233,11 @@ std::expected<void, wire_errc> mutation_response::encode(
 
 std::expected<mutation_response, wire_errc> mutation_response::decode(const frame_view& frame) {
     if (const auto error = detail::check_response(
-            frame,
-            {opcode::set, opcode::add, opcode::replace, opcode::remove, opcode::append,
-             opcode::prepend},
-            {.extras = true})) {
+            frame, {opcode::set, opcode::add, opcode::replace, opcode::remove, opcode::append,
+                    opcode::prepend})) {
         return std::unexpected(*error);
     }
-    const auto token = detail::decode_token(frame.extras());
-    if (!token) {
-        return std::unexpected(token.error());
-    }
-    return mutation_response{*token};
+    return mutation_response{detail::read_token(frame.extras())};
 }
 
 std::expected<void, wire_errc> counter_response::encode(
@@ -260,18 +253,14 @@ std::expected<void, wire_errc> counter_response::encode(
 }
 
 std::expected<counter_response, wire_errc> counter_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(
-            frame, {opcode::increment, opcode::decrement}, {.extras = true, .value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::increment, opcode::decrement})) {
         return std::unexpected(*error);
     }
     if (frame.value().size() != 8) {
         return std::unexpected(wire_errc::value_size_invalid);
     }
-    const auto token = detail::decode_token(frame.extras());
-    if (!token) {
-        return std::unexpected(token.error());
-    }
-    return counter_response{base::byte_reader(frame.value()).read_u64(), *token};
+    const std::uint64_t value = base::byte_reader(frame.value()).read_u64();
+    return counter_response{value, detail::read_token(frame.extras())};
 }
 
 std::expected<void, wire_errc> get_meta_response::encode(
@@ -291,11 +280,11 @@ std::expected<void, wire_errc> get_meta_response::encode(
 }
 
 std::expected<get_meta_response, wire_errc> get_meta_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::get_meta}, {.extras = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::get_meta})) {
         return std::unexpected(*error);
     }
     const std::size_t extras_size = frame.extras().size();
-    if (extras_size != 20 && extras_size != 21) {
+    if (extras_size < 20) {
         return std::unexpected(wire_errc::extras_size_invalid);
     }
     base::byte_reader extras(frame.extras());
@@ -304,7 +293,7 @@ std::expected<get_meta_response, wire_errc> get_meta_response::decode(const fram
     response.flags = extras.read_u32();
     response.expiry = extras.read_u32();
     response.seqno = extras.read_u64();
-    if (extras_size == 21) {
+    if (extras_size > 20) {
         response.datatype = static_cast<wire::datatype>(extras.read_u8());
     }
     return response;

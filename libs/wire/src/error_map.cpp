@@ -162,7 +162,11 @@ std::expected<error_map_entry, error_map_error> read_entry(
             entry.attributes.add(*attribute);
         }
     }
-    entry.retry = read_retry_spec(source.find("retry"));
+    const json::value* spec = source.find("retry");
+    entry.retry = read_retry_spec(spec);
+    const bool is_promised = entry.attributes.has(error_attribute::auto_retry) || spec != nullptr ||
+                             source.find("interval") != nullptr;
+    entry.is_retry_spec_unusable = is_promised && !entry.retry;
     return entry;
 }
 

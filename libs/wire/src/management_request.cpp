@@ -208,7 +208,7 @@ service_call_result make_raw_call(raw_service_request request) {
             service_call_error{service_call_errc::target_invalid, std::move(request.target)});
     }
     service_call call;
-    call.is_idempotent = request.method == "GET";
+    call.is_idempotent = request.method == "GET" || request.method == "HEAD";
     call.service = request.service;
     call.method = std::move(request.method);
     call.target = std::move(request.target);

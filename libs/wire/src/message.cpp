@@ -165,7 +165,7 @@ std::optional<wire_errc> check_request(
 }
 
 std::optional<wire_errc> check_response(
-    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept {
+    const frame_view& frame, std::initializer_list<opcode> ops) noexcept {
     if (!frame.is_response()) {
         return wire_errc::not_a_response;
     }
@@ -175,19 +175,12 @@ std::optional<wire_errc> check_response(
     if (!is_success(frame.status())) {
         return wire_errc::status_unexpected;
     }
-    if (!is_valid(frame.datatype())) {
-        return wire_errc::datatype_invalid;
-    }
-    return check_parts(frame, parts);
+    return std::nullopt;
 }
 
-std::expected<std::optional<mutation_token>, wire_errc> decode_token(
-    base::byte_view extras) noexcept {
-    if (extras.empty()) {
+std::optional<mutation_token> read_token(base::byte_view extras) noexcept {
+    if (extras.size() < 16) {
         return std::nullopt;
-    }
-    if (extras.size() != 16) {
-        return std::unexpected(wire_errc::extras_size_invalid);
     }
     base::byte_reader reader(extras);
     mutation_token token;
@@ -230,7 +223,7 @@ std::expected<void, wire_errc> empty_response::encode(
 }
 
 std::expected<empty_response, wire_errc> empty_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {}, {})) {
+    if (const auto error = detail::check_response(frame)) {
         return std::unexpected(*error);
     }
     return empty_response{};
@@ -249,9 +242,6 @@ std::expected<void, wire_errc> value_response::encode(
 std::expected<value_response, wire_errc> value_response::decode(const frame_view& frame) {
     if (!frame.is_response()) {
         return std::unexpected(wire_errc::not_a_response);
-    }
-    if (const auto error = detail::check_parts(frame, {.value = true})) {
-        return std::unexpected(*error);
     }
     return value_response{frame.value()};
 }

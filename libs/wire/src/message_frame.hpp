@@ -48,7 +48,7 @@ std::expected<void, wire_errc> begin_document_request(
 std::optional<wire_errc> check_request_rules(
     opcode op, std::uint64_t cas, wire::datatype datatype, std::uint16_t vbucket) noexcept;
 
-// Parts a message may have; the others must be empty.
+// Parts a request may have; the others must be empty.
 struct allowed_parts {
     bool extras = false;
     bool key = false;
@@ -59,13 +59,13 @@ struct allowed_parts {
 std::optional<wire_errc> check_request(
     const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept;
 
-// Magic, opcode (any when the list is empty), a success status, absent parts.
+// Magic, opcode (any when the list is empty), a success status. A server may add what we do not
+// need: parts that we do not expect, more extras than we know, unknown datatype bits.
 std::optional<wire_errc> check_response(
-    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept;
+    const frame_view& frame, std::initializer_list<opcode> ops = {}) noexcept;
 
-// The mutation token in extras of 0 or 16 bytes.
-std::expected<std::optional<mutation_token>, wire_errc> decode_token(
-    base::byte_view extras) noexcept;
+// The mutation token in the first 16 bytes of extras; none if they are shorter.
+std::optional<mutation_token> read_token(base::byte_view extras) noexcept;
 inline std::size_t token_size(const std::optional<mutation_token>& token) noexcept {
     return token ? 16 : 0;
 }

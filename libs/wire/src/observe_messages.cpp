@@ -19,9 +19,9 @@ std::byte* store_observe_key(std::byte* at, vbucket_id vbucket, const document_k
     return encode(at, key);
 }
 
-// Reads vbucket, key length and key.
+// Reads vbucket, key length and key; `decode_key` is the rule that the sender's keys follow.
 std::expected<observe_key, wire_errc> read_observe_key(
-    base::byte_reader& reader, key_form form) noexcept {
+    base::byte_reader& reader, key_form form, decltype(decode_document_key)& decode_key) noexcept {
     observe_key entry;
     entry.vbucket = vbucket_id{reader.read_u16()};
     const std::uint16_t key_size = reader.read_u16();
@@ -29,7 +29,7 @@ std::expected<observe_key, wire_errc> read_observe_key(
     if (!reader.ok()) {
         return std::unexpected(wire_errc::spec_truncated);
     }
-    const auto key = decode_document_key(field, form);
+    const auto key = decode_key(field, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -70,7 +70,7 @@ std::expected<observe_request, wire_errc> observe_request::decode(
     observe_request request;
     base::byte_reader reader(frame.value());
     while (reader.remaining() > 0) {
-        const auto entry = read_observe_key(reader, form);
+        const auto entry = read_observe_key(reader, form, decode_document_key);
         if (!entry) {
             return std::unexpected(entry.error());
         }
@@ -108,13 +108,13 @@ std::expected<void, wire_errc> observe_response::encode(
 
 std::expected<observe_response, wire_errc> observe_response::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_response(frame, {opcode::observe}, {.value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::observe})) {
         return std::unexpected(*error);
     }
     observe_response response;
     base::byte_reader reader(frame.value());
     while (reader.remaining() > 0) {
-        const auto entry = read_observe_key(reader, form);
+        const auto entry = read_observe_key(reader, form, decode_answered_key);
         if (!entry) {
             return std::unexpected(entry.error());
         }
@@ -176,8 +176,7 @@ std::expected<void, wire_errc> observe_seqno_response::encode(
 
 std::expected<observe_seqno_response, wire_errc> observe_seqno_response::decode(
     const frame_view& frame) {
-    if (const auto error =
-            detail::check_response(frame, {opcode::observe_seqno}, {.value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::observe_seqno})) {
         return std::unexpected(*error);
     }
     base::byte_reader reader(frame.value());
@@ -192,7 +191,7 @@ std::expected<observe_seqno_response, wire_errc> observe_seqno_response::decode(
         failed.old_vbucket_uuid = reader.read_u64();
         failed.last_seqno = reader.read_u64();
     }
-    if (!reader.is_complete() || format > static_cast<std::uint8_t>(observe_format::failover)) {
+    if (!reader.ok() || format > static_cast<std::uint8_t>(observe_format::failover)) {
         return std::unexpected(wire_errc::value_size_invalid);
     }
     return response;

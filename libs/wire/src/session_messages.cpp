@@ -93,7 +93,7 @@ std::expected<void, wire_errc> hello_response::encode(
 }
 
 std::expected<hello_response, wire_errc> hello_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::hello}, {.value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::hello})) {
         return std::unexpected(*error);
     }
     const auto features = read_features(frame.value());
@@ -220,8 +220,7 @@ std::expected<void, wire_errc> stat_response::encode(
 }
 
 std::expected<stat_response, wire_errc> stat_response::decode(const frame_view& frame) {
-    if (const auto error =
-            detail::check_response(frame, {opcode::stat}, {.key = true, .value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::stat})) {
         return std::unexpected(*error);
     }
     return stat_response{base::as_text(frame.key()), frame.value()};

@@ -231,17 +231,13 @@ std::expected<void, wire_errc> subdoc_response::encode(
 }
 
 std::expected<subdoc_response, wire_errc> subdoc_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {}, {.extras = true, .value = true})) {
+    if (const auto error = detail::check_response(frame)) {
         return std::unexpected(*error);
     }
     if (const auto single = check_subdoc_single(frame); !single) {
         return std::unexpected(single.error());
     }
-    const auto token = detail::decode_token(frame.extras());
-    if (!token) {
-        return std::unexpected(token.error());
-    }
-    return subdoc_response{*token, frame.value()};
+    return subdoc_response{detail::read_token(frame.extras()), frame.value()};
 }
 
 std::expected<void, wire_errc> subdoc_lookup_request::encode(
@@ -325,8 +321,7 @@ std::expected<void, wire_errc> subdoc_lookup_response::encode(
 
 std::expected<subdoc_lookup_response, wire_errc> subdoc_lookup_response::decode(
     const frame_view& frame) {
-    if (const auto error =
-            detail::check_response(frame, {opcode::subdoc_multi_lookup}, {.value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::subdoc_multi_lookup})) {
         return std::unexpected(*error);
     }
     subdoc_lookup_response response;
@@ -445,21 +440,18 @@ std::expected<void, wire_errc> subdoc_mutation_response::encode(
 
 std::expected<subdoc_mutation_response, wire_errc> subdoc_mutation_response::decode(
     const frame_view& frame) {
-    if (const auto error = detail::check_response(
-            frame, {opcode::subdoc_multi_mutation}, {.extras = true, .value = true})) {
+    if (const auto error = detail::check_response(frame, {opcode::subdoc_multi_mutation})) {
         return std::unexpected(*error);
     }
-    const auto token = detail::decode_token(frame.extras());
-    if (!token) {
-        return std::unexpected(token.error());
-    }
     subdoc_mutation_response response;
-    response.token = *token;
+    response.token = detail::read_token(frame.extras());
     const bool is_failure = is_path_failure(frame.status());
-    if (is_failure && frame.value().size() != mutation_failure_size) {
+    if (is_failure && frame.value().size() < mutation_failure_size) {
         return std::unexpected(wire_errc::value_size_invalid);
     }
-    base::byte_reader reader(frame.value());
+    // Of a failure, index and status are needed; what follows is not known.
+    base::byte_reader reader(
+        is_failure ? frame.value().first(mutation_failure_size) : frame.value());
     while (reader.remaining() > 0) {
         mutation_result result;
         result.index = reader.read_u8();

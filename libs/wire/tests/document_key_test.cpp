@@ -119,9 +119,16 @@ TEST(document_key, limits_depend_on_the_collection) {
     EXPECT_LE(encoded_size({collection_id{0xffffffff}, k246}), key_field_size_max);
 }
 
-TEST(document_key, reserved_collections_and_bare_prefixes_are_refused) {
+TEST(document_key, reserved_collections_are_refused_in_requests_and_bare_prefixes_everywhere) {
     for (std::uint32_t id = 1; id < 8; ++id) {
-        EXPECT_EQ(check({collection_id{id}, "k"}).error(), wire_errc::collection_id_reserved);
+        EXPECT_TRUE(check({collection_id{id}, "k"})) << "a server has given it";
+        const auto field = field_of({collection_id{id}, "k"});
+        EXPECT_EQ(
+            decode_document_key(field, key_form::collection_prefixed).error(),
+            wire_errc::collection_id_reserved);
+        EXPECT_EQ(
+            decode_answered_key(field, key_form::collection_prefixed)->collection,
+            collection_id{id});
     }
     EXPECT_EQ(
         check({collection_id{9}, "k", key_form::bare}).error(),

@@ -59,11 +59,12 @@ TEST(management_request, paths_name_what_they_are_about) {
         "DELETE /pools/default/buckets/b/scopes/s/collections/c ");
 }
 
-TEST(management_request, RH_18_get_is_idempotent_and_nothing_else) {
+TEST(management_request, RH_18_get_and_head_are_idempotent_and_nothing_else) {
     EXPECT_TRUE(make_list_buckets_call().is_idempotent);
     EXPECT_TRUE(make_get_bucket_call("b")->is_idempotent);
     EXPECT_TRUE(make_list_scopes_call("b")->is_idempotent);
     EXPECT_TRUE(make_raw_call({.target = "/pools"})->is_idempotent);
+    EXPECT_TRUE(make_raw_call({.method = "HEAD", .target = "/pools"})->is_idempotent);
     for (const auto& call :
          {make_create_bucket_call({.name = "b"}), make_drop_bucket_call("b"),
           make_flush_bucket_call("b"), make_drop_scope_call("b", "s"),

@@ -170,7 +170,6 @@ TEST(session_messages, empty_requests_and_answers_golden) {
     EXPECT_TRUE(empty_response::decode(frame_of(answer)));
     const auto version = encoded(value_response{text("7.6.4")}, answer_of(opcode::version, 8));
     EXPECT_EQ(as_text(value_response::decode(frame_of(version))->value), "7.6.4");
-    EXPECT_EQ(empty_response::decode(frame_of(version)).error(), wire_errc::value_unexpected);
     request_header with_cas;
     with_cas.cas = 1;
     EXPECT_EQ(encode_error(empty_request{opcode::noop}, with_cas), wire_errc::cas_must_be_zero);

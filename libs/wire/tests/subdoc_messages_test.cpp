@@ -226,11 +226,11 @@ TEST(subdoc_messages, multi_mutation_answers_golden_success_and_failure) {
     EXPECT_EQ(encode_error(response, header), wire_errc::spec_count_invalid);
 }
 
-TEST(subdoc_messages, failure_answers_of_another_size_are_refused) {
-    const auto four = from_hex(
-        "81 d1 00 00 00 00 00 cc 00 00 00 04 00 00 00 31 00 00 00 00 00 00 00 00 02 00 c9 00");
+TEST(subdoc_messages, failure_answers_without_index_and_status_are_refused) {
+    const auto two =
+        from_hex("81 d1 00 00 00 00 00 cc 00 00 00 02 00 00 00 31 00 00 00 00 00 00 00 00 02 00");
     EXPECT_EQ(
-        subdoc_mutation_response::decode(frame_of(four)).error(), wire_errc::value_size_invalid);
+        subdoc_mutation_response::decode(frame_of(two)).error(), wire_errc::value_size_invalid);
     const auto empty =
         from_hex("81 d1 00 00 00 00 00 cc 00 00 00 00 00 00 00 31 00 00 00 00 00 00 00 00");
     EXPECT_EQ(

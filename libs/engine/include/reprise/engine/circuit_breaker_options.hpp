@@ -10,7 +10,7 @@
 
 namespace reprise::engine {
 
-// Keeps requests away from an endpoint that has stopped to answer. Each endpoint has a breaker of
+// Keeps requests away from an endpoint that has stopped answering. Each endpoint has a breaker of
 // its own:
 //
 //     closed --(too many failures)--> open --(sleep over)--> half open --(canary answered)-->
@@ -24,7 +24,8 @@ struct circuit_breaker_options {
     std::uint32_t volume_threshold = 20;
     // Opens when at least this share of them failed; 1..100.
     std::uint32_t error_threshold_percent = 50;
-    // Counts begin anew with the first request after the window is over: it does not slide.
+    // Requests that ended longer ago do not count. It rolls in thirty steps: what leaves it leaves
+    // between 29 and 30 thirtieths of it after its end.
     duration rolling_window = std::chrono::seconds{60};
     // How long it stays open before the canary is sent.
     duration sleep_window = std::chrono::seconds{5};

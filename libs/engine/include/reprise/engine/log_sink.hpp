@@ -39,10 +39,10 @@ struct decision_record {
 class log_sink {
 public:
     virtual ~log_sink();
-    // Retried: debug. Not retried: warn. In a storm of one reason only the first of each second,
-    // see engine_options::log_decisions_per_second_max.
+    // Every decision. Retried: debug. Not retried: warn. Fewer only if
+    // engine_options::log_decisions_per_second_max says so.
     virtual void on_decision(log_level level, const decision_record& record) noexcept = 0;
-    // Connections, configurations and everything else worth a line, such as
+    // Connections, configurations and everything else worth a line; with a limit also sums such as
     // "KV_TEMPORARY_FAILURE: 4812 more decisions in 1 s".
     virtual void on_message(log_level level, std::string_view text) noexcept = 0;
 };

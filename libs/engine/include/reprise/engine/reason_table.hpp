@@ -176,7 +176,7 @@ namespace detail {
             return is_noop ? reason_cell{no, "names no collection"}
                            : reason_cell{yes, "the answer to the id lookup"};
         case retry_reason::kv_error_map_retry_indicated:
-            return {yes, "a status only the error map knows, or 0x0d"};
+            return {yes, "a status only the error map knows"};
         default:
             return {yes, "the status is believed whatever was asked"};
     }

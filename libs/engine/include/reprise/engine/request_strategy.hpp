@@ -49,13 +49,14 @@ struct server_retry_rule {
     // that was. May have passed.
     time_point due{};
 
-    // The plan ends before the next retry, and not because of the request's own deadline.
+    // The plan is over when the next retry is due, and not because of the request's own deadline.
+    // A retry at the very end is none: retries happen before it.
     [[nodiscard]] bool is_over(time_point deadline) const noexcept {
         if (!max_duration) {
             return false;
         }
         const time_point end = add_saturated(first_failure, *max_duration);
-        return due > end && end <= deadline;
+        return due >= end && end <= deadline;
     }
 };
 
@@ -74,6 +75,8 @@ struct request_snapshot {
     std::uint16_t status = 0;
     // Of a status that this client does not know; absent if the server gave none that can be used.
     std::optional<server_retry_rule> server_rule{};
+    // The server promised such a rule (auto-retry, or fields of one), and it cannot be used.
+    bool is_server_rule_unusable = false;
     time_point now{};
     time_point deadline = no_deadline;
     // The server asked for at least this wait; zero: it did not. The shipped strategies keep it.

@@ -42,8 +42,8 @@ private:
 };
 
 // The default. As best effort, except that the five terminal reasons end the request at once with
-// a clear error instead of a timeout. What counts as terminal may grow with new servers; who wants
-// fixed behaviour copies this class.
+// a clear error instead of a timeout. What counts as terminal may grow with new servers. If you
+// need fixed behaviour, copy this class: docs/guide/couchbase.md shows a copy.
 class terminal_error_strategy : public best_effort_strategy {
 public:
     using best_effort_strategy::best_effort_strategy;
@@ -53,7 +53,8 @@ public:
 
 // Opt-in: as the default, except that an unknown status with a usable retry rule in the server's
 // error map is retried at the times the server planned. When the rule's max-duration is over, the
-// request fails with that status' own error. Without a usable rule: best effort.
+// request fails with that status' own error, and so it does at once if the server promises a rule
+// that cannot be used. A status for which no rule is promised: best effort.
 class server_directed_strategy : public terminal_error_strategy {
 public:
     using terminal_error_strategy::terminal_error_strategy;

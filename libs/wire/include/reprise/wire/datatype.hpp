@@ -29,11 +29,6 @@ constexpr bool has(datatype value, datatype bits) noexcept {
     return (value & bits) == bits;
 }
 
-// No bit outside the three known ones; others are refused with 0x04 by a server.
-constexpr bool is_valid(datatype value) noexcept {
-    return static_cast<std::uint8_t>(value) <= 0x07;
-}
-
 // "raw", "json", "json|snappy", ...; unknown bits as a hex number.
 std::string to_string(datatype value);
 

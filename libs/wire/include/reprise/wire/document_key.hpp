@@ -36,8 +36,8 @@ inline bool same_document(const document_key& left, const document_key& right) n
     return left.collection == right.collection && left.key == right.key;
 }
 
-// Whether the key can be sent. Errors: key_missing, key_too_long, collection_id_reserved,
-// collection_not_expressible.
+// Whether the key can be sent. Any collection id will do: the server has given it. Errors:
+// key_missing, key_too_long, collection_not_expressible.
 std::expected<void, wire_errc> check(const document_key& key) noexcept;
 
 // Bytes of the key field, prefix included. The key must have passed `check`.
@@ -46,8 +46,13 @@ std::size_t encoded_size(const document_key& key) noexcept;
 // Writes the key field; `out` must have room for `encoded_size(key)`. Returns the byte after it.
 std::byte* encode(std::byte* out, const document_key& key) noexcept;
 
-// Reads a whole key field; the result points into `field`. Errors: those of `check` and of LEB128.
+// Reads the whole key field of a request; the result points into `field`. Errors: those of `check`
+// and of LEB128, and collection_id_reserved.
 std::expected<document_key, wire_errc> decode_document_key(
+    base::byte_view field, key_form form) noexcept;
+
+// The same for a key in an answer, where reserved collection ids are accepted.
+std::expected<document_key, wire_errc> decode_answered_key(
     base::byte_view field, key_form form) noexcept;
 
 }  // namespace reprise::wire

@@ -83,6 +83,9 @@ struct error_map_entry {
     error_attributes attributes;
     // Empty if the server gave none or an unusable one.
     std::optional<retry_spec> retry;
+    // The server promised a spec (auto-retry, a `retry` member, or an interval outside it), and
+    // none can be used.
+    bool is_retry_spec_unusable = false;
 
     // The server says a retry may help: one of the retry attributes, and not no-retry. `temp` alone
     // does not count.

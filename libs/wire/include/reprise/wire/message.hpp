@@ -20,9 +20,11 @@
 //     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
 //     static std::expected<get_request, wire_errc> decode(const frame_view&[, key_form]);
 //
-// encode appends one whole frame or, on an error, nothing. decode checks magic, opcode, lengths and
-// the rules a server holds a request to (which CAS, which datatype bits), never more than the bytes
-// show. A decode of a response wants a success: look at `frame.status()` first.
+// encode appends one whole frame or, on an error, nothing. decode checks magic, opcode and lengths.
+// Of a request it also checks the rules that servers enforce (which CAS, which datatype bits, which
+// parts may be there). Of a response it checks only what the message needs: a stray key or value,
+// longer extras and unknown datatype bits are ignored. A response must be a success: look at
+// `frame.status()` first.
 
 namespace reprise::wire {
 
@@ -62,7 +64,7 @@ struct empty_request {
     static std::expected<empty_request, wire_errc> decode(const frame_view&);
 };
 
-// A response without extras, key and value: noop, quit, select_bucket, touch, unlock, verbosity.
+// A response of which nothing is needed: noop, quit, select_bucket, touch, unlock, verbosity.
 struct empty_response {
     std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
     static std::expected<empty_response, wire_errc> decode(const frame_view&);
@@ -70,8 +72,8 @@ struct empty_response {
 
 // A response with nothing but a value, whatever its status: version text, error map, cluster
 // configuration, collections manifest, SASL data and mechanism list; also an error with its JSON
-// body, and not_my_vbucket with a configuration. An empty value is legal. decode checks the shape
-// only: neither opcode nor status.
+// body, and not_my_vbucket with a configuration. An empty value is legal. decode checks neither
+// opcode nor status.
 struct value_response {
     base::byte_view value;
 

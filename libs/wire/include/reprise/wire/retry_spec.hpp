@@ -55,10 +55,11 @@ struct retry_spec {
     }
 
     // True if a retry that waits `wait`, decided `elapsed` after the first failure, still happens
-    // within max_duration. When false the operation fails with the server's code, not a timeout.
+    // before max_duration is over. When false the operation fails with the server's code, not a
+    // timeout.
     constexpr bool permits(
         std::chrono::milliseconds elapsed, std::chrono::milliseconds wait) const noexcept {
-        return !max_duration || elapsed + wait <= *max_duration;
+        return !max_duration || elapsed + wait < *max_duration;
     }
 
     // Compares the spec as given, not the delays it makes.

@@ -34,7 +34,7 @@ enum class wire_errc {
     leb128_truncated,            // no stop byte
     leb128_too_long,             // more than 5 bytes, or above 32 bits
     leb128_not_canonical,        // not the shortest form
-    collection_id_reserved,      // collection ids 1..7
+    collection_id_reserved,      // collection ids 1..7 in a request
     collection_not_expressible,  // a named collection on a connection without collection support
 
     // Fields of a message.

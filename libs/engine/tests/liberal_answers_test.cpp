@@ -1,0 +1,267 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Liberal in what is not needed, strict in what is: servers of other versions add a key, a value, a
+// few bytes of extras or a bit. A success stays a success unless something that it needs is
+// missing.
+
+namespace reprise::engine::testing {
+namespace liberal_answers_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+struct success_parts {
+    std::string extras{};
+    std::string key{};
+    std::string value{};
+    std::uint8_t datatype = 0;
+};
+
+std::string frame_of(const seen_request& asked, const success_parts& parts) {
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    wire::frame_parts frame;
+    frame.magic = wire::magic::response;
+    frame.op = asked.op;
+    frame.opaque = asked.opaque;
+    frame.cas = 77;
+    frame.datatype = static_cast<wire::datatype>(parts.datatype);
+    frame.extras = base::as_bytes(parts.extras);
+    frame.key = base::as_bytes(parts.key);
+    frame.value = base::as_bytes(parts.value);
+    EXPECT_TRUE(wire::encode_frame(writer, frame).has_value());
+    return std::string(base::as_text(bytes));
+}
+
+struct answered_kind {
+    operation_kind kind;
+    success_parts plain;  // what a server answers
+    bool has_value;       // the value is part of the answer
+};
+
+const std::vector<answered_kind> answered_kinds{
+    {operation_kind::get, {.extras = std::string(4, '\0'), .value = "v"}, true},
+    {operation_kind::get_and_touch, {.extras = std::string(4, '\0'), .value = "v"}, true},
+    {operation_kind::get_and_lock, {.extras = std::string(4, '\0'), .value = "v"}, true},
+    {operation_kind::exists, {.extras = std::string(20, '\0')}, false},
+    {operation_kind::upsert, {}, false},
+    {operation_kind::insert, {.extras = std::string(16, '\1')}, false},
+    {operation_kind::replace, {}, false},
+    {operation_kind::remove, {.extras = std::string(16, '\1')}, false},
+    {operation_kind::append, {}, false},
+    {operation_kind::prepend, {}, false},
+    {operation_kind::increment, {.value = std::string(7, '\0') + '\5'}, true},
+    {operation_kind::decrement,
+     {.extras = std::string(16, '\1'), .value = std::string(7, '\0') + '\5'},
+     true},
+    {operation_kind::lookup_in, {.value = std::string("\0\0\0\0\0\1v", 7)}, true},
+    {operation_kind::mutate_in, {.extras = std::string(16, '\1')}, true},
+    {operation_kind::touch, {}, false},
+    {operation_kind::unlock, {}, false},
+    {operation_kind::noop, {}, false},
+};
+
+// One operation on a fresh client, answered so.
+struct answered_scene {
+    answered_scene(operation_kind kind, const success_parts& with) {
+        driver.connect();
+        cluster.on_request = [=](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode_of(kind) ? std::optional(answer{.raw = frame_of(seen, with)})
+                                              : std::nullopt;
+        };
+        auto request = driver.request(kind, "k", "v");
+        request.cas = kind == operation_kind::unlock ? 9 : 0;
+        if (kind == operation_kind::lookup_in || kind == operation_kind::mutate_in) {
+            request.specs.resize(1);
+            request.specs[0].op =
+                kind == operation_kind::lookup_in ? opcode::subdoc_get : opcode::subdoc_dict_upsert;
+            request.specs[0].path = "a";
+        }
+        outcome = driver.start(std::move(request));
+        driver.settle();
+    }
+    scripted_cluster cluster{1};
+    engine_driver driver{cluster};
+    engine_driver::outcome_ptr outcome;
+};
+
+void expect_success(const answered_kind& row, const success_parts& with, std::string_view what) {
+    const answered_scene scene(row.kind, with);
+    ASSERT_EQ(scene.outcome->calls, 1) << to_string(row.kind) << " with " << what;
+    EXPECT_TRUE(scene.outcome->result.has_value())
+        << to_string(row.kind) << " with " << what << ": " << scene.outcome->result.ec.message();
+    EXPECT_EQ(scene.outcome->result.cas, 77U);
+    EXPECT_TRUE(scene.driver.closes.empty()) << to_string(row.kind) << " with " << what;
+}
+
+class message_keeper final : public log_sink {
+public:
+    void on_decision(log_level, const decision_record&) noexcept override {}
+    void on_message(log_level, std::string_view text) noexcept override {
+        texts.emplace_back(text);
+    }
+    bool has(std::string_view part) const {
+        return std::ranges::any_of(
+            texts, [&](const std::string& text) { return text.find(part) != std::string::npos; });
+    }
+    std::vector<std::string> texts;
+};
+
+}  // namespace liberal_answers_tests
+
+using namespace liberal_answers_tests;
+
+TEST(liberal_answers, a_success_with_a_stray_key_or_value_is_a_success) {
+    for (const answered_kind& row : answered_kinds) {
+        expect_success(row, row.plain, "nothing more");
+        success_parts with_key = row.plain;
+        with_key.key = "stray";
+        expect_success(row, with_key, "a key");
+        if (!row.has_value) {
+            success_parts with_value = row.plain;
+            with_value.value = "stray";
+            expect_success(row, with_value, "a value");
+        }
+    }
+}
+
+TEST(liberal_answers, a_success_with_longer_extras_is_a_success) {
+    for (const answered_kind& row : answered_kinds) {
+        success_parts longer = row.plain;
+        longer.extras += "xyz";
+        expect_success(row, longer, "three more bytes of extras");
+    }
+}
+
+TEST(liberal_answers, a_success_with_an_unknown_datatype_bit_is_a_success) {
+    for (const answered_kind& row : answered_kinds) {
+        success_parts odd = row.plain;
+        odd.datatype = 0x40;
+        expect_success(row, odd, "an unknown bit");
+    }
+    const answered_scene read(
+        operation_kind::get, {.extras = std::string(4, '\0'), .value = "{}", .datatype = 0x41});
+    EXPECT_EQ(read.outcome->result.datatype, wire::datatype::json);
+    EXPECT_EQ(read.outcome->result.value.text(), "{}");
+}
+
+TEST(liberal_answers, tokens_are_read_from_longer_extras_and_shorter_ones_have_none) {
+    const answered_scene longer(operation_kind::upsert, {.extras = std::string(18, '\1')});
+    ASSERT_TRUE(longer.outcome->result.token.has_value());
+    EXPECT_EQ(longer.outcome->result.token->seqno, 0x0101010101010101U);
+    const answered_scene shorter(operation_kind::upsert, {.extras = "short"});
+    EXPECT_TRUE(shorter.outcome->result.has_value());
+    EXPECT_FALSE(shorter.outcome->result.token.has_value());
+}
+
+TEST(liberal_answers, what_is_needed_is_still_checked) {
+    const std::vector<std::pair<operation_kind, success_parts>> lacking{
+        {operation_kind::get, {.value = "no flags"}},
+        {operation_kind::get, {.extras = "abc", .value = "flags cut off"}},
+        {operation_kind::exists, {.extras = std::string(19, '\0')}},
+        {operation_kind::increment, {}},
+        {operation_kind::increment, {.value = std::string(7, '\0')}},
+        {operation_kind::lookup_in, {}},
+        {operation_kind::lookup_in, {.value = std::string("\0\0\0\0\0\2v", 7)}},
+        {operation_kind::mutate_in, {.value = std::string("\7\0\0\0\0\0\1v", 8)}},
+    };
+    for (const auto& [kind, parts] : lacking) {
+        const answered_scene scene(kind, parts);
+        ASSERT_EQ(scene.outcome->calls, 1) << to_string(kind);
+        EXPECT_EQ(scene.outcome->result.ec, errc::decoding_failure) << to_string(kind);
+        EXPECT_EQ(scene.outcome->result.error->is_ambiguous, !is_idempotent(kind));
+        EXPECT_EQ(scene.driver.closes.size(), 1U) << to_string(kind);
+    }
+}
+
+TEST(liberal_answers, a_collection_id_that_other_servers_reserve_is_used_as_given) {
+    scripted_cluster cluster(1);
+    cluster.collections["app.users"] = 3;
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto stored =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value()) << stored->result.ec.message();
+    EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\3k");
+}
+
+TEST(liberal_answers, an_answer_to_a_collection_question_may_have_longer_extras) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get_collection_id
+                   ? std::optional(answer{
+                         .raw = frame_of(
+                             seen, {.extras = std::string("\0\0\0\0\0\0\0\1\0\0\0\x09more", 16),
+                                    .value = "stray"})})
+                   : std::nullopt;
+    };
+    const auto stored =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    driver.settle();
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\x09k");
+}
+
+TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with_its_name) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto log = std::make_shared<message_keeper>();
+    options.log = log;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    bool is_first = true;
+    std::uint32_t told = 0;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::set || !std::exchange(is_first, false)) {
+            return std::nullopt;
+        }
+        told = seen.opaque + 1;
+        return answer{.opaque = told};
+    };
+    const auto stored = driver.upsert("k", "v");
+    driver.settle();
+    ASSERT_EQ(driver.closes.size(), 1U);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::request_canceled);
+    EXPECT_TRUE(stored->result.error->is_ambiguous);
+    std::array<char, 16> name{};
+    std::snprintf(name.data(), name.size(), "0x%08x", told);
+    EXPECT_TRUE(log->has(
+        "the server answered opaque " + std::string(name.data()) + " that was never issued"));
+    driver.advance(1s);
+    const auto read = driver.get("k");
+    driver.settle();
+    EXPECT_EQ(read->calls, 1) << "the next connection works";
+}
+
+TEST(liberal_answers, opaques_of_the_bootstrap_and_below_are_told_apart) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto last = cluster.requests.back();
+    ASSERT_LT(last.opaque, 0x100U);
+    // Answered twice: not what we want, but ours.
+    driver.send(driver.connections_to(0).at(0), base::as_bytes(frame_of(last, {})));
+    driver.settle();
+    EXPECT_TRUE(driver.closes.empty());
+    EXPECT_EQ(driver.engine().statistics().orphans, 1U);
+    for (const std::uint32_t opaque : {0U, last.opaque + 1, 0xffffffffU}) {
+        seen_request invented = last;
+        invented.opaque = opaque;
+        const std::size_t closed = driver.closes.size();
+        driver.send(driver.connections_to(0).at(0), base::as_bytes(frame_of(invented, {})));
+        driver.settle();
+        EXPECT_EQ(driver.closes.size(), closed + 1) << opaque;
+        driver.advance(1s);
+    }
+}
+
+}  // namespace reprise::engine::testing
