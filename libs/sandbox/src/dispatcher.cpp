@@ -91,10 +91,6 @@ bool take_frame_infos(request& current) {
         current.reject(allowed.error());
         return false;
     }
-    if (infos->durability && !current.conv.has(hello_feature::sync_replication)) {
-        current.reject(status::einval, "Durability needs HELLO SyncReplication");
-        return false;
-    }
     if (infos->preserve_ttl && !current.conv.has(hello_feature::preserve_ttl)) {
         current.reject(status::not_supported, "Preserving the TTL needs HELLO PreserveTtl");
         return false;

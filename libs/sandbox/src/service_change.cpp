@@ -109,6 +109,7 @@ void insert_rows(change_run& run) {
         change.id = *id;
         change.value = text;
         change.rule = is_insert ? write_rule::insert : write_rule::upsert;
+        change.keeps_expiry = run.in.keeps_expiry;
         if (expiry) {
             change.expiry =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(*expiry, UINT32_MAX));
@@ -167,6 +168,7 @@ void update_row(change_run& run, document_row& row) {
     change.id = row.id;
     change.value = text;
     change.rule = write_rule::replace;
+    change.keeps_expiry = run.in.keeps_expiry;
     if (run.note(
             "UPDATE", row.id, write_document(run.in.cluster(), run.on, change, run.in.with.now))) {
         run.return_stored(row.id, changed);

@@ -167,9 +167,9 @@ write_result write_document(
     if (existing != nullptr) {
         content.xattrs = existing->xattrs;
     }
-    content.expiry = existing != nullptr && !change.expiry && change.rule == write_rule::replace
+    content.expiry = existing != nullptr && change.keeps_expiry && change.expiry == 0
                          ? existing->expiry
-                         : expiry_from(place, in, change.expiry.value_or(0), now);
+                         : expiry_from(place, in, change.expiry, now);
     const document& stored = place.active->store(key, std::move(content), now);
     cluster.after_change(*place.bucket, place.number, *place.active, key, stored);
     return write_result::done;

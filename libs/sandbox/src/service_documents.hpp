@@ -68,8 +68,10 @@ struct document_write {
     std::string_view id;
     std::string_view value;
     write_rule rule = write_rule::upsert;
-    // As in key-value requests; empty: an existing document keeps its own.
-    std::optional<std::uint32_t> expiry{};
+    // As in key-value requests.
+    std::uint32_t expiry = 0;
+    // An existing document keeps its own if `expiry` is 0.
+    bool keeps_expiry = false;
 };
 
 write_result write_document(

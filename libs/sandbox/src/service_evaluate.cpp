@@ -6,7 +6,8 @@
 #include <utility>
 
 #include <reprise/json/write.hpp>
-#include <reprise/sandbox/fault_rule.hpp>
+
+#include "service_language.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -17,8 +18,31 @@ maybe_value member_of(const maybe_value& of, std::string_view name) {
     return found == nullptr ? maybe_value{} : maybe_value(*found);
 }
 
-bool is_exactly(const maybe_value& given, bool wanted) noexcept {
-    return given && given->as_bool() == wanted;
+// What a value counts as where a condition is wanted; empty for NULL and MISSING.
+std::optional<bool> truth_of(const maybe_value& given) noexcept {
+    if (!given || given->is_null()) {
+        return std::nullopt;
+    }
+    if (const auto flag = given->as_bool()) {
+        return flag;
+    }
+    if (const auto number = given->as_double()) {
+        return *number != 0;
+    }
+    if (const auto text = given->as_string()) {
+        return !text->empty();
+    }
+    const json::array* list = given->as_array();
+    return list != nullptr ? !list->empty() : !given->as_object()->empty();
+}
+
+// Bytes of the character that `text` begins with.
+std::size_t character_size(std::string_view text) noexcept {
+    std::size_t size = 1;
+    while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) {
+        ++size;
+    }
+    return size;
 }
 
 // Both whole and the result too: whole. Otherwise decimal. Null if they are no numbers.
@@ -61,13 +85,33 @@ json::value to_value(maybe_value from) {
 }  // namespace
 
 bool matches_like(std::string_view pattern, std::string_view text) {
-    // The two pattern languages differ in their letters only, so `*` and `?` are wildcards here
-    // too.
-    std::string glob(pattern);
-    for (char& c : glob) {
-        c = c == '%' ? '*' : (c == '_' ? '?' : c);
+    // The last `%` and what it has swallowed so far: the only place to go back to.
+    std::size_t at = 0;
+    std::size_t seen = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t star_seen = 0;
+    while (seen < text.size()) {
+        const bool is_escaped = at + 1 < pattern.size() && pattern[at] == '\\' &&
+                                std::string_view("%_\\").contains(pattern[at + 1]);
+        const std::size_t letter = at + (is_escaped ? 1 : 0);
+        if (!is_escaped && at < pattern.size() && pattern[at] == '%') {
+            star = at++;
+            star_seen = seen;
+        } else if (!is_escaped && at < pattern.size() && pattern[at] == '_') {
+            ++at;
+            seen += character_size(text.substr(seen));
+        } else if (letter < pattern.size() && pattern[letter] == text[seen]) {
+            at = letter + 1;
+            ++seen;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            star_seen += character_size(text.substr(star_seen));
+            seen = star_seen;
+        } else {
+            return false;
+        }
     }
-    return matches_glob(glob, text);
+    return pattern.find_first_not_of('%', at) == std::string_view::npos;
 }
 
 void evaluator::fail(int code, std::string message) {
@@ -158,7 +202,7 @@ maybe_value evaluator::value_of(const expression& from, const row_view& row) {
             }
             return row.meta == nullptr ? maybe_value{} : maybe_value(*row.meta);
         case expression_kind::count_all:
-            fail(4210, "COUNT(*) must be the only projected item");
+            fail(not_in_sandbox_code, not_in_sandbox_text("COUNT(*) inside of an expression"));
             return std::nullopt;
         case expression_kind::operation:
             return operation(from, row);
@@ -180,7 +224,8 @@ maybe_value evaluator::operation(const expression& from, const row_view& row) {
     const maybe_value left = value_of(from.operands[0], row);
     const std::string& sign = from.text;
     if (sign == "NOT") {
-        return left && left->as_bool() ? maybe_value(!*left->as_bool()) : left;
+        const auto truth = truth_of(left);
+        return truth ? maybe_value(!*truth) : left;
     }
     if (sign == "NEGATE") {
         return left ? maybe_value(calculate('-', 0, *left)) : left;
@@ -188,10 +233,12 @@ maybe_value evaluator::operation(const expression& from, const row_view& row) {
     const maybe_value right = value_of(from.operands[1], row);
     if (sign == "AND" || sign == "OR") {
         const bool decisive = sign == "OR";
-        if (is_exactly(left, decisive) || is_exactly(right, decisive)) {
+        const auto first = truth_of(left);
+        const auto second = truth_of(right);
+        if (first == decisive || second == decisive) {
             return decisive;
         }
-        if (is_exactly(left, !decisive) && is_exactly(right, !decisive)) {
+        if (first && second) {
             return !decisive;
         }
         return left && right ? maybe_value(nullptr) : maybe_value{};
@@ -239,7 +286,7 @@ maybe_value evaluator::compare(
 }
 
 bool evaluator::is_true(const expression& from, const row_view& row) {
-    return is_exactly(value_of(from, row), true);
+    return truth_of(value_of(from, row)).value_or(false);
 }
 
 std::uint64_t evaluator::count_of(const expression& from, std::string_view clause) {
@@ -251,11 +298,9 @@ std::uint64_t evaluator::count_of(const expression& from, std::string_view claus
     return number.value_or(0);
 }
 
-void evaluator::append_row(std::string& out, const projection& what, const row_view& row) {
+json::value evaluator::row_of(const projection& what, const row_view& row) {
     if (what.is_raw) {
-        const maybe_value content = value_of(what.items.front().value, row);
-        json::serialize_to(out, content ? *content : json::value());
-        return;
+        return to_value(value_of(what.items.front().value, row));
     }
     json::object members;
     for (const projection_item& item : what.items) {
@@ -272,7 +317,11 @@ void evaluator::append_row(std::string& out, const projection& what, const row_v
             members.set(item.alias, *std::move(content));
         }
     }
-    json::serialize_to(out, members);
+    return members;
+}
+
+void evaluator::append_row(std::string& out, const projection& what, const row_view& row) {
+    json::serialize_to(out, row_of(what, row));
 }
 
 json::value signature_of(const projection& what) {

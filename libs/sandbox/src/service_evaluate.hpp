@@ -30,11 +30,12 @@ public:
     explicit evaluator(const statement_parameters& parameters) : parameters_(parameters) {}
 
     maybe_value value_of(const expression& from, const row_view& row);
-    // Anything but true counts as false.
+    // NULL, MISSING, false, 0 and what is empty count as false.
     bool is_true(const expression& from, const row_view& row);
     // A whole number of 0 or more, such as LIMIT wants; the error names `clause`.
     std::uint64_t count_of(const expression& from, std::string_view clause);
-    // The row's text, without a separator. `scratch` may be reused by the caller.
+    json::value row_of(const projection& what, const row_view& row);
+    // The row's text, without a separator.
     void append_row(std::string& out, const projection& what, const row_view& row);
 
     const std::optional<statement_error>& error() const noexcept { return error_; }
@@ -54,7 +55,7 @@ private:
 // The shape of a projection's rows, as `signature` shows it.
 json::value signature_of(const projection& what);
 
-// `%` any run of bytes, `_` one byte.
+// `%`: any run of characters, `_`: one character, either of them escaped by a backslash: itself.
 bool matches_like(std::string_view pattern, std::string_view text);
 
 }  // namespace reprise::sandbox::detail

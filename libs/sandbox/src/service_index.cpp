@@ -33,6 +33,15 @@ statement_result create_index(
              0,
              {}});
     }
+    if (wanted.replica_count >= in.with.cluster.nodes().size()) {
+        return refuse_statement(
+            {5000,
+             "Fails to create index. There are not enough indexer nodes to create index with "
+             "replica count of " +
+                 std::to_string(wanted.replica_count),
+             0,
+             {}});
+    }
     query_index made;
     made.name = wanted.name;
     made.on = on;
@@ -41,6 +50,7 @@ statement_result create_index(
     made.condition = wanted.condition;
     made.is_primary = wanted.is_primary;
     made.is_online = !wanted.is_deferred;
+    made.replica_count = wanted.replica_count;
     indexes.push_back(std::move(made));
     in.with.audit.is_applied = true;
     return {};
@@ -110,6 +120,7 @@ std::vector<json::value> index_rows(const statement_setting& in) {
         if (!each.condition.empty()) {
             row.set("condition", each.condition);
         }
+        row.set("metadata", json::object{{"num_replica", each.replica_count}});
         row.set("name", each.name);
         row.set("namespace_id", "default");
         row.set("state", each.is_online ? "online" : "deferred");

@@ -160,7 +160,7 @@ service_response list_design_documents(service_exchange& with, const std::string
                 {"doc",
                  json::object{
                      {"meta", json::object{{"id", "_design/" + key.second}, {"rev", "1-00000000"}}},
-                     {"json", document}}}});
+                     {"json", document.text}}}});
         }
     }
     return make_service_response(200, json::serialize(json::object{{"rows", std::move(rows)}}));

@@ -1,11 +1,12 @@
 #include "service_parser.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <reprise/http/message.hpp>
 #include <reprise/json/parse.hpp>
+
+#include "service_language.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -15,13 +16,6 @@ namespace {
 constexpr std::size_t expression_depth_max = 64;
 // Operators, fields and elements of one statement.
 constexpr std::size_t operation_count_max = 2000;
-
-constexpr std::array<std::string_view, 38> keywords{
-    "select", "from",   "where",     "use",    "keys",   "as",      "order",  "by",
-    "limit",  "offset", "returning", "set",    "unset",  "values",  "and",    "or",
-    "not",    "is",     "in",        "like",   "null",   "missing", "valued", "true",
-    "false",  "raw",    "element",   "value",  "insert", "upsert",  "into",   "delete",
-    "update", "join",   "group",     "having", "union",  "let"};
 
 expression make_operation(std::string_view name, expression left) {
     expression made;
@@ -54,7 +48,50 @@ std::string_view expression_parser::text_between(
     return text_.substr(from, tokens_[end - 1].end - from);
 }
 
+void expression_parser::refuse(std::string_view what) {
+    if (!has_failed_) {
+        refused_ = what;
+        has_failed_ = true;
+    }
+}
+
+bool expression_parser::begins_with(std::size_t at, std::string_view words) const noexcept {
+    while (!words.empty()) {
+        const std::string_view word = words.substr(0, words.find(' '));
+        words.remove_prefix(std::min(word.size() + 1, words.size()));
+        const token& given = tokens_[std::min(at++, tokens_.size() - 1)];
+        if (given.kind != token_kind::word || !http::equal_ignoring_case(given.text, word)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string_view expression_parser::find_missing() const noexcept {
+    const missing_construct* longest = nullptr;
+    for (const missing_construct& each : missing_constructs()) {
+        // A construct of several words is noticed at its last one at the latest.
+        const auto before = static_cast<std::size_t>(std::ranges::count(each.words, ' '));
+        bool is_here = false;
+        for (std::size_t back = 0; back <= std::min(before, at_); ++back) {
+            const bool is_place =
+                each.place != construct_place::statement || at_ - back == statement_begin_;
+            is_here = is_here || (is_place && begins_with(at_ - back, each.words));
+        }
+        if (is_here && (longest == nullptr || each.words.size() > longest->words.size())) {
+            longest = &each;
+        }
+    }
+    return longest == nullptr ? std::string_view() : longest->shown;
+}
+
 statement_error expression_parser::error() const {
+    if (!refused_.empty()) {
+        return not_in_sandbox(refused_);
+    }
+    if (const std::string_view name = find_missing(); !name.empty()) {
+        return not_in_sandbox(name);
+    }
     const token& at = peek();
     const std::string_view before = text_.substr(0, at.begin);
     const auto line = 1 + std::ranges::count(before, '\n');
@@ -114,9 +151,7 @@ bool expression_parser::is_name(std::size_t ahead) const noexcept {
         return false;
     }
     return at.kind == token_kind::name ||
-           (at.kind == token_kind::word && std::ranges::none_of(keywords, [&at](auto each) {
-                return http::equal_ignoring_case(each, at.text);
-            }));
+           (at.kind == token_kind::word && !is_reserved_word(at.text));
 }
 
 std::string expression_parser::expect_name() {
@@ -190,28 +225,50 @@ expression expression_parser::read_comparison() {
         }
     }
     if (accept({"is"})) {
-        const bool is_negated = accept({"not"});
-        for (const std::string_view what : {"NULL", "MISSING", "VALUED"}) {
-            if (accept({what})) {
-                expression test = make_operation(what, std::move(left));
-                test.what = expression_kind::is_test;
-                return is_negated ? make_operation("NOT", std::move(test)) : test;
-            }
-        }
-        fail();
-        return left;
+        return read_test(std::move(left));
     }
     const bool is_negated = accept({"not"});
-    for (const std::string_view what : {"IN", "LIKE"}) {
-        if (accept({what})) {
-            expression made = make_operation(what, std::move(left), read_sum());
-            return is_negated ? make_operation("NOT", std::move(made)) : made;
+    expression made;
+    if (accept({"between"})) {
+        made = read_between(std::move(left));
+    } else if (accept({"in"})) {
+        made = make_operation("IN", std::move(left), read_sum());
+    } else if (accept({"like"})) {
+        made = make_operation("LIKE", std::move(left), read_sum());
+    } else {
+        if (is_negated) {
+            fail();
         }
+        return left;
     }
-    if (is_negated) {
+    return is_negated ? make_operation("NOT", std::move(made)) : made;
+}
+
+// What follows IS.
+expression expression_parser::read_test(expression tested) {
+    bool is_negated = accept({"not"});
+    if (accept({"unknown"})) {
+        is_negated = !is_negated;
+        tested = make_operation("VALUED", std::move(tested));
+    } else if (accept({"known"}) || accept({"valued"})) {
+        tested = make_operation("VALUED", std::move(tested));
+    } else if (accept({"null"})) {
+        tested = make_operation("NULL", std::move(tested));
+    } else if (accept({"missing"})) {
+        tested = make_operation("MISSING", std::move(tested));
+    } else {
         fail();
+        return tested;
     }
-    return left;
+    tested.what = expression_kind::is_test;
+    return is_negated ? make_operation("NOT", std::move(tested)) : tested;
+}
+
+expression expression_parser::read_between(expression tested) {
+    expression low = make_operation(">=", tested, read_sum());
+    expect({"and"});
+    expression high = make_operation("<=", std::move(tested), read_sum());
+    return make_operation("AND", std::move(low), std::move(high));
 }
 
 expression expression_parser::read_sum() {
@@ -258,18 +315,37 @@ expression expression_parser::read_path() {
     expression made = read_primary();
     for (;; count_operation()) {
         if (is_sign(".") && !is_sign("*", 1) && accept_sign(".")) {
+            if (is_sign("[")) {
+                refuse("A computed field name (.[])");
+            }
             expression member = make_operation(expect_member_name(), std::move(made));
             member.what = expression_kind::member;
             made = std::move(member);
+            if (is_sign("(")) {
+                refuse("A user-defined function");
+            }
         } else if (accept_sign("[")) {
-            expression element = make_operation("", std::move(made), read_expression());
-            element.what = expression_kind::element;
-            expect_sign("]");
-            made = std::move(element);
+            made = read_element(std::move(made));
         } else {
             return made;
         }
     }
+}
+
+expression expression_parser::read_element(expression of) {
+    if (is_sign("*")) {
+        refuse("[*]");
+    }
+    if (is_sign(":")) {
+        refuse("A slice of an array");
+    }
+    expression element = make_operation("", std::move(of), read_expression());
+    element.what = expression_kind::element;
+    if (is_sign(":")) {
+        refuse("A slice of an array");
+    }
+    expect_sign("]");
+    return element;
 }
 
 expression expression_parser::read_primary() {
@@ -277,6 +353,9 @@ expression expression_parser::read_primary() {
         return {};
     }
     if (accept_sign("(")) {
+        if (is_word("select") || is_word("with") || is_word("from")) {
+            refuse("A subquery");
+        }
         expression made = read_expression();
         expect_sign(")");
         return made;
@@ -339,11 +418,15 @@ expression expression_parser::read_word() {
         made.what = expression_kind::count_all;
         return made;
     }
+    if (is_name() && peek().kind == token_kind::word && is_sign("(", 1)) {
+        std::string name = peek().text;
+        std::ranges::transform(name, name.begin(), [](char c) {
+            return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+        });
+        refuse(name + "()");
+    }
     made.what = expression_kind::name;
     made.text = expect_name();
-    if (is_sign("(")) {
-        fail();  // no other function is known
-    }
     return made;
 }
 

@@ -5,6 +5,7 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
+#include "service_language.hpp"
 #include "service_run.hpp"
 
 // Which statement runs how: directly, prepared, by name.
@@ -69,6 +70,42 @@ void keep_prepared(service_state& services, const std::string& name, prepared_st
         services.prepared.erase(services.prepared.begin());
     }
     services.prepared.insert_or_assign(name, std::move(what));
+}
+
+struct query_context_names {
+    std::string bucket;
+    std::string scope;
+};
+
+// `[default]:bucket.scope`, either name with or without backticks. Without them a bucket's name
+// may hold dots and dashes: the last dot counts.
+std::optional<query_context_names> parse_query_context(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    if (colon != std::string_view::npos && !text.substr(0, colon).contains('`')) {
+        if (colon != 0 && text.substr(0, colon) != "default") {
+            return std::nullopt;
+        }
+        text.remove_prefix(colon + 1);
+    }
+    const bool is_quoted = text.starts_with('`');
+    const std::size_t dot = is_quoted ? text.find('.', text.find('`', 1)) : text.rfind('.');
+    if (dot == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto unquoted = [](std::string_view name) {
+        const bool has_quotes = name.size() > 2 && name.starts_with('`') && name.ends_with('`');
+        return has_quotes ? name.substr(1, name.size() - 2) : name;
+    };
+    constexpr std::string_view legal =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-%";
+    const std::string_view bucket = unquoted(text.substr(0, dot));
+    const std::string_view scope = unquoted(text.substr(dot + 1));
+    for (const std::string_view name : {bucket, scope}) {
+        if (name.empty() || name.find_first_not_of(legal) != std::string_view::npos) {
+            return std::nullopt;
+        }
+    }
+    return query_context_names{std::string(bucket), std::string(scope)};
 }
 
 statement_result run_execute(const statement_setting& in, const statement& what) {
@@ -151,6 +188,9 @@ statement_result run_prepared(
 }
 
 statement_result run_parsed(const statement_setting& in, statement what) {
+    if (in.is_analytics && what.what != statement_kind::select) {
+        return refuse_statement(not_in_sandbox("A statement other than SELECT in analytics"));
+    }
     if (in.is_readonly && is_writing(what.what)) {
         return refuse_statement(
             {1000,
@@ -190,14 +230,12 @@ std::expected<keyspace, statement_error> resolve_keyspace(
     const statement_setting& in, const std::vector<std::string>& path) {
     std::vector<std::string> names = path;
     if (names.size() == 1 && !in.query_context.empty()) {
-        // The context is a keyspace's path without its last name.
-        const auto context = parse_statement("DELETE FROM " + in.query_context + ".`x`");
-        if (!context || context->from.path.size() != 3) {
+        auto context = parse_query_context(in.query_context);
+        if (!context) {
             return std::unexpected(statement_error{
                 1040, "Invalid value for query_context: " + in.query_context, 0, {}});
         }
-        names = context->from.path;
-        names.back() = path.front();
+        names = {std::move(context->bucket), std::move(context->scope), path.front()};
     }
     if (!in.with.can_see(names.front())) {
         return std::unexpected(statement_error{

@@ -2,6 +2,7 @@
 
 #include <reprise/json/write.hpp>
 
+#include "service_language.hpp"
 #include "service_query_body.hpp"
 #include "service_run.hpp"
 
@@ -60,7 +61,8 @@ struct answer_tail {
         if (!errors.empty()) {
             append_errors(w);
         }
-        const bool is_fatal = !errors.empty() && (errors.front().code < 5000 || is_analytics);
+        const int code = errors.empty() ? 0 : errors.front().code;
+        const bool is_fatal = code < 5000 || code == not_in_sandbox_code || is_analytics;
         w.member("status", errors.empty() ? "success" : (is_fatal ? "fatal" : "errors"));
         if (has_metrics) {
             w.key("metrics").begin_object();
@@ -121,6 +123,9 @@ private:
 
 // What real servers answer as HTTP status for an error found before any row.
 int http_status_of(const statement_error& error, bool is_analytics) noexcept {
+    if (error.code == not_in_sandbox_code) {
+        return 400;  // not 501: clients may try that again
+    }
     if (is_analytics) {
         return error.code < 21000 ? 401 : (error.code >= 24000 && error.code < 25000 ? 400 : 500);
     }
@@ -150,7 +155,7 @@ void translate_for_analytics(std::vector<statement_error>& errors) {
             each.code = 24000;
             each.message = "Syntax error: " + each.message;
         } else if (each.code < 20000) {
-            each.code = each.code == 1000 ? 24000 : 24001;
+            each.code = 24001;
         }
     }
 }
@@ -224,7 +229,8 @@ service_response answer_statement(service_exchange& with, bool is_analytics) {
         .query_context = body.query_context,
         .is_readonly = body.is_readonly || is_analytics,
         .is_analytics = is_analytics,
-        .is_auto_executed = body.is_auto_executed};
+        .is_auto_executed = body.is_auto_executed,
+        .keeps_expiry = body.keeps_expiry};
     statement_result result = body.statement.empty()
                                   ? run_prepared(in, body.prepared, body.encoded_plan)
                                   : run_statement(in, body.statement);

@@ -5,9 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include <reprise/http/message.hpp>
 #include <reprise/json/parse.hpp>
+#include <reprise/json/write.hpp>
 
 #include "http_texts.hpp"
+#include "service_language.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -26,6 +29,50 @@ constexpr std::array<std::string_view, 38> known_members{
     "compression",       "controls",     "use_cbo",        "auto_prepare",
     "memory_quota",      "txid",         "tximplicit",     "txtimeout",
     "durability_level",  "kvtimeout"};
+
+// Members that ask for something the sandbox does not do: only these values are accepted, in any
+// case. The rest of the known ones are honoured, or only tune how a real server works.
+struct limited_member {
+    std::string_view name;
+    std::string_view accepted;  // separated by blanks
+};
+constexpr limited_member limited_members[] = {
+    {"namespace", "default"},
+    {"format", "json"},
+    {"encoding", "utf-8"},
+    {"compression", "none"},
+    {"durability_level", "none"},
+    {"tximplicit", "false"},
+    {"use_replica", "off unset"},
+    {"txid", ""},
+    {"creds", ""},
+};
+
+bool is_accepted(std::string_view accepted, const json::value& given) {
+    const std::string text = given.as_string() ? std::string(*given.as_string())
+                             : given.as_array() != nullptr && given.as_array()->empty()
+                                 ? std::string()
+                                 : json::serialize(given);
+    while (!accepted.empty() && !text.empty()) {
+        const std::string_view word = accepted.substr(0, accepted.find(' '));
+        if (http::equal_ignoring_case(word, text)) {
+            return true;
+        }
+        accepted.remove_prefix(std::min(word.size() + 1, accepted.size()));
+    }
+    return text.empty();
+}
+
+// The error for a member that is known, but asks for too much.
+std::optional<statement_error> find_limited(const json::object& members) {
+    for (const limited_member& each : limited_members) {
+        const json::value* given = members.find(each.name);
+        if (given != nullptr && !is_accepted(each.accepted, *given)) {
+            return not_in_sandbox("The request's " + std::string(each.name) + " with this value");
+        }
+    }
+    return std::nullopt;
+}
 
 std::string text_of_member(const json::object& from, std::string_view name) {
     const json::value* found = from.find(name);
@@ -79,6 +126,10 @@ query_body read_members(const json::object& members) {
         } else {
             body.parameters.positional = *list->as_array();
         }
+    }
+    body.keeps_expiry = flag_of_member(members, "preserve_expiry", false);
+    if (auto limited = find_limited(members)) {
+        body.problem = std::move(limited);
     }
     if (body.statement.empty() && body.prepared.empty()) {
         body.problem = {1050, "No statement or prepared value", 0, {}};

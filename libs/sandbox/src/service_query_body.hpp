@@ -21,6 +21,7 @@ struct query_body {
     statement_parameters parameters;
     bool is_readonly = false;
     bool is_auto_executed = false;
+    bool keeps_expiry = false;  // UPDATE and UPSERT leave the expiry of documents alone
     bool has_metrics = true;
     bool has_signature = true;
     // Why it cannot be run; the other members are as far as they were read.

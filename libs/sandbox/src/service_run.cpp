@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
+
+#include "service_language.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -132,10 +135,29 @@ struct sorted_row {
     document_row row;
 };
 
+// ORDER BY may name what is projected.
+void replace_aliases(expression& in, const projection& by) {
+    if (in.what == expression_kind::name) {
+        const auto found = std::ranges::find_if(by.items, [&in](const projection_item& item) {
+            return !item.is_star && item.alias == in.text;
+        });
+        if (found != by.items.end()) {
+            in = expression(found->value);
+        }
+        return;
+    }
+    for (expression& each : in.operands) {
+        replace_aliases(each, by);
+    }
+}
+
 // By ORDER BY; MISSING comes before everything, equal rows stay in their order.
-void sort_rows(evaluator& evaluate, const statement& what, std::vector<document_row>& rows) {
+void sort_rows(evaluator& evaluate, statement& what, std::vector<document_row>& rows) {
     if (what.order.empty()) {
         return;
+    }
+    for (order_term& term : what.order) {
+        replace_aliases(term.by, what.result);
     }
     std::vector<sorted_row> sorted;
     for (document_row& row : rows) {
@@ -164,7 +186,8 @@ void sort_rows(evaluator& evaluate, const statement& what, std::vector<document_
     }
 }
 
-void cut_rows(evaluator& evaluate, const statement& what, std::vector<document_row>& rows) {
+// OFFSET and LIMIT of the finished rows.
+void cut_rows(evaluator& evaluate, const statement& what, std::vector<json::value>& rows) {
     if (what.offset) {
         const std::uint64_t skipped = evaluate.count_of(*what.offset, "OFFSET");
         const auto count = std::min<std::uint64_t>(skipped, rows.size());
@@ -172,10 +195,23 @@ void cut_rows(evaluator& evaluate, const statement& what, std::vector<document_r
     }
     if (what.limit) {
         const std::uint64_t kept = evaluate.count_of(*what.limit, "LIMIT");
-        rows.erase(
-            rows.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(kept, rows.size())),
-            rows.end());
+        rows.resize(std::min<std::uint64_t>(kept, rows.size()));
     }
+}
+
+// Of equal rows the first one stays.
+void drop_repeated(std::vector<json::value>& rows) {
+    const auto is_less = [](const json::value* left, const json::value* right) {
+        return collate(*left, *right) < 0;
+    };
+    std::set<const json::value*, decltype(is_less)> seen(is_less);
+    std::vector<json::value> kept;
+    for (const json::value& row : rows) {
+        if (seen.insert(&row).second) {
+            kept.push_back(row);
+        }
+    }
+    rows = std::move(kept);
 }
 
 std::expected<std::vector<document_row>, statement_error> source_rows(
@@ -263,40 +299,48 @@ statement_result run_select(const statement_setting& in, statement what) {
     statement_result result;
     result.signature = signature_of(what.result);
     if (what.from.what == source_kind::range) {
+        // Its rows are made while the peer reads: nothing can look at all of them.
         if (!what.order.empty()) {
-            return refuse_statement({4210, "ORDER BY is not possible on ARRAY_RANGE", 0, {}});
+            return refuse_statement(not_in_sandbox("ORDER BY over ARRAY_RANGE"));
+        }
+        if (what.result.is_distinct) {
+            return refuse_statement(not_in_sandbox("DISTINCT over ARRAY_RANGE"));
+        }
+        if (what.result.items.front().value.what == expression_kind::count_all) {
+            return refuse_statement(not_in_sandbox("COUNT(*) over ARRAY_RANGE"));
         }
         result.more = std::make_unique<range_stream>(std::move(what), in.parameters);
         return result;
     }
-    auto rows = source_rows(in, what);
-    if (!rows) {
-        return refuse_statement(std::move(rows.error()));
+    auto found = source_rows(in, what);
+    if (!found) {
+        return refuse_statement(std::move(found.error()));
     }
     evaluator evaluate(in.parameters);
+    std::vector<json::value> rows;
     const projection_item& first = what.result.items.front();
     if (first.value.what == expression_kind::count_all) {
-        const json::value count = rows->size();
-        result.add_row(
-            json::serialize(what.result.is_raw ? count : json::object{{first.alias, count}}));
-        return result;
-    }
-    sort_rows(evaluate, what, *rows);
-    cut_rows(evaluate, what, *rows);
-    for (const document_row& row : *rows) {
-        const bool has_row = what.from.what != source_kind::none;
-        std::string text;
-        evaluate.append_row(
-            text, what.result,
-            {what.from.alias, has_row ? &row.content : nullptr,
-             row.meta.is_null() ? nullptr : &row.meta});
-        if (evaluate.error()) {
-            break;
+        const json::value count = found->size();
+        rows.push_back(what.result.is_raw ? count : json::object{{first.alias, count}});
+    } else {
+        sort_rows(evaluate, what, *found);
+        rows.reserve(found->size());
+        for (const document_row& row : *found) {
+            const bool has_row = what.from.what != source_kind::none;
+            rows.push_back(evaluate.row_of(
+                what.result, {what.from.alias, has_row ? &row.content : nullptr,
+                              row.meta.is_null() ? nullptr : &row.meta}));
         }
-        result.add_row(text);
     }
+    if (what.result.is_distinct) {
+        drop_repeated(rows);
+    }
+    cut_rows(evaluate, what, rows);
     if (evaluate.error()) {
         return refuse_statement(*evaluate.error());
+    }
+    for (const json::value& row : rows) {
+        result.add_row(json::serialize(row));
     }
     return result;
 }

@@ -33,6 +33,7 @@ struct statement_setting {
     bool is_readonly = false;
     bool is_analytics = false;      // scans need no index, nothing can be changed
     bool is_auto_executed = false;  // PREPARE runs what it prepares
+    bool keeps_expiry = false;      // changed documents keep theirs
 
     cluster_state& cluster() const noexcept { return with.services.cluster; }
 };

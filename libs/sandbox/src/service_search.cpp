@@ -1,15 +1,16 @@
 #include <algorithm>
-#include <set>
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
+#include "search_query.hpp"
+#include "service_language.hpp"
 #include "service_state.hpp"
 
-// The search port: index definitions, and queries over whole documents. Nothing is analysed beyond
-// lower-case words of ASCII letters and digits, and every hit scores alike.
+// The search port: index definitions, and queries over whole documents. Every hit scores alike.
 
 namespace reprise::sandbox {
 
@@ -17,7 +18,6 @@ namespace detail {
 
 namespace {
 
-constexpr std::size_t query_depth_max = 32;
 constexpr std::uint64_t hit_count_default = 10;
 
 service_response search_error(const std::string& index, int status, std::string_view text) {
@@ -40,138 +40,6 @@ service_response search_ok(json::object members = {}) {
     }
     return make_service_response(200, json::serialize(body));
 }
-
-std::set<std::string> words_of(std::string_view text) {
-    std::set<std::string> words;
-    std::string word;
-    for (const char c : text) {
-        const bool is_upper = c >= 'A' && c <= 'Z';
-        const bool is_part = is_upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                             static_cast<unsigned char>(c) >= 0x80;
-        if (is_part) {
-            word += is_upper ? static_cast<char>(c + 32) : c;
-        } else if (!word.empty()) {
-            words.insert(std::exchange(word, {}));
-        }
-    }
-    if (!word.empty()) {
-        words.insert(std::move(word));
-    }
-    return words;
-}
-
-// Calls `visit` with every string below `from`; documents are at most as deep as the parser lets
-// them be.
-template <class Visit>
-void visit_strings(const json::value& from, const Visit& visit) {
-    if (const auto text = from.as_string()) {
-        visit(*text);
-    } else if (const json::array* elements = from.as_array()) {
-        for (const json::value& each : *elements) {
-            visit_strings(each, visit);
-        }
-    } else if (const json::object* members = from.as_object()) {
-        for (const json::member& each : *members) {
-            visit_strings(each.content, visit);
-        }
-    }
-}
-
-const json::value* find_dotted(const json::value& in, std::string_view path) {
-    const json::value* at = &in;
-    while (at != nullptr && !path.empty()) {
-        const std::string_view name = path.substr(0, path.find('.'));
-        path.remove_prefix(std::min(name.size() + 1, path.size()));
-        at = at->find(name);
-    }
-    return at;
-}
-
-struct searched_document {
-    std::string id;
-    json::value content;
-    std::string collection;
-};
-
-// Whether a document fits a query; empty: the query is of no kind that is known.
-class search_matcher {
-public:
-    explicit search_matcher(const searched_document& in) : in_(in) {}
-
-    std::optional<bool> fits(const json::value& query, std::size_t depth = 0) const {
-        if (depth >= query_depth_max) {
-            return std::nullopt;
-        }
-        if (query.find("match_all") != nullptr) {
-            return true;
-        }
-        if (query.find("match_none") != nullptr) {
-            return false;
-        }
-        if (const json::value* ids = query.find("ids"); ids != nullptr && ids->as_array()) {
-            return std::ranges::find(*ids->as_array(), json::value(in_.id)) !=
-                   ids->as_array()->end();
-        }
-        for (const char* kind : {"conjuncts", "disjuncts"}) {
-            if (const json::value* parts = query.find(kind);
-                parts != nullptr && parts->as_array()) {
-                return fits_parts(*parts->as_array(), *kind == 'c', depth);
-            }
-        }
-        return fits_text(query);
-    }
-
-private:
-    std::optional<bool> fits_parts(
-        const json::array& parts, bool is_every, std::size_t depth) const {
-        bool is_fitting = is_every;
-        for (const json::value& each : parts) {
-            const auto one = fits(each, depth + 1);
-            if (!one) {
-                return std::nullopt;
-            }
-            is_fitting = is_every ? is_fitting && *one : is_fitting || *one;
-        }
-        return is_fitting;
-    }
-
-    // match and query: any of the words; term: this word; prefix: a word that begins so.
-    std::optional<bool> fits_text(const json::value& query) const {
-        for (const std::string_view kind : {"match", "query", "term", "prefix"}) {
-            const json::value* found = query.find(kind);
-            const auto text = found == nullptr ? std::nullopt : found->as_string();
-            if (!text) {
-                continue;
-            }
-            const json::value* field = query.find("field");
-            const auto name = field == nullptr ? std::nullopt : field->as_string();
-            const json::value* below = name ? find_dotted(in_.content, *name) : &in_.content;
-            bool is_fitting = false;
-            if (below != nullptr) {
-                const std::set<std::string> wanted =
-                    kind == "term" ? std::set<std::string>{std::string(*text)} : words_of(*text);
-                visit_strings(*below, [&](std::string_view given) {
-                    is_fitting = is_fitting || has_word(words_of(given), wanted, kind == "prefix");
-                });
-            }
-            return is_fitting;
-        }
-        return std::nullopt;
-    }
-
-    static bool has_word(
-        const std::set<std::string>& given, const std::set<std::string>& wanted, bool is_prefix) {
-        return std::ranges::any_of(wanted, [&](const std::string& word) {
-            if (!is_prefix) {
-                return given.contains(word);
-            }
-            const auto at = given.lower_bound(word);
-            return at != given.end() && at->starts_with(word);
-        });
-    }
-
-    const searched_document& in_;
-};
 
 std::vector<searched_document> searched_documents(
     service_exchange& with, const search_index& index) {
@@ -216,10 +84,53 @@ std::uint64_t count_member(const json::value& of, std::string_view name, std::ui
     return found == nullptr ? otherwise : found->as_uint64().value_or(otherwise);
 }
 
-bool is_sorted_backwards(const json::value& request) {
+// How hits are ordered; the score does not tell them apart.
+struct search_order {
+    bool is_backwards = false;
+    std::string problem{};
+};
+
+search_order read_order(const json::value& request) {
+    search_order order;
     const json::value* sort = request.find("sort");
     const json::value* first = sort == nullptr ? nullptr : sort->at(0);
-    return first != nullptr && first->as_string() == "-_id";
+    if (first == nullptr) {
+        return order;
+    }
+    const json::value* by = first->find("by");
+    const json::value* descending = first->find("desc");
+    const std::string_view text = first->as_string().value_or("");
+    const std::string_view word = by == nullptr ? "" : by->as_string().value_or("");
+    if (text == "_id" || text == "-_id" || word == "id") {
+        order.is_backwards =
+            text == "-_id" || (descending != nullptr && descending->as_bool() == true);
+    } else if (text != "_score" && text != "-_score" && word != "score") {
+        order.problem = not_in_sandbox_text("Sorting by anything but _id and _score");
+    }
+    return order;
+}
+
+// Members of a request that are there; others are refused by name unless they are unset.
+constexpr std::array<std::string_view, 10> search_members{
+    "query",       "from", "size",  "fields",      "sort",
+    "showrequest", "ctl",  "score", "collections", "indexName"};
+
+std::optional<std::string> find_request_problem(const json::value& request) {
+    for (const json::member& each : *request.as_object()) {
+        const bool is_unset = each.content.is_null() || each.content.as_bool() == false;
+        if (!is_unset && std::ranges::find(search_members, each.name) == search_members.end()) {
+            return not_in_sandbox_text("\"" + each.name + "\" of a search request");
+        }
+    }
+    return std::nullopt;
+}
+
+// Whether the request is about the document's collection.
+bool is_wanted(const json::value& request, const searched_document& document) {
+    const json::value* given = request.find("collections");
+    const json::array* names = given == nullptr ? nullptr : given->as_array();
+    return names == nullptr || names->empty() ||
+           std::ranges::find(*names, json::value(document.collection)) != names->end();
 }
 
 // The page of hits that the request wants, as the answer shows it.
@@ -254,19 +165,21 @@ service_response run_search(
     if (query == nullptr) {
         return search_error(name, 400, "bleve: QueryBleve parsing searchRequest: no query");
     }
+    const search_order order = read_order(parsed->root);
+    auto problem = find_request_problem(parsed->root);
+    problem = problem ? problem : find_search_problem(*query);
+    if (problem || !order.problem.empty()) {
+        return search_error(
+            name, 400, "bleve: QueryBleve parsing query: " + problem.value_or(order.problem));
+    }
     const auto documents = searched_documents(with, index);
     std::vector<const searched_document*> hits;
-    const searched_document nothing;
-    // An unknown kind of query is refused also where there is no document.
-    if (!search_matcher(nothing).fits(*query)) {
-        return search_error(name, 400, "bleve: QueryBleve parsing query: unknown query type");
-    }
     for (const searched_document& each : documents) {
-        if (search_matcher(each).fits(*query).value_or(false)) {
+        if (is_wanted(parsed->root, each) && fits_search(*query, each)) {
             hits.push_back(&each);
         }
     }
-    if (is_sorted_backwards(parsed->root)) {
+    if (order.is_backwards) {
         std::ranges::reverse(hits);
     }
     json::object body{{"status", json::object{{"total", 1}, {"failed", 0}, {"successful", 1}}}};
@@ -306,6 +219,42 @@ service_response list_definitions(service_exchange& with) {
           json::object{{"uuid", "1"}, {"indexDefs", std::move(shown)}, {"implVersion", "5.7.0"}}}});
 }
 
+// What a definition asks for that an index here would not do.
+std::optional<std::string> find_definition_problem(const json::object& definition) {
+    const auto text = [&definition](std::string_view name) {
+        const json::value* found = definition.find(name);
+        return found == nullptr ? std::string_view() : found->as_string().value_or("");
+    };
+    if (const auto type = text("type"); !type.empty() && type != "fulltext-index") {
+        return not_in_sandbox_text("A search index of type " + std::string(type));
+    }
+    if (const auto source = text("sourceType");
+        !source.empty() && source != "couchbase" && source != "gocbcore") {
+        return not_in_sandbox_text("A search index over " + std::string(source));
+    }
+    const json::value* params = definition.find("params");
+    const json::value* mapping = params == nullptr ? nullptr : params->find("mapping");
+    if (mapping == nullptr) {
+        return std::nullopt;
+    }
+    const json::value* types = mapping->find("types");
+    if (types != nullptr && types->as_object() != nullptr && !types->as_object()->empty()) {
+        return not_in_sandbox_text("A search index with mappings of types");
+    }
+    const json::value* usual = mapping->find("default_mapping");
+    for (const std::string_view name : {"enabled", "dynamic"}) {
+        const json::value* flag = usual == nullptr ? nullptr : usual->find(name);
+        if (flag != nullptr && flag->as_bool() == false) {
+            return not_in_sandbox_text("A search index whose default mapping is not dynamic");
+        }
+    }
+    const json::value* fields = usual == nullptr ? nullptr : usual->find("properties");
+    if (fields != nullptr && fields->as_object() != nullptr && !fields->as_object()->empty()) {
+        return not_in_sandbox_text("A search index with mappings of fields");
+    }
+    return std::nullopt;
+}
+
 service_response put_definition(
     service_exchange& with, const std::string& name, const std::string& scope) {
     const auto parsed = json::parse(with.request.body);
@@ -316,6 +265,10 @@ service_response put_definition(
         with.services.cluster.find_bucket(bucket) == nullptr) {
         return definition_error(
             400, "rest_create_index: error creating index: " + name + ", err: bucket not found");
+    }
+    if (const auto problem = find_definition_problem(*members)) {
+        return definition_error(
+            400, "rest_create_index: error creating index: " + name + ", err: " + *problem);
     }
     auto& indexes = with.services.search_indexes;
     const json::value* uuid = members->find("uuid");

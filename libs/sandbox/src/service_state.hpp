@@ -15,6 +15,7 @@
 #include "cluster_state.hpp"
 #include "service_documents.hpp"
 #include "service_value.hpp"
+#include "view_design.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -27,6 +28,7 @@ struct query_index {
     std::string condition;
     bool is_primary = false;
     bool is_online = true;
+    std::uint32_t replica_count = 0;  // shown in the catalogue; there is nothing to copy
 };
 
 struct prepared_statement {
@@ -63,8 +65,8 @@ struct service_state {
     std::map<std::string, prepared_statement, std::less<>> prepared;  // by name
     std::vector<query_index> indexes;
     std::map<std::string, search_index, std::less<>> search_indexes;  // by name or b.s.name
-    // (bucket, design document) -> its JSON
-    std::map<std::pair<std::string, std::string>, json::object> design_documents;
+    // By bucket and name.
+    std::map<std::pair<std::string, std::string>, design_document> design_documents;
     std::map<std::string, bucket_settings, std::less<>> buckets;
 
     std::string random_hex(std::size_t digit_count);

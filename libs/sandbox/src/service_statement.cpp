@@ -1,5 +1,6 @@
 #include "service_statement.hpp"
 
+#include <array>
 #include <utility>
 
 #include "service_parser.hpp"
@@ -36,33 +37,35 @@ public:
     }
 
 private:
+    friend std::span<const statement_grammar> detail::statement_grammars() noexcept;
+
+    using reader = void (statement_parser::*)(statement&);
+    struct statement_rule {
+        statement_grammar grammar;
+        reader read;
+    };
+    static const std::array<statement_rule, 10> rules;
+
+    bool accept_words(std::string_view words) {
+        const std::size_t space = words.find(' ');
+        return space == std::string_view::npos
+                   ? accept({words})
+                   : accept({words.substr(0, space), words.substr(space + 1)});
+    }
+
     statement read_statement() {
+        note_statement();
         statement made;
-        if (accept({"select"})) {
-            read_select(made);
-        } else if (accept({"insert", "into"})) {
-            read_insert(made, statement_kind::insert);
-        } else if (accept({"upsert", "into"})) {
-            read_insert(made, statement_kind::upsert);
-        } else if (accept({"delete", "from"})) {
-            made.what = statement_kind::remove;
-            read_documents(made.from);
-            read_filter(made);
-        } else if (accept({"update"})) {
-            read_update(made);
-        } else if (accept({"prepare"})) {
-            read_prepare(made);
-        } else if (accept({"execute"})) {
-            read_execute(made);
-        } else if (accept({"create"})) {
-            read_create_index(made);
-        } else if (accept({"drop"})) {
-            read_drop_index(made);
-        } else if (accept({"build", "index", "on"})) {
-            read_build_index(made);
-        } else {
-            fail();
+        for (const statement_rule& rule : rules) {
+            if (accept_words(rule.grammar.words)) {
+                (this->*rule.read)(made);
+                return made;
+            }
         }
+        if (is_sign("(")) {
+            refuse("A statement in parentheses");
+        }
+        fail();
         return made;
     }
 
@@ -73,6 +76,9 @@ private:
         read_projection(made.result);
         if (accept({"from"})) {
             read_source(made.from);
+            if (is_sign(",")) {
+                refuse("A join by comma");
+            }
         }
         if (accept({"where"})) {
             made.where = read_expression();
@@ -91,12 +97,14 @@ private:
         check_projection(made);
     }
 
+    // In either order.
     void read_limits(statement& made) {
-        if (accept({"limit"})) {
-            made.limit = read_expression();
-        }
-        if (accept({"offset"})) {
-            made.offset = read_expression();
+        for (int i = 0; i < 2; ++i) {
+            if (!made.limit && accept({"limit"})) {
+                made.limit = read_expression();
+            } else if (!made.offset && accept({"offset"})) {
+                made.offset = read_expression();
+            }
         }
     }
 
@@ -106,13 +114,20 @@ private:
             const bool is_lonely_star = item.is_star && made.from.what == source_kind::none;
             const bool is_mixed_count = item.value.what == expression_kind::count_all &&
                                         (made.result.items.size() > 1 || !made.order.empty());
-            if (is_lonely_star || is_mixed_count) {
+            if (is_mixed_count) {
+                refuse("COUNT(*) beside other items or with ORDER BY");
+            }
+            if (is_lonely_star) {
                 fail();
             }
         }
     }
 
     void read_projection(projection& into) {
+        into.is_distinct = accept({"distinct"});
+        if (!into.is_distinct) {
+            accept({"all"});
+        }
         into.is_raw = accept({"raw"}) || accept({"element"}) || accept({"value"});
         do {
             projection_item item;
@@ -164,10 +179,14 @@ private:
             expect_sign(":");
             into.alias = expect_name();
             if (into.alias != "indexes") {
-                fail();
+                refuse("system:" + into.alias);
             }
             read_alias(into);
             return;
+        }
+        if (is_sign("(") || is_sign("[") || is_sign("{") || peek().kind == token_kind::text ||
+            peek().kind == token_kind::parameter) {
+            refuse("FROM over an expression or a subquery");
         }
         read_documents(into);
     }
@@ -196,6 +215,9 @@ private:
 
     void read_documents(row_source& into) {
         read_keyspace(into);
+        if (is_sign("(")) {
+            refuse("FROM over a function");
+        }
         if (!is_word("use") && !is_word("set") && !is_word("unset")) {
             read_alias(into);
         }
@@ -212,17 +234,32 @@ private:
         if (accept({"limit"})) {
             made.limit = read_expression();
         }
+        if (is_word("offset")) {
+            refuse("OFFSET of DELETE and UPDATE");
+        }
         read_returning(made);
     }
 
     void read_returning(statement& made) {
         made.has_returning = accept({"returning"});
         if (made.has_returning) {
+            if (is_word("distinct")) {
+                refuse("RETURNING DISTINCT");
+            }
             read_projection(made.result);
         }
     }
 
-    void read_insert(statement& made, statement_kind what) {
+    void read_delete(statement& made) {
+        made.what = statement_kind::remove;
+        read_documents(made.from);
+        read_filter(made);
+    }
+
+    void read_insert(statement& made) { read_rows(made, statement_kind::insert); }
+    void read_upsert(statement& made) { read_rows(made, statement_kind::upsert); }
+
+    void read_rows(statement& made, statement_kind what) {
         made.what = what;
         read_keyspace(made.from);
         if (accept({"as"})) {
@@ -232,6 +269,9 @@ private:
         if (accept_sign("(")) {
             accept({"primary"});
             expect({"key"});
+            if (!is_sign(",")) {
+                refuse("INSERT or UPSERT of a SELECT");
+            }
             expect_sign(",");
             expect({"value"});
             has_options = accept_sign(",");
@@ -239,6 +279,9 @@ private:
                 expect({"options"});
             }
             expect_sign(")");
+        }
+        if (is_word("select")) {
+            refuse("INSERT or UPSERT of a SELECT");
         }
         expect({"values"});
         do {
@@ -259,6 +302,9 @@ private:
 
     void read_update(statement& made) {
         made.what = statement_kind::update;
+        if (is_word("statistics")) {
+            fail();
+        }
         read_documents(made.from);
         if (accept({"set"})) {
             do {
@@ -283,6 +329,12 @@ private:
         std::vector<std::string> path{expect_name()};
         while (accept_sign(".")) {
             path.push_back(expect_member_name());
+        }
+        if (is_sign("(")) {
+            refuse("SET of META()");
+        }
+        if (is_sign("[")) {
+            refuse("SET and UNSET of an array's element");
         }
         if (path.size() > 1 && path.front() == alias) {
             path.erase(path.begin());
@@ -339,17 +391,24 @@ private:
         return is_create ? accept({"if", "not", "exists"}) : accept({"if", "exists"});
     }
 
-    // USING GSI WITH {...}; only defer_build is looked at.
+    // USING GSI WITH {...}
     void read_index_options(index_clause& index) {
-        if (accept({"using"})) {
-            expect({"gsi"});
+        if (accept({"using"}) && !accept({"gsi"})) {
+            refuse("An index that is not USING GSI");
         }
-        if (accept({"with"})) {
-            const expression options = read_expression();
-            for (std::size_t i = 0; i < options.names.size(); ++i) {
-                if (options.names[i] == "defer_build") {
-                    index.is_deferred = options.operands[i].literal.as_bool().value_or(false);
-                }
+        if (!accept({"with"})) {
+            return;
+        }
+        const expression options = read_expression();
+        for (std::size_t i = 0; i < options.names.size(); ++i) {
+            const json::value& given = options.operands[i].literal;
+            const auto count = given.as_uint64();
+            if (options.names[i] == "defer_build" && given.as_bool()) {
+                index.is_deferred = *given.as_bool();
+            } else if (options.names[i] == "num_replica" && count && *count <= 255) {
+                index.replica_count = static_cast<std::uint32_t>(*count);
+            } else {
+                refuse("The index option " + options.names[i] + " with this value");
             }
         }
     }
@@ -431,6 +490,7 @@ private:
 
     void read_build_index(statement& made) {
         made.what = statement_kind::build_index;
+        expect({"on"});
         read_keyspace(made.from);
         expect_sign("(");
         do {
@@ -442,7 +502,53 @@ private:
     }
 };
 
+// A longer beginning stands before a shorter one.
+const std::array<statement_parser::statement_rule, 10> statement_parser::rules{{
+    {{"select",
+      "SELECT [ALL|DISTINCT] [RAW|ELEMENT|VALUE] item [AS name], ... [FROM source] [WHERE e] "
+      "[ORDER BY e [ASC|DESC], ...] [LIMIT e] [OFFSET e]"},
+     &statement_parser::read_select},
+    {{"insert into",
+      "INSERT INTO keyspace (KEY, VALUE [, OPTIONS]) VALUES (k, v [, {\"expiration\": s}]), ... "
+      "[RETURNING item, ...]"},
+     &statement_parser::read_insert},
+    {{"upsert into",
+      "UPSERT INTO keyspace (KEY, VALUE [, OPTIONS]) VALUES (k, v [, {\"expiration\": s}]), ... "
+      "[RETURNING item, ...]"},
+     &statement_parser::read_upsert},
+    {{"update",
+      "UPDATE keyspace [[AS] a] [USE KEYS e] SET path = e, ... [UNSET path, ...] [WHERE e] "
+      "[LIMIT e] [RETURNING item, ...]"},
+     &statement_parser::read_update},
+    {{"delete from",
+      "DELETE FROM keyspace [[AS] a] [USE KEYS e] [WHERE e] [LIMIT e] [RETURNING item, ...]"},
+     &statement_parser::read_delete},
+    {{"prepare", "PREPARE [FORCE] [name FROM|AS] statement"}, &statement_parser::read_prepare},
+    {{"execute", "EXECUTE name [USING list or object]"}, &statement_parser::read_execute},
+    {{"create",
+      "CREATE [PRIMARY] INDEX [IF NOT EXISTS] [name] ON keyspace [(e, ...)] [WHERE e] [USING GSI] "
+      "[WITH {\"defer_build\": b, \"num_replica\": n}]"},
+     &statement_parser::read_create_index},
+    {{"drop",
+      "DROP PRIMARY INDEX [IF EXISTS] ON keyspace, DROP INDEX [IF EXISTS] name ON keyspace, "
+      "DROP INDEX keyspace.name"},
+     &statement_parser::read_drop_index},
+    {{"build index", "BUILD INDEX ON keyspace (name, ...)"}, &statement_parser::read_build_index},
+}};
+
 }  // namespace
+
+std::span<const statement_grammar> statement_grammars() noexcept {
+    static const auto grammars = [] {
+        std::vector<statement_grammar> all;
+        all.reserve(statement_parser::rules.size());
+        for (const auto& rule : statement_parser::rules) {
+            all.push_back(rule.grammar);
+        }
+        return all;
+    }();
+    return grammars;
+}
 
 std::expected<statement, statement_error> parse_statement(std::string_view text) {
     return statement_parser(text).read();

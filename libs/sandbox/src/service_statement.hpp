@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ struct projection_item {
 };
 
 struct projection {
-    bool is_raw = false;  // RAW, ELEMENT or VALUE: one item, not wrapped
+    bool is_raw = false;       // RAW, ELEMENT or VALUE: one item, not wrapped
+    bool is_distinct = false;  // of equal rows one is given
     std::vector<projection_item> items{};
 };
 
@@ -84,6 +86,7 @@ struct index_clause {
     bool is_primary = false;
     bool is_tolerant = false;  // IF [NOT] EXISTS
     bool is_deferred = false;
+    std::uint32_t replica_count = 0;
     std::vector<std::string> keys{};
     std::string condition{};
     std::vector<std::string> built{};  // BUILD INDEX: the names
@@ -123,8 +126,16 @@ struct statement {
     std::optional<expression> arguments{};  // EXECUTE ... USING
 };
 
-// Reads one statement of the small language that services.hpp names. The error is 3000 with the
-// place where reading stopped. Input never makes it throw or recurse without bound.
+// A statement the parser reads, for the page that lists what is there.
+struct statement_grammar {
+    std::string_view words;   // how it begins, in lower case
+    std::string_view syntax;  // all of it
+};
+std::span<const statement_grammar> statement_grammars() noexcept;
+
+// Reads one statement of the small language that docs/sandbox.md lists. The error is 90000 with the
+// name of what is not in the sandbox, or 3000 with the place where reading stopped. Input never
+// makes it throw or recurse without bound.
 std::expected<statement, statement_error> parse_statement(std::string_view text);
 
 }  // namespace reprise::sandbox::detail

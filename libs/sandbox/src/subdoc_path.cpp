@@ -31,7 +31,8 @@ public:
     }
 
 private:
-    // After a component: the end, a bracket, or a dot with something behind it.
+    // After a component: the end, a bracket, or a dot with something behind it. A dot before a
+    // bracket says nothing more.
     bool separator() noexcept {
         if (at_ == text_.size() || text_[at_] == '[') {
             return true;
@@ -40,7 +41,7 @@ private:
             return false;
         }
         ++at_;
-        return at_ < text_.size() && text_[at_] != '[';
+        return at_ < text_.size();
     }
 
     bool index(subdoc_path& out) {

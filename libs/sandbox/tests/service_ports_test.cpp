@@ -52,6 +52,7 @@ TEST_F(service_ports, search_names_what_is_missing_or_malformed) {
     EXPECT_EQ(missing.member("status"), "\"fail\"");
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     EXPECT_EQ(search("{\"geo\":1}").status, 400);
+    EXPECT_NE(search("{\"geo\":1}").text.find("is not in the sandbox"), std::string::npos);
     EXPECT_EQ(search("1}{").status, 400);
     std::string deep;
     for (int i = 0; i < 40; ++i) {
@@ -75,6 +76,58 @@ TEST_F(service_ports, search_names_what_is_missing_or_malformed) {
     password = "wrong";
     EXPECT_EQ(search("{\"match_all\":{}}").status, 401);
     EXPECT_EQ(ask(service::search, "GET", "/api/ping").status, 200);
+}
+
+TEST_F(service_ports, search_knows_the_usual_kinds_of_queries) {
+    fill();
+    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
+    EXPECT_EQ(ids(search(R"({"match":"first second"})")), "k1 k2 ");
+    EXPECT_EQ(ids(search(R"({"match":"first second","operator":"and"})")), "");
+    EXPECT_EQ(ids(search(R"({"match":"one first","operator":"and"})")), "k1 ");
+    EXPECT_EQ(ids(search(R"({"match_phrase":"first one"})")), "k1 ");
+    EXPECT_EQ(ids(search(R"({"match_phrase":"one first"})")), "");
+    EXPECT_EQ(ids(search(R"({"wildcard":"se*d"})")), "k2 ");
+    EXPECT_EQ(ids(search(R"({"min":2,"field":"n"})")), "k2 k3 ");
+    EXPECT_EQ(ids(search(R"({"min":1,"inclusive_min":false,"max":3,"field":"n"})")), "k2 ");
+    EXPECT_EQ(ids(search(R"({"query":"second brno"})")), "k2 ");
+    EXPECT_EQ(
+        ids(search(R"({"disjuncts":[{"term":"second"},{"term":"brno"},{"ids":["k1"]}],"min":2})")),
+        "k2 ");
+    EXPECT_EQ(
+        ids(search(R"({"must":{"conjuncts":[{"match_all":{}}]},)"
+                   R"("must_not":{"disjuncts":[{"term":"brno"}]}})")),
+        "k1 k3 ");
+    EXPECT_EQ(ids(search(R"({"match_all":{}})", R"(,"collections":["airline"])")), "");
+    EXPECT_EQ(
+        ids(search(R"({"match_all":{}})", R"(,"sort":[{"by":"id","desc":true}])")), "k3 k2 k1 ");
+}
+
+TEST_F(service_ports, search_refuses_by_name_what_it_would_ignore) {
+    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
+    const auto refused = [](const reply& made, const char* text) {
+        EXPECT_EQ(made.status, 400) << made.text;
+        EXPECT_NE(made.text.find(text), std::string::npos) << made.text;
+        EXPECT_NE(made.text.find("is not in the sandbox"), std::string::npos) << made.text;
+    };
+    refused(search(R"({"regexp":"a.*"})"), "regexp");
+    refused(search(R"({"match":"a","fuzziness":2})"), "fuzziness");
+    refused(search(R"({"term":"a","boost":2})"), "boost");
+    refused(search(R"({"query":"+a -b"})"), "operators");
+    refused(search(R"({"conjuncts":[{"start":"2020"}]})"), "start");
+    refused(search(R"({"match_all":{}})", R"(,"facets":{"f":{}})"), "facets");
+    refused(search(R"({"match_all":{}})", R"(,"highlight":{})"), "highlight");
+    refused(search(R"({"match_all":{}})", R"(,"knn":[])"), "knn");
+    refused(search(R"({"match_all":{}})", R"(,"sort":["name"])"), "Sorting");
+    EXPECT_EQ(search(R"({"match_all":{}})", R"(,"explain":false,"ctl":{"timeout":5})").status, 200);
+    const auto put = [this](const char* definition) {
+        return ask(service::search, "PUT", "/api/index/x", definition);
+    };
+    refused(put(R"({"type":"fulltext-alias","sourceName":"travel"})"), "fulltext-alias");
+    refused(put(R"({"sourceName":"travel","params":{"mapping":{"types":{"hotel":{}}}}})"), "types");
+    refused(
+        put(R"({"sourceName":"travel","params":{"mapping":{)"
+            R"("default_mapping":{"dynamic":false}}}})"),
+        "dynamic");
 }
 
 TEST_F(service_ports, search_indexes_are_put_listed_counted_and_dropped) {
@@ -135,7 +188,10 @@ TEST_F(service_ports, views_live_in_design_documents) {
     const std::string path = "/travel/_design/d";
     EXPECT_EQ(ask(service::views, "PUT", path, "no").status, 400);
     EXPECT_EQ(
-        ask(service::views, "PUT", path, R"({"views":{"v":{"map":"x","reduce":"_count"}}})").status,
+        ask(service::views, "PUT", path,
+            R"({"views":{"v":{"map":"function (doc, meta) { emit(meta.id, null); }",)"
+            R"("reduce":"_count"}}})")
+            .status,
         201);
     EXPECT_EQ(view("").text, R"({"rows":[{"key":null,"value":3}]})");
     EXPECT_EQ(view("group=true&limit=1").text, R"({"rows":[{"key":"k1","value":1}]})");

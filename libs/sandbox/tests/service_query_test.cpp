@@ -118,33 +118,17 @@ TEST_F(service_query, refuses_writes_of_read_only_requests_before_they_happen) {
 }
 
 TEST_F(service_query, names_what_it_does_not_understand) {
-    const reply made = query("SELECT * FROM a JOIN b");
+    const reply made = query("SELECT * FROM a WHERE LIMIT");
     EXPECT_EQ(made.code(), 3000);
     EXPECT_EQ(made.status, 400);
     EXPECT_EQ(made.member("status"), "\"fatal\"");
-    EXPECT_NE(made.member("errors").find("line 1, column 17"), std::string::npos) << made.text;
-    EXPECT_NE(made.member("errors").find("at: JOIN"), std::string::npos) << made.text;
+    EXPECT_NE(made.member("errors").find("line 1, column 23"), std::string::npos) << made.text;
+    EXPECT_NE(made.member("errors").find("at: LIMIT"), std::string::npos) << made.text;
     for (const char* text :
-         {"",
-          " ",
-          "SELECT",
-          "SELECT *",
-          "SELECT 1 2",
-          "SELECT `a",
-          "SELECT 'a",
-          "SELECT ((1)",
-          "SELECT a(1)",
-          "SELECT RAW *",
-          "SELECT RAW 1, 2",
-          "DELETE travel",
-          "INSERT INTO t VALUES",
-          "PREPARE PREPARE SELECT 1",
-          "EXECUTE",
-          "CREATE INDEX ON travel(a)",
-          "SELECT 1 \x01",
-          "SELECT COUNT(*), 1 FROM travel USE KEYS 'a'",
-          "SELECT 01a",
-          "UPDATE travel USE KEYS 'a'"}) {
+         {"", " ", "SELECT", "SELECT *", "SELECT 1 2", "SELECT `a", "SELECT 'a", "SELECT ((1)",
+          "SELECT RAW *", "SELECT RAW 1, 2", "DELETE travel", "INSERT INTO t VALUES",
+          "PREPARE PREPARE SELECT 1", "EXECUTE", "CREATE INDEX ON travel(a)", "SELECT 1 \x01",
+          "SELECT 01a", "UPDATE travel USE KEYS 'a'"}) {
         const reply refused = query(text);
         EXPECT_TRUE(refused.code() == 3000 || refused.code() == 1050) << text << refused.text;
     }
@@ -346,7 +330,7 @@ TEST_F(service_query, analytics_reads_the_same_documents_without_an_index) {
     EXPECT_NE(analytics("SELECT 1").find("metrics")->find("processedObjects"), nullptr);
     EXPECT_EQ(analytics("SELECT nonsense from").code(), 24000);
     EXPECT_EQ(analytics("SELECT * FROM nowhere").code(), 24045);
-    EXPECT_EQ(analytics("DELETE FROM travel USE KEYS 'k1'").code(), 24000);
+    EXPECT_EQ(analytics("DELETE FROM travel USE KEYS 'k1'").code(), 90000);
     EXPECT_EQ(
         ask(wire::service::analytics, "POST", "/query/service", R"({"statement":"SELECT 1"})")
             .results(),

@@ -126,18 +126,21 @@ TEST(login, every_scram_and_plain_over_tls_let_the_right_password_in) {
     EXPECT_EQ(token.login("", "ey.J.x", wire::sasl_mechanism::oauthbearer), status::success);
 }
 
-TEST(login, plain_is_offered_over_tls_only_unless_opened) {
+TEST(login, plain_is_offered_without_tls_unless_that_is_closed) {
     sandbox::cluster cluster = make_cluster();
     peer plain(cluster);
     EXPECT_EQ(
         plain.ask(wire::empty_request{opcode::sasl_list_mechanisms}).value,
-        "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1");
-    EXPECT_EQ(plain.login("app", "secret", wire::sasl_mechanism::plain), status::auth_error);
+        "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN");
+    EXPECT_EQ(plain.login("app", "secret", wire::sasl_mechanism::plain), status::success);
     sandbox::cluster_options options = small_options();
-    options.offers_plain_without_tls = true;
-    sandbox::cluster open = make_cluster(options);
-    peer allowed(open);
-    EXPECT_EQ(allowed.login("app", "secret", wire::sasl_mechanism::plain), status::success);
+    options.offers_plain_without_tls = false;
+    sandbox::cluster strict = make_cluster(options);
+    peer refused(strict);
+    EXPECT_EQ(
+        refused.ask(wire::empty_request{opcode::sasl_list_mechanisms}).value,
+        "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1");
+    EXPECT_EQ(refused.login("app", "secret", wire::sasl_mechanism::plain), status::auth_error);
 }
 
 TEST(login, messages_out_of_order_are_malformed_not_refused) {

@@ -37,8 +37,8 @@ TEST(subdoc_path, syntax) {
     EXPECT_EQ(parse_subdoc_path("`a.b`.c")->front().name, "a.b");
     EXPECT_EQ(parse_subdoc_path("`a``b`")->front().name, "a`b");
     for (const char* bad :
-         {".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-2]", "a[1", "a]", "`a", "a.[1]",
-          "a[1]b", "a[1].", "a[99999999999999999999]"}) {
+         {".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-2]", "a[1", "a]", "`a", "a.[", "a[1]b",
+          "a[1].", "a[99999999999999999999]"}) {
         const auto path = parse_subdoc_path(bad);
         ASSERT_FALSE(path) << bad;
         EXPECT_EQ(path.error(), status::subdoc_path_einval) << bad;
@@ -53,6 +53,7 @@ TEST(subdoc_path, syntax) {
 TEST(subdoc_lookup, finds_values_byte_for_byte) {
     const std::string doc = R"({"a": {"b" : [1, {"c": "x\"y"} ,3]}, "a\u0062":true})";
     EXPECT_EQ(look(doc, opcode::subdoc_get, "a.b[0]"), "1");
+    EXPECT_EQ(look(doc, opcode::subdoc_get, "a.b.[0]"), "1");
     EXPECT_EQ(look(doc, opcode::subdoc_get, "a.b[1].c"), R"("x\"y")");
     EXPECT_EQ(look(doc, opcode::subdoc_get, "a.b[-1]"), "3");
     EXPECT_EQ(look(doc, opcode::subdoc_get, "ab"), "true");

@@ -97,16 +97,27 @@ TEST_F(strictness, frame_infos_are_checked) {
     EXPECT_EQ(ask("\x41x"sv), status::eaccess);
     EXPECT_EQ(ask("\x13\x01"sv), status::einval);
     EXPECT_EQ(ask("\x00\x50"sv), status::success);
+    // Of a repeated one the first counts: this bucket cannot have level 3, and takes level 1.
+    EXPECT_EQ(ask("\x11\x01\x11\x03"sv), ask("\x11\x01"sv));
+    EXPECT_EQ(ask("\x50\x50"sv), status::success);
 }
 
-TEST_F(strictness, features_that_were_not_agreed_on_are_refused) {
+TEST_F(strictness, durable_writes_need_no_agreement) {
+    sandbox::cluster two = make_cluster(small_options(2));
+    peer plain(two);
+    plain.ready({hello_feature::xerror, hello_feature::json});
+    const std::string name = key_on(two, 0);
+    wire::request_header header = peer::at(name);
+    header.frame_infos.durability = wire::durability_requirement{};
+    const wire::store_request store{opcode::set, plain.key(name), 0, 0, base::as_bytes("1")};
+    EXPECT_EQ(plain.ask(store, header).status, status::success);
+}
+
+TEST_F(strictness, preserving_an_expiry_that_was_not_agreed_on_is_refused) {
     peer plain(cluster);
     plain.ready({hello_feature::xerror, hello_feature::json});
     wire::request_header header = peer::at("k");
-    header.frame_infos.durability = wire::durability_requirement{};
     const wire::store_request store{opcode::set, plain.key("k"), 0, 0, base::as_bytes("1")};
-    EXPECT_EQ(plain.ask(store, header).status, status::einval);
-    header.frame_infos = {};
     header.frame_infos.preserve_ttl = true;
     EXPECT_EQ(plain.ask(store, header).status, status::not_supported);
 }

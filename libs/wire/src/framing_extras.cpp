@@ -229,13 +229,12 @@ std::expected<request_frame_infos, wire_errc> decode_request_frame_infos(
         if (!*info) {
             return infos;
         }
-        if (const auto error = apply_request_info(**info, infos)) {
+        request_frame_infos repeated;
+        const bool is_known = (*info)->id <= run_as_token_id;
+        const unsigned bit = is_known ? 1u << (*info)->id : 0u;
+        // Of a repeated one the first counts; the others must be well-formed.
+        if (const auto error = apply_request_info(**info, (seen & bit) != 0 ? repeated : infos)) {
             return std::unexpected(*error);
-        }
-        // Only ids 0..7 come here.
-        const unsigned bit = 1u << (*info)->id;
-        if ((seen & bit) != 0) {
-            return std::unexpected(wire_errc::frame_info_repeated);
         }
         seen |= bit;
     }

@@ -24,7 +24,6 @@ constexpr auto wire_errc_texts = std::to_array<wire_errc_text>({
      "a frame info goes past the framing extras"},
     {wire_errc::frame_info_size_invalid, "frame_info_size_invalid", "a frame info of a wrong size"},
     {wire_errc::frame_info_unknown, "frame_info_unknown", "a frame info that is not assigned"},
-    {wire_errc::frame_info_repeated, "frame_info_repeated", "a frame info given twice"},
     {wire_errc::frame_info_not_allowed, "frame_info_not_allowed",
      "the opcode accepts no durability"},
     {wire_errc::preserve_ttl_not_supported, "preserve_ttl_not_supported",

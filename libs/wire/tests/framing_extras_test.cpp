@@ -145,7 +145,17 @@ TEST(framing_extras, a_server_names_what_is_wrong_in_a_request) {
     EXPECT_EQ(request_error("30"), wire_errc::frame_info_unknown);
     EXPECT_EQ(request_error("80"), wire_errc::frame_info_unknown);
     EXPECT_EQ(request_error("f0 ff"), wire_errc::frame_info_unknown);
-    EXPECT_EQ(request_error("50 50"), wire_errc::frame_info_repeated);
+    EXPECT_EQ(request_error("50 51 00"), wire_errc::frame_info_size_invalid);
+}
+
+TEST(framing_extras, of_a_repeated_frame_info_the_first_counts) {
+    const auto bytes = from_hex("50 13 02 03 e8 11 01 50");
+    const auto infos = decode_request_frame_infos(bytes);
+    ASSERT_TRUE(infos);
+    EXPECT_TRUE(infos->preserve_ttl);
+    ASSERT_TRUE(infos->durability);
+    EXPECT_EQ(infos->durability->level, durability_level::majority_and_persist_to_active);
+    EXPECT_EQ(infos->durability->timeout, std::chrono::milliseconds{1000});
 }
 
 TEST(framing_extras, a_client_cannot_send_what_a_server_would_refuse) {

@@ -63,8 +63,8 @@ struct cluster_options {
     std::string cluster_name = "sandbox";
     // Rounds of the password hash; strict clients refuse fewer than 4096.
     std::uint32_t scram_iterations = 4096;
-    // Offer PLAIN without TLS too. Real servers can be set to; by default only TLS ports do.
-    bool offers_plain_without_tls = false;
+    // Offer PLAIN without TLS too, as servers do unless they are set not to.
+    bool offers_plain_without_tls = true;
     // The time reported in answers to connections with Tracing.
     std::chrono::microseconds server_duration{8};
     // Lock time used when a request names none, 0, or more than the maximum.

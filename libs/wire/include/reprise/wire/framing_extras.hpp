@@ -79,8 +79,8 @@ struct request_frame_infos {
 std::expected<void, wire_errc> encode_request_frame_infos(
     base::byte_writer& out, const request_frame_infos& infos);
 
-// Reads the field of a request as a server does. Errors: frame_info_truncated,
-// frame_info_size_invalid, frame_info_unknown (id 3 and above 7), frame_info_repeated,
+// Reads the field of a request as a server does: of a repeated one the first counts. Errors:
+// frame_info_truncated, frame_info_size_invalid, frame_info_unknown (id 3 and above 7),
 // durability_level_invalid, durability_timeout_invalid. Whether the opcode accepts them is not
 // checked here: see `check_frame_infos`.
 std::expected<request_frame_infos, wire_errc> decode_request_frame_infos(

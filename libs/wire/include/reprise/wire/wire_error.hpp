@@ -22,7 +22,6 @@ enum class wire_errc {
     frame_info_truncated,        // an id, a length or a payload goes past the end
     frame_info_size_invalid,     // payload size not allowed for this id
     frame_info_unknown,          // a request carries an id that is not assigned
-    frame_info_repeated,         // a request carries an id twice
     frame_info_not_allowed,      // durability on an opcode that has none
     preserve_ttl_not_supported,  // preserve TTL on an opcode that has none
     durability_level_invalid,    // level is not 1..3

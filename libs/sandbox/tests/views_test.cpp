@@ -1,0 +1,138 @@
+#include "service_client.hpp"
+
+namespace views_test {
+
+using namespace service_testing;
+using wire::service;
+
+struct views : testing::Test, service_client {
+    views() {
+        query(
+            R"(UPSERT INTO travel (KEY, VALUE) VALUES
+               ("a", {"type": "hotel", "city": "Brno", "stars": 3, "tags": ["x", "y"]}),
+               ("b", {"type": "hotel", "city": "Oslo", "stars": 4}),
+               ("c", {"type": "airline", "city": "Brno", "stars": 1.5}),
+               ("d", {"city": null}))");
+    }
+    reply put(const std::string& map, const std::string& reduce = "") {
+        json::object view{{"map", map}};
+        if (!reduce.empty()) {
+            view.set("reduce", reduce);
+        }
+        return ask(
+            service::views, "PUT", "/travel/_design/d",
+            json::serialize(json::object{{"views", json::object{{"v", view}}}}));
+    }
+    reply view(const std::string& parameters = "") {
+        return ask(service::views, "GET", "/travel/_design/d/_view/v?" + parameters);
+    }
+    // "id:key=value ..." of all rows.
+    std::string rows(const std::string& parameters = "") {
+        const reply made = view(parameters);
+        EXPECT_EQ(made.status, 200) << made.text;
+        std::string all;
+        const json::value* found = made.find("rows");
+        for (std::size_t i = 0; found != nullptr && found->at(i) != nullptr; ++i) {
+            const json::value& row = *found->at(i);
+            if (const json::value* id = row.find("id")) {
+                all += std::string(id->as_string().value_or("?")) + ":";
+            }
+            all += json::serialize(*row.find("key")) + "=" + json::serialize(*row.find("value"));
+            all += " ";
+        }
+        return all;
+    }
+};
+
+TEST_F(views, run_their_map_function) {
+    ASSERT_EQ(put("function (doc, meta) { emit(doc.city, doc.stars); }").status, 201);
+    EXPECT_EQ(rows(), R"(d:null=null a:"Brno"=3 c:"Brno"=1.5 b:"Oslo"=4 )");
+    EXPECT_EQ(view().member("total_rows"), "4");
+    EXPECT_EQ(rows("descending=true&limit=2"), R"(b:"Oslo"=4 c:"Brno"=1.5 )");
+    EXPECT_EQ(rows("key=%22Brno%22"), R"(a:"Brno"=3 c:"Brno"=1.5 )");
+    EXPECT_EQ(rows("startkey=%22Brno%22&startkey_docid=b"), R"(c:"Brno"=1.5 b:"Oslo"=4 )");
+    EXPECT_EQ(
+        rows("startkey=%22Brno%22&endkey=%22Oslo%22&inclusive_end=false"),
+        R"(a:"Brno"=3 c:"Brno"=1.5 )");
+    ASSERT_EQ(
+        put("function(d, m) {\n  // hotels\n  if (d.type === 'hotel' && d.stars >= 3) {\n"
+            "    emit([d.city, m.id], {\"n\": d.stars + 1});\n  }\n}")
+            .status,
+        201);
+    EXPECT_EQ(rows(), R"(a:["Brno","a"]={"n":4} b:["Oslo","b"]={"n":5} )");
+}
+
+TEST_F(views, know_the_usual_shapes_of_map_functions) {
+    const auto given = [this](const std::string& body) {
+        EXPECT_EQ(put("function (doc, meta) {" + body + "}").status, 201) << body;
+        return rows();
+    };
+    EXPECT_EQ(given("emit(meta.id, null)"), R"(a:"a"=null b:"b"=null c:"c"=null d:"d"=null )");
+    EXPECT_EQ(
+        given("if (!doc.type) return; emit(doc.type)"),
+        R"(c:"airline"=null a:"hotel"=null b:"hotel"=null )");
+    EXPECT_EQ(
+        given("if (doc.type == 'x') { emit(1, 1); } else if (doc.tags) emit(doc.tags[1], "
+              "doc.tags.length);"),
+        R"(a:"y"=2 )");
+    EXPECT_EQ(
+        given("if (typeof doc.city == \"string\" && doc['stars'] < 2) emit(null, -1);"),
+        "c:null=-1 ");
+    EXPECT_EQ(
+        given("if (meta.type == \"json\" && doc.stars) { emit(1); emit(2); }"),
+        "a:1=null b:1=null c:1=null a:2=null b:2=null c:2=null ");
+    // What fails on a document leaves that document out.
+    EXPECT_EQ(given("emit(doc.tags.length, null);"), "a:2=null ");
+    EXPECT_EQ(
+        given("if (doc.stars != null || doc.nothing) emit('a' + doc.stars, 1 + 1);"),
+        R"(c:"a1.5"=2 a:"a3"=2 b:"a4"=2 )");
+}
+
+TEST_F(views, refuse_what_is_not_in_the_sandbox_when_they_are_put) {
+    const auto refused = [](const reply& made, const char* text) {
+        EXPECT_EQ(made.status, 400) << made.text;
+        EXPECT_NE(made.text.find(text), std::string::npos) << made.text;
+        EXPECT_NE(made.text.find("not in the sandbox"), std::string::npos) << made.text;
+    };
+    refused(put("x"), "'x'");
+    refused(put("function (doc) { for (var i in doc) emit(i); }"), "'for'");
+    refused(put("function (doc) { var x = doc.y; emit(x); }"), "'var'");
+    refused(put("function (doc) { emit(doc.a.substring(1)); }"), "substring()");
+    refused(put("function (doc) { emit(dateToArray(doc.a)); }"), "'dateToArray'");
+    refused(put("(doc, meta) => emit(meta.id)"), "'('");
+    refused(put("function (doc) { emit(1); }", "function (k, v) { return 1; }"), "reduce");
+    refused(put("function (doc) { emit(1); }", "_approx_count_distinct"), "reduce");
+    refused(
+        ask(service::views, "PUT", "/travel/_design/d", R"({"views":{},"spatial":{"s":"x"}})"),
+        "spatial");
+    EXPECT_EQ(ask(service::views, "GET", "/travel/_design/d").status, 404);
+    ASSERT_EQ(put("function (doc) { emit(1); }").status, 201);
+    refused(view("bbox=1,2"), "bbox");
+    refused(view("include_docs=true"), "include_docs");
+    refused(view("debug=true"), "debug");
+    EXPECT_EQ(view("group=true").status, 400);
+    EXPECT_EQ(view("descending=maybe").status, 400);
+    EXPECT_EQ(view("stale=ok&connection_timeout=1000&on_error=stop&full_set=true").status, 200);
+    EXPECT_EQ(put("function (doc) {" + std::string(1000, '{')).status, 400);
+    EXPECT_EQ(put("function (doc) { emit(" + std::string(10'000, '-') + "1); }").status, 400);
+}
+
+TEST_F(views, reduce_by_count_sum_and_stats) {
+    const std::string map =
+        "function (doc, meta) { if (doc.stars) emit([doc.type, doc.city], "
+        "doc.stars); }";
+    ASSERT_EQ(put(map, "_count").status, 201);
+    EXPECT_EQ(rows(), "null=3 ");
+    EXPECT_EQ(rows("group_level=1"), R"(["airline"]=1 ["hotel"]=2 )");
+    EXPECT_EQ(rows("group=true&limit=1"), R"(["airline","Brno"]=1 )");
+    EXPECT_EQ(rows("reduce=false&limit=1"), R"(c:["airline","Brno"]=1.5 )");
+    ASSERT_EQ(put(map, "_sum").status, 201);
+    EXPECT_EQ(rows("group_level=1&startkey=[%22hotel%22]"), R"(["hotel"]=7 )");
+    ASSERT_EQ(put(map, "_stats").status, 201);
+    EXPECT_EQ(
+        rows("startkey=[%22hotel%22]"), R"(null={"sum":7,"count":2,"min":3,"max":4,"sumsqr":25} )");
+    ASSERT_EQ(put("function (doc, meta) { emit(1, 'x'); }", "_sum").status, 201);
+    EXPECT_EQ(view().status, 400);
+}
+
+}  // namespace views_test
