@@ -144,6 +144,7 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.observer = from.observer;
     to.log = from.log;
     to.log_keys = from.log_keys;
+    to.log_decisions_per_second_max = from.log_decisions_per_second_max;
     to.allow_plain_without_tls = from.allow_plain_without_tls;
     to.enable_compression = from.enable_compression;
     to.enable_mutation_tokens = from.enable_mutation_tokens;

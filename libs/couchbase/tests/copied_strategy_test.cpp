@@ -3,15 +3,33 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
 
-namespace reprise::couchbase::copied_strategy_test {
+namespace copied_strategy_test {
 
-// The standard strategy as it is today, frozen: what a program does that must never see it change.
-class frozen_strategy final : public request_strategy {
+namespace couchbase = reprise::couchbase;
+using couchbase::retry_action;
+using couchbase::retry_reason;
+using couchbase::retry_sink;
+using namespace std::chrono_literals;
+
+// [frozen]
+// The standard strategy as it is today. A new version of the library does not change it.
+class frozen_strategy final : public couchbase::request_strategy {
 public:
     void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
+        const couchbase::request_snapshot& request, couchbase::retry_reason reason,
+        couchbase::retry_sink& sink) override {
+        using couchbase::errc;
+        using couchbase::retry_action;
+        using couchbase::retry_reason;
         switch (reason) {
             case retry_reason::authentication_error:
                 return sink.answer(retry_action::no(errc::authentication_failure));
@@ -26,40 +44,117 @@ public:
             default:
                 break;
         }
-        const bool is_allowed = request.is_idempotent || info(reason).allows_non_idempotent_retry;
-        if (!is_allowed || reason == retry_reason::unknown) {
+        const bool is_safe = request.is_idempotent || info(reason).allows_non_idempotent_retry;
+        if (!is_safe || reason == retry_reason::unknown) {
             return sink.answer(retry_action::no());
         }
-        sink.answer(retry_action::after(calculator_(request.retry_attempts, request.random)));
+        // 1, 2, 4, ... 256, 500 ms; never sooner than the server asks for.
+        const std::uint32_t step = std::min(request.retry_attempts, 9U);
+        const auto planned = std::chrono::milliseconds{std::min(1 << step, 500)};
+        sink.answer(retry_action::after(std::max<reprise::duration>(planned, request.delay_floor)));
     }
-
-private:
-    backoff_calculator calculator_ = exponential_calculator();
 };
+// [/frozen]
 
-retry_action answer_of(
-    request_strategy& strategy, const request_snapshot& request, retry_reason reason) {
-    retry_sink sink(nullptr, {});
-    strategy.retry_after(request, reason, sink);
-    return sink.action().value_or(retry_action::after(duration::max()));
-}
-
-TEST(copied_strategy, RH_37_a_copy_of_the_standard_compiles_and_answers_the_same) {
-    frozen_strategy copy;
-    terminal_error_strategy standard;
-    for (const retry_reason_facts& facts : all_retry_reasons()) {
-        for (std::uint32_t attempts = 0; attempts < 12; ++attempts) {
-            for (const bool is_idempotent : {true, false}) {
-                request_snapshot request;
-                request.is_idempotent = is_idempotent;
-                request.retry_attempts = attempts;
-                const auto ours = answer_of(copy, request, facts.reason);
-                const auto theirs = answer_of(standard, request, facts.reason);
-                EXPECT_EQ(ours.delay(), theirs.delay()) << facts.name;
-                EXPECT_EQ(ours.error(), theirs.error()) << facts.name;
+// Everything a strategy may be asked: each reason with all that it can look at.
+std::vector<couchbase::request_snapshot> all_questions() {
+    std::vector<couchbase::request_snapshot> questions;
+    couchbase::server_retry_rule rule;
+    rule.interval = 25ms;
+    rule.max_duration = 1s;
+    const reprise::time_point now{1h};
+    constexpr std::array<reprise::duration, 5> times_left{
+        0ns, 1ns, 3ms, 2500ms, reprise::duration::max()};
+    constexpr std::array<reprise::duration, 5> floors{0ns, 1ns, 5ms, 700ms, 48h};
+    for (const std::uint32_t attempts : {0U, 1U, 2U, 3U, 7U, 8U, 9U, 10U, 31U, 32U, 64U, ~0U}) {
+        for (const bool is_idempotent : {true, false}) {
+            for (const reprise::duration left : times_left) {
+                for (const reprise::duration floor : floors) {
+                    couchbase::request_snapshot request;
+                    request.operation = is_idempotent ? "get" : "upsert";
+                    request.is_idempotent = is_idempotent;
+                    request.retry_attempts = attempts;
+                    request.now = now;
+                    request.deadline =
+                        left == reprise::duration::max() ? reprise::no_deadline : now + left;
+                    request.delay_floor = floor;
+                    request.random = attempts * 0x9e3779b97f4a7c15U;
+                    questions.push_back(request);
+                    request.status = 0x7ff0;
+                    request.server_rule = rule;
+                    request.is_server_rule_unusable = is_idempotent;
+                    request.retry_reasons.insert(retry_reason::kv_locked);
+                    request.memory = {1, 2};
+                    questions.push_back(request);
+                }
             }
         }
     }
+    return questions;
 }
 
-}  // namespace reprise::couchbase::copied_strategy_test
+void expect_same_answer(
+    couchbase::request_strategy& copy, couchbase::request_strategy& standard,
+    const couchbase::request_snapshot& request, retry_reason reason) {
+    retry_sink ours(nullptr, {});
+    retry_sink theirs(nullptr, {});
+    copy.retry_after(request, reason, ours);
+    standard.retry_after(request, reason, theirs);
+    ASSERT_EQ(theirs.current(), retry_sink::state::answered);
+    ASSERT_EQ(ours.current(), retry_sink::state::answered);
+    const auto name = info(reason).name;
+    EXPECT_EQ(ours.action()->delay(), theirs.action()->delay())
+        << name << ", attempt " << request.retry_attempts << ", floor "
+        << request.delay_floor.count();
+    EXPECT_EQ(ours.action()->error(), theirs.action()->error()) << name;
+    EXPECT_EQ(ours.action()->memory().has_value(), theirs.action()->memory().has_value()) << name;
+}
+
+std::string text_of(const char* path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// Words only: how lines are broken does not matter.
+std::string words_of(const std::string& text) {
+    std::istringstream source(text);
+    std::string result;
+    for (std::string word; source >> word;) {
+        result += word + ' ';
+    }
+    return result;
+}
+
+TEST(copied_strategy, RH_37_a_copy_of_the_standard_answers_the_same_in_every_respect) {
+    frozen_strategy copy;
+    couchbase::terminal_error_strategy standard;
+    const auto questions = all_questions();
+    for (const couchbase::retry_reason_facts& facts : couchbase::all_retry_reasons()) {
+        for (const couchbase::request_snapshot& request : questions) {
+            ASSERT_NO_FATAL_FAILURE(expect_same_answer(copy, standard, request, facts.reason));
+            copy.on_success(request);
+            standard.on_success(request);
+        }
+    }
+}
+
+TEST(copied_strategy, RH_37_the_guide_presents_the_standard_and_shows_the_copy) {
+    const std::string guide = words_of(text_of(REPRISE_CLIENT_GUIDE));
+    for (const std::string_view sentence :
+         {"The standard is `terminal_error_strategy`", "It may change in a new version",
+          "If you need fixed behaviour, copy it"}) {
+        EXPECT_NE(guide.find(sentence), std::string::npos) << sentence;
+    }
+    const std::string own = text_of(REPRISE_COPIED_STRATEGY);
+    const std::size_t begin = own.find("// [frozen]\n");
+    const std::size_t end = own.find("// [/frozen]");
+    ASSERT_NE(begin, std::string::npos);
+    ASSERT_LT(begin, end);
+    const std::size_t first = own.find('\n', begin) + 1;
+    EXPECT_NE(guide.find(words_of(own.substr(first, end - first))), std::string::npos)
+        << "the guide shows another class than the one compiled here";
+}
+
+}  // namespace copied_strategy_test

@@ -4,9 +4,10 @@
 // needed to write another one.
 //
 // The standard is `terminal_error_strategy`: retry what may safely be repeated until the deadline,
-// but give up at once with a clear error when only a person can mend it (wrong password, refused
-// TLS, no such bucket, scope or collection). What it counts so may grow with new servers. Who wants
-// behaviour that never changes copies the class: it needs nothing beyond this header.
+// but give up at once with a clear error when only a person can fix it (wrong password, refused
+// TLS, no such bucket, scope or collection). It may change in a new version: what counts as
+// terminal may grow with new servers. If you need fixed behaviour, copy the class: it needs nothing
+// beyond this header. The client's guide shows a copy.
 //
 //     struct never_retry final : couchbase::request_strategy {
 //         void retry_after(const couchbase::request_snapshot&, couchbase::retry_reason,
