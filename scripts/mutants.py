@@ -76,7 +76,8 @@ class Copy:
             command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
             environment |= {"CCACHE_BASEDIR": str(self.source), "CCACHE_NOHASHDIR": "1"}
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-        subprocess.run(["cmake", "--build", str(self.build), "-j", str(jobs), "--target", *targets],
+        subprocess.run(["cmake", "--build", str(self.build), "-j", str(jobs), "--target", *targets,
+                        "--", "-k", "0"],
                        check=True, env=environment, stdout=sys.stderr)
 
     def program(self, target):

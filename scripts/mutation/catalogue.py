@@ -25,8 +25,9 @@ class Edit(NamedTuple):
 
     @property
     def is_statement(self):
-        """A statement ends in `;` or `}`; anything else is an expression."""
-        return self.old.rstrip().endswith((";", "}"))
+        """A statement ends in `;`, or in `}` with a `;` inside; anything else is an expression."""
+        text = self.old.rstrip()
+        return text.endswith(";") or (text.endswith("}") and ";" in text)
 
 
 class Mutant(NamedTuple):
@@ -159,8 +160,21 @@ def read_clauses(root):
     return clauses
 
 
+def is_whole(text, is_statement):
+    """False if brackets are open, or an expression begins or ends with an operator."""
+    code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+    for opening, closing in ("()", "[]", "{}"):
+        if code.count(opening) != code.count(closing):
+            return False
+    return is_statement or not re.search(r"(&&|\|\||[-+*/=,?:.])\s*$|^\s*(&&\s|\|\||[=,?:.])", code)
+
+
 def check(mutant, clauses):
-    """What is wrong with who must notice; None if nothing is."""
+    """What is wrong with a mutant; None if nothing is."""
+    for edit in () if mutant.is_separate else mutant.edits:
+        for text in (edit.old, edit.new):
+            if not is_whole(text, edit.is_statement):
+                return f"this is neither a whole expression nor a statement: {text}"
     ids = {id_of(clause) for clause in clauses}
     for clause in mutant.breaks:
         if clause not in clauses and clause not in ids:

@@ -13,21 +13,21 @@ import subprocess
 from mutation import instrument, judge
 
 
-def flags_for(build, file):
-    """Compiler and flags of the program that a file of the copy belongs to."""
+def flags_for(build, source, file):
+    """Compiler and flags of a test file: its own, or those of the program it belongs to."""
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    folder = re.match(r"(libs|tests|apps)/[^/]+(/tests)?", file)[0]
-    target = f"{folder.split('/')[1]}_tests.dir"
-    for entry in commands:
-        if f"/{target}/" in entry["command"] and "CXX" in entry["command"]:
-            words = shlex.split(entry["command"])
-            words = words[1:] if words[0].endswith("ccache") else words
-            return words[:words.index("-o")]
-    raise SystemExit(f"{file}: no program {target} in the copy's build")
+    program = f"/{file.split('/')[1]}_tests.dir/"
+    own = [entry for entry in commands if entry["file"] == str(source / file)]
+    others = [entry for entry in commands if program in entry["command"]]
+    if not own + others:
+        raise SystemExit(f"{file}: no program of the copy's build has it")
+    words = shlex.split((own + others)[0]["command"])
+    words = words[1:] if words[0].endswith("ccache") else words
+    return words[:words.index("-o")]
 
 
 def compile_and_judge(copy, mutant, folder, timeout):
-    objects, flags = [], flags_for(copy.build, mutant.compile)
+    objects, flags = [], flags_for(copy.build, copy.source, mutant.compile)
     flags = [flag.replace(str(copy.source), str(folder)) for flag in flags
              if not flag.endswith(instrument.HEADER_NAME) and flag != "-include"]
     sources = [edit.source for edit in mutant.edits if edit.source.endswith(".cpp")]
@@ -58,7 +58,7 @@ def run(copy, mutant, timeout):
     instrument.make_separate_copy(copy.root, folder, mutant)
     if mutant.compile:
         return compile_and_judge(copy, mutant, folder, timeout)
-    done = subprocess.run(mutant.command, shell=True, cwd=folder, capture_output=True, text=True,
+    done = subprocess.run(" ".join(mutant.command.split("\n")), shell=True, cwd=folder, capture_output=True, text=True,
                           timeout=4 * timeout)
     output = done.stdout + done.stderr
     if done.returncode == 0:

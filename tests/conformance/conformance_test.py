@@ -12,6 +12,9 @@ from pathlib import Path
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/conformance.py"
 REQUIREMENTS = ("id\tdelivered\tsource\ttext\n# AA - first\nAA-01\tyes\tours\tIt works.\n"
                 "AA-02\tyes\tours\tIt works twice.\n# BB - second\nBB-01\tno\tours\tLater.\n")
+MUTANT = "mutant: {}\nsays: It is wrong.\nbreaks: {}\nold: x\nnew: y\n"
+MUTANTS = ("source: a.cpp\n" + MUTANT.format("broken", "AA-01") + MUTANT.format("once", "AA-02.1")
+           + MUTANT.format("never", "AA-02.1 AA-02.2"))
 
 
 def entry(name, failures=(), result="COMPLETED", status="RUN"):
@@ -27,7 +30,13 @@ class conformance(unittest.TestCase):
         self.root = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.root)
         (self.root / "build/test-results").mkdir(parents=True)
-        (self.root / "requirements.tsv").write_text(REQUIREMENTS)
+        self.write("docs/requirements.tsv", REQUIREMENTS)
+        self.write("docs/clauses.tsv", "AA-02.1\tOnce.\nAA-02.2\tAgain.\n")
+        self.write("tests/mutants/a.mutants", MUTANTS)
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
 
     def results(self, tests, file="a_tests", suite="topic"):
         report = {"testsuites": [{"name": suite, "testsuite": tests}]}
@@ -35,14 +44,14 @@ class conformance(unittest.TestCase):
 
     def run_script(self, *arguments):
         run = subprocess.run(
-            [sys.executable, str(SCRIPT), str(self.root / "build"), "--requirements",
-             str(self.root / "requirements.tsv"), "--page", str(self.root / "page.md"), *arguments],
+            [sys.executable, str(SCRIPT), str(self.root / "build"), "--root", str(self.root),
+             *arguments],
             capture_output=True, text=True)
         self.assertIn(run.returncode, (0, 1), run.stderr)
         return run.returncode, run.stdout
 
     def page(self):
-        return (self.root / "page.md").read_text()
+        return (self.root / "docs/conformance.md").read_text()
 
     def assert_fails(self, text, *arguments):
         status, output = self.run_script(*arguments)
@@ -52,9 +61,13 @@ class conformance(unittest.TestCase):
     def test_green_run_writes_the_page_and_the_check_agrees(self):
         self.results(GREEN)
         self.assertEqual(self.run_script()[0], 0)
-        self.assertIn("| AA-01 | It works. (ours) | `topic.AA_01_AA_02_works_twice`<br>"
-                      "`topic.AA_01_works` | pass |", self.page())
-        self.assertIn("| BB-01 | Later. (ours) |  | not delivered |", self.page())
+        self.assertIn("### AA-01: pass\n\nIt works. (ours)\n\n| clause | mutants |\n|---|---|\n"
+                      "| the whole of it | `broken` |\n\n- `topic.AA_01_AA_02_works_twice`\n"
+                      "- `topic.AA_01_works`\n", self.page())
+        self.assertIn("| AA-02.1 Once. | `never`, `once` |\n| AA-02.2 Again. | `never` |\n",
+                      self.page())
+        self.assertIn("### BB-01: not delivered\n", self.page())
+        self.assertIn("| AA - first | 2 | 3 | 2 | 0 | 0 | 0 |", self.page())
         before = self.page()
         self.assertEqual(self.run_script("--check")[0], 0)
         self.assertEqual(self.page(), before)
@@ -62,20 +75,33 @@ class conformance(unittest.TestCase):
     def test_edited_or_missing_page_fails_the_check_and_is_not_written(self):
         self.results(GREEN)
         self.assert_fails("not what this run generates", "--check")
-        self.assertFalse((self.root / "page.md").exists())
-        (self.root / "page.md").write_text("all pass\n")
+        self.assertFalse((self.root / "docs/conformance.md").exists())
+        (self.root / "docs/conformance.md").write_text("all pass\n")
         self.assert_fails("not what this run generates", "--check")
         self.assertEqual(self.page(), "all pass\n")
 
     def test_delivered_id_without_a_test_fails(self):
         self.results([entry("AA_01_works")])
         self.assert_fails("AA-02 is delivered but no test")
-        self.assertIn("| AA-02 | It works twice. (ours) |  | FAIL |", self.page())
+        self.assertIn("### AA-02: FAIL\n", self.page())
+
+    def test_delivered_clause_without_a_mutant_fails(self):
+        self.results(GREEN)
+        self.write("tests/mutants/a.mutants", MUTANTS.replace("AA-02.1 AA-02.2", "AA-02.1"))
+        self.assert_fails("AA-02.2 has no mutant")
+        self.assertIn("### AA-02: FAIL\n", self.page())
+        self.assertIn("| AA-02.2 Again. |  |\n", self.page())
+
+    def test_mutant_of_the_whole_requirement_guards_none_of_its_clauses(self):
+        self.results(GREEN)
+        self.write("tests/mutants/a.mutants", MUTANTS.replace("AA-02.1 AA-02.2", "AA-02"))
+        self.assert_fails("AA-02.2 has no mutant")
 
     def test_delivered_id_with_a_failing_test_beside_a_passing_one_fails(self):
         self.results(GREEN + [entry("AA_02_also", ["expected 1"])])
         self.assert_fails("AA-02 is delivered but: topic.AA_02_also FAILED")
-        self.assertIn("`topic.AA_02_also` (FAILED) | FAIL |", self.page())
+        self.assertIn("### AA-02: FAIL\n", self.page())
+        self.assertIn("- `topic.AA_02_also` (FAILED)\n", self.page())
 
     def test_skipped_test_proves_nothing(self):
         self.results([entry("AA_01_works"), entry("AA_02_twice", result="SKIPPED")])
@@ -95,7 +121,8 @@ class conformance(unittest.TestCase):
     def test_ids_not_delivered_are_in_progress_whatever_their_tests_say(self):
         self.results(GREEN + [entry("BB_01_later", ["not yet"])])
         self.assertEqual(self.run_script()[0], 0)
-        self.assertIn("`topic.BB_01_later` (FAILED) | in progress |", self.page())
+        self.assertIn("### BB-01: in progress\n", self.page())
+        self.assertIn("- `topic.BB_01_later` (FAILED)\n", self.page())
 
     def test_instances_of_one_test_are_one_and_the_worst_counts(self):
         self.results(GREEN + [entry("AA_02_each/0"), entry("AA_02_each/1", ["no"]),

@@ -88,6 +88,8 @@ class reading(tree):
         self.assert_refused(HEAD + "old: x + 1\nnew: x\n", "nobody must notice")
         self.assert_refused(HEAD + "breaks: AA-03\nold: x + 1\nnew: x\n", "AA-03")
         self.assert_refused(HEAD + "breaks: AA-02.3\nold: x + 1\nnew: x\n", "AA-02.3")
+        self.assert_refused(HEAD + "breaks: AA-01\nold: x > 1 &&\nnew: x &&\n", "neither a whole")
+        self.assert_refused(HEAD + "breaks: AA-01\nold: (x\nnew: x\n", "neither a whole")
         self.assert_refused(HEAD + "form: separate\n" + entry, "separate")
         self.assert_refused(HEAD + "command: true\n" + entry, "separate")
 
@@ -126,6 +128,11 @@ class writing(tree):
     def test_an_expression_becomes_a_choice(self):
         out = self.instrumented("old: x + 1\nnew: x")
         self.assertIn('return (reprise_mutant("m0") ? (x) : (x + 1));', out)
+
+    def test_an_initialiser_in_braces_is_an_expression(self):
+        code = "int x = seconds{20};\n"
+        self.assertIn('int x = (reprise_mutant("m0") ? (seconds{10}) : (seconds{20}));',
+                      self.instrumented("old: seconds{20}\nnew: seconds{10}", code=code))
 
     def test_a_statement_becomes_a_branch(self):
         out = self.instrumented("old: return x + 1;\nnew:")

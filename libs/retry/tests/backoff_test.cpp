@@ -62,6 +62,10 @@ TEST(backoff, SM_13_does_not_overflow_at_any_attempt_number) {
     EXPECT_EQ(flat.ceiling(0xffffffffU), 3s);
     const exponential_backoff nothing({.base = 0s, .factor = 1e300, .jitter = jitter::none});
     EXPECT_GE(nothing.ceiling(0xffffffffU), 0s);
+    const exponential_backoff grown(
+        {.base = 1ns, .cap = duration::max(), .jitter = jitter::decorrelated});
+    const duration far = grown.delay(9, duration::max() / 2, 0xffff'ffff'ffff'ffffU);
+    EXPECT_GT(far, duration::max() / 2) << "three times the last delay, held at the cap";
 }
 
 TEST(backoff, SM_13_every_jitter_stays_within_its_bounds_over_random_draws) {

@@ -327,7 +327,7 @@ TEST(blocking, SM_20_the_loop_has_no_attempt_limit_of_its_own) {
     EXPECT_EQ(f.trace.entries().size(), 32U);
 }
 
-TEST(blocking, thrown_exceptions_are_retried_by_their_facts_and_reach_the_caller_unchanged) {
+TEST(blocking, SM_05_thrown_exceptions_are_retried_by_their_facts_and_reach_the_caller_unchanged) {
     fixture f;
     standard_strategy strategy;
     int calls = 0;

@@ -18,6 +18,7 @@ public:
     explicit two_attempts(bool throwing = false)
         : strategy_interface({.wants_moment = true, .retries_max = 1}), throwing_(throwing) {}
     time_point begun{};
+    int successes = 0;
 
 private:
     decision do_begin(token_state& token, const moment& at) override {
@@ -40,6 +41,7 @@ private:
         if (throwing_) {
             throw std::logic_error("plug-in");
         }
+        ++successes;
     }
     bool throwing_;
 };
@@ -74,7 +76,9 @@ TEST(plugin, SM_02_SM_03_the_virtual_interface_has_the_three_checked_calls) {
     ASSERT_TRUE(second);
     EXPECT_EQ(second.token.delay(), 10ms);
     EXPECT_TRUE(strategy.refresh_token(first.token, {}).is_invalid_argument());
+    EXPECT_EQ(strategy.successes, 0);
     EXPECT_EQ(strategy.record_success(second.token), std::errc{});
+    EXPECT_EQ(strategy.successes, 1);
 }
 
 TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {

@@ -62,6 +62,13 @@ TEST(connection_string, other_schemes_are_refused_by_name) {
     EXPECT_EQ(parsed("COUCHBASES://h").security, transport::tls);
 }
 
+TEST(connection_string, RH_40_couchbase2_is_refused_as_not_supported) {
+    const connection_string_error error = refused("couchbase2://h");
+    EXPECT_EQ(error.code, errc::scheme_unsupported);
+    EXPECT_NE(error.detail.find("not supported"), std::string::npos) << error.detail;
+    EXPECT_NE(error.detail.find("does not speak Protostellar"), std::string::npos) << error.detail;
+}
+
 TEST(connection_string, user_info_is_refused_and_not_repeated) {
     const connection_string_error error = refused("couchbase://user:hunter2@host");
     EXPECT_EQ(error.code, errc::user_info_refused);
