@@ -71,7 +71,8 @@ constexpr std::array<handler, 256> handlers = make_handlers();
 bool is_datatype_agreed(const conversation& conv, datatype given) noexcept {
     const bool has_snappy =
         conv.has(hello_feature::snappy) || conv.has(hello_feature::snappy_everywhere);
-    return wire::is_valid(given) &&
+    constexpr datatype known = datatype::json | datatype::snappy | datatype::xattr;
+    return (given & known) == given &&
            (!wire::has(given, datatype::json) || conv.has(hello_feature::json)) &&
            (!wire::has(given, datatype::snappy) || has_snappy) &&
            (!wire::has(given, datatype::xattr) || conv.has(hello_feature::xattr));
