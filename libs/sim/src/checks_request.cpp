@@ -51,6 +51,9 @@ void inspection::on_request(std::uint32_t client, const engine::attempt_record& 
         return report(checker::routing, record, "sent on a connection that does not exist");
     }
     sim_link& link = world_.net.link(index);
+    if (link.hostile) {
+        return on_trusted(index, "sends an operation to it");
+    }
     world_.record.mix(sent.opaque + (std::uint64_t{record.number} << 32U));
     if (world_.record.is_tracing()) {
         world_.record.line(
@@ -249,6 +252,9 @@ void inspection::on_answer(std::uint32_t index, const sim_link::answer_mark& ans
 
 void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer_mark& answer) {
     const sim_link& link = world_.net.link(index);
+    if (link.hostile) {
+        return on_hostile_answer(index, answer);
+    }
     client_view& view = views_[link.client];
     const std::size_t node = link.node.value;
     const auto code = static_cast<status>(answer.status);

@@ -25,7 +25,7 @@ constexpr std::uint32_t server_group = 4;
 constexpr std::uint32_t client_group = 8;
 constexpr std::uint32_t all_groups = 15;
 
-constexpr std::array<profile, 9> profiles = {{
+constexpr std::array<profile, 10> profiles = {{
     {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6},
     {"quick", "small runs, few faults: good to find and to read", 20, 120, 6, all_groups},
     {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20},
@@ -35,6 +35,8 @@ constexpr std::array<profile, 9> profiles = {{
     {"client", "only the client itself stalls and is closed", 20, 200, 6, client_group},
     {"services", "the HTTP services: statements, searches, views, management", 0, 60, 8, all_groups,
      100, 120, 8},
+    {"hostile", "a seed that does not know the password, and servers that lie", 50, 500, 6,
+     network_group | connecting_group | server_group, 30, 60, 4, 3},
     {"calm", "nothing fails", 200, 1000, 0, 0},
     {"bench", "nothing fails, many operations: to measure the speed", 20000, 20000, 0, 0},
 }};
@@ -366,6 +368,25 @@ void draw_faults(scenario& plan, const profile& from) {
     sort_by_time(plan.faults);
 }
 
+void draw_hostility(scenario& plan, const profile& from) {
+    if (from.hostile_fault_count_max == 0) {
+        return;
+    }
+    random_stream random(plan.seed, hostile_stream);
+    plan.has_hostile_seed = true;
+    for (planned_client& client : plan.clients) {
+        client.uses_scram = true;  // what proves who a server is
+        client.uses_bearer = false;
+    }
+    constexpr std::uint64_t kind_count = fault_kind_count - hostile_fault_kind_first;
+    for (std::size_t left = random.below(from.hostile_fault_count_max + 1); left > 0; --left) {
+        const auto kind =
+            static_cast<fault_kind>(hostile_fault_kind_first + random.below(kind_count));
+        plan.faults.push_back(draw_fault(random, kind, plan));
+    }
+    sort_by_time(plan.faults);
+}
+
 }  // namespace
 
 std::span<const profile> all_profiles() noexcept {
@@ -392,6 +413,7 @@ scenario draw_scenario(std::uint64_t seed, const profile& from) {
     draw_operations(plan, from);
     draw_faults(plan, from);
     draw_calls(plan, from);
+    draw_hostility(plan, from);
     return plan;
 }
 

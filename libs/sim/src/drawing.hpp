@@ -22,6 +22,7 @@ enum stream : std::uint64_t {
     fault_stream,
     call_stream,
     service_fault_stream,
+    hostile_stream,
 };
 
 // Every order of magnitude is as likely as another.

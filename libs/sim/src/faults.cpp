@@ -182,7 +182,12 @@ constexpr bool is_disturbance(fault_kind kind) noexcept {
 }
 
 constexpr bool is_service_fault(fault_kind kind) noexcept {
-    return static_cast<std::size_t>(kind) >= service_fault_kind_first;
+    const auto index = static_cast<std::size_t>(kind);
+    return index >= service_fault_kind_first && index < hostile_fault_kind_first;
+}
+
+constexpr bool is_hostile_fault(fault_kind kind) noexcept {
+    return static_cast<std::size_t>(kind) >= hostile_fault_kind_first;
 }
 
 }  // namespace
@@ -223,6 +228,8 @@ void world::begin_fault(const planned_fault& fault, std::uint32_t index) {
                 begin_network_fault(fault, 1);
             } else if (is_service_fault(fault.kind)) {
                 begin_service_fault(fault, index);
+            } else if (is_hostile_fault(fault.kind)) {
+                begin_hostile_fault(fault, index);
             } else if (is_disturbance(fault.kind)) {
                 begin_disturbance(fault, index);
             } else {
@@ -246,6 +253,8 @@ void world::end_fault(const planned_fault& fault, std::uint32_t index) {
         begin_network_fault(fault, -1);
     } else if (is_service_fault(fault.kind)) {
         end_service_fault(fault, index);
+    } else if (is_hostile_fault(fault.kind)) {
+        end_hostile_fault(fault, index);
     } else if (is_disturbance(fault.kind)) {
         end_disturbance(fault, index);
     } else {

@@ -8,10 +8,10 @@ namespace reprise::sim {
 
 std::string_view to_string(checker which) noexcept {
     constexpr std::array<std::string_view, checker_count> names = {
-        "completion",    "deadline", "ledger",  "ambiguity", "repetition", "strategy",
-        "delay",         "wake_up",  "credit",  "opaque",    "answer",     "routing",
-        "configuration", "terminal", "history", "budget",    "error_map",  "documents",
-        "liveness",      "leak",     "progress"};
+        "completion",    "deadline", "ledger",   "ambiguity", "repetition", "strategy",
+        "delay",         "wake_up",  "credit",   "opaque",    "answer",     "routing",
+        "configuration", "terminal", "history",  "budget",    "error_map",  "documents",
+        "liveness",      "leak",     "progress", "trust"};
     const auto index = static_cast<std::size_t>(which);
     return index < names.size() ? names[index] : "unknown";
 }

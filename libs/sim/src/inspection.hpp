@@ -58,6 +58,13 @@ public:
     void on_tls_alert(std::uint32_t link);
     void on_bytes(std::uint32_t link);
 
+    // checks_hostile.cpp: servers that have not proved that they know the password.
+    // A client did something that only a trusted server may bring it to.
+    void on_trusted(std::uint32_t link, std::string_view what);
+    void on_hostile_login(std::uint32_t link);
+    // The end of a login is about to reach the client.
+    void on_hostile_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+
     // checks_call.cpp: operations of the HTTP services.
     // A client connects to a port that is not key-value's; false if nobody told it of the address.
     bool on_connect(std::uint32_t client, const engine::connect_action& action);
@@ -121,7 +128,8 @@ private:
         std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
         bool is_access_denied = false;
-        time_point name_missing{};  // when a scope or a collection was told missing
+        std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
+        time_point name_missing{};             // when a scope or a collection was told missing
         std::int64_t budget_level = 0;
         std::vector<std::uint32_t> waiting;   // operations that back off; may hold ended ones
         std::vector<std::uint32_t> answered;  // whose strategies answered later; likewise

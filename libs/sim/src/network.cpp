@@ -37,7 +37,7 @@ std::string link_name(const sim_link& link) {
 }
 
 bool has_server(const sim_link& link) noexcept {
-    return link.server || (link.http && link.http->server);
+    return link.server || link.hostile || (link.http && link.http->server);
 }
 
 }  // namespace
@@ -169,7 +169,9 @@ void network::on_connect_done(std::uint32_t index) {
     } else if (trouble.tls > 0) {
         failure = link.is_tls ? trouble.tls_kind : connect_failure::reset;
     } else {
-        failure = link.http ? accept_service(index) : accept(index);
+        failure = world_.plan.is_hostile(link.node.value) ? accept_hostile(index)
+                  : link.http                             ? accept_service(index)
+                                                          : accept(index);
     }
     sim_client& client = *world_.clients[link.client];
     world_.record.mix(failure ? 1U + static_cast<unsigned>(*failure) : 0U);
@@ -184,6 +186,7 @@ void network::on_connect_done(std::uint32_t index) {
         client.engine().on_connect_failed(link.id, *failure, {}, world_.now);
     } else {
         link.state = link_state::open;
+        link.opened = world_.now;
         if (world_.record.is_tracing()) {
             world_.record.line("connected: " + link_name(link));
         }
@@ -360,6 +363,8 @@ void network::on_deliver_up(std::uint32_t index) {
         world_.record.mix(next.bytes.size());
         if (has_server(link) && next.is_end) {
             drop_server(index);
+        } else if (link.hostile) {
+            serve_hostile(index, next.bytes);
         } else if (link.http) {
             serve(index, next.bytes);
         } else if (link.server) {
@@ -434,6 +439,7 @@ void network::after_server(std::uint32_t index, std::vector<std::byte>&& out) {
 void network::drop_server(std::uint32_t index) {
     sim_link& link = *links_[index];
     link.server.reset();
+    link.hostile.reset();
     if (link.http) {
         link.http->server.reset();
     }
@@ -551,6 +557,7 @@ void network::reset(std::uint32_t client, std::uint32_t node, bool is_lossy) {
             link.is_tls && link.random.percent(5) ? close_reason::tls_alert : close_reason::reset);
         if (is_lossy) {
             link.server.reset();
+            link.hostile.reset();
             if (link.http) {
                 link.http->server.reset();
             }
@@ -567,7 +574,7 @@ void network::send_garbage(std::uint32_t client, std::uint32_t node, std::uint64
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];
         if (link.client == client && link.node.value == node && link.state == link_state::open &&
-            has_server(link) && link.unread.empty()) {
+            has_server(link) && !link.hostile && link.unread.empty()) {
             std::vector<std::byte> bytes(24 + detail % 40, static_cast<std::byte>(detail | 0xe0U));
             if (link.http) {
                 send_garbage_answer(index, std::move(bytes));

@@ -16,6 +16,7 @@
 #include <reprise/wire/status.hpp>
 
 #include "event_queue.hpp"
+#include "hostile_peer.hpp"
 
 namespace reprise::sim {
 
@@ -57,7 +58,9 @@ struct sim_link {
     link_state state = link_state::connecting;      // the client's view
     std::optional<engine::close_reason> closing{};  // to be reported to the client
     std::optional<sandbox::connection> server{};
-    std::unique_ptr<service_side> http{};  // of an HTTP service; `server` is empty then
+    std::unique_ptr<service_side> http{};     // of an HTTP service; `server` is empty then
+    std::unique_ptr<hostile_peer> hostile{};  // likewise: a server that is none of the cluster's
+    time_point opened{};
     random_stream random{0};
 
     std::deque<packet> up{};
@@ -137,6 +140,8 @@ public:
     void resume(std::uint32_t client, std::uint32_t node);
     void reset(std::uint32_t client, std::uint32_t node, bool is_lossy);
     void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
+    // The beginning of an answer that claims another length than it has.
+    void lie_about_length(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
     // Calls those connections of the cluster that have something to say by themselves.
     void pump_wakeups();
     // Nodes went down, came up, froze or thawed: their HTTP connections follow.
@@ -165,6 +170,9 @@ private:
     void end_client_side(std::uint32_t index, engine::close_reason reason);
     void hand_over(std::uint32_t index, std::vector<std::byte>& bytes);
     bool is_postponed(std::uint32_t index, event_kind kind);
+    // hostile_network.cpp
+    std::optional<engine::connect_failure> accept_hostile(std::uint32_t index);
+    void serve_hostile(std::uint32_t index, base::byte_view bytes);
     // network_services.cpp
     std::optional<engine::connect_failure> accept_service(std::uint32_t index);
     bool is_frozen(const sim_link& link) const;

@@ -59,6 +59,8 @@ constexpr std::array<std::string_view, fault_kind_count> fault_names = {
     "redirect_calls",
     "forget_prepared",
     "hide_calls",
+    "lie_about_lengths",
+    "redirect_endlessly",
 };
 
 constexpr std::array<std::string_view, strategy_choice_count> strategy_names = {
@@ -79,6 +81,7 @@ std::string describe_cluster(const scenario& plan) {
     if (plan.spare_node_count != 0) {
         text += " and " + std::to_string(plan.spare_node_count) + " spare";
     }
+    text += plan.has_hostile_seed ? ", a hostile seed" : "";
     text += ", " + counted(plan.replica_count, "replica");
     text += ", " + counted(plan.vbucket_count, "vbucket");
     return text + (plan.is_ephemeral ? ", ephemeral\n" : "\n");

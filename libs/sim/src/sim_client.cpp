@@ -72,8 +72,13 @@ engine::engine_options sim_client::make_options() {
             world_, number_, static_cast<strategy_choice>(choice)));
     }
     engine::engine_options options;
+    if (world_.plan.has_hostile_seed) {
+        const std::size_t last = world_.plan.node_slots() - 1;
+        options.seeds.push_back({"node" + std::to_string(last), std::nullopt});
+    }
     // Also those that may join: a client that was away must find the others.
-    for (std::size_t node = 0; node < world_.plan.node_slots(); ++node) {
+    for (std::size_t node = 0; !world_.plan.is_hostile(node) && node < world_.plan.node_slots();
+         ++node) {
         options.seeds.push_back({"node" + std::to_string(node), std::nullopt});
     }
     options.dns_srv_name = plan_.uses_srv ? "_couchbase._tcp.sim" : "";

@@ -105,6 +105,10 @@ private:
     void begin_service_fault(const planned_fault& fault, std::uint32_t index);
     void end_service_fault(const planned_fault& fault, std::uint32_t index);
     void make_definitions();
+    // hostile_faults.cpp: the kinds from lie_about_lengths on.
+    void begin_hostile_fault(const planned_fault& fault, std::uint32_t index);
+    void end_hostile_fault(const planned_fault& fault, std::uint32_t index);
+    void redirect_again(const planned_fault& fault, std::uint32_t index);
     void heal();
     void start_final_round();
     void start_final_calls(std::uint8_t client, duration pause);

@@ -263,6 +263,9 @@ void world::step_fault(const planned_fault& fault, std::uint32_t index) {
         }
         return;
     }
+    if (fault.kind == fault_kind::redirect_endlessly) {
+        return redirect_again(fault, index);
+    }
     const sandbox::rebalance_progress progress = cluster.rebalance_status();
     if (rebalance_fault_ != index || !progress.is_running) {
         return;

@@ -94,12 +94,34 @@ TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
             has_breaker = has_breaker || each.breaker.has_value();
         }
     }
-    EXPECT_EQ(faults.size(), fault_kind_count);
+    EXPECT_EQ(faults.size(), hostile_fault_kind_first);
     EXPECT_EQ(operations.size(), 18U);
     EXPECT_EQ(strategies.size(), strategy_choice_count);
     EXPECT_EQ(durabilities.size(), 4U);
     EXPECT_TRUE(has_budget);
     EXPECT_TRUE(has_breaker);
+}
+
+TEST(scenario, only_hostile_scenarios_have_servers_that_lie) {
+    std::set<fault_kind> lies;
+    for (const profile& from : all_profiles()) {
+        for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+            const scenario drawn = draw_scenario(seed, from);
+            const bool is_hostile = from.name == "hostile";
+            EXPECT_EQ(drawn.has_hostile_seed, is_hostile) << from.name;
+            EXPECT_EQ(drawn.is_hostile(drawn.node_slots() - 1), is_hostile) << from.name;
+            for (const planned_fault& each : drawn.faults) {
+                if (static_cast<std::size_t>(each.kind) >= hostile_fault_kind_first) {
+                    EXPECT_TRUE(is_hostile) << from.name;
+                    lies.insert(each.kind);
+                }
+            }
+            for (const planned_client& each : drawn.clients) {
+                EXPECT_TRUE(!is_hostile || (each.uses_scram && !each.uses_bearer));
+            }
+        }
+    }
+    EXPECT_EQ(lies.size(), fault_kind_count - hostile_fault_kind_first);
 }
 
 TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_they_are) {

@@ -169,4 +169,10 @@ TEST(seeds, those_that_found_bugs_hold) {
     EXPECT_GT(sums.succeeded, 0U);
 }
 
+// A seed that does not know the password, servers that lie about lengths and redirect without end.
+TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_does_not_keep_clients_from_the_cluster) {
+    const seeds_tests::seed_sums sums = seeds_tests::run_seeds(1, 120, "hostile");
+    EXPECT_GT(sums.succeeded, sums.operations / 4);
+}
+
 }  // namespace reprise::sim

@@ -32,9 +32,10 @@ enum class checker : std::uint8_t {
     liveness,       // when faults stop, everything finishes and works again
     leak,           // nothing is left when the client is closed
     progress,       // virtual time moves on
+    trust,          // a server that has not proved itself changes nothing and gets no secret
 };
 
-inline constexpr std::size_t checker_count = 21;
+inline constexpr std::size_t checker_count = 22;
 
 // "ledger"
 [[nodiscard]] std::string_view to_string(checker which) noexcept;

@@ -73,11 +73,15 @@ enum class fault_kind : std::uint8_t {
     redirect_calls,   // likewise: redirects, to other nodes and to elsewhere
     forget_prepared,  // at once: no node knows a prepared statement any more
     hide_calls,       // no node announces its HTTP services
+    // Servers that lie; drawn for hostile scenarios only.
+    lie_about_lengths,   // answers claim lengths they do not have; connections are reset at the end
+    redirect_endlessly,  // not my vbucket, with an ever newer configuration that says otherwise
 };
 
-inline constexpr std::size_t fault_kind_count = 49;
-// Those of the HTTP services come last.
+inline constexpr std::size_t fault_kind_count = 51;
+// Those of the HTTP services, then those of servers that lie come last.
 inline constexpr std::size_t service_fault_kind_first = 44;
+inline constexpr std::size_t hostile_fault_kind_first = 49;
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
 struct planned_fault {
@@ -172,6 +176,9 @@ struct scenario {
     std::string profile{};
     std::size_t node_count = 1;        // at the start
     std::size_t spare_node_count = 0;  // may join by a rebalance; they get the next numbers
+    // A server that does not know the password, the first of everybody's seeds and never part of
+    // the cluster. It has the last number.
+    bool has_hostile_seed = false;
     std::size_t replica_count = 0;
     std::size_t vbucket_count = 16;
     bool is_ephemeral = false;
@@ -185,7 +192,12 @@ struct scenario {
     duration span{};  // operations, calls and faults lie within; then everything is healed
 
     // Numbers that nodes may have: the size of everything that is kept by node.
-    [[nodiscard]] std::size_t node_slots() const noexcept { return node_count + spare_node_count; }
+    [[nodiscard]] std::size_t node_slots() const noexcept {
+        return node_count + spare_node_count + (has_hostile_seed ? 1U : 0U);
+    }
+    [[nodiscard]] bool is_hostile(std::size_t node) const noexcept {
+        return has_hostile_seed && node + 1 == node_slots();
+    }
 };
 
 // A profile says what scenarios are drawn from.
@@ -199,6 +211,7 @@ struct profile {
     std::uint32_t call_percent = 0;  // of the seeds: with operations of the HTTP services, too
     std::size_t call_count_max = 0;
     std::size_t service_fault_count_max = 0;  // beside the other faults
+    std::size_t hostile_fault_count_max = 0;  // likewise; with any, a hostile seed, too
 };
 
 [[nodiscard]] std::span<const profile> all_profiles() noexcept;

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/sim/random.hpp>
+#include <reprise/wire/frame_reader.hpp>
+#include <reprise/wire/opcode.hpp>
+
+namespace reprise::sim {
+
+// One connection of a server that is among a client's seeds, is no part of the cluster and does not
+// know the password. It lies as far as the client lets it: pushes configurations that name only
+// itself, with revisions no healthy cluster reaches, before it has proved anything; sends an error
+// map of its own; and ends the login in one of several wrong ways. Drawn from `random`.
+class hostile_peer {
+public:
+    hostile_peer(random_stream random, std::string host);
+
+    // Appends what it answers to `out`.
+    void on_bytes(base::byte_view bytes, std::vector<std::byte>& out);
+
+    // It has nothing more to say and closes the connection.
+    [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
+    // A whole login was answered with a signature that is wrong or missing.
+    [[nodiscard]] bool has_failed_to_prove() const noexcept { return has_failed_to_prove_; }
+    // The client sent its password in clear text.
+    [[nodiscard]] bool has_seen_password() const noexcept { return has_seen_password_; }
+    // The client went on as if the login had been right; the command it sent.
+    [[nodiscard]] bool is_trusted() const noexcept { return is_trusted_; }
+    [[nodiscard]] std::uint32_t login_count() const noexcept { return login_count_; }
+
+private:
+    // When it pushes a configuration that nobody asked for.
+    enum class push_stage : std::uint8_t { hello, error_map, mechanisms, login, never };
+    enum class login_end : std::uint8_t {
+        wrong_signature,
+        no_signature,
+        refusal,      // the mechanism's own `e=`
+        wrong_nonce,  // does not continue the client's
+        too_few_rounds,
+        too_many_rounds,
+        only_plain,       // offers nothing but PLAIN
+        challenge_again,  // answers the proof with another challenge
+        silence,
+        close,
+        lying_length,  // claims a body of four gigabytes
+    };
+    static constexpr std::uint64_t push_stage_count = 5;
+    static constexpr std::uint64_t login_end_count = 11;
+
+    void answer(const wire::frame_view& request, std::vector<std::byte>& out);
+    void answer_login(const wire::frame_view& request, std::vector<std::byte>& out);
+    void answer_proof(const wire::frame_view& request, std::vector<std::byte>& out);
+    void push_configuration(std::vector<std::byte>& out);
+    [[nodiscard]] std::string challenge(std::string_view client_first) const;
+
+    random_stream random_;
+    std::string host_;
+    push_stage pushes_at_;
+    login_end ends_with_;
+    wire::frame_reader reader_;
+    bool is_closing_ = false;
+    bool has_failed_to_prove_ = false;
+    bool has_seen_password_ = false;
+    bool is_trusted_ = false;
+    std::uint32_t login_count_ = 0;
+};
+
+}  // namespace reprise::sim
