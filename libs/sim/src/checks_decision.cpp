@@ -270,15 +270,18 @@ void inspection::check_always(
     if (decision.reason == retry_reason::kv_not_my_vbucket) {
         planned = world_.plan.clients[record.plan.client].not_my_vbucket_delay.value_or(planned);
         const std::optional<bool> at_once = is_at_once(record);
-        // Newer maps that follow each other closely are paced after a few.
-        const bool is_paced = record.hurries >= hurry_count_free &&
+        // Newer maps that follow each other closely are paced after a few retries.
+        const bool is_paced = record.retries >= hurry_count_free &&
                               decision.delay == std::min({planned, hurry_distance, left});
         if (is_paced) {
             planned = decision.delay;
         } else if (at_once.value_or(decision.delay == duration::zero())) {
             planned = duration::zero();
         }
-        record.hurries += planned == duration::zero() ? 1U : 0U;
+        record.redirects_at_once += decision.delay == duration::zero() ? 1U : 0U;
+        if (record.redirects_at_once > 10 + (world_.now - record.started) / redirect_pause) {
+            report(checker::delay, record, "follows redirects without a pause");
+        }
     }
     if (decision.delay != std::min(planned, left)) {
         report(

@@ -134,7 +134,6 @@ void inspection::check_not_early(operation_record& record) {
     switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;
-            ++record.hurries;
             break;
         case retry_reason::circuit_breaker_open:
             has_ended = true;  // canaries are the client's own affair

@@ -261,7 +261,7 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
             continue;
         }
         if (is_new_map && reason == retry_reason::kv_not_my_vbucket &&
-            record.hurries < hurry_count_free && record.revision_decided != std::optional(newest)) {
+            record.retries < hurry_count_free && record.revision_decided != std::optional(newest)) {
             report(checker::wake_up, record, "a new configuration did not wake it");
         }
         const bool waits_for_socket =

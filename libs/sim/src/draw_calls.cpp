@@ -104,7 +104,7 @@ void draw_service_faults(scenario& plan, const profile& from) {
         return;
     }
     std::vector<fault_kind> kinds;
-    for (std::size_t index = service_fault_kind_first; index < fault_kind_count; ++index) {
+    for (std::size_t index = service_fault_kind_first; index < hostile_fault_kind_first; ++index) {
         const auto kind = static_cast<fault_kind>(index);
         const bool is_frequent =
             kind == fault_kind::service_rule || kind == fault_kind::service_busy;

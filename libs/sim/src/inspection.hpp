@@ -27,6 +27,8 @@ namespace reprise::sim {
 // the client may take this long, if maps follow each other closely.
 inline constexpr std::uint32_t hurry_count_free = 3;
 inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
+// In the long run a request follows not-my-vbucket no faster than this, by either map.
+inline constexpr duration redirect_pause = hurry_distance / 2;
 
 class world;
 

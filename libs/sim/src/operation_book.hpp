@@ -103,8 +103,7 @@ struct operation_record {
     // Where it went last: by which map, if there can be only one, and by which half of it.
     std::optional<wire::configuration_revision> revision{};
     bool went_forward = false;
-    // How often a newer map brought it back before its time.
-    std::uint32_t hurries = 0;
+    std::uint32_t redirects_at_once = 0;  // not-my-vbucket that was followed without a wait
     // The client's map when it was started, or when a retry was decided last.
     std::optional<wire::configuration_revision> revision_decided{};
 

@@ -40,7 +40,9 @@ TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
             const scenario drawn = draw_scenario(seed, each);
             EXPECT_GE(drawn.operations.size(), each.operation_count_min) << each.name;
             EXPECT_LE(drawn.operations.size(), each.operation_count_max) << each.name;
-            EXPECT_LE(drawn.faults.size(), each.fault_count_max + each.service_fault_count_max)
+            EXPECT_LE(
+                drawn.faults.size(),
+                each.fault_count_max + each.service_fault_count_max + each.hostile_fault_count_max)
                 << each.name;
             EXPECT_LE(drawn.calls.size(), each.call_count_max) << each.name;
         }
