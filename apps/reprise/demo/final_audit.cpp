@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <expected>
 #include <optional>
 
@@ -14,7 +15,12 @@ namespace {
 using couchbase::errc;
 
 constexpr std::size_t finding_count_max = 20;
+using clock = std::chrono::steady_clock;
+
 constexpr std::chrono::seconds read_timeout{10};
+// Reading everything back takes milliseconds. Servers that cannot be reached any more must not cost
+// a timeout for each document.
+constexpr std::chrono::seconds audit_time_max{20};
 
 void add_finding(audit_result& audit, std::string text) {
     if (audit.findings.size() < finding_count_max) {
@@ -22,10 +28,21 @@ void add_finding(audit_result& audit, std::string text) {
     }
 }
 
+// What is read, and until when.
+struct read_back {
+    const couchbase::collection& documents;
+    clock::time_point deadline;
+};
+
 // The text of a document; empty text: there is none.
 [[nodiscard]] std::expected<std::string, couchbase::error> read_text(
-    const couchbase::collection& documents, const std::string& key) {
-    auto got = documents.get(key, {.timeout = read_timeout});
+    const read_back& from, const std::string& key) {
+    const auto left = from.deadline - clock::now();
+    if (left <= clock::duration::zero()) {
+        return std::unexpected(
+            couchbase::error(errc::unambiguous_timeout, "no time left to read it back"));
+    }
+    auto got = from.documents.get(key, {.timeout = std::min<clock::duration>(read_timeout, left)});
     if (got) {
         return std::string(got->text());
     }
@@ -36,12 +53,12 @@ void add_finding(audit_result& audit, std::string text) {
 }
 
 void check_document(
-    audit_result& audit, const couchbase::collection& documents, const books& writes,
+    audit_result& audit, const read_back& from, const books& writes,
     const document_account& account) {
     ++(account.is_by_statement ? audit.statement_documents : audit.documents);
     std::size_t& wrong =
         account.is_by_statement ? audit.statement_documents_wrong : audit.documents_wrong;
-    const auto text = read_text(documents, account.key);
+    const auto text = read_text(from, account.key);
     if (!text) {
         ++wrong;
         add_finding(audit, fmt::format("{}: {}", account.key, text.error().message()));
@@ -59,16 +76,19 @@ void check_document(
 }
 
 void check_counter(
-    audit_result& audit, const couchbase::collection& documents, const books& writes,
+    audit_result& audit, const read_back& from, const books& writes,
     const counter_account& account) {
     ++audit.counters;
     audit.increments_told += account.confirmed;
     audit.increments_unknown += account.unknown;
-    const auto text = read_text(documents, account.key);
-    std::uint64_t found = 0;
-    if (text) {
-        std::from_chars(text->data(), text->data() + text->size(), found);
+    const auto text = read_text(from, account.key);
+    if (!text) {  // nobody knows what it is: that is no loss, and nothing good either
+        ++audit.documents_wrong;
+        add_finding(audit, fmt::format("{}: {}", account.key, text.error().message()));
+        return;
     }
+    std::uint64_t found = 0;
+    std::from_chars(text->data(), text->data() + text->size(), found);
     audit.increments_found += found;
     const std::uint64_t most = account.confirmed + account.unknown;
     const std::uint64_t least = std::max(account.confirmed, writes.increments_applied(account.key));
@@ -91,13 +111,14 @@ audit_result audit_all(const load& users, const books& writes, bool has_open) {
     audit.wrong_reads = users.wrong_reads();
     audit.wrong_selects = users.wrong_selects();
     if (!has_open) {
+        const read_back from{users.documents(), clock::now() + audit_time_max};
         for (const document_account& account : users.document_accounts()) {
             if (account.is_kept) {
-                check_document(audit, users.documents(), writes, account);
+                check_document(audit, from, writes, account);
             }
         }
         for (const counter_account& account : users.counter_accounts()) {
-            check_counter(audit, users.documents(), writes, account);
+            check_counter(audit, from, writes, account);
         }
     }
     // Afterwards: what was still on its way has arrived.

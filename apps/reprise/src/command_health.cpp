@@ -63,6 +63,12 @@ using ping_result = std::expected<void, couchbase::error>;
            result.error().info().last_reason == couchbase::retry_reason::service_not_available;
 }
 
+// The error, and what stands in the way.
+[[nodiscard]] std::string failure_text(const couchbase::error& failed) {
+    const std::string& detail = failed.info().detail;
+    return failed.code().message() + (detail.empty() ? "" : ": " + detail);
+}
+
 // One line; false if the service is there and did not answer.
 bool print_ping(
     std::string_view name, std::chrono::duration<double, std::milli> took,
@@ -73,7 +79,7 @@ bool print_ping(
     }
     print(fmt::format(
         "{:<10} {:>9.3f} ms  {}\n", name, took.count(),
-        result ? "ok" : result.error().code().message()));
+        result ? "ok" : failure_text(result.error())));
     return result.has_value();
 }
 
@@ -106,7 +112,8 @@ void print_report(const couchbase::diagnostics_report& report) {
         print(fmt::format(
             "{:<10} {:<13} {:<22} {:<22} {:<12} {:<14} {}\n", to_string(each.service),
             to_string(each.state), each.remote, each.local.empty() ? "-" : each.local,
-            each.bucket.empty() ? "-" : each.bucket, activity, each.id));
+            each.bucket.empty() ? "-" : each.bucket, activity,
+            each.problem.empty() ? each.id : each.problem));
     }
 }
 
@@ -163,7 +170,7 @@ void add_health_commands(CLI::App& app) {
     diagnostics->add_flag("--json", options->is_json, "As the SDKs write it");
     diagnostics->footer(
         "Columns: service, state, remote, local, bucket, last activity, id (as in the servers' "
-        "logs).\n"
+        "logs) or what is wrong.\n"
         "Exit codes: 0 online, 1 degraded or offline.");
 }
 

@@ -129,6 +129,7 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.config_poll_interval = from.config_poll_interval;
     to.not_my_vbucket_delay = from.not_my_vbucket_delay;
     to.kv_connections_per_node = from.kv_connections_per_node;
+    to.connecting_count_max = from.connecting_count_max;
     to.http.query_timeout = from.query_timeout;
     to.http.analytics_timeout = from.analytics_timeout;
     to.http.search_timeout = from.search_timeout;
@@ -277,10 +278,16 @@ std::expected<connect_plan, error> plan_connect(
 }
 
 error to_error(const net::setup_error& failed) {
-    const auto code = failed.code == net::setup_errc::certificate_unreadable
-                          ? client_errc::certificate_unreadable
-                          : client_errc::option_invalid;
-    return {code, failed.text};
+    switch (failed.code) {
+        case net::setup_errc::certificate_unreadable:
+            return {client_errc::certificate_unreadable, failed.text};
+        case net::setup_errc::no_resources:
+            return {client_errc::no_resources, failed.text};
+        case net::setup_errc::option_invalid:
+        case net::setup_errc::name_service:
+            break;
+    }
+    return {client_errc::option_invalid, failed.text};
 }
 
 cluster begin_session(std::unique_ptr<net::client> client, session_facts facts) {

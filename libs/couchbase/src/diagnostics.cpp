@@ -56,6 +56,7 @@ endpoint_report to_report(net::connection_report&& from, const std::string& clie
     to.local = std::move(from.local);
     to.bucket = std::move(from.endpoint.bucket);
     to.last_activity = from.idle_for;
+    to.problem = std::move(from.endpoint.problem);
     return to;
 }
 
@@ -72,6 +73,9 @@ void write_endpoint(json::writer& out, const endpoint_report& each) {
     out.member("state", to_string(each.state));
     if (!each.bucket.empty()) {
         out.member("namespace", each.bucket);
+    }
+    if (!each.problem.empty()) {
+        out.member("details", each.problem);
     }
     out.end_object();
 }

@@ -22,6 +22,8 @@ public:
                 return "certificate or key cannot be read";
             case client_errc::used_after_fork:
                 return "the client belongs to the parent process";
+            case client_errc::no_resources:
+                return "the system gave no thread or no file descriptor";
         }
         return "unknown client error";
     }
@@ -80,6 +82,8 @@ std::string_view to_string(client_errc error) noexcept {
             return "certificate_unreadable";
         case client_errc::used_after_fork:
             return "used_after_fork";
+        case client_errc::no_resources:
+            return "no_resources";
     }
     return "unknown_error";
 }
@@ -106,10 +110,11 @@ std::ostream& operator<<(std::ostream& out, const error& failure) {
 }
 
 failure_facts retry_facts(const error& failure) noexcept {
-    if (failure.code() == client_errc::submission_queue_full) {
+    if (failure.code() == client_errc::submission_queue_full ||
+        failure.code() == client_errc::no_resources) {
         failure_facts facts;
         facts.safety = retry_safety::yes;  // it never left
-        facts.throttling = true;
+        facts.throttling = failure.code() == client_errc::submission_queue_full;
         return facts;
     }
     if (failure.code().category() == client_errc_category()) {

@@ -106,6 +106,8 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
         {"not_my_vbucket_delay must not", [](auto& to) { to.not_my_vbucket_delay = -1ms; }},
         {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 0; }},
         {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 65; }},
+        {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 0; }},
+        {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 65537; }},
         {"parked_count_max must be", [](auto& to) { to.parked_count_max = 0; }},
         {"submission_count_max must be", [](auto& to) { to.submission_count_max = 0; }},
         {"network must not be empty", [](auto& to) { to.network.clear(); }},

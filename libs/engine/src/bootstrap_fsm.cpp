@@ -8,6 +8,8 @@
 #include <reprise/wire/error_context.hpp>
 #include <reprise/wire/session_messages.hpp>
 
+#include "connection_problem.hpp"
+
 namespace reprise::engine {
 namespace {
 
@@ -411,12 +413,12 @@ void bootstrap_fsm::on_selected(const wire::frame_view& frame, std::vector<std::
 void bootstrap_fsm::on_configuration(const wire::frame_view& frame) {
     state_ = state::done;
     if (frame.status() != wire::status::success) {
-        return warn(refusal_text("GET_CLUSTER_CONFIG", frame));
-    }
-    if (auto text = inflated_text(frame)) {
+        configuration_problem_ = configuration_refusal(frame.status());
+    } else if (auto text = inflated_text(frame)) {
         configuration_ = std::move(*text);
+        configuration_problem_ = configuration_.empty() ? "the server gave no configuration" : "";
     } else {
-        warn("the configuration cannot be inflated");
+        configuration_problem_ = "the server's configuration cannot be inflated";
     }
 }
 

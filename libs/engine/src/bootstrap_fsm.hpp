@@ -106,6 +106,10 @@ public:
     }
     // The configuration's text, inflated; empty if the node has none.
     [[nodiscard]] const std::string& configuration() const noexcept { return configuration_; }
+    // Why it has none, in words.
+    [[nodiscard]] const std::string& configuration_problem() const noexcept {
+        return configuration_problem_;
+    }
 
 private:
     template <class Message>
@@ -144,6 +148,7 @@ private:
     std::optional<wire::sasl_client> sasl_;
     std::shared_ptr<const wire::error_map> error_map_;
     std::string configuration_;
+    std::string configuration_problem_;
 };
 
 // The value of a frame, inflated if it has the Snappy bit; nothing if that fails.

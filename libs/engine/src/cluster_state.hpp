@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <reprise/wire/cluster_configuration.hpp>
@@ -11,6 +12,7 @@
 #include <reprise/wire/ids.hpp>
 
 #include "circuit_breaker.hpp"
+#include "connect_gate.hpp"
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
 #include "operation_slot.hpp"
@@ -37,6 +39,7 @@ struct endpoint_record : engine_timer {
     // Terminal states; meaningful while link_count is not 0.
     bool is_auth_refused = false;
     bool is_tls_failed = false;
+    std::string refusal;  // why they were set last, in words
     // Set after a server did not prove that it knows the password: nobody logs in there before.
     std::optional<time_point> next_login;
     // The node's error map, while any connection to it lives.
@@ -47,22 +50,32 @@ struct endpoint_record : engine_timer {
 
 // One wish to be connected: a bucket's connection number `ordinal` to an endpoint. Connects, and
 // connects again, until it is retired.
-struct node_link : engine_timer {
+struct node_link : engine_timer, connect_wish {
     node_link(bucket_state& owner, endpoint_record& to, std::size_t number) noexcept
-        : engine_timer(timer_kind::link), bucket(&owner), endpoint(&to), ordinal(number) {}
+        : engine_timer(timer_kind::link),
+          connect_wish(kind::link),
+          bucket(&owner),
+          endpoint(&to),
+          ordinal(number) {}
 
     bucket_state* bucket;
     endpoint_record* endpoint;
     std::size_t ordinal;
     kv_connection* connection = nullptr;  // from connecting until it is given up
     wait_list waiters;                    // woken when the connection is open
+    std::string problem;                  // why there is no connection; empty: there is, or not yet
     std::uint32_t failures = 0;           // in a row; the reconnect delay grows with it
     bool is_retired = false;              // not in the topology any more; drains
     bool has_failed = false;              // the last attempt to connect failed
     bool was_open = false;                // has been open at least once
     bool skip_error_map = false;          // the next connection does not ask for it
     bool is_bucket_missing = false;       // answered 0x01 to select bucket
+    bool is_slow = false;                 // has been connecting for long; see docs/design
+    bool is_owner = false;                // the map names it as an active node
+    std::uint32_t missing_answers = 0;    // of 0x01, one for each connection
+    time_point begun{};                   // when the last attempt to connect began
     bool has_old_identity = false;        // failed with credentials that were replaced meanwhile
+    std::uint32_t sync_number = 0;        // of the topology that named it last
     time_point opened{};
 };
 
@@ -97,6 +110,9 @@ struct bucket_state : engine_timer {
     bool is_open = false;  // somebody wants it; links are kept up
     wire::cluster_configuration_ptr configuration;
     std::vector<std::unique_ptr<node_link>> links;
+    std::unordered_map<std::uint64_t, node_link*> link_index;  // the same by endpoint and ordinal
+    std::uint32_t sync_number = 0;  // counts how often the links were brought in line
+    bool has_seed_links = false;    // some were added beside those of the configuration
     // By node index of the configuration, kv_connections_per_node entries each; null: no address.
     std::vector<node_link*> routes;
     // When it was installed, and whether that was long after the one before.
@@ -110,10 +126,13 @@ struct bucket_state : engine_timer {
     bool is_auth_refused = false;
     bool is_tls_failed = false;
     bool is_access_denied = false;
-    bool is_missing_everywhere = false;  // every link answered 0x01 to select bucket
+    bool is_missing_everywhere = false;  // every node that could be asked answered 0x01
+    std::string access_problem;          // why one of the two before was set last, in words
+    std::string configuration_problem;   // why there is no newer configuration; empty: no trouble
     std::optional<time_point> polled_last;
     bool is_poll_wanted = false;  // by something else than the timer
     std::uint32_t poll_retries = 0;
+    std::uint32_t polls_without_owners = 0;  // in a row
     std::size_t poll_turn = 0;
     std::size_t noop_turn = 0;
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/engine/shipped_strategies.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 
+#include "connection_problem.hpp"
 #include "engine_core.hpp"
 
 namespace reprise::engine {
@@ -17,18 +19,47 @@ engine_core::configuration_effect engine_core::apply_configuration(
     auto parsed = wire::parse_cluster_configuration(text, parsing);
     if (!parsed) {
         ++counters_.configurations_refused;
-        log(log_level::warn, "configuration refused: " + wire::to_string(parsed.error()));
+        bucket.configuration_problem = std::string(source_host) + ": configuration refused: " +
+                                       shown(wire::to_string(parsed.error()));
+        log(log_level::warn, bucket.configuration_problem);
         return configuration_effect::unreadable;
     }
     const bool is_newer =
         !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
     const bool is_ours = (*parsed)->bucket_name() == bucket.name;
+    if (!is_ours) {
+        bucket.configuration_problem = std::string(source_host) +
+                                       ": configuration refused: it is of bucket \"" +
+                                       shown((*parsed)->bucket_name()) + "\"";
+        log(log_level::warn, bucket.configuration_problem);
+    }
     if (!is_ours || !is_newer) {
         ++counters_.configurations_refused;
         return configuration_effect::refused;
     }
+    // Servers that are being set up say so for a moment; the old map serves better than none.
+    const bool had_owners = bucket.configuration && bucket.configuration->vbucket_count() != 0;
+    if (had_owners && (*parsed)->vbucket_count() == 0) {
+        ++counters_.configurations_refused;
+        log(log_level::warn, "configuration " + to_string((*parsed)->revision()) + " of " +
+                                 bucket.name + " names no owners; keeping the one before");
+        return configuration_effect::refused;
+    }
     install(bucket, std::move(*parsed), now);
     return configuration_effect::applied;
+}
+
+// Without a configuration that names owners nothing can be sent: asked for sooner than usual, with
+// the controlled backoff. The cluster itself has no owners, and some servers have no configuration
+// of it.
+void engine_core::poll_soon(bucket_state& bucket, time_point now) {
+    const bool is_served = bucket.configuration && bucket.configuration->has_owners();
+    if (is_served || bucket.name.empty()) {
+        bucket.polls_without_owners = 0;
+        return;
+    }
+    const time_point due = add_saturated(now, controlled_backoff(bucket.polls_without_owners++));
+    wheel_.arm(bucket, bucket.is_armed() ? std::min(bucket.due(), due) : due);
 }
 
 void engine_core::install(
@@ -37,6 +68,7 @@ void engine_core::install(
     bucket.is_configured_slowly =
         !bucket.configured_last || now - *bucket.configured_last >= revision_pause;
     bucket.configured_last = now;
+    bucket.configuration_problem.clear();
     ++counters_.configurations_applied;
     bucket.manifest_uid_max =
         std::max(bucket.manifest_uid_max, bucket.configuration->collections_manifest_uid());
@@ -64,20 +96,28 @@ void engine_core::sync_links(bucket_state& bucket, time_point now) {
     const std::size_t per_node = options_.kv_connections_per_node;
     const auto nodes = bucket.configuration->nodes();
     bucket.routes.assign(nodes.size() * per_node, nullptr);
+    ++bucket.sync_number;
+    std::vector<bool> owners(nodes.size());
+    for (std::size_t vbucket = 0; vbucket < bucket.configuration->vbucket_count(); ++vbucket) {
+        if (const auto node = bucket.configuration->active_node(vbucket)) {
+            owners[*node] = true;
+        }
+    }
     bool has_any = false;
     for (std::size_t node = 0; node < bucket.configuration->kv_node_count(); ++node) {
         const auto address =
             nodes[node].endpoint(wire::service::key_value, options_.transport, network_);
         for (std::size_t ordinal = 0; address && ordinal < per_node; ++ordinal) {
-            bucket.routes[node * per_node + ordinal] =
-                &link_to(bucket, address->host, address->port, ordinal, now);
+            node_link& link = link_to(bucket, address->host, address->port, ordinal, now);
+            link.sync_number = bucket.sync_number;
+            link.is_owner = owners[node];
+            bucket.routes[node * per_node + ordinal] = &link;
             has_any = true;
         }
     }
-    if (!has_any) {
-        return;  // keep what we have: it is the only way to a better configuration
+    if (has_any) {  // else keep what we have: it is the only way to a better configuration
+        retire_others(bucket, now);
     }
-    retire_all_but(bucket, bucket.routes, now);
 }
 
 // The cluster itself is only asked for its configuration, over the seeds that are part of it. Once
@@ -92,31 +132,32 @@ void engine_core::sync_cluster_links(bucket_state& bucket, time_point now) {
     if (offered.empty()) {
         return;
     }
-    std::vector<node_link*> staying;
+    ++bucket.sync_number;
+    bool has_any = false;
     for (const auto& link : bucket.links) {
         const wire::endpoint_view at{link->endpoint->host, link->endpoint->port};
         if (!link->is_retired && std::ranges::find(offered, at) != offered.end()) {
-            staying.push_back(link.get());
+            link->sync_number = bucket.sync_number;
+            has_any = true;
         }
     }
-    if (staying.empty()) {
+    if (!has_any) {
         const wire::endpoint_view next = offered[random_.next() % offered.size()];
-        staying.push_back(&link_to(bucket, next.host, next.port, 0, now));
+        link_to(bucket, next.host, next.port, 0, now).sync_number = bucket.sync_number;
     }
-    retire_all_but(bucket, staying, now);
+    retire_others(bucket, now);
 }
 
-void engine_core::retire_all_but(
-    bucket_state& bucket, std::span<node_link* const> staying, time_point now) {
+// Those that the topology did not name.
+void engine_core::retire_others(bucket_state& bucket, time_point now) {
+    bucket.has_seed_links = false;
     std::vector<node_link*> leaving;
     for (const auto& link : bucket.links) {
-        if (!link->is_retired && std::ranges::find(staying, link.get()) == staying.end()) {
+        if (!link->is_retired && link->sync_number != bucket.sync_number) {
             leaving.push_back(link.get());
         }
     }
-    for (node_link* link : leaving) {
-        retire(*link, now);
-    }
+    retire(leaving, now);
 }
 
 void engine_core::want_configuration(bucket_state& bucket, time_point now) {
@@ -159,6 +200,7 @@ void engine_core::poll(bucket_state& bucket, time_point now) {
     }
     wire::get_cluster_config_request request;
     if (bucket.configuration && bucket.configuration->revision().epoch >= 1 &&
+        std::in_range<std::int64_t>(bucket.configuration->revision().rev) &&
         asked->features.contains(wire::hello_feature::get_cluster_config_with_known_version)) {
         request.known = bucket.configuration->revision();
     }
@@ -185,6 +227,8 @@ void engine_core::on_poll_answer(
             on_poll_unreadable(bucket, asked, now);
         }
     } else if (!wire::is_success(frame.status())) {
+        bucket.configuration_problem =
+            connection.link->endpoint->name + ": " + configuration_refusal(frame.status());
         response_facts facts;
         facts.kind = operation_kind::noop;
         facts.status = frame.status();
@@ -199,6 +243,7 @@ void engine_core::on_poll_answer(
             on_poll_failed(bucket, *connection.link->endpoint, failed, now);
         }
     }
+    poll_soon(bucket, now);
     if (bucket.is_poll_wanted) {
         poll(bucket, now);
     }

@@ -6,6 +6,7 @@
 
 #include <reprise/wire/session_messages.hpp>
 
+#include "connection_problem.hpp"
 #include "engine_core.hpp"
 #include "request_encoding.hpp"
 
@@ -106,11 +107,13 @@ void engine_core::on_connect_failed(
         return;
     }
     endpoint_record& endpoint = *connection->link->endpoint;
-    log(log_level::warn, "cannot connect to " + endpoint.name + ": " +
-                             std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
-                             std::string(text));
+    connection->link->problem = connect_problem(failure, endpoint.host, text);
+    log(log_level::warn, endpoint.name + ": " + connection->link->problem);
     const bool is_terminal = is_tls_failure(failure);
     endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+    if (is_terminal) {
+        endpoint.refusal = connection->link->problem;
+    }
     refresh_terminal_states();
     finish_connection(*connection, 0, true, now);
     connections_.erase(id);
@@ -136,16 +139,23 @@ void engine_core::on_bytes(
         connection->link->endpoint->is_tls_failed = false;
         refresh_terminal_states();
     }
+    if (!std::exchange(connection->has_received, true) && is_stranger(bytes)) {
+        return fail_connection(*connection, stranger_problem(bytes), now);
+    }
     connection->reader.feed(bytes);
     while (connection->state != connection_state::closed) {
         const auto next = connection->reader.next();
         if (!next) {
-            const auto name = wire::to_string(next.error());
-            return fail_connection(*connection, "malformed frame: " + std::string(name), now);
+            const std::string name(wire::to_string(next.error()));
+            return fail_connection(
+                *connection,
+                connection->has_answered ? "malformed frame: " + name : stranger_problem(bytes),
+                now);
         }
         if (!*next) {
             break;
         }
+        connection->has_answered = true;
         on_frame(*connection, **next, {owner, &value_pool_}, now);
     }
     if (connection->state != connection_state::closed) {
@@ -187,8 +197,8 @@ void engine_core::on_bootstrap_step(kv_connection& connection, time_point now) {
 void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now) {
     node_link& link = *connection.link;
     const bootstrap_failure failure = connection.bootstrap->failure();
-    log(log_level::warn, "bootstrap with " + link.endpoint->name + " failed: " +
-                             std::string(to_string(failure)) + ", " + connection.bootstrap->text());
+    const std::string why =
+        std::string(to_string(failure)) + ": " + shown(connection.bootstrap->text());
     bool is_terminal = false;
     bucket_state* affected = nullptr;
     // What replaced credentials were refused says nothing about the new ones.
@@ -196,6 +206,7 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
         endpoint.is_auth_refused = true;
+        endpoint.refusal = why;
         is_terminal = true;
     }
     switch (link.has_old_identity ? bootstrap_failure::none : failure) {
@@ -204,13 +215,13 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
             break;
         case bootstrap_failure::bucket_no_access:
             link.bucket->is_access_denied = true;
+            link.bucket->access_problem = endpoint.name + ": " + why;
             affected = link.bucket;
             is_terminal = true;
             break;
         case bootstrap_failure::bucket_not_found:
-            // One node alone may be behind; all of them together mean that there is none.
-            link.is_bucket_missing = true;
-            refresh_terminal_state(*link.bucket);
+            link.bucket->access_problem = endpoint.name + ": " + why;
+            on_bucket_missing(link, now);
             affected = link.bucket;
             is_terminal = terminal_reason(*link.bucket).has_value();
             break;
@@ -218,7 +229,7 @@ void engine_core::on_bootstrap_failed(kv_connection& connection, time_point now)
             break;
     }
     refresh_terminal_states();
-    fail_connection(connection, to_string(failure), now);
+    fail_connection(connection, why, now);
     if (is_server_unproved(failure)) {
         pace_logins(endpoint, now);
     }
@@ -234,12 +245,19 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     connection.features = connection.bootstrap->granted();
     connection.bootstrap_opaque_last = connection.bootstrap->last_opaque();
     const std::string text = connection.bootstrap->configuration();
+    if (const std::string& problem = connection.bootstrap->configuration_problem();
+        !problem.empty()) {
+        bucket.configuration_problem = link.endpoint->name + ": " + problem;
+        log(log_level::warn, bucket.configuration_problem);
+    }
     if (!connection.bootstrap->text().empty()) {
         log(log_level::warn, link.endpoint->name + ": " + connection.bootstrap->text());
     }
     connection.bootstrap.reset();
     wheel_.disarm(connection);
+    end_opening(connection.is_opening, now);
     link.has_failed = false;
+    link.problem.clear();
     link.was_open = true;
     link.opened = now;
     log(log_level::info, "connected to " + link.endpoint->name);
@@ -250,6 +268,7 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     if (!bucket.is_armed()) {
         wheel_.arm(bucket, add_saturated(now, options_.config_poll_interval));
     }
+    poll_soon(bucket, now);
     if (connection.state != connection_state::open) {
         return;  // the configuration does not have this node any more
     }
@@ -258,7 +277,9 @@ void engine_core::on_open(kv_connection& connection, time_point now) {
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
     wake(link.waiters, now);
     wake(bucket.topology_waiters, now, waiting_count);
-    sync_links(bucket, now);
+    if (bucket.has_seed_links) {
+        sync_links(bucket, now);
+    }
 }
 
 // Ends a connection by our own decision. Everything handed to a write counts as sent.
@@ -266,6 +287,7 @@ void engine_core::fail_connection(kv_connection& connection, std::string_view wh
     if (connection.state == connection_state::closed) {
         return;
     }
+    connection.link->problem = why;
     log(log_level::warn, "closing " + connection.link->endpoint->name + ": " + std::string(why));
     actions_.emplace_back(close_action{connection.id});
     const bool has_failed = connection.state != connection_state::open;
@@ -284,8 +306,17 @@ void engine_core::on_closed(
         const bool is_terminal = reason == close_reason::tls_alert;
         endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
         refresh_terminal_states();
-        log(log_level::info, endpoint.name + ": " + std::string(to_string(reason)));
         const bool has_failed = connection->state != connection_state::open;
+        std::string& problem = connection->link->problem;
+        problem = to_string(reason);
+        if (has_failed && !is_terminal) {
+            const bool is_over_tls = options_.transport == wire::transport::tls;
+            problem = closed_problem(reason, connection->has_answered, is_over_tls);
+        }
+        log(has_failed ? log_level::warn : log_level::info, endpoint.name + ": " + problem);
+        if (is_terminal) {
+            endpoint.refusal = problem;
+        }
         finish_connection(*connection, connection->sent_end(unwritten_size), has_failed, now);
         if (is_terminal) {
             on_terminal_state(nullptr, now);
@@ -331,6 +362,7 @@ void engine_core::finish_connection(
     link.connection = nullptr;
     connection.link = nullptr;
     reconnect_later(link, has_failed, now);
+    end_opening(connection.is_opening, now);
     requeue(slots, sent_end, now);
     for (collection_entry* entry : questions) {
         forget_question(*entry, now);
@@ -469,9 +501,13 @@ void engine_core::on_written(connection_id id, std::size_t size, time_point now)
 void engine_core::on_connection_due(kv_connection& connection, time_point now) {
     switch (connection.state) {
         case connection_state::connecting:
-            return fail_connection(connection, "no connection in time", now);
+            return fail_connection(connection, to_string(connect_failure::timed_out), now);
         case connection_state::bootstrapping:
-            return fail_connection(connection, "no bootstrap in time", now);
+            return fail_connection(
+                connection,
+                connection.has_answered ? "the login was not done in time"
+                                        : "no answer in time: not a Couchbase server",
+                now);
         case connection_state::open:
             return probe(connection, now);
         case connection_state::closed:

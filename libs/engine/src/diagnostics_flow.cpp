@@ -50,6 +50,10 @@ engine_diagnostics engine_core::diagnostics() const {
             } else if (link->is_retired || is_closed_) {
                 continue;  // nobody wants it
             }
+            entry.problem = link->problem;
+            if (entry.state == endpoint_state::connected && !bucket->configuration) {
+                entry.problem = bucket->configuration_problem;
+            }
             seen.endpoints.push_back(std::move(entry));
         }
     }
@@ -72,6 +76,7 @@ void http_flow::describe(std::vector<endpoint_diagnostics>& out) const {
             out.push_back(entry);
         }
         if (pool->connections.empty() && pool->has_failed && !core_.is_closed_) {
+            entry.problem = pool->problem;
             out.push_back(std::move(entry));
         }
     }

@@ -5,31 +5,33 @@ namespace reprise::engine {
 std::string_view to_string(connect_failure failure) noexcept {
     switch (failure) {
         case connect_failure::refused:
-            return "refused";
+            return "connection refused";
         case connect_failure::unreachable:
-            return "unreachable";
+            return "no way to the host";
         case connect_failure::timed_out:
-            return "timed out";
+            return "no connection in time";
         case connect_failure::name_not_found:
-            return "name not found";
+            return "cannot resolve";
+        case connect_failure::no_descriptors:
+            return "out of file descriptors";
         case connect_failure::reset:
-            return "reset";
+            return "connection reset while connecting";
         case connect_failure::canceled:
             return "canceled";
         case connect_failure::tls_untrusted:
-            return "certificate not trusted";
+            return "the certificate is not trusted";
         case connect_failure::tls_wrong_host:
-            return "certificate for another host";
+            return "the certificate is for another host";
         case connect_failure::tls_expired:
-            return "certificate expired or not yet valid";
+            return "the certificate is not valid now";
         case connect_failure::tls_alert:
-            return "TLS refused by the peer";
+            return "the server refused TLS";
         case connect_failure::tls_protocol:
             return "TLS failed";
         case connect_failure::other:
-            return "failed";
+            return "cannot connect";
     }
-    return "failed";
+    return "cannot connect";
 }
 
 std::string_view to_string(close_reason reason) noexcept {
@@ -41,7 +43,7 @@ std::string_view to_string(close_reason reason) noexcept {
         case close_reason::io_error:
             return "socket error";
         case close_reason::tls_alert:
-            return "TLS refused by the peer";
+            return "the server refused TLS";
         case close_reason::requested:
             return "closed by the client";
     }

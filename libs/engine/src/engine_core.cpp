@@ -19,6 +19,7 @@ engine_core::engine_core(
       orchestrator_(options_, mailbox_),
       decisions_(options_.log, options_.log_decisions_per_second_max),
       wheel_(now),
+      gate_(options_.connecting_count_max),
       reconnect_backoff_(backoff_options{
           .base = options_.reconnect_delay_min,
           .factor = 2.0,
@@ -131,6 +132,7 @@ void engine_core::close(time_point now) {
         return;
     }
     is_closed_ = true;
+    gate_.clear();
     http_.close(now);
     operations_.for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;

@@ -95,6 +95,7 @@ private:
     // operation_flow.cpp: from start to the ready list, parking and waking, retries.
     void dispatch(operation_slot& slot, bool is_woken, time_point now);
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
+    void fail_without_vbuckets(operation_slot& slot, time_point now);
     void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
     void breaker_refused(operation_slot& slot, time_point now);
@@ -128,6 +129,8 @@ private:
     void wake_silent(wait_list& list, time_point now);
     void on_operation_due(operation_slot& slot, time_point now);
     wait_list& list_for(operation_slot& slot);
+    node_link* link_of_route(const operation_slot& slot) const;
+    node_link* find_link(const bucket_state& bucket, std::uint32_t endpoint) const;
     retry_subject subject_of(operation_slot& slot);
     // What slots of different services call differently.
     struct subject_names {
@@ -148,7 +151,14 @@ private:
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void time_out(operation_slot& slot, time_point now);
     std::shared_ptr<const retry_history> history_of(
-        const operation_history& history, bool has_http_statuses) const;
+        const operation_slot& slot, bool with_problems) const;
+
+    // cause_flow.cpp: why things are waited for, in words.
+    std::string link_cause(const node_link& link) const;
+    std::string bucket_cause(const bucket_state& bucket) const;
+    std::string terminal_cause(const bucket_state& bucket, retry_reason reason) const;
+    std::string dispatch_cause(const operation_slot& slot) const;
+    std::string wait_cause(const operation_slot& slot) const;
 
     // connection_flow.cpp: the life of a connection.
     kv_connection* find(connection_id id) noexcept;
@@ -195,9 +205,13 @@ private:
         bucket_state& bucket, std::string_view host, std::uint16_t port, std::size_t ordinal,
         time_point now);
     void connect(node_link& link, time_point now);
+    bool begin_connect(node_link& link, time_point now);
+    void open_waiting(time_point now);
+    void end_opening(bool& is_opening, time_point now);
     void reconnect_later(node_link& link, bool has_failed, time_point now);
     void on_link_failed(node_link& link, time_point now);
-    void retire(node_link& link, time_point now);
+    void on_bucket_missing(node_link& link, time_point now);
+    void retire(std::span<node_link* const> links, time_point now);
     void reap(bucket_state& bucket);
     void close_drained(kv_connection& connection, time_point now);
     kv_connection* any_open(bucket_state& bucket, std::size_t& turn) const noexcept;
@@ -225,9 +239,10 @@ private:
         bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now);
     void sync_links(bucket_state& bucket, time_point now);
     void sync_cluster_links(bucket_state& bucket, time_point now);
-    void retire_all_but(bucket_state& bucket, std::span<node_link* const> staying, time_point now);
+    void retire_others(bucket_state& bucket, time_point now);
     void want_configuration(bucket_state& bucket, time_point now);
     void poll(bucket_state& bucket, time_point now);
+    void poll_soon(bucket_state& bucket, time_point now);
     void on_poll_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
     void on_poll_unreadable(bucket_state& bucket, const endpoint_record& asked, time_point now);
     void on_poll_failed(
@@ -290,7 +305,9 @@ private:
     std::vector<finished_operation> draining_;
     action_list actions_;
 
+    connect_gate gate_;
     std::vector<std::unique_ptr<endpoint_record>> endpoints_;
+    std::unordered_map<std::string, endpoint_record*> endpoint_index_;  // the same by name
     std::vector<std::unique_ptr<bucket_state>> buckets_;
     std::vector<keyspace_entry> keyspaces_;
     std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;

@@ -23,6 +23,7 @@ struct named_count {
 
 constexpr std::size_t kv_connections_max = 64;
 constexpr std::size_t http_connections_max = 1024;
+constexpr std::size_t connecting_limit = 65536;
 constexpr std::size_t pipeline_credit_max = 65536;
 // Queues grow by what is in them; the limit only keeps sums of counts far from overflow.
 constexpr std::size_t queue_count_max = std::size_t{1} << 30;
@@ -91,6 +92,7 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
 [[nodiscard]] std::optional<settings_error> check_counts(const engine_options& options) {
     const named_count all[] = {
         {"kv_connections_per_node", options.kv_connections_per_node, kv_connections_max},
+        {"connecting_count_max", options.connecting_count_max, connecting_limit},
         {"pipeline_credit", options.pipeline_credit, pipeline_credit_max},
         {"write_size_max_bytes", options.write_size_max_bytes, write_size_limit},
         {"parked_count_max", options.parked_count_max, queue_count_max},

@@ -318,6 +318,7 @@ void http_flow::on_closed(
         http_pool& pool = *connection->pool;
         const bool is_refused = reason == close_reason::tls_alert;
         const bool was_open = connection->state == http_connection_state::idle;
+        core_.end_opening(connection->is_opening, now);
         forget(*connection);
         if (was_open && is_refused) {
             pool.is_tls_failed = true;

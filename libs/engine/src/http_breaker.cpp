@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <reprise/engine/service_exchange.hpp>
@@ -38,18 +40,6 @@ private:
 
 bool http_flow::is_allowed(const http_pool& pool) noexcept {
     return !pool.endpoint->breaker || pool.endpoint->breaker->allows();
-}
-
-// Whether some configuration in use has this service at this address.
-bool http_flow::is_offered(const http_pool& pool) const noexcept {
-    const wire::endpoint_view address{pool.endpoint->host, pool.endpoint->port};
-    return std::ranges::any_of(core_.buckets_, [&](const auto& bucket) {
-        return bucket->configuration &&
-               std::ranges::any_of(bucket->configuration->nodes(), [&](const auto& node) {
-                   return node.endpoint(pool.service, core_.options_.transport, core_.network_) ==
-                          address;
-               });
-    });
 }
 
 void http_flow::breaker_refused(http_slot& slot, time_point now) {
@@ -126,10 +116,33 @@ void http_flow::wake_refused(time_point now) {
     }
 }
 
+// Those that a configuration in use names.
+std::unordered_set<const http_pool*> http_flow::offered_pools() const {
+    std::unordered_set<const http_pool*> offered;
+    for (const auto& bucket : core_.buckets_) {
+        const auto nodes = bucket->configuration ? bucket->configuration->nodes()
+                                                 : std::span<const wire::cluster_node>{};
+        for (const auto& node : nodes) {
+            for (std::size_t index = 0; index < wire::service_count; ++index) {
+                const auto service = static_cast<wire::service>(index);
+                const auto at = node.endpoint(service, core_.options_.transport, core_.network_);
+                if (at) {
+                    offered.insert(find_pool(*at, service));
+                }
+            }
+        }
+    }
+    return offered;
+}
+
 // Addresses that no configuration names any more. Connections that are left end by themselves.
 void http_flow::forget_pools() {
+    if (pools_.empty()) {
+        return;
+    }
+    const auto offered = offered_pools();
     std::erase_if(pools_, [&](const auto& pool) {
-        if (is_offered(*pool)) {
+        if (offered.contains(pool.get())) {
             return false;
         }
         if (pool->endpoint->link_count == 0) {
@@ -141,6 +154,8 @@ void http_flow::forget_pools() {
                                });
         if (!is_in_use) {
             pool->endpoint->is_pooled = false;
+            core_.gate_.withdraw(*pool);
+            pool_index_.erase(pool_key(*pool->endpoint, pool->service));
         }
         return !is_in_use;
     });

@@ -89,6 +89,7 @@ public:
     const connection_id id;
     http_pool* pool;
     http_connection_state state = http_connection_state::connecting;
+    bool is_opening = true;     // has a place at the gate
     http_slot* slot = nullptr;  // while busy
     http::response_parser parser;
     bool is_reading_paused = false;
@@ -102,12 +103,15 @@ public:
 };
 
 // The connections to one service of one node.
-struct http_pool {
+struct http_pool : connect_wish {
+    http_pool() noexcept : connect_wish(kind::pool) {}
+
     endpoint_record* endpoint = nullptr;
     wire::service service{};
     std::vector<std::unique_ptr<http_connection>> connections;
     intrusive_list<http_slot> queue;
-    bool has_failed = false;     // the last attempt to connect failed
+    bool has_failed = false;     // the last attempt to connect failed ...
+    std::string problem;         // ... for this reason
     bool is_tls_failed = false;  // explicitly, by TLS; cleared by the first bytes received
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "connection_problem.hpp"
 #include "engine_core.hpp"
 #include "http_flow.hpp"
 
@@ -112,16 +113,24 @@ http_pool* http_flow::choose_pool(
 
 http_pool& http_flow::pool_at(const wire::endpoint_view& at, wire::service service) {
     endpoint_record& endpoint = core_.endpoint(at.host, at.port);
-    for (const auto& pool : pools_) {
-        if (pool->endpoint == &endpoint && pool->service == service) {
-            return *pool;
-        }
+    http_pool*& known = pool_index_[pool_key(endpoint, service)];
+    if (known == nullptr) {
+        pools_.push_back(std::make_unique<http_pool>());
+        known = pools_.back().get();
+        known->endpoint = &endpoint;
+        known->service = service;
+        endpoint.is_pooled = true;
     }
-    pools_.push_back(std::make_unique<http_pool>());
-    pools_.back()->endpoint = &endpoint;
-    endpoint.is_pooled = true;
-    pools_.back()->service = service;
-    return *pools_.back();
+    return *known;
+}
+
+http_pool* http_flow::find_pool(const wire::endpoint_view& at, wire::service service) const {
+    const auto endpoint = core_.endpoint_index_.find(wire::to_host_port(at.host, at.port));
+    if (endpoint == core_.endpoint_index_.end()) {
+        return nullptr;
+    }
+    const auto pool = pool_index_.find(pool_key(*endpoint->second, service));
+    return pool == pool_index_.end() ? nullptr : pool->second;
 }
 
 void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
@@ -139,24 +148,36 @@ void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
 }
 
 // As many as wait, within the bound.
-void http_flow::connect_if_wanted(http_pool& pool, time_point now) {
+bool http_flow::is_connection_wanted(const http_pool& pool) const noexcept {
     const auto connecting =
         static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
             return each->state == http_connection_state::connecting;
         }));
-    if (connecting < pool.queue.size() &&
-        pool.connections.size() < core_.options_.http.connections_per_node_max) {
-        connect(pool, now);
+    return connecting < pool.queue.size() &&
+           pool.connections.size() < core_.options_.http.connections_per_node_max;
+}
+
+void http_flow::connect_if_wanted(http_pool& pool, time_point now) {
+    if (is_connection_wanted(pool) && !core_.is_closed_) {
+        core_.gate_.ask(pool, connect_need::now);
+        core_.open_waiting(now);
     }
 }
 
-void http_flow::connect(http_pool& pool, time_point now) {
+bool http_flow::begin_connect(http_pool& pool, time_point now) {
+    if (!is_connection_wanted(pool)) {
+        return false;
+    }
     const connection_id id{core_.next_connection_++};
     pool.connections.push_back(std::make_unique<http_connection>(id, pool));
     core_.wheel_.arm(*pool.connections.back(), add_saturated(now, core_.options_.connect_timeout));
     core_.actions_.emplace_back(connect_action{
         id, pool.endpoint->host, pool.endpoint->port, core_.options_.transport,
         pool.endpoint->host});
+    if (is_connection_wanted(pool)) {
+        core_.gate_.ask(pool, connect_need::now);  // behind the others
+    }
+    return true;
 }
 
 http_connection* http_flow::find(connection_id id) noexcept {
@@ -177,7 +198,9 @@ void http_flow::on_connected(connection_id id, time_point now) {
         return;
     }
     if (connection->state == http_connection_state::connecting) {
+        core_.end_opening(connection->is_opening, now);
         connection->pool->has_failed = false;
+        connection->pool->problem.clear();
         connection->active_last = now;
         serve(*connection, now);
     }
@@ -194,12 +217,11 @@ void http_flow::on_connect_failed(
         return;
     }
     http_pool& pool = *connection->pool;
-    core_.log(
-        log_level::warn, "cannot connect to " + pool.endpoint->name + ": " +
-                             std::string(to_string(failure)) + (text.empty() ? "" : ", ") +
-                             std::string(text));
+    pool.problem = connect_problem(failure, pool.endpoint->host, text);
+    core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
     pool.has_failed = true;
     pool.is_tls_failed = pool.is_tls_failed || is_tls_failure(failure);
+    core_.end_opening(connection->is_opening, now);
     forget(*connection);
     fail_queue(pool, now);
 }
@@ -242,6 +264,10 @@ void http_flow::dispatch_failed(http_slot& slot, retry_reason reason, time_point
 
 void http_flow::on_topology(time_point now) {
     forget_pools();
+    look_again(now);
+}
+
+void http_flow::look_again(time_point now) {
     wake_refused(now);
     for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
         http_slot& slot = *topology_waiters_.front();
@@ -255,6 +281,9 @@ void http_flow::on_connection_due(http_connection& connection, time_point now) {
         case http_connection_state::connecting: {
             http_pool& pool = *connection.pool;
             pool.has_failed = true;
+            pool.problem = to_string(connect_failure::timed_out);
+            core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
+            core_.end_opening(connection.is_opening, now);
             drop(connection);
             return fail_queue(pool, now);
         }

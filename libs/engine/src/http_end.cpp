@@ -59,7 +59,10 @@ void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
          slot.id},
         now);
     if (!decided.is_retry) {
-        return complete_error(slot, decided.error, decided.is_ambiguous, decided.cause, now);
+        const bool is_told = !decided.cause.empty() || slot.failed.stage != attempt_stage::dispatch;
+        return complete_error(
+            slot, decided.error, decided.is_ambiguous,
+            is_told ? decided.cause : dispatch_cause(slot), now);
     }
     ++slot.attempts;
     ++core_.counters_.retries;
@@ -128,11 +131,12 @@ void http_flow::on_operation_due(http_slot& slot, time_point now) {
     const bool is_sent = connection != nullptr && connection->is_handed;
     const bool is_ambiguous = is_sent && !slot.is_repeatable();
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
+    std::string waited_for = wait_cause(slot);
     leave_place(slot);
     if (connection != nullptr) {
         drop(*connection);  // the answer may still come; nobody could tell it from the next one
     }
-    complete_error(slot, code, is_ambiguous, {}, now);
+    complete_error(slot, code, is_ambiguous, std::move(waited_for), now);
     if (is_sent) {
         note_outcome(*connection->pool, code, now);
     }
@@ -172,7 +176,7 @@ void http_flow::complete(http_slot& slot, time_point now) {
     }
     core_.orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
     operation_result result;
-    result.history = core_.history_of(slot.history, true);
+    result.history = history_of(slot);
     end(slot, std::move(result));
 }
 
@@ -199,7 +203,7 @@ void http_flow::complete_error(
         error->last_dispatched_to = core_.endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;
     }
     error->detail = std::move(detail);
-    error->history = core_.history_of(slot.history, true);
+    error->history = history_of(slot);
     operation_result result;
     result.ec = code;
     result.history = error->history;

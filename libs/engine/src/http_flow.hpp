@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <reprise/engine/completion.hpp>
@@ -46,9 +48,13 @@ public:
     // Moves the rows that wait into `out`; false if the operation has ended.
     bool take_rows(operation_id operation, row_batch& out, time_point now);
     void on_answer(answer_mailbox::letter& letter, time_point now);
-    // There is a new configuration, or a terminal state was set: parked operations look again, and
-    // what is not offered any more is forgotten.
+    // There is a new configuration: parked operations look again, and what is not offered any more
+    // is forgotten.
     void on_topology(time_point now);
+    // A node could not be reached, or a terminal state was set: parked operations look again.
+    void look_again(time_point now);
+    // The pool has a place to open one connection. False: it does not need any.
+    bool begin_connect(http_pool& pool, time_point now);
 
     void on_connected(connection_id connection, time_point now);
     void on_connect_failed(
@@ -84,19 +90,24 @@ private:
     http_pool* choose_pool(
         const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
     http_pool& pool_at(const wire::endpoint_view& at, wire::service service);
+    // Null: there is none.
+    http_pool* find_pool(const wire::endpoint_view& at, wire::service service) const;
+    static std::uint64_t pool_key(const endpoint_record& at, wire::service service) noexcept {
+        return (std::uint64_t{at.number} << 8U) | static_cast<std::uint8_t>(service);
+    }
     void enqueue(http_slot& slot, http_pool& pool, time_point now);
     void connect_if_wanted(http_pool& pool, time_point now);
-    void connect(http_pool& pool, time_point now);
+    bool is_connection_wanted(const http_pool& pool) const noexcept;
     void serve(http_connection& connection, time_point now);
     void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
     void fail_queue(http_pool& pool, time_point now);
 
     // http_breaker.cpp: circuit breakers, which are the endpoints'.
     static bool is_allowed(const http_pool& pool) noexcept;
-    bool is_offered(const http_pool& pool) const noexcept;
     void breaker_refused(http_slot& slot, time_point now);
     void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
     void end_canary(http_slot& slot, bool is_answered, time_point now);
+    std::unordered_set<const http_pool*> offered_pools() const;
     void forget_pools();
 
     // Talking.
@@ -124,11 +135,17 @@ private:
         http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
         time_point now);
     void end(http_slot& slot, operation_result&& result);
+    // Why an operation that was not sent could not be, and what it waits for.
+    std::string dispatch_cause(const http_slot& slot) const;
+    std::string wait_cause(const http_slot& slot) const;
+    http_pool* pool_of(const http_slot& slot, std::uint32_t endpoint) const;
+    std::shared_ptr<const retry_history> history_of(const http_slot& slot) const;
 
     engine_core& core_;
     std::map<std::uint64_t, std::unique_ptr<http_slot>> slots_;
     std::uint64_t next_id_ = id_mark + 1;
     std::vector<std::unique_ptr<http_pool>> pools_;
+    std::unordered_map<std::uint64_t, http_pool*> pool_index_;  // the same by endpoint and service
     // Closed by us; the driver has not said so yet.
     std::vector<std::unique_ptr<http_connection>> closing_;
     intrusive_list<http_slot> topology_waiters_;

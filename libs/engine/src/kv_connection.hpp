@@ -37,6 +37,9 @@ public:
     const connection_id id;
     node_link* link;  // null once the link has given it up
     connection_state state = connection_state::connecting;
+    bool is_opening = true;                    // has a place at the gate
+    bool has_received = false;                 // bytes
+    bool has_answered = false;                 // with a whole frame
     std::unique_ptr<bootstrap_fsm> bootstrap;  // until the connection is open
     wire::hello_feature_set features;
     wire::frame_reader reader;

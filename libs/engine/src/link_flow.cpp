@@ -1,6 +1,7 @@
 // Links: connecting, connecting again, retiring; terminal states of nodes and buckets.
 
 #include <algorithm>
+#include <utility>
 
 #include "engine_core.hpp"
 
@@ -9,6 +10,13 @@ namespace {
 
 // Endpoints remembered by name. Twice the nodes a configuration can have.
 constexpr std::size_t endpoint_count_max = 2 * wire::node_count_max;
+
+// A node that takes longer to be connected to does not hold up the others' word on a bucket.
+constexpr duration slow_connect = std::chrono::milliseconds{500};
+
+std::uint64_t link_key(const endpoint_record& to, std::size_t ordinal) noexcept {
+    return (std::uint64_t{to.number} << 32U) | ordinal;
+}
 
 }  // namespace
 
@@ -30,13 +38,14 @@ void engine_core::add_seed_links(bucket_state& bucket, time_point now) {
     for (const wire::bootstrap_address& seed : seeds_) {
         link_to(bucket, seed.host, seed.port.value_or(usual), 0, now);
     }
+    bucket.has_seed_links = true;
+    refresh_terminal_state(bucket);
 }
 
 endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port) {
-    for (const auto& known : endpoints_) {
-        if (known->port == port && known->host == host) {
-            return *known;
-        }
+    std::string name = wire::to_host_port(host, port);
+    if (const auto known = endpoint_index_.find(name); known != endpoint_index_.end()) {
+        return *known->second;
     }
     endpoint_record* record = nullptr;
     if (endpoints_.size() >= endpoint_count_max) {
@@ -54,8 +63,10 @@ endpoint_record& engine_core::endpoint(std::string_view host, std::uint16_t port
     }
     record->host = host;
     record->port = port;
-    record->name = wire::to_host_port(host, port);
     record->next_login.reset();
+    endpoint_index_.erase(record->name);
+    record->name = std::move(name);
+    endpoint_index_.emplace(record->name, record);
     if (options_.circuit_breaker) {
         wheel_.disarm(*record);
         record->breaker.emplace(*options_.circuit_breaker);
@@ -67,35 +78,64 @@ node_link& engine_core::link_to(
     bucket_state& bucket, std::string_view host, std::uint16_t port, std::size_t ordinal,
     time_point now) {
     endpoint_record& to = endpoint(host, port);
-    for (const auto& link : bucket.links) {
-        if (link->endpoint != &to || link->ordinal != ordinal) {
-            continue;
-        }
-        if (link->is_retired) {  // it came back before it was gone
-            link->is_retired = false;
-            ++to.link_count;
-            refresh_terminal_state(bucket);
-            if (link->connection == nullptr) {
-                connect(*link, now);
-            }
-        }
-        return *link;
+    node_link*& known = bucket.link_index[link_key(to, ordinal)];
+    if (known == nullptr) {
+        bucket.links.push_back(std::make_unique<node_link>(bucket, to, ordinal));
+        known = bucket.links.back().get();
+        ++to.link_count;
+        connect(*known, now);
+    } else if (known->is_retired) {  // it came back before it was gone
+        known->is_retired = false;
+        ++to.link_count;
+        connect(*known, now);
     }
-    bucket.links.push_back(std::make_unique<node_link>(bucket, to, ordinal));
-    ++to.link_count;
-    refresh_terminal_state(bucket);
-    connect(*bucket.links.back(), now);
-    return *bucket.links.back();
+    return *known;
 }
 
+node_link* engine_core::find_link(const bucket_state& bucket, std::uint32_t endpoint) const {
+    const auto found = bucket.link_index.find(link_key(*endpoints_[endpoint], 0));
+    return found == bucket.link_index.end() ? nullptr : found->second;
+}
+
+// Asks for a place; the connection begins when there is one. Links of a bucket without any
+// configuration are as urgent as those that operations wait for: nothing moves without them.
 void engine_core::connect(node_link& link, time_point now) {
     if (is_closed_ || link.is_retired || link.connection != nullptr) {
         return;
     }
+    const bool is_needed = !link.waiters.empty() || !link.bucket->configuration ||
+                           !link.bucket->topology_waiters.empty();
+    gate_.ask(link, is_needed ? connect_need::now : connect_need::later);
+    open_waiting(now);
+}
+
+// Whoever has a place begins to connect.
+void engine_core::open_waiting(time_point now) {
+    while (connect_wish* next = gate_.enter()) {
+        const bool is_begun = next->what() == connect_wish::kind::link
+                                  ? begin_connect(static_cast<node_link&>(*next), now)
+                                  : http_.begin_connect(static_cast<http_pool&>(*next), now);
+        if (!is_begun) {
+            gate_.leave();
+        }
+    }
+}
+
+void engine_core::end_opening(bool& is_opening, time_point now) {
+    if (std::exchange(is_opening, false)) {
+        gate_.leave();
+        open_waiting(now);
+    }
+}
+
+// False: not now.
+bool engine_core::begin_connect(node_link& link, time_point now) {
     if (!may_log_in(link, now)) {
-        return;
+        return false;
     }
     link.has_old_identity = false;
+    link.is_slow = false;
+    link.begun = now;
     const connection_id id{next_connection_++};
     auto made = std::make_unique<kv_connection>(id, link, options_.pipeline_credit);
     link.connection = made.get();
@@ -103,6 +143,7 @@ void engine_core::connect(node_link& link, time_point now) {
     connections_.emplace(id, std::move(made));
     actions_.emplace_back(connect_action{
         id, link.endpoint->host, link.endpoint->port, options_.transport, link.endpoint->host});
+    return true;
 }
 
 // A node that restarts is met again at once; one that keeps failing less and less often, and not
@@ -125,34 +166,55 @@ void engine_core::on_link_failed(node_link& link, time_point now) {
     bucket_state& bucket = *link.bucket;
     wake_silent(link.waiters, now);
     wake_silent(bucket.topology_waiters, now);
-    http_.on_topology(now);
+    http_.look_again(now);
     const bool is_any_left = std::ranges::any_of(
         bucket.links, [](const auto& other) { return !other->has_failed && !other->is_retired; });
     if (!is_any_left && bucket.configuration && !is_closed_) {
         add_seed_links(bucket, now);  // nobody we know answers: begin again where we began
     }
+    const bool was_missing = bucket.is_missing_everywhere;
+    refresh_terminal_state(bucket);
+    if (bucket.is_missing_everywhere && !was_missing) {
+        on_terminal_state(&bucket, now);  // this node was the last that could have known it
+    }
 }
 
-// The topology does not have this node any more. What is on the wire may still be answered.
-void engine_core::retire(node_link& link, time_point now) {
-    link.is_retired = true;
-    wheel_.disarm(link);
+// One node alone may be behind; all that can be asked mean that there is no such bucket.
+void engine_core::on_bucket_missing(node_link& link, time_point now) {
+    link.is_bucket_missing = true;
+    ++link.missing_answers;
+    for (const auto& other : link.bucket->links) {
+        const bool is_opening = other->connection != nullptr && other->connection->is_opening;
+        other->is_slow = is_opening && now - other->begun >= slow_connect;
+    }
     refresh_terminal_state(*link.bucket);
-    if (--link.endpoint->link_count == 0) {
-        link.endpoint->is_auth_refused = false;
-        link.endpoint->is_tls_failed = false;
-        refresh_terminal_states();
-        forget_breaker(*link.endpoint);
-    }
-    if (kv_connection* connection = link.connection) {
-        for (std::size_t left = connection->ready.size(); left > 0; --left) {
-            operation_slot& slot = *connection->ready.front();
-            leave_place(slot);
-            dispatch(slot, true, now);
+}
+
+// The topology does not have these nodes of a bucket any more. What is on the wire may still be
+// answered; what is not looks for another way, by the state without them.
+void engine_core::retire(std::span<node_link* const> links, time_point now) {
+    for (node_link* link : links) {
+        link->is_retired = true;
+        wheel_.disarm(*link);
+        gate_.withdraw(*link);
+        if (--link->endpoint->link_count == 0) {
+            link->endpoint->is_auth_refused = false;
+            link->endpoint->is_tls_failed = false;
+            forget_breaker(*link->endpoint);
         }
-        close_drained(*connection, now);
     }
-    wake(link.waiters, now);
+    refresh_terminal_states();
+    for (node_link* link : links) {
+        if (kv_connection* connection = link->connection) {
+            for (std::size_t left = connection->ready.size(); left > 0; --left) {
+                operation_slot& slot = *connection->ready.front();
+                leave_place(slot);
+                dispatch(slot, true, now);
+            }
+            close_drained(*connection, now);
+        }
+        wake(link->waiters, now);
+    }
 }
 
 void engine_core::close_drained(kv_connection& connection, time_point now) {
@@ -168,8 +230,13 @@ void engine_core::close_drained(kv_connection& connection, time_point now) {
 
 // Forgets links that are retired and have nothing left to do.
 void engine_core::reap(bucket_state& bucket) {
-    std::erase_if(bucket.links, [](const auto& link) {
-        return link->is_retired && link->connection == nullptr && link->waiters.empty();
+    std::erase_if(bucket.links, [&](const auto& link) {
+        const bool is_over =
+            link->is_retired && link->connection == nullptr && link->waiters.empty();
+        if (is_over) {
+            bucket.link_index.erase(link_key(*link->endpoint, link->ordinal));
+        }
+        return is_over;
     });
 }
 
@@ -202,20 +269,24 @@ std::optional<retry_reason> engine_core::terminal_reason(
 
 // A bucket's users are told of the nodes of its own topology, and of no others.
 void engine_core::refresh_terminal_state(bucket_state& bucket) noexcept {
-    std::size_t present = 0;
-    std::size_t missing = 0;
+    std::size_t silent = 0;   // nodes that cannot be asked
+    std::size_t unclear = 0;  // nodes that will be heard
+    std::uint32_t answers = 0;
     bucket.is_auth_refused = false;
     bucket.is_tls_failed = false;
     for (const auto& link : bucket.links) {
         if (link->is_retired) {
             continue;
         }
-        ++present;
-        missing += link->is_bucket_missing ? 1U : 0U;
+        const bool is_silent = link->has_failed || link->is_slow;
+        answers += link->is_bucket_missing ? link->missing_answers : 0;
+        silent += !link->is_bucket_missing && is_silent ? 1U : 0U;
+        unclear += !link->is_bucket_missing && !is_silent ? 1U : 0U;
         bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
         bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
     }
-    bucket.is_missing_everywhere = present != 0 && present == missing;
+    // Where some cannot be asked, one answer alone is not enough: that node may be behind.
+    bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
 }
 
 // An endpoint's state changed; several buckets may use it.
@@ -230,6 +301,7 @@ void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
     bucket.is_missing_everywhere = false;
     for (const auto& link : bucket.links) {
         link->is_bucket_missing = false;
+        link->missing_answers = 0;
     }
 }
 
@@ -250,7 +322,7 @@ void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
             wake_if_stuck(entry->waiters, *bucket, now);
         }
     }
-    http_.on_topology(now);
+    http_.look_again(now);
 }
 
 // These wait for something else than a connection, and their backoff goes on if they have one. The

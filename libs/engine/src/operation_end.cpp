@@ -20,22 +20,25 @@ error_map_note note_of(const wire::error_map_entry& entry) {
 
 }  // namespace
 
+// `with_problems`: also why nodes could not be reached.
 std::shared_ptr<const retry_history> engine_core::history_of(
-    const operation_history& history, bool has_http_statuses) const {
-    if (history.empty()) {
+    const operation_slot& slot, bool with_problems) const {
+    if (slot.history.empty()) {
         return nullptr;
     }
-    auto report = std::make_shared<retry_history>(history.report(
-        [&](std::uint32_t number) -> const std::string& { return endpoints_[number]->name; }));
-    report->has_http_statuses = has_http_statuses;
-    return report;
+    const auto name_of = [&](std::uint32_t number) { return endpoints_[number]->name; };
+    const auto problem_of = [&](std::uint32_t number) {
+        const node_link* link = with_problems ? find_link(bucket_of(slot), number) : nullptr;
+        return link == nullptr ? std::string() : link->problem;
+    };
+    return std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
 }
 
 void engine_core::complete(operation_slot& slot, operation_result&& result, time_point now) {
     result.retry_attempts = slot.attempts;
     if (!result.ec) {
         orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
-        result.history = history_of(slot.history, false);
+        result.history = history_of(slot, false);
     }
     wheel_.disarm(slot);
     completed_.emplace_back(std::move(slot.done), std::move(result));
@@ -70,7 +73,7 @@ void engine_core::complete_error(
         error->last_dispatched_to = endpoints_[static_cast<std::size_t>(slot.sent.endpoint)]->name;
     }
     error->detail = std::move(note.detail);
-    error->history = history_of(slot.history, false);
+    error->history = history_of(slot, true);
     operation_result result;
     result.ec = code;
     result.history = error->history;
@@ -84,8 +87,10 @@ void engine_core::time_out(operation_slot& slot, time_point now) {
     const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
     kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
+    std::string waited_for = wait_cause(slot);
     leave_place(slot);
-    complete_error(slot, code, {.is_ambiguous = is_ambiguous}, now);
+    complete_error(
+        slot, code, {.is_ambiguous = is_ambiguous, .detail = std::move(waited_for)}, now);
     if (connection != nullptr) {
         note_outcome(*connection->link->endpoint, code, now);
     }

@@ -52,10 +52,11 @@ void engine_core::dispatch(operation_slot& slot, bool is_woken, time_point now) 
     if (!bucket.configuration) {
         return wait_for_topology(slot, bucket, now);
     }
+    if (bucket.configuration->locator() != wire::node_locator::vbucket) {
+        return fail_without_vbuckets(slot, now);
+    }
     if (bucket.configuration->vbucket_count() == 0) {
-        return complete_error(
-            slot, errc::feature_not_available,
-            {.detail = "the bucket has no vbuckets; such buckets are not supported"}, now);
+        return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     if (space.entry != nullptr && space.entry->state != collection_state::known) {
         return await_collection(slot, *space.entry, now);
@@ -79,11 +80,30 @@ void engine_core::dispatch(operation_slot& slot, bool is_woken, time_point now) 
     submit(slot, *link, is_woken, now);
 }
 
+void engine_core::fail_without_vbuckets(operation_slot& slot, time_point now) {
+    complete_error(
+        slot, errc::feature_not_available,
+        {.detail = "the bucket has no vbuckets; such buckets are not supported"}, now);
+}
+
+// Of a bucket it says that operations could be sent: only a node that owns something can say that.
 void engine_core::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
+    const bool is_of_bucket = !bucket.name.empty();
+    if (is_of_bucket && bucket.configuration) {
+        if (bucket.configuration->locator() != wire::node_locator::vbucket) {
+            return fail_without_vbuckets(slot, now);
+        }
+        if (!bucket.configuration->has_owners()) {
+            return dispatch_failed(slot, retry_reason::node_not_available, now);
+        }
+    }
     for (std::size_t left = bucket.links.size(); left > 0; --left) {
         kv_connection* connection = any_open(bucket, bucket.noop_turn);
         if (connection == nullptr) {
             break;
+        }
+        if (is_of_bucket && !connection->link->is_owner) {
+            continue;
         }
         slot.endpoint = static_cast<std::int32_t>(connection->link->endpoint->number);
         const auto& breaker = connection->link->endpoint->breaker;
@@ -116,6 +136,10 @@ void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, t
         }
         return make_ready(slot, *connection);
     }
+    if (gate_.is_queued(link)) {
+        gate_.ask(link, connect_need::now);
+        open_waiting(now);
+    }
     if (is_still_connecting(link) && !terminal_reason(*link.bucket)) {
         return park_silently(slot, link.waiters, now);
     }
@@ -127,17 +151,29 @@ void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, t
 
 // There is no configuration, or no connection at all, to go on with.
 void engine_core::wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now) {
+    if (bucket.configuration) {
+        for (const auto& link : bucket.links) {
+            if (gate_.is_queued(*link)) {
+                gate_.ask(*link, connect_need::now);
+            }
+        }
+        open_waiting(now);
+    }
     const auto connecting = [](const auto& link) { return is_still_connecting(*link); };
     const bool is_early = bucket.links.empty() || std::ranges::any_of(bucket.links, connecting);
-    const bool is_open_without_map =
-        !bucket.configuration && std::ranges::any_of(bucket.links, [](const auto& link) {
-            return link->was_open && !link->has_failed;
-        });
-    if (!terminal_reason(bucket) && (is_early || is_open_without_map)) {
+    if (!terminal_reason(bucket) && is_early) {
         return park_silently(slot, bucket.topology_waiters, now);
     }
-    const bool is_lost = std::ranges::any_of(
-        bucket.links, [](const auto& link) { return link->was_open && !link->has_failed; });
+    const bool is_lost =
+        bucket.configuration && std::ranges::any_of(bucket.links, [](const auto& link) {
+            return link->was_open && !link->has_failed;
+        });
+    // The history names one of those that were tried.
+    const auto failed = std::ranges::find_if(
+        bucket.links, [](const auto& link) { return link->has_failed && !link->is_retired; });
+    if (failed != bucket.links.end()) {
+        slot.endpoint = static_cast<std::int32_t>((*failed)->endpoint->number);
+    }
     dispatch_failed(
         slot, is_lost ? retry_reason::socket_not_available : retry_reason::node_not_available, now);
 }
@@ -147,8 +183,11 @@ bool engine_core::is_dispatchable(const operation_slot& slot) const noexcept {
     const keyspace_entry& space = keyspaces_[slot.request.keyspace.value];
     const bucket_state& bucket = *space.bucket;
     const std::size_t vbuckets = bucket.configuration ? bucket.configuration->vbucket_count() : 0;
+    if (bucket.configuration && vbuckets == 0 && !bucket.name.empty()) {
+        return false;
+    }
     const bool needs_any =
-        slot.request.kind == operation_kind::noop || vbuckets == 0 ||
+        slot.request.kind == operation_kind::noop || !bucket.configuration ||
         (space.entry != nullptr && space.entry->state != collection_state::known);
     if (needs_any) {
         return std::ranges::any_of(bucket.links, [](const auto& link) {
@@ -222,6 +261,9 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
         failure_note note;
         note.is_ambiguous = decided.is_ambiguous;
         note.detail = decided.cause;
+        if (note.detail.empty() && slot.failed.stage == attempt_stage::dispatch) {
+            note.detail = dispatch_cause(slot);
+        }
         // Kept for this call: the entry lives in it.
         const auto map = slot.endpoint < 0
                              ? nullptr
@@ -319,17 +361,18 @@ wait_list& engine_core::list_for(operation_slot& slot) {
     if (!is_about_connection(slot.failed.reason)) {
         return backoff_waiters_;
     }
-    // By the route of the failed attempt, if it still stands; whatever else happens to the bucket
-    // wakes the others.
+    // Whatever else happens to the bucket wakes those without a route.
+    node_link* link = link_of_route(slot);
+    return link != nullptr ? link->waiters : bucket.topology_waiters;
+}
+
+// By the route of the last attempt, if it still stands; null: it does not.
+node_link* engine_core::link_of_route(const operation_slot& slot) const {
+    const bucket_state& bucket = bucket_of(slot);
     const bool is_routed = slot.endpoint >= 0 && slot.route.node && bucket.configuration &&
                            slot.route.revision == bucket.configuration->revision();
-    if (is_routed) {
-        node_link* link = bucket.routes[route_place(slot)];
-        if (link != nullptr && !link->is_retired) {
-            return link->waiters;
-        }
-    }
-    return bucket.topology_waiters;
+    node_link* link = is_routed ? bucket.routes[route_place(slot)] : nullptr;
+    return link != nullptr && !link->is_retired ? link : nullptr;
 }
 
 void engine_core::park(operation_slot& slot, wait_list& list, time_point due) {

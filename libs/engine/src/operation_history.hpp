@@ -32,9 +32,9 @@ public:
     }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-    // As users see it; `name_of` gives the text of an endpoint's number.
-    template <class NameOf>
-    [[nodiscard]] retry_history report(NameOf&& name_of) const {
+    // As users see it; `name_of` and `problem_of` give texts for an endpoint's number.
+    template <class NameOf, class ProblemOf>
+    [[nodiscard]] retry_history report(NameOf&& name_of, ProblemOf&& problem_of) const {
         retry_history result;
         if (more_) {
             result.entries = *more_;
@@ -45,6 +45,7 @@ public:
         }
         for (std::size_t index = 0; index < endpoint_count_; ++index) {
             result.endpoints.emplace_back(name_of(std::uint32_t{endpoints_[index]}));
+            result.problems.emplace_back(problem_of(std::uint32_t{endpoints_[index]}));
         }
         return result;
     }

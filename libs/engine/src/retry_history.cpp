@@ -28,6 +28,11 @@ std::string entry_text(const retry_history& history, const history_entry& entry)
         text += " at ";
         text += name;
     }
+    if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
+        text += " (";
+        text += problem;
+        text += ")";
+    }
     text += ", ";
     text += to_string(entry.stage);
     if (entry.refusal != retry_refusal::none) {
@@ -78,6 +83,11 @@ std::string_view to_string(retry_refusal refusal) noexcept {
 std::string_view retry_history::endpoint_of(const history_entry& entry) const noexcept {
     return entry.endpoint < endpoints.size() ? std::string_view(endpoints[entry.endpoint])
                                              : std::string_view();
+}
+
+std::string_view retry_history::problem_of(const history_entry& entry) const noexcept {
+    const bool is_told = entry.stage == attempt_stage::dispatch && entry.endpoint < problems.size();
+    return is_told ? std::string_view(problems[entry.endpoint]) : std::string_view();
 }
 
 std::string to_string(const retry_history& history) {

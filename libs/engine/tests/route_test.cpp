@@ -7,7 +7,7 @@ namespace route_tests {
 
 // One vbucket; `forward` -2: no forward map.
 wire::cluster_configuration configuration(
-    std::int64_t rev, std::int16_t active, std::int16_t forward) {
+    std::uint64_t rev, std::int16_t active, std::int16_t forward) {
     wire::cluster_configuration::facts facts;
     facts.revision = {1, rev};
     facts.bucket_name = "b";

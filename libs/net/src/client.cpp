@@ -14,6 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "driver.hpp"
 #include "process_mark.hpp"
@@ -156,7 +157,7 @@ std::expected<void, setup_error> client::host::begin(
             running->context.run();
         });
     } catch (const std::system_error& error) {
-        return std::unexpected(setup_error{setup_errc::no_thread, error.what()});
+        return std::unexpected(setup_error{setup_errc::no_resources, error.what()});
     }
     return {};
 }
@@ -237,21 +238,27 @@ client::~client() {
     host_->end();
 }
 
-std::expected<std::unique_ptr<client>, setup_error> client::make(client_options options) {
-    auto loop = std::make_unique<host>();
-    if (auto begun = loop->begin(std::move(options), nullptr); !begun) {
-        return std::unexpected(std::move(begun.error()));
+// A loop needs descriptors; whoever makes one is told by an exception that there are none.
+std::expected<std::unique_ptr<client>, setup_error> client::make_with(
+    client_options&& options, const asio::any_io_executor* executor) {
+    try {
+        auto loop = std::make_unique<host>();
+        if (auto begun = loop->begin(std::move(options), executor); !begun) {
+            return std::unexpected(std::move(begun.error()));
+        }
+        return std::unique_ptr<client>(new client(std::move(loop)));
+    } catch (const boost::system::system_error& error) {
+        return std::unexpected(setup_error{setup_errc::no_resources, error.what()});
     }
-    return std::unique_ptr<client>(new client(std::move(loop)));
+}
+
+std::expected<std::unique_ptr<client>, setup_error> client::make(client_options options) {
+    return make_with(std::move(options), nullptr);
 }
 
 std::expected<std::unique_ptr<client>, setup_error> client::make(
     client_options options, const asio::any_io_executor& executor) {
-    auto loop = std::make_unique<host>();
-    if (auto begun = loop->begin(std::move(options), &executor); !begun) {
-        return std::unexpected(std::move(begun.error()));
-    }
-    return std::unique_ptr<client>(new client(std::move(loop)));
+    return make_with(std::move(options), &executor);
 }
 
 keyspace_number client::keyspace(

@@ -11,6 +11,7 @@
 
 #include <reprise/wire/cluster_node.hpp>
 
+#include "descriptors.hpp"
 #include "driver.hpp"
 #include "tls_context.hpp"
 
@@ -61,9 +62,12 @@ void connection::on_addresses(std::vector<tcp::endpoint> endpoints, std::string_
         return;
     }
     if (endpoints.empty()) {
-        fail(
-            engine::connect_failure::name_not_found,
-            std::string("name not found: ").append(failure));
+        // The resolver needs sockets of its own and does not say that it got none.
+        if (is_out_of_descriptors()) {
+            fail(engine::connect_failure::no_descriptors, {});
+        } else {
+            fail(engine::connect_failure::name_not_found, failure);
+        }
         return;
     }
     endpoints_ = std::move(endpoints);
@@ -104,8 +108,7 @@ void connection::on_connect(const error_code& ec) {
     if (ec || is_address_late_) {
         last_failure_ =
             is_address_late_ ? engine::connect_failure::timed_out : classify_connect(ec);
-        last_text_ = endpoints_[endpoint_].address().to_string();
-        last_text_.append(": ").append(is_address_late_ ? "no answer in time" : ec.message());
+        note_address(ec);
         ++endpoint_;
         connect_next();
         return;
@@ -115,6 +118,17 @@ void connection::on_connect(const error_code& ec) {
         begin_handshake();
     } else {
         become_open();
+    }
+}
+
+// What the failure alone does not tell: which address of a name it was, or what the system said.
+void connection::note_address(const error_code& ec) {
+    last_text_ = endpoints_[endpoint_].address().to_string();
+    if (last_text_ == target_.host) {
+        last_text_.clear();
+    }
+    if (last_failure_ == engine::connect_failure::other) {
+        last_text_.append(last_text_.empty() ? "" : ": ").append(ec.message());
     }
 }
 

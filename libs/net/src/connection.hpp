@@ -60,6 +60,7 @@ private:
     void on_addresses(std::vector<tcp::endpoint> endpoints, std::string_view failure);
     void connect_next();
     void on_connect(const boost::system::error_code& ec);
+    void note_address(const boost::system::error_code& ec);
     void begin_handshake();
     void on_handshake(const boost::system::error_code& ec);
     void become_open();

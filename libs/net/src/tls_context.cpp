@@ -129,6 +129,13 @@ handshake_failure classify_handshake(SSL* session, const error_code& ec) {
     if (reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
         return {engine::connect_failure::reset, "closed during the TLS handshake"};
     }
+    // What such a server sent is no record of TLS.
+    if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
+        reason == SSL_R_PACKET_LENGTH_TOO_LONG) {
+        return {
+            engine::connect_failure::tls_protocol,
+            "the server does not speak TLS on this port: use couchbase:// or another port"};
+    }
     return {
         is_tls_alert(ec) ? engine::connect_failure::tls_alert
                          : engine::connect_failure::tls_protocol,
@@ -150,6 +157,9 @@ engine::connect_failure classify_connect(const error_code& ec) noexcept {
     if (ec == error::connection_reset || ec == error::broken_pipe ||
         ec == error::connection_aborted) {
         return engine::connect_failure::reset;
+    }
+    if (ec == error::no_descriptors || ec == boost::system::errc::too_many_files_open_in_system) {
+        return engine::connect_failure::no_descriptors;
     }
     return ec == error::operation_aborted ? engine::connect_failure::canceled
                                           : engine::connect_failure::other;

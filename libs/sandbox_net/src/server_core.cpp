@@ -38,6 +38,7 @@ server_core::server_core(
       options_(std::move(options)),
       brain_(std::move(brain)),
       timer_(io),
+      port_timer_(io),
       rebalance_timer_(io) {}
 
 server_core::~server_core() {
@@ -82,6 +83,7 @@ void server_core::stop() noexcept {
         }
     }
     timer_.cancel();
+    port_timer_.cancel();
     rebalance_timer_.cancel();
     rebalance_waiters_.clear();
     for (const auto& [key, session] : sessions_) {

@@ -83,6 +83,7 @@ private:
         std::uint16_t port = 0;
         std::shared_ptr<listener> open;
         std::shared_ptr<listener> held;
+        bool has_failed = false;  // somebody should listen there, and it could not be opened
     };
 
     std::expected<void, std::string> open_port(announced_port& at);
@@ -98,6 +99,9 @@ private:
     bool is_listening_wanted(const port_role& role) const noexcept;
     // Opens and closes ports as the nodes came, went and left since the last time.
     void update_ports();
+    // Opens what should be open. What cannot be opened now is tried again until it can: a node that
+    // is back must not stay out of reach because descriptors were short for a moment.
+    void open_wanted_ports();
     void close_ports(node_id node) noexcept;
     void arm_rebalance();
     void on_rebalance_due();
@@ -140,6 +144,7 @@ private:
     std::set<std::pair<time_point, std::uint64_t>> due_;  // by time: keys of sessions
     std::optional<time_point> armed_;
     std::optional<time_point> brain_due_;  // in `due_` under the key of no session
+    boost::asio::steady_timer port_timer_;
     boost::asio::steady_timer rebalance_timer_;
     time_point rebalance_due_{};
     std::chrono::milliseconds rebalance_interval_{0};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "server_core.hpp"
@@ -66,6 +67,8 @@ wire::cluster_node describe_ports(const node_ports& ports) {
     return node;
 }
 
+constexpr std::chrono::milliseconds port_retry_pause{100};
+
 node_id to_node_id(std::size_t number) noexcept {
     return node_id{static_cast<std::uint32_t>(number)};
 }
@@ -103,7 +106,7 @@ void server_core::hold_port(announced_port& at) {
 
 std::expected<std::uint16_t, std::string> server_core::listen(
     const port_role& role, std::uint16_t port) {
-    announced_port made{role, port, nullptr, nullptr};
+    announced_port made{role, port, nullptr, nullptr, false};
     if (const auto opened = open_port(made); !opened) {
         return std::unexpected(opened.error());
     }
@@ -246,16 +249,37 @@ void server_core::update_ports() {
         }
     }
     for (announced_port& each : ports_) {
-        const bool is_wanted = is_listening_wanted(each.role);
-        if (!is_wanted && each.open) {
+        if (!is_listening_wanted(each.role) && each.open) {
             hold_port(each);
-        } else if (is_wanted && !each.open) {
-            if (const auto opened = open_port(each); !opened) {
-                notice(opened.error());
-            }
         }
     }
+    open_wanted_ports();
     update_disturbances();
+}
+
+void server_core::open_wanted_ports() {
+    bool is_any_missing = false;
+    for (announced_port& each : ports_) {
+        if (each.open || !is_listening_wanted(each.role)) {
+            continue;
+        }
+        const auto opened = open_port(each);
+        if (!opened && !each.has_failed) {
+            notice(opened.error() + "; trying again");
+        }
+        each.has_failed = !opened;
+        is_any_missing = is_any_missing || !opened;
+    }
+    if (!is_any_missing) {
+        return;
+    }
+    port_timer_.expires_after(port_retry_pause);
+    port_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& ec) {
+        const auto self = weak.lock();
+        if (!ec && self && !self->is_stopped_) {
+            self->open_wanted_ports();
+        }
+    });
 }
 
 }  // namespace reprise::sandbox::detail

@@ -2,6 +2,8 @@
 #include <memory>
 #include <string>
 
+#include <sys/resource.h>
+
 #include <gtest/gtest.h>
 
 #include <reprise/sandbox_net/control_client.hpp>
@@ -234,6 +236,45 @@ TEST(sandbox_net_topology, stopping_the_cluster_ends_a_wait) {
     cluster->stop();
     EXPECT_FALSE(cluster->wait_rebalance(patience));
     EXPECT_FALSE(cluster->add_node());
+}
+
+// Nobody in this process gets a descriptor while it lives.
+class no_descriptors {
+public:
+    no_descriptors() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit none = before_;
+        none.rlim_cur = 3;
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    no_descriptors(const no_descriptors&) = delete;
+    no_descriptors& operator=(const no_descriptors&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+// A node that went down and came back while descriptors were short had no port for good: everybody
+// who needed it waited for a timeout.
+TEST(sandbox_net_topology, a_node_that_is_back_listens_again_once_there_are_descriptors) {
+    const auto cluster = start_nodes(2);
+    const auto set_up = [&](bool is_up) {
+        cluster->with_cluster(
+            [&](sandbox::cluster& brain) { ASSERT_TRUE(brain.set_node_state(node_id{1}, is_up)); });
+    };
+    {
+        const no_descriptors short_of_them;
+        set_up(false);
+        set_up(true);
+    }
+    const auto until = std::chrono::steady_clock::now() + patience;
+    bool is_back = false;
+    while (!is_back && std::chrono::steady_clock::now() < until) {
+        is_back = raw_socket(kv_of(*cluster, 1)).is_connected();
+        static_cast<void>(cluster->session_count());  // a turn of the server's loop
+    }
+    EXPECT_TRUE(is_back);
 }
 
 }  // namespace net_topology_test

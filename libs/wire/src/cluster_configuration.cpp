@@ -36,8 +36,6 @@ std::string_view to_string(configuration_errc code) noexcept {
             return "too many nodes";
         case configuration_errc::node_list_too_short:
             return "node list too short";
-        case configuration_errc::vbucket_map_empty:
-            return "vbucket map empty";
         case configuration_errc::vbucket_map_too_long:
             return "vbucket map too long";
         case configuration_errc::row_too_wide:
@@ -65,6 +63,15 @@ std::string to_string(const configuration_error& error) {
 cluster_configuration::cluster_configuration(
     facts given, flat_map current, flat_map forward) noexcept
     : facts_(std::move(given)), current_(std::move(current)), forward_(std::move(forward)) {}
+
+bool cluster_configuration::has_owners() const noexcept {
+    for (std::size_t row = 0; row < current_.entries.size(); row += current_.width) {
+        if (current_.entries[row] >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 bool cluster_configuration::has_bucket_capability(std::string_view name) const noexcept {
     return std::ranges::find(facts_.bucket_capabilities, name) != facts_.bucket_capabilities.end();

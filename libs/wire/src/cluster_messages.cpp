@@ -1,5 +1,7 @@
 #include <reprise/wire/cluster_messages.hpp>
 
+#include <utility>
+
 #include <reprise/base/byte_reader.hpp>
 
 #include "message_frame.hpp"
@@ -9,7 +11,8 @@ namespace reprise::wire {
 namespace {
 
 bool is_legal_known_revision(const configuration_revision& known) noexcept {
-    return known.rev >= 1 && (known.epoch >= 1 || known.epoch == -1);
+    return known.rev >= 1 && std::in_range<std::int64_t>(known.rev) &&
+           (known.epoch >= 1 || known.epoch == -1);
 }
 
 // A request whose body is one text in the value.
@@ -101,7 +104,7 @@ std::expected<get_cluster_config_request, wire_errc> get_cluster_config_request:
     base::byte_reader extras(frame.extras());
     configuration_revision& known = request.known.emplace();
     known.epoch = extras.read_i64();
-    known.rev = extras.read_i64();
+    known.rev = extras.read_u64();
     if (!is_legal_known_revision(known)) {
         return std::unexpected(wire_errc::revision_invalid);
     }
@@ -114,7 +117,7 @@ std::expected<void, wire_errc> cluster_map_change_notification::encode(
     header.magic = magic::server_request;
     header.op = static_cast<opcode>(server_opcode::cluster_map_change_notification);
     header.datatype = datatype;
-    if (!epoch && (rev < 0 || rev > 0xffff'ffff)) {
+    if (!epoch && rev > 0xffff'ffff) {
         return std::unexpected(wire_errc::revision_invalid);
     }
     const detail::body_sizes sizes{epoch ? 16u : 4u, bucket.size(), config.size()};
@@ -149,7 +152,7 @@ std::expected<cluster_map_change_notification, wire_errc> cluster_map_change_not
     cluster_map_change_notification message;
     if (extras_size >= 16) {
         message.epoch = extras.read_i64();
-        message.rev = extras.read_i64();
+        message.rev = extras.read_u64();
     } else {
         message.rev = extras.read_u32();
     }

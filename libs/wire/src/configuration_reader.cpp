@@ -54,32 +54,28 @@ cluster_configuration_ptr configuration_reader::take_configuration() {
         std::move(facts_), std::move(current_), std::move(forward_));
 }
 
-// `rev` or `revEpoch`; absent leaves the default.
-bool configuration_reader::read_number(std::string_view name, std::int64_t& out) {
-    const json::value* found = present_member(root_, name);
-    if (found == nullptr) {
-        return true;
-    }
-    const auto number = found->as_int64();
-    if (!number) {
-        // 2^63 and more would be negative in the protocol's signed field.
-        return fail(
-            configuration_errc::revision_invalid, std::string(name), "not an integer below 2^63");
-    }
-    if (*number < 0) {
-        return fail(configuration_errc::revision_invalid, std::string(name), "negative");
-    }
-    out = *number;
-    return true;
-}
-
-// A negative epoch means that the server is not initialised: its configurations do not count.
+// A missing `rev` is refused unless the caller takes it for 0. A negative epoch means that the
+// server is not initialised: its configurations do not count.
 bool configuration_reader::read_revision() {
-    if (present_member(root_, "rev") == nullptr && options_.revision_required) {
+    if (const json::value* rev = present_member(root_, "rev")) {
+        const auto number = rev->as_uint64();
+        if (!number) {
+            return fail(configuration_errc::revision_invalid, "rev", "not an integer below 2^64");
+        }
+        facts_.revision.rev = *number;
+    } else if (options_.revision_required) {
         return fail(configuration_errc::revision_invalid, "rev", "missing");
     }
-    return read_number("rev", facts_.revision.rev) &&
-           read_number("revEpoch", facts_.revision.epoch);
+    if (const json::value* epoch = present_member(root_, "revEpoch")) {
+        const auto number = epoch->as_int64();
+        if (!number || *number < 0) {
+            return fail(
+                configuration_errc::revision_invalid, "revEpoch",
+                number ? "negative" : "not an integer below 2^63");
+        }
+        facts_.revision.epoch = *number;
+    }
+    return true;
 }
 
 bool configuration_reader::read_text(std::string_view name, std::string& out) {
@@ -184,7 +180,7 @@ bool configuration_reader::read_servers() {
     return true;
 }
 
-// An empty map means that the server is not ready; it would be a division by zero for routing.
+// An empty map means that nobody owns anything yet: the bucket is being set up.
 bool configuration_reader::read_map() {
     if (map_ == nullptr) {
         return true;
@@ -198,7 +194,7 @@ bool configuration_reader::read_map() {
         return false;
     }
     if (current_.entries.empty()) {
-        return fail(configuration_errc::vbucket_map_empty, path, "no rows");
+        return read_replica_count();
     }
     const json::value* forward = present_member(*map_, "vBucketMapForward");
     const std::string forward_path = "vBucketServerMap.vBucketMapForward";

@@ -37,7 +37,6 @@ private:
     bool fail_type(std::string path, const json::value& found, std::string_view expected);
 
     bool read_revision();
-    bool read_number(std::string_view name, std::int64_t& out);
     bool read_identity();
     bool read_text(std::string_view name, std::string& out);
     bool read_locator();

@@ -123,7 +123,6 @@ TEST(cluster_configuration, VB_09_broken_maps_are_refused_with_path_and_reason) 
         "vBucketServerMap.vBucketMap[1][1]: index out of range: names node 2 of 2");
     EXPECT_EQ(map_error("[[-2]]").code, errc::node_out_of_range);
     EXPECT_EQ(map_error("[[9223372036854775807]]").code, errc::node_out_of_range);
-    EXPECT_EQ(map_error("[]").code, errc::vbucket_map_empty);
     EXPECT_EQ(map_error("[[0,1,0,1,0]]").code, errc::row_too_wide);
     EXPECT_EQ(map_error("[0]").code, errc::wrong_type);
     EXPECT_EQ(map_error("[[\"0\"]]").code, errc::wrong_type);
@@ -169,19 +168,32 @@ TEST(cluster_configuration, VB_09_revisions_out_of_range_are_refused_and_never_w
     const auto revision_error = [](std::string_view rev) {
         return refused(bucket_text({{"\"rev\":7", rev}}));
     };
-    EXPECT_EQ(revision_error("\"rev\":18446744073709551615").code, errc::revision_invalid);
-    EXPECT_EQ(revision_error("\"rev\":9223372036854775808").code, errc::revision_invalid);
+    EXPECT_EQ(revision_error("\"rev\":18446744073709551616").code, errc::revision_invalid);
     EXPECT_EQ(revision_error("\"rev\":-1").code, errc::revision_invalid);
     EXPECT_EQ(revision_error("\"rev\":1.5").code, errc::revision_invalid);
     EXPECT_EQ(revision_error("\"rev\":\"7\"").code, errc::revision_invalid);
     EXPECT_EQ(revision_error("\"x\":7").path, "rev");
     EXPECT_EQ(refused(bucket_text({{"\"revEpoch\":1", "\"revEpoch\":-1"}})).path, "revEpoch");
     EXPECT_EQ(
-        parsed(bucket_text({{"\"rev\":7", "\"rev\":9223372036854775807"}}))->revision().rev,
-        INT64_MAX);
+        parsed(bucket_text({{"\"rev\":7", "\"rev\":18446744073709551615"}}))->revision().rev,
+        UINT64_MAX);
+    EXPECT_EQ(
+        refused(bucket_text({{"\"revEpoch\":1", "\"revEpoch\":9223372036854775808"}})).path,
+        "revEpoch");
     parse_configuration_options options;
     options.revision_required = false;
     EXPECT_EQ(parsed(bucket_text({{"\"rev\":7", "\"x\":7"}}), options)->revision().rev, 0);
+}
+
+TEST(cluster_configuration, VB_08_a_map_without_rows_names_no_owners_and_is_no_mistake) {
+    const auto empty = parsed(bucket_text({{R"([[0,1],[1,0],[-1,0],[1,-1]])", "[]"}}));
+    EXPECT_EQ(empty->locator(), node_locator::vbucket);
+    EXPECT_EQ(empty->vbucket_count(), 0U);
+    EXPECT_EQ(empty->active_node(0), std::nullopt);
+    EXPECT_FALSE(empty->has_owners());
+    EXPECT_FALSE(
+        parsed(bucket_text({{R"([[0,1],[1,0],[-1,0],[1,-1]])", "[[-1,1],[]]"}}))->has_owners());
+    EXPECT_TRUE(parsed(bucket_text())->has_owners());
 }
 
 TEST(cluster_configuration, revisions_compare_epoch_first) {
@@ -189,6 +201,7 @@ TEST(cluster_configuration, revisions_compare_epoch_first) {
     EXPECT_EQ(without_epoch->revision(), (configuration_revision{0, 7}));
     EXPECT_LT((configuration_revision{0, 900}), (configuration_revision{1, 1}));
     EXPECT_LT((configuration_revision{1, 1}), (configuration_revision{1, 2}));
+    EXPECT_LT((configuration_revision{1, INT64_MAX}), (configuration_revision{1, UINT64_MAX}));
     EXPECT_EQ(to_string(configuration_revision{1, 206}), "1:206");
 }
 

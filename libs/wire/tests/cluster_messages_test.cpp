@@ -37,7 +37,9 @@ TEST(cluster_messages, get_cluster_config_golden_with_known_revision) {
 }
 
 TEST(cluster_messages, known_revision_must_be_a_real_one) {
-    for (const auto& [epoch, rev] : {std::pair<int, int>{0, 1}, {1, 0}, {-2, 1}, {0, 0}, {2, -1}}) {
+    constexpr std::uint64_t too_much = std::uint64_t{1} << 63U;
+    for (const auto& [epoch, rev] :
+         {std::pair<std::int64_t, std::uint64_t>{0, 1}, {1, 0}, {-2, 1}, {0, 0}, {2, too_much}}) {
         EXPECT_EQ(
             encode_error(
                 get_cluster_config_request{configuration_revision{epoch, rev}}, opaque_only(1)),

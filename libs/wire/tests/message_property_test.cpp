@@ -240,8 +240,7 @@ TEST(message_property, session_and_cluster_messages_survive) {
         expect_round_trip(
             get_cluster_config_request{made.maybe([&] {
                 return configuration_revision{
-                    static_cast<std::int64_t>(1 + (made.number() >> 2)),
-                    static_cast<std::int64_t>(1 + (made.number() >> 2))};
+                    static_cast<std::int64_t>(1 + (made.number() >> 2)), 1 + (made.number() >> 2)};
             })},
             made.request(), form);
         expect_round_trip(get_collection_id_request{made.text(0, 500)}, made.request(), form);

@@ -87,6 +87,7 @@ couchbase::error read_from(const odd_listener& peer, const char* scheme) {
 
 struct odd_case {
     const char* name;
+    const char* words;  // in the error
     odd_listener::deed deed;
 };
 
@@ -96,23 +97,32 @@ TEST_P(broken_peers, a_plain_client_times_out_and_was_not_ambiguous) {
     const odd_listener peer(GetParam().deed);
     const auto failed = read_from(peer, "couchbase");
     EXPECT_EQ(failed.code(), couchbase::errc::unambiguous_timeout) << failed;
+    EXPECT_NE(failed.message().find(GetParam().words), std::string::npos) << failed;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     that, broken_peers,
     ::testing::Values(
-        odd_case{"close", close_at_once}, odd_case{"reset", reset_at_once},
-        odd_case{"are_silent", say_nothing},
-        odd_case{"speak_http", [](auto& to) { say(to, "HTTP/1.1 400 Bad Request\r\n\r\n"); }},
-        odd_case{"send_zeros", [](auto& to) { say(to, std::string(100'000, '\0')); }},
+        odd_case{"close", "or this is a TLS port", close_at_once},
+        odd_case{"reset", "before it answered", reset_at_once},
+        odd_case{"are_silent", "the login is not done", say_nothing},
         odd_case{
-            "promise_too_much",
+            "speak_tls", "this is a TLS port",
+            [](auto& to) { say(to, std::string("\x15\x03\x03\x00\x02\x02\x46", 7)); }},
+        odd_case{
+            "speak_http", "not a Couchbase server",
+            [](auto& to) { say(to, "HTTP/1.1 400 Bad Request\r\n\r\n"); }},
+        odd_case{
+            "send_zeros", "not a Couchbase server",
+            [](auto& to) { say(to, std::string(100'000, '\0')); }},
+        odd_case{
+            "promise_too_much", "not a Couchbase server",
             [](auto& to) {
                 say(to, std::string("\x81\x1f\0\0\0\0\0\0\xff\xff\xff\xff", 12) +
                             std::string(12, '\0'));
             }},
         odd_case{
-            "answer_what_nobody_asked",
+            "answer_what_nobody_asked", "unexpected answer",
             [](auto& to) {
                 say(to, std::string("\x81\x00\0\0\0\0\0\0\0\0\0\0\x12\x34\x56\x78", 16) +
                             std::string(8, '\0'));
@@ -135,9 +145,11 @@ TEST(broken_handshakes, RH_26_silence_in_the_tls_handshake_is_no_tls_failure) {
     EXPECT_EQ(read_from(peer, "couchbases").code(), couchbase::errc::unambiguous_timeout);
 }
 
-TEST(broken_handshakes, something_else_than_tls_is_told_as_a_tls_failure) {
+TEST(broken_handshakes, something_else_than_tls_is_a_tls_failure_that_says_so) {
     const odd_listener peer([](auto& to) { say(to, "220 smtp.example ready\r\n"); });
-    EXPECT_EQ(read_from(peer, "couchbases").code(), couchbase::errc::tls_failure);
+    const auto failed = read_from(peer, "couchbases");
+    EXPECT_EQ(failed.code(), couchbase::errc::tls_failure);
+    EXPECT_NE(failed.message().find("does not speak TLS"), std::string::npos) << failed;
 }
 
 }  // namespace

@@ -105,6 +105,9 @@ struct cluster_options {
     thread_mode threads = thread_mode::own_thread;
     // Connections to each node for each bucket, 1 to 64.
     std::size_t kv_connections_per_node = 1;
+    // Connections being opened at once, to all nodes and services, 1 to 65,536. Those that
+    // operations wait for come first.
+    std::size_t connecting_count_max = 64;
     // Connections to one HTTP service of one node, 1 to 1024; further calls wait for one of them.
     std::size_t http_connections_per_node_max = 12;
     // An HTTP connection without a request for so long is closed. Some servers close after 5 s.

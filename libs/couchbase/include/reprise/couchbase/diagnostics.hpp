@@ -33,6 +33,9 @@ struct endpoint_report {
     std::string bucket{};
     // How long ago it was connected or something came; absent before that.
     std::optional<duration> last_activity{};
+    // Why it is not connected, or cannot be used yet: "connection refused". Empty: nothing is known
+    // to be wrong.
+    std::string problem{};
 };
 
 enum class cluster_state : std::uint8_t {
@@ -60,7 +63,7 @@ struct diagnostics_report {
 [[nodiscard]] cluster_state state_of(const std::vector<endpoint_report>& endpoints) noexcept;
 
 // The report in the form of the SDKs (version 2), for tools that read theirs: endpoints by service,
-// `last_activity_us`, the bucket as `namespace`.
+// `last_activity_us`, the bucket as `namespace`, the problem as `details`.
 [[nodiscard]] std::string to_json(const diagnostics_report& report);
 
 }  // namespace reprise::couchbase

@@ -39,6 +39,9 @@ enum class client_errc : int {
     // This process was forked from the one that made the client: its thread and its connections
     // belong to the parent. Make a new client here.
     used_after_fork,
+    // The system gave no thread or no file descriptor to make a client with; the message says what
+    // it said. A retry may help.
+    no_resources,
 };
 
 [[nodiscard]] const std::error_category& client_errc_category() noexcept;

@@ -30,6 +30,8 @@ struct endpoint_diagnostics {
     std::string bucket{};
     // When it was connected or bytes came last; absent before that.
     std::optional<time_point> active_last{};
+    // Why it is not connected, or cannot be used yet; empty: nothing is known to be wrong.
+    std::string problem{};
 };
 
 struct engine_diagnostics {

@@ -63,6 +63,7 @@ enum class connect_failure : std::uint8_t {
     unreachable,  // no route, network down
     timed_out,
     name_not_found,  // the name service has no address, or could not be asked
+    no_descriptors,  // this process, or the system, has no file descriptor left
     reset,           // closed or reset, also during the TLS handshake
     canceled,        // by close_action
     tls_untrusted,   // the certificate's issuer is not trusted

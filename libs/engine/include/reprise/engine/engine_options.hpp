@@ -74,6 +74,9 @@ struct engine_options {
     std::optional<duration> not_my_vbucket_delay{};
 
     std::size_t kv_connections_per_node = 1;  // for each bucket; 1..64
+    // Connections being opened at once, to all nodes and services: until the bootstrap is done, of
+    // HTTP until they are connected. Those that operations wait for come first. 1..65536.
+    std::size_t connecting_count_max = 64;
     // Requests on the wire of one connection at once, unanswered timed-out ones included; 1..65536.
     std::size_t pipeline_credit = 1024;
     // Bytes gathered for one write before no further request is added.

@@ -62,15 +62,22 @@ struct retry_history {
     bounded_history<history_entry> entries;
     // "host:port" of the nodes the entries name, each once.
     std::vector<std::string> endpoints;
+    // Why there was no connection to each of them when the operation ended, as far as that is
+    // known: "connection refused".
+    std::vector<std::string> problems;
     // The statuses are HTTP's; otherwise they are those of the key-value protocol.
     bool has_http_statuses = false;
 
     // The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
+    // Likewise, why that node could not be reached; empty for attempts that were sent.
+    [[nodiscard]] std::string_view problem_of(const history_entry& entry) const noexcept;
 };
 
 // One line for each entry:
 // "+1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms"
+// "+1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1
+// ms"
 // "+2.0 ms  VIEWS_TEMPORARY_FAILURE (503) at 10.0.0.1:8092, response; retried after 1 ms"
 [[nodiscard]] std::string to_string(const retry_history& history);
 

@@ -26,7 +26,7 @@ enum class setup_errc : std::uint8_t {
     option_invalid = 1,
     certificate_unreadable,  // a file or PEM text that cannot be used
     name_service,            // the name servers given make no sense
-    no_thread,               // the system gave no thread
+    no_resources,            // the system gave no thread or no file descriptor
 };
 
 struct setup_error {
@@ -137,6 +137,8 @@ public:
 private:
     class host;
     explicit client(std::unique_ptr<host> loop) noexcept;
+    static std::expected<std::unique_ptr<client>, setup_error> make_with(
+        client_options&& options, const boost::asio::any_io_executor* executor);
     std::unique_ptr<host> host_;
 };
 

@@ -21,12 +21,11 @@ enum class configuration_errc : std::uint8_t {
     not_json,              // not JSON; the detail says where
     missing_member,        // a member this kind of configuration must have
     wrong_type,            // a member of another JSON type
-    revision_invalid,      // rev missing, negative or not below 2^63; epoch negative
+    revision_invalid,      // rev missing, negative or not below 2^64; epoch negative
     locator_unknown,       // nodeLocator neither `vbucket` nor `ketama`
     host_invalid,          // empty or unreadable host or port
     too_many_nodes,        // over node_count_max
     node_list_too_short,   // nodesExt does not cover serverList
-    vbucket_map_empty,     // no rows: the server is not ready, poll again
     vbucket_map_too_long,  // over vbucket_count_max
     row_too_wide,          // more than one active and three replicas
     node_out_of_range,     // an index beyond serverList, or below -1
@@ -121,8 +120,11 @@ public:
 
     // Replicas the bucket is set to have. Rows may have fewer.
     std::size_t replica_count() const noexcept { return facts_.replica_count; }
-    // 0 for ketama and global configurations: never use it as a divisor unchecked.
+    // 0 for ketama and global configurations, and while nobody owns anything yet: never use it as a
+    // divisor unchecked.
     std::size_t vbucket_count() const noexcept { return current_.row_count(); }
+    // Whether some vbucket has an active node.
+    bool has_owners() const noexcept;
 
     std::optional<node_index> active_node(std::size_t vbucket) const noexcept {
         return entry(current_, vbucket, 0);

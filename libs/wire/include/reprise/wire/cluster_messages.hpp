@@ -17,7 +17,8 @@ namespace reprise::wire {
 
 // get_cluster_config. With `known` (needs HELLO 0x1d) the server answers an empty value when it has
 // nothing newer; a client without any configuration must leave it out. The answer is a
-// value_response. Error: revision_invalid (rev < 1, or epoch < 1 other than -1).
+// value_response. Error: revision_invalid (rev < 1 or above 2^63-1, where the protocol's field
+// ends; epoch < 1 other than -1).
 struct get_cluster_config_request {
     std::optional<configuration_revision> known;
 
@@ -29,7 +30,7 @@ struct get_cluster_config_request {
 struct cluster_map_change_notification {
     // Older servers send no epoch. A negative epoch means not initialised: ignore the message.
     std::optional<std::int64_t> epoch;
-    std::int64_t rev = 0;
+    std::uint64_t rev = 0;
     std::string_view bucket;                        // empty for the global configuration
     base::byte_view config;                         // JSON; empty in the brief form: fetch it
     wire::datatype datatype = wire::datatype::raw;  // of `config`
