@@ -9,6 +9,7 @@
 #include <reprise/wire/session_messages.hpp>
 
 #include "connection_problem.hpp"
+#include "opaque_table.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -139,6 +140,9 @@ void bootstrap_fsm::start(std::vector<std::byte>& out) {
 }
 
 void bootstrap_fsm::on_response(const wire::frame_view& frame, std::vector<std::byte>& out) {
+    if (frame.opaque() == 0 || frame.opaque() > opaque_) {
+        return fail(bootstrap_failure::unexpected_answer, never_issued_text(frame.opaque()));
+    }
     if (frame.opaque() != opaque_ || frame.op() != expected_) {
         fail(
             bootstrap_failure::unexpected_answer,

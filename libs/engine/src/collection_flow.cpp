@@ -40,19 +40,22 @@ void engine_core::ask(collection_entry& entry, kv_connection& connection, time_p
 }
 
 void engine_core::on_collection_answer(
-    collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+    collection_entry& entry, kv_connection& connection, const wire::frame_view& frame,
     time_point now) {
     wheel_.disarm(entry);
     entry.asked = nullptr;
     bucket_state& bucket = *entry.bucket;
     if (frame.status() == wire::status::success) {
-        if (const auto answer = wire::collection_id_response::decode(frame)) {
-            entry.state = collection_state::known;
-            entry.id = answer->collection;
-            entry.stale_answers = 0;
-            bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, answer->manifest_uid);
-            return wake(entry.waiters, now);
+        const auto answer = wire::collection_id_response::decode(frame);
+        if (!answer) {
+            fail_connection(connection, "an answer that cannot be decoded", now);
+            return forget_question(entry, now);
         }
+        entry.state = collection_state::known;
+        entry.id = answer->collection;
+        entry.stale_answers = 0;
+        bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, answer->manifest_uid);
+        return wake(entry.waiters, now);
     }
     const bool is_missing = frame.status() == wire::status::unknown_collection ||
                             frame.status() == wire::status::unknown_scope;
@@ -78,7 +81,7 @@ void engine_core::on_collection_answer(
         }
         return;
     }
-    ask_later(entry, asked, frame, now);
+    ask_later(entry, *connection.link->endpoint, frame, now);
 }
 
 // A node behind its peers, or one that cannot answer now: ask again, less and less often.
@@ -96,7 +99,9 @@ void engine_core::ask_later(
         response_facts facts;
         facts.status = frame.status();
         facts.error_map = asked.error_map.get();
-        failed.reason = classify(facts).reason;
+        const response_outcome outcome = classify(facts);
+        failed.reason = outcome.kind == outcome_kind::retry ? outcome.reason
+                                                            : retry_reason::kv_temporary_failure;
     }
     verdict decided;
     decided.is_retry = true;

@@ -253,7 +253,7 @@ private:
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
     void ask(collection_entry& entry, kv_connection& connection, time_point now);
     void on_collection_answer(
-        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        collection_entry& entry, kv_connection& connection, const wire::frame_view& frame,
         time_point now);
     void ask_later(
         collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,

@@ -1,6 +1,8 @@
 #include "opaque_table.hpp"
 
+#include <array>
 #include <bit>
+#include <cstdio>
 
 namespace reprise::engine {
 
@@ -28,6 +30,12 @@ std::optional<std::uint32_t> opaque_table::insert(
 opaque_entry* opaque_table::find(std::uint32_t opaque) noexcept {
     opaque_entry& entry = entries_[opaque & (entries_.size() - 1)];
     return entry.kind != waiter_kind::nobody && entry.opaque == opaque ? &entry : nullptr;
+}
+
+std::string never_issued_text(std::uint32_t opaque) {
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), "0x%08x", unsigned{opaque});
+    return "the server answered opaque " + std::string(number.data()) + " that was never issued";
 }
 
 // The entry of a place keeps the newest number that was given there.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <reprise/wire/opcode.hpp>
@@ -27,6 +28,9 @@ struct opaque_entry {
     std::uint32_t target = 0;
     bool is_operation = false;  // stays true when abandoned: it still takes credit
 };
+
+// Why a connection is closed that has answered a request which was never sent.
+[[nodiscard]] std::string never_issued_text(std::uint32_t opaque);
 
 // Requests of one connection that wait for an answer. Opaques are sequential; their low bits are
 // the place in the table and the whole number is compared, so an answer to an old request never

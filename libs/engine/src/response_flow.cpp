@@ -1,7 +1,5 @@
 // What answers and pushes mean for operations and for the client itself.
 
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include <reprise/wire/cluster_messages.hpp>
@@ -17,12 +15,6 @@ constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
 bool was_issued(const kv_connection& connection, std::uint32_t opaque) noexcept {
     const bool is_of_bootstrap = opaque != 0 && opaque <= connection.bootstrap_opaque_last;
     return is_of_bootstrap || connection.waiting.was_issued(opaque);
-}
-
-std::string never_issued_text(std::uint32_t opaque) {
-    std::array<char, 16> number{};
-    std::snprintf(number.data(), number.size(), "0x%08x", unsigned{opaque});
-    return "the server answered opaque " + std::string(number.data()) + " that was never issued";
 }
 
 }  // namespace
@@ -52,8 +44,7 @@ void engine_core::on_response(
             return on_poll_answer(connection, frame, now);
         case waiter_kind::collection:
             return on_collection_answer(
-                *connection.link->bucket->collections[answered.target], *connection.link->endpoint,
-                frame, now);
+                *connection.link->bucket->collections[answered.target], connection, frame, now);
         case waiter_kind::abandoned:
             ++counters_.orphans;
             return;

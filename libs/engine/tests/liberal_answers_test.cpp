@@ -210,6 +210,27 @@ TEST(liberal_answers, an_answer_to_a_collection_question_may_have_longer_extras)
     EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\x09k");
 }
 
+TEST(liberal_answers, an_answer_to_a_collection_question_without_an_id_closes_the_connection) {
+    scripted_cluster cluster(1);
+    cluster.collections["app.users"] = 9;
+    engine_driver driver(cluster);
+    driver.connect();
+    bool is_first = true;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get_collection_id && std::exchange(is_first, false)
+                   ? std::optional(answer{.raw = frame_of(seen, {.extras = "short"})})
+                   : std::nullopt;
+    };
+    const auto stored =
+        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    driver.settle();
+    EXPECT_EQ(driver.closes.size(), 1U);
+    EXPECT_EQ(stored->calls, 0);
+    driver.advance(1s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+}
+
 TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with_its_name) {
     scripted_cluster cluster(1);
     engine_options options;
@@ -240,6 +261,21 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with
     const auto read = driver.get("k");
     driver.settle();
     EXPECT_EQ(read->calls, 1) << "the next connection works";
+}
+
+TEST(liberal_answers, an_opaque_that_was_never_issued_is_named_during_the_bootstrap_too) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto log = std::make_shared<message_keeper>();
+    options.log = log;
+    engine_driver driver(cluster, options);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::hello ? std::optional(answer{.opaque = 0x1234}) : std::nullopt;
+    };
+    driver.engine().open(cluster.bucket, driver.now);
+    driver.settle();
+    ASSERT_EQ(driver.closes.size(), 1U);
+    EXPECT_TRUE(log->has("the server answered opaque 0x00001234 that was never issued"));
 }
 
 TEST(liberal_answers, opaques_of_the_bootstrap_and_below_are_told_apart) {
