@@ -40,6 +40,18 @@ private:
     std::uint32_t client_;
 };
 
+// The hostile seed comes first. Nodes that may join are among them: a client that was away must
+// find the others.
+std::vector<wire::bootstrap_address> seeds_of(const scenario& plan) {
+    std::vector<wire::bootstrap_address> seeds;
+    const std::size_t slots = plan.node_slots();
+    const std::size_t first = plan.has_hostile_seed ? slots - 1 : 0;
+    for (std::size_t step = 0; step < slots; ++step) {
+        seeds.push_back({"node" + std::to_string((first + step) % slots), std::nullopt});
+    }
+    return seeds;
+}
+
 base::slice slice_of(std::string_view text) {
     return base::slice::copy_of(base::as_bytes(text));
 }
@@ -72,15 +84,7 @@ engine::engine_options sim_client::make_options() {
             world_, number_, static_cast<strategy_choice>(choice)));
     }
     engine::engine_options options;
-    if (world_.plan.has_hostile_seed) {
-        const std::size_t last = world_.plan.node_slots() - 1;
-        options.seeds.push_back({"node" + std::to_string(last), std::nullopt});
-    }
-    // Also those that may join: a client that was away must find the others.
-    for (std::size_t node = 0; !world_.plan.is_hostile(node) && node < world_.plan.node_slots();
-         ++node) {
-        options.seeds.push_back({"node" + std::to_string(node), std::nullopt});
-    }
+    options.seeds = seeds_of(world_.plan);
     options.dns_srv_name = plan_.uses_srv ? "_couchbase._tcp.sim" : "";
     options.transport = plan_.uses_tls ? wire::transport::tls : wire::transport::plain;
     options.network = "default";

@@ -170,7 +170,7 @@ TEST(seeds, those_that_found_bugs_hold) {
 }
 
 // A seed that does not know the password, servers that lie about lengths and redirect without end.
-TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_does_not_keep_clients_from_the_cluster) {
+TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_keeps_nobody_from_the_cluster) {
     const seeds_tests::seed_sums sums = seeds_tests::run_seeds(1, 120, "hostile");
     EXPECT_GT(sums.succeeded, sums.operations / 4);
 }
