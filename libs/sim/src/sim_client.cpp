@@ -45,6 +45,7 @@ private:
 std::vector<wire::bootstrap_address> seeds_of(const scenario& plan) {
     std::vector<wire::bootstrap_address> seeds;
     const std::size_t slots = plan.node_slots();
+    seeds.reserve(slots);
     const std::size_t first = plan.has_hostile_seed ? slots - 1 : 0;
     for (std::size_t step = 0; step < slots; ++step) {
         seeds.push_back({"node" + std::to_string((first + step) % slots), std::nullopt});
