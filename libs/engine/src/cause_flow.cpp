@@ -36,7 +36,8 @@ std::string engine_core::link_cause(const node_link& link) const {
 // Why nothing can be asked about, or sent to, this bucket.
 std::string engine_core::bucket_cause(const bucket_state& bucket) const {
     if (bucket.links.empty()) {
-        return "the name service has not answered about " + options_.dns_srv_name;
+        return "cannot resolve " + options_.seeds.front().host +
+               ": the name service has not answered";
     }
     if (!bucket.configuration_problem.empty() && !bucket.configuration) {
         return bucket.configuration_problem;

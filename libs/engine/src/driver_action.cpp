@@ -13,7 +13,7 @@ std::string_view to_string(connect_failure failure) noexcept {
         case connect_failure::name_not_found:
             return "cannot resolve";
         case connect_failure::no_descriptors:
-            return "out of file descriptors";
+            return "out of file descriptors: too many open files";
         case connect_failure::reset:
             return "connection reset while connecting";
         case connect_failure::canceled:

@@ -20,7 +20,7 @@ TEST(connection_problem, names_every_cause_in_words_of_its_own) {
         "cannot resolve nosuch.invalid (not found)");
     EXPECT_EQ(
         connect_problem(connect_failure::no_descriptors, "127.0.0.1", ""),
-        "out of file descriptors");
+        "out of file descriptors: too many open files");
     EXPECT_EQ(
         connect_problem(connect_failure::tls_untrusted, "host", "self-signed certificate"),
         "the certificate is not trusted (self-signed certificate)");

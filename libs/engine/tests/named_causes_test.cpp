@@ -160,6 +160,13 @@ TEST(named_causes, a_node_that_is_down_is_named_by_those_who_wait_for_it) {
     EXPECT_EQ(text.find("node2"), std::string::npos) << text;
 }
 
+TEST(named_causes, a_name_service_that_does_not_answer_is_named) {
+    troubled_client with;
+    with.options.seeds = {{"nosuch.invalid", {}}};
+    with.options.dns_srv_name = "_couchbase._tcp.nosuch.invalid";
+    expect_in(with.told(), "cannot resolve nosuch.invalid: the name service has not answered");
+}
+
 TEST(named_causes, of_many_nodes_a_few_are_named) {
     troubled_client with(10);
     for (scripted_node& node : with.cluster.nodes) {

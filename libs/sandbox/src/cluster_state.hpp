@@ -130,7 +130,7 @@ struct cluster_state {
     std::string error_map_text[2];  // versions 1 and 2
     // The framing extras of answers to connections with Tracing: always the same.
     std::vector<std::byte> server_duration_field;
-    std::int64_t revision = 0;
+    std::uint64_t revision = 0;
     configuration_description_ptr published;  // the global configuration
     std::uint64_t generation = 0;
     std::uint64_t node_generation = 0;

@@ -83,7 +83,7 @@ void hostile_peer::push_configuration(std::vector<std::byte>& out) {
     // Beyond anything that a healthy cluster counts up to.
     const wire::configuration_revision revision{
         static_cast<std::int64_t>(random_.between(1, 9)),
-        (std::int64_t{1} << 62U) + static_cast<std::int64_t>(random_.below(1000))};
+        (std::uint64_t{1} << 62U) + random_.below(1000)};
     const std::string text = poisoned_text(host_, revision);
     wire::cluster_map_change_notification push;
     push.epoch = revision.epoch;
