@@ -52,14 +52,17 @@ std::expected<void, error> check_parameters(const wire::connection_string& where
     return {};
 }
 
-// Whether what is sent readably is read by the server alone.
+// Whether PLAIN and tokens may be sent: only the right server reads them, or the user allows it.
 bool may_send_secrets(const cluster_options& options, const wire::connection_string& where) {
-    return where.security == wire::transport::tls || options.allow_plain_without_tls;
+    const auto& given = where.parameters;
+    const bool is_verified = given.tls_verify.value_or(options.tls.is_verified);
+    return (where.security == wire::transport::tls && is_verified) ||
+           given.allow_plain_without_tls.value_or(options.allow_plain_without_tls);
 }
 
 // Every login would be given up before it begins, and calls would wait for their timeouts.
 error bearer_token_error() {
-    return option_error("bearer_token needs TLS: use couchbases://");
+    return option_error("bearer_token needs TLS and a verified certificate: use couchbases://");
 }
 
 // Who the client is, and how it is kept secret.
@@ -146,7 +149,9 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.log = from.log;
     to.log_keys = from.log_keys;
     to.log_decisions_per_second_max = from.log_decisions_per_second_max;
+    to.hello = from.hello;
     to.allow_plain_without_tls = from.allow_plain_without_tls;
+    to.scram_iterations_max = from.scram_iterations_max;
     to.enable_compression = from.enable_compression;
     to.enable_mutation_tokens = from.enable_mutation_tokens;
     return to;
@@ -204,6 +209,12 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     override_with(to.engine.network, given.network);
     override_with(to.dns.ipv4_only, given.force_ipv4);
     override_with(to.tls.is_verified, given.tls_verify);
+    override_with(to.engine.allow_plain_without_tls, given.allow_plain_without_tls);
+    override_with(to.engine.scram_iterations_max, given.scram_iterations_max);
+    if (given.hello_after_authentication) {
+        to.engine.hello = *given.hello_after_authentication ? hello_order::after_authentication
+                                                            : hello_order::first;
+    }
     override_with(to.tls.ca_file, given.trust_certificate);
     override_with(to.keepalive_time, given.tcp_keepalive_time);
     if (given.enable_tcp_keepalives == false) {

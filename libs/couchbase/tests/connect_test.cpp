@@ -39,7 +39,9 @@ TEST(connect, parameters_with_an_effect_are_taken) {
          {"kv_connect_timeout=1s", "kv_timeout=1s", "kv_durable_timeout=1s",
           "config_poll_interval=1s", "config_poll_floor=10ms", "tcp_keepalive_time=30s",
           "num_kv_connections=2", "enable_tcp_keepalives=false", "enable_mutation_tokens=false",
-          "enable_dns_srv=false", "force_ipv4=true", "network=external"}) {
+          "enable_dns_srv=false", "force_ipv4=true", "network=external",
+          "scram_iterations_max=4096", "allow_plain_without_tls=true",
+          "hello_after_authentication=true"}) {
         const auto refusal = refusal_of(std::string("couchbase://127.0.0.1:1?") + parameter);
         EXPECT_FALSE(refusal.first) << refusal.second;
     }
@@ -85,6 +87,8 @@ TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
              {"config_poll_interval=40ms", "config_poll_interval: is below config_poll_floor"},
              {"config_poll_floor=1m", "config_poll_interval: is below config_poll_floor"},
              {"num_kv_connections=65", "num_kv_connections"},
+             {"scram_iterations_max=4095", "scram_iterations_max: must be 4096 to 10000000"},
+             {"scram_iterations_max=10000001", "scram_iterations_max: must be 4096 to 10000000"},
              {"tcp_keepalive_time=0", "tcp_keepalive_time: must be at least 1s"},
              {"tcp_keepalive_time=999ms", "tcp_keepalive_time: must be at least 1s"},
              {"tls_verify=none", "tls_verify: needs TLS"},
@@ -109,6 +113,7 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
         {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 0; }},
         {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 65537; }},
         {"parked_count_max must be", [](auto& to) { to.parked_count_max = 0; }},
+        {"scram_iterations_max must be", [](auto& to) { to.scram_iterations_max = 4095; }},
         {"submission_count_max must be", [](auto& to) { to.submission_count_max = 0; }},
         {"network must not be empty", [](auto& to) { to.network.clear(); }},
         {"dns_timeout must be", [](auto& to) { to.dns_timeout = 0s; }},
@@ -174,6 +179,12 @@ TEST(connect, a_bearer_token_is_taken_over_tls_or_where_readable_secrets_are_all
     const auto made = cluster::connect("couchbases://127.0.0.1:1", options);
     ASSERT_TRUE(made) << made.error();
     EXPECT_TRUE(made->replace_credentials({.bearer_token = "next"}));
+    expect_refused(
+        refusal_of("couchbases://127.0.0.1:1?tls_verify=none", options),
+        client_errc::option_invalid, "bearer_token needs TLS and a verified certificate");
+    EXPECT_FALSE(
+        refusal_of("couchbases://127.0.0.1:1?tls_verify=none&allow_plain_without_tls=true", options)
+            .first);
 }
 
 }  // namespace reprise::couchbase::connect_test

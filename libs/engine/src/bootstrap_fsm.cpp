@@ -77,6 +77,8 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
             return "too few rounds";
         case bootstrap_failure::iterations_too_many:
             return "too many rounds";
+        case bootstrap_failure::key_not_derived:
+            return "key not derived";
         case bootstrap_failure::sasl_failed:
             return "SASL failed";
         case bootstrap_failure::bucket_no_access:
@@ -165,6 +167,7 @@ void bootstrap_fsm::on_response(const wire::frame_view& frame, std::vector<std::
         case state::configuration:
             return on_configuration(frame);
         case state::fresh:
+        case state::sasl_key:
         case state::done:
         case state::failed:
             return fail(bootstrap_failure::unexpected_answer, "nothing was asked");
@@ -290,7 +293,7 @@ void bootstrap_fsm::send_auth(std::vector<std::byte>& out) {
         mechanism,
         wire::sasl_credentials{
             options_.identity.username, options_.identity.password, options_.identity.bearer_token},
-        options_.nonce, options_.cache, options_.scram);
+        options_.nonce, options_.scram);
     const auto first = sasl_->start();
     if (!first) {
         return fail_login(first.error());
@@ -327,17 +330,32 @@ void bootstrap_fsm::on_sasl(const wire::frame_view& frame, std::vector<std::byte
         return after_sasl(out);
     }
     if (frame.status() == wire::status::auth_continue) {
-        const auto answer = sasl_->on_challenge(said);
-        if (!answer) {
-            return fail_login(answer.error());
+        auto wanted = sasl_->on_challenge(said);
+        if (!wanted) {
+            return fail_login(wanted.error());
         }
-        wire::sasl_request request;
-        request.op = wire::opcode::sasl_step;
-        request.mechanism = wire::to_string(sasl_->mechanism());
-        request.data = base::as_bytes(*answer);
-        return send(state::sasl_step, wire::opcode::sasl_step, request, out);
+        wanted_key_ = std::move(*wanted);
+        state_ = state::sasl_key;
+        return;
     }
     on_sasl_refused(frame, out);
+}
+
+void bootstrap_fsm::on_key(
+    std::string_view key, std::string_view why_not, std::vector<std::byte>& out) {
+    wire::wipe_secret(wanted_key_.password);
+    if (key.empty()) {
+        return fail(bootstrap_failure::key_not_derived, std::string(why_not));
+    }
+    const auto answer = sasl_->on_key(key);
+    if (!answer) {
+        return fail_login(answer.error());
+    }
+    wire::sasl_request request;
+    request.op = wire::opcode::sasl_step;
+    request.mechanism = wire::to_string(sasl_->mechanism());
+    request.data = base::as_bytes(*answer);
+    send(state::sasl_step, wire::opcode::sasl_step, request, out);
 }
 
 // The cause of a login that our side gave up.

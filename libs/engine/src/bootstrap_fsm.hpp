@@ -31,6 +31,7 @@ enum class bootstrap_failure : std::uint8_t {
     nonce_mismatch,         // the server's nonce does not extend ours: an old answer, or a forgery
     iterations_too_few,     // fewer rounds of key stretching than RFC 7677 allows
     iterations_too_many,    // more than the options allow
+    key_not_derived,        // the password could not be stretched
     sasl_failed,            // any other trouble at SASL
     bucket_no_access,       // select bucket: 0x24
     bucket_not_found,       // select bucket: 0x01
@@ -56,7 +57,6 @@ struct bootstrap_options {
     bool is_tls_verified = false;  // meaningful over TLS
     bool allow_plain_without_tls = false;
     wire::scram_client_options scram{};
-    wire::salted_password_cache* cache = nullptr;
 };
 
 // Everything a new connection has to say before operations may use it:
@@ -65,6 +65,7 @@ struct bootstrap_options {
 //           -> GET_CLUSTER_CONFIG
 //
 // One request at a time. `start` once, then `on_response` for each answer, until done or failed.
+// Where SCRAM needs a key (`wanted_key`), `on_key` comes between AUTH and STEP.
 class bootstrap_fsm {
 public:
     enum class state : std::uint8_t {
@@ -73,6 +74,7 @@ public:
         error_map,
         sasl_list,
         sasl_auth,
+        sasl_key,  // waits for the stretched password
         sasl_step,
         select_bucket,
         configuration,
@@ -86,6 +88,12 @@ public:
     void start(std::vector<std::byte>& out);
     // Takes one answer and appends the next request, if there is one.
     void on_response(const wire::frame_view& frame, std::vector<std::byte>& out);
+    // What must be derived before it goes on; null: nothing.
+    [[nodiscard]] const wire::key_derivation* wanted_key() const noexcept {
+        return state_ == state::sasl_key ? &wanted_key_ : nullptr;
+    }
+    // That key; empty: there is none, for this reason.
+    void on_key(std::string_view key, std::string_view why_not, std::vector<std::byte>& out);
 
     [[nodiscard]] state current() const noexcept { return state_; }
     [[nodiscard]] bool is_done() const noexcept { return state_ == state::done; }
@@ -146,6 +154,7 @@ private:
     bool is_bucket_selected_ = false;
     std::vector<wire::sasl_mechanism> candidates_;  // to be tried, the next one first
     std::optional<wire::sasl_client> sasl_;
+    wire::key_derivation wanted_key_;
     std::shared_ptr<const wire::error_map> error_map_;
     std::string configuration_;
     std::string configuration_problem_;

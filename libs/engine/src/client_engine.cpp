@@ -7,8 +7,9 @@
 namespace reprise::engine {
 
 client_engine::client_engine(
-    engine_options options, credentials identity, std::uint64_t seed, time_point now)
-    : core_(std::make_unique<engine_core>(std::move(options), std::move(identity), seed, now)) {}
+    engine_options options, credentials identity, randomness random, time_point now)
+    : core_(std::make_unique<engine_core>(
+          std::move(options), std::move(identity), std::move(random), now)) {}
 
 client_engine::~client_engine() = default;
 
@@ -83,6 +84,10 @@ void client_engine::on_closed(
 void client_engine::on_resolved(
     resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now) {
     core_->on_resolved(resolution, found, now);
+}
+
+void client_engine::on_key_derived(derivation_id derivation, std::string key, time_point now) {
+    core_->on_key_derived(derivation, std::move(key), now);
 }
 
 void client_engine::on_time(time_point now) {

@@ -63,13 +63,11 @@ bootstrap_options engine_core::bootstrap_options_for(const node_link& link, conn
     options.hello = options_.hello;
     options.identity = identity_;
     options.bucket = link.bucket->name;
-    const std::array<std::uint64_t, 2> fresh{random_.next(), random_.next()};
-    options.nonce = wire::encode_nonce(std::as_bytes(std::span(fresh)));
+    options.nonce = fresh_nonce();
     options.is_over_tls = options_.transport == wire::transport::tls;
     options.is_tls_verified = options_.is_tls_verified;
     options.allow_plain_without_tls = options_.allow_plain_without_tls;
     options.scram.iterations_max = options_.scram_iterations_max;
-    options.cache = &password_cache_;
     return options;
 }
 
@@ -190,6 +188,9 @@ void engine_core::on_bootstrap_step(kv_connection& connection, time_point now) {
     }
     if (bootstrap.is_done()) {
         return on_open(connection, now);
+    }
+    if (bootstrap.wanted_key() != nullptr) {
+        return want_key(connection, now);
     }
     request_write(connection);
 }
@@ -332,6 +333,9 @@ void engine_core::finish_connection(
     bucket_state& bucket = *link.bucket;
     connection.state = connection_state::closed;
     wheel_.disarm(connection);
+    if (connection.bootstrap) {
+        keys_.forget(connection.id);
+    }
     drop_error_map(connection);
     std::vector<operation_slot*> slots;
     std::vector<collection_entry*> questions;

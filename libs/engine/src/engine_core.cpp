@@ -10,10 +10,11 @@
 namespace reprise::engine {
 
 engine_core::engine_core(
-    engine_options options, credentials identity, std::uint64_t seed, time_point now)
+    engine_options options, credentials identity, randomness random, time_point now)
     : options_(std::move(options)),
       identity_(std::move(identity)),
-      random_(seed),
+      random_(random.seed),
+      entropy_(std::move(random.entropy)),
       client_number_(random_.next()),
       mailbox_(std::make_shared<answer_mailbox>()),
       orchestrator_(options_, mailbox_),
@@ -32,6 +33,7 @@ engine_core::engine_core(
     if (options_.network != "auto") {
         network_ = options_.network;
     }
+    entropy_(std::as_writable_bytes(std::span(&client_number_, 1)));
 }
 
 engine_core::~engine_core() {

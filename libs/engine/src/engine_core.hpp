@@ -12,13 +12,13 @@
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/retry/backoff.hpp>
 #include <reprise/wire/error_context.hpp>
-#include <reprise/wire/scram.hpp>
 
 #include "answer_mailbox.hpp"
 #include "cluster_state.hpp"
 #include "decision_log.hpp"
 #include "fail_fast_strategy.hpp"
 #include "http_flow.hpp"
+#include "key_derivations.hpp"
 #include "kv_connection.hpp"
 #include "orchestrator.hpp"
 #include "random_source.hpp"
@@ -32,7 +32,7 @@ namespace reprise::engine {
 // for each activity; the groups below name them. Contracts: client_engine.hpp.
 class engine_core {
 public:
-    engine_core(engine_options options, credentials identity, std::uint64_t seed, time_point now);
+    engine_core(engine_options options, credentials identity, randomness random, time_point now);
     ~engine_core();
     engine_core(const engine_core&) = delete;
     engine_core& operator=(const engine_core&) = delete;
@@ -64,6 +64,7 @@ public:
         connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
     void on_resolved(
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
+    void on_key_derived(derivation_id derivation, std::string&& key, time_point now);
     void on_time(time_point now);
     void on_wake(time_point now);
 
@@ -182,6 +183,8 @@ private:
     void on_authenticated(kv_connection& connection, time_point now);
     void pace_logins(endpoint_record& endpoint, time_point now);
     bool may_log_in(node_link& link, time_point now);
+    std::string fresh_nonce() const;
+    void want_key(kv_connection& connection, time_point now);
 
     // response_flow.cpp: what answers mean for operations.
     void on_response(
@@ -287,6 +290,7 @@ private:
     credentials identity_;
     std::uint32_t identity_number_ = 1;  // counts replacements
     random_source random_;
+    std::function<bool(std::span<std::byte>)> entropy_;
     std::uint64_t client_number_;  // said in HELLO
     bool is_closed_ = false;
     std::shared_ptr<answer_mailbox> mailbox_;
@@ -295,7 +299,7 @@ private:
     decision_log decisions_;
     engine_timer log_timer_{timer_kind::log};
     base::timer_wheel wheel_;
-    wire::salted_password_cache password_cache_;
+    key_derivations keys_;
 
     operation_pool operations_;
     std::size_t parked_count_ = 0;

@@ -1,5 +1,7 @@
 // What a login that succeeded or failed means for its node.
 
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "engine_core.hpp"
@@ -67,6 +69,42 @@ bool engine_core::may_log_in(node_link& link, time_point now) {
     }
     next_login = add_saturated(now, unproved_login_pause);
     return true;
+}
+
+// Empty if the system has no randomness: then SCRAM refuses to begin.
+std::string engine_core::fresh_nonce() const {
+    std::array<std::byte, 16> bytes{};
+    return entropy_(bytes) ? wire::encode_nonce(bytes) : std::string();
+}
+
+// The login goes on with the stretched password, now if it is known, else when it is derived.
+void engine_core::want_key(kv_connection& connection, time_point now) {
+    bootstrap_fsm& bootstrap = *connection.bootstrap;
+    if (auto known = keys_.find(*bootstrap.wanted_key())) {
+        bootstrap.on_key(*known, {}, connection.control);
+        wire::wipe_secret(*known);
+        return on_bootstrap_step(connection, now);
+    }
+    if (!keys_.want(*bootstrap.wanted_key(), connection.id)) {
+        bootstrap.on_key({}, "too many logins wait for their keys", connection.control);
+        return on_bootstrap_step(connection, now);
+    }
+    keys_.begin(actions_);
+}
+
+void engine_core::on_key_derived(derivation_id derivation, std::string&& key, time_point now) {
+    for (const connection_id waiting : keys_.on_derived(derivation, key)) {
+        kv_connection* connection = find(waiting);
+        if (connection != nullptr && connection->state == connection_state::bootstrapping) {
+            connection->bootstrap->on_key(
+                key, "the password could not be stretched", connection->control);
+            on_bootstrap_step(*connection, now);
+        }
+    }
+    wire::wipe_secret(key);
+    if (!is_closed_) {
+        keys_.begin(actions_);
+    }
 }
 
 }  // namespace reprise::engine

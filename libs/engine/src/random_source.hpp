@@ -4,8 +4,8 @@
 
 namespace reprise::engine {
 
-// The engine's only randomness: SplitMix64, eight bytes of state, the same numbers from the same
-// seed on every machine.
+// The engine's fast randomness: SplitMix64, eight bytes of state, the same numbers from the same
+// seed on every machine. Not for secrets.
 class random_source {
 public:
     explicit random_source(std::uint64_t seed) noexcept : state_(seed) {}

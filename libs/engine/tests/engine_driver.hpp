@@ -38,7 +38,10 @@ public:
     engine_options made_options;
     credentials identity;
     time_point now{1h};
-    std::uint64_t seed = 42;  // set it before the engine is made
+    std::uint64_t seed = 42;                     // set it before the engine is made
+    std::optional<randomness> random;            // instead of the seed's
+    bool holds_keys = false;                     // keys are derived only by `derive`
+    std::vector<derive_key_action> derivations;  // held
     // Bytes the operating system takes before it blocks; for partial writes.
     std::size_t write_room = std::size_t(-1);
     std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
@@ -49,7 +52,8 @@ public:
 
     client_engine& engine() {
         if (!engine_) {
-            engine_ = std::make_unique<client_engine>(made_options, identity, seed, now);
+            engine_ = std::make_unique<client_engine>(
+                made_options, identity, random.value_or(seeded_randomness(seed)), now);
         }
         return *engine_;
     }
@@ -163,6 +167,12 @@ public:
         peers_.erase(id);
         engine().on_closed(id, reason, unwritten, now);
     }
+    // Answers the oldest derivation that is held.
+    void derive() {
+        const derive_key_action first = derivations.at(0);
+        derivations.erase(derivations.begin());
+        engine().on_key_derived(first.derivation, wire::derive_key(first.wanted), now);
+    }
     // Bytes from the server's side.
     void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
     void push_configuration(connection_id id, std::size_t node, bool is_brief) {
@@ -197,9 +207,14 @@ private:
                 if (const auto at = peers_.find(reading->connection); at != peers_.end()) {
                     at->second.is_paused = reading->is_paused;
                 }
+            } else if (const auto* deriving = std::get_if<derive_key_action>(&action)) {
+                derivations.push_back(*deriving);
             } else {
                 resolutions.push_back(std::get<resolve_srv_action>(action));
             }
+        }
+        while (!holds_keys && !derivations.empty()) {
+            derive();
         }
         return !write_all() && actions.empty();
     }

@@ -346,6 +346,22 @@ TEST(trust, a_bearer_token_needs_tls_that_is_verified_unless_it_is_allowed_witho
     }
 }
 
+TEST(trust, RH_40_a_refused_bearer_token_counts_like_a_refused_password) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].mechanisms = "SCRAM-SHA512 OAUTHBEARER";
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_options options;
+    options.transport = wire::transport::tls;
+    engine_driver driver(cluster, options);
+    driver.identity = {};
+    driver.identity.bearer_token = "token";
+    const auto read = driver.get("k");
+    driver.settle();
+    EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "OAUTHBEARER");
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+}
+
 TEST(trust, a_server_that_offers_only_plain_is_named_with_the_option) {
     for (const auto transport : {wire::transport::plain, wire::transport::tls}) {
         scripted_cluster cluster(1);

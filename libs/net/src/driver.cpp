@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
+#include <span>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <boost/asio/post.hpp>
 
 #include "connection.hpp"
+#include "system_entropy.hpp"
 #include "tls_context.hpp"
 
 namespace reprise::net {
@@ -27,11 +28,6 @@ namespace {
 // Rounds of one turn before other handlers of the executor get their chance: completions may start
 // operations that complete at once, for ever.
 constexpr int turn_rounds_max = 64;
-
-std::uint64_t random_seed() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
 
 }  // namespace
 
@@ -70,11 +66,13 @@ driver::driver(
       tls_context_(std::move(tls)),
       resolver_(std::move(resolver)),
       timer_(executor),
-      queue_(options_.submission_count_max) {
+      queue_(options_.submission_count_max),
+      key_worker_(executor) {
     read_clock();
     options_.engine.is_tls_verified = options_.tls.is_verified;
     engine_ = std::make_unique<engine::client_engine>(
-        std::move(options_.engine), std::move(options_.identity), random_seed(), now_);
+        std::move(options_.engine), std::move(options_.identity),
+        engine::randomness{random_bits(), system_entropy}, now_);
 }
 
 driver::~driver() {
@@ -301,6 +299,10 @@ void driver::obey(engine::driver_action& action) {
         obey_resolve(*resolve);
         return;
     }
+    if (auto* derive = std::get_if<engine::derive_key_action>(&action)) {
+        obey_derive(std::move(*derive));
+        return;
+    }
     if (const auto* write = std::get_if<engine::write_action>(&action)) {
         if (connection* at = find_connection(write->connection)) {
             at->flush();
@@ -332,6 +334,20 @@ void driver::obey_resolve(const engine::resolve_srv_action& action) {
             self->run([at = self.get(), question, found = std::move(found)] {
                 at->engine_->on_resolved(question, found, at->now_);
             });
+        });
+}
+
+void driver::obey_derive(engine::derive_key_action&& action) {
+    key_worker_.derive(
+        std::move(action.wanted),
+        [weak = weak_from_this(), derivation = action.derivation](std::string key) {
+            const auto self = weak.lock();
+            if (self == nullptr) {
+                return;
+            }
+            self->read_clock();
+            self->engine_->on_key_derived(derivation, std::move(key), self->now_);
+            self->turn();
         });
 }
 
@@ -411,7 +427,9 @@ base::byte_view driver::begin_write(connection& from) {
 }
 
 std::uint64_t random_bits() {
-    return random_seed();
+    std::uint64_t bits = 0;
+    static_cast<void>(system_entropy(std::as_writable_bytes(std::span(&bits, 1))));
+    return bits;
 }
 
 time_point steady_now() noexcept {

@@ -20,6 +20,7 @@
 #include <reprise/net/client.hpp>
 
 #include "handler_memory.hpp"
+#include "key_worker.hpp"
 #include "name_resolver.hpp"
 #include "submission_queue.hpp"
 
@@ -114,6 +115,7 @@ private:
     void obey(engine::driver_action& action);
     [[nodiscard]] connection* find_connection(engine::connection_id id) noexcept;
     void obey_resolve(const engine::resolve_srv_action& action);
+    void obey_derive(engine::derive_key_action&& action);
     void arm_timer();
 
     boost::asio::any_io_executor executor_;
@@ -136,6 +138,7 @@ private:
     handler_memory wake_memory_;
     std::atomic<std::thread::id> turn_thread_{};
     std::atomic<ticket> ticket_last_{0};
+    key_worker key_worker_;
 };
 
 }  // namespace reprise::net

@@ -196,12 +196,13 @@ public:
         const bool is_bearer = mechanism == wire::sasl_mechanism::oauthbearer;
         wire::sasl_client client(
             mechanism, {user, password, is_bearer ? password : std::string()}, "66388cf5bfcf7522",
-            nullptr, {.iterations_min = 1});
+            {.iterations_min = 1});
         const std::string first = client.start().value();
         reply answer =
             ask(wire::sasl_request{opcode::sasl_auth, to_string(mechanism), base::as_bytes(first)});
         if (answer.status == status::auth_continue) {
-            const std::string proof = client.on_challenge(answer.value).value();
+            const auto salted = wire::derive_key(client.on_challenge(answer.value).value());
+            const std::string proof = client.on_key(salted).value();
             answer = ask(
                 wire::sasl_request{opcode::sasl_step, to_string(mechanism), base::as_bytes(proof)});
         }

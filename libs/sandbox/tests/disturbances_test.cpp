@@ -162,12 +162,13 @@ TEST_F(disturbances, RH_25_a_node_that_rejects_credentials_rejects_all_of_them) 
     before.ready();
     peer halfway(cluster, 0);
     wire::sasl_client scram(
-        wire::sasl_mechanism::scram_sha512, {"app", "secret", {}}, "66388cf5bfcf7522", nullptr,
+        wire::sasl_mechanism::scram_sha512, {"app", "secret", {}}, "66388cf5bfcf7522",
         {.iterations_min = 1});
     const reply challenge = halfway.ask(wire::sasl_request{
         opcode::sasl_auth, "SCRAM-SHA512", base::as_bytes(scram.start().value())});
     disturb({.rejects_credentials = true});
-    const std::string proof = scram.on_challenge(challenge.value).value();
+    const auto salted = wire::derive_key(scram.on_challenge(challenge.value).value());
+    const std::string proof = scram.on_key(salted).value();
     EXPECT_EQ(
         halfway.ask(wire::sasl_request{opcode::sasl_step, "SCRAM-SHA512", base::as_bytes(proof)})
             .status,

@@ -245,7 +245,8 @@ public:
         auto answered =
             call(wire::sasl_request{wire::opcode::sasl_auth, name, base::as_bytes(first.value())});
         if (answered && answered->status() == wire::status::auth_continue) {
-            const auto proof = client.on_challenge(answered->value);
+            const auto proof =
+                client.on_key(wire::derive_key(client.on_challenge(answered->value).value()));
             answered = call(
                 wire::sasl_request{wire::opcode::sasl_step, name, base::as_bytes(proof.value())});
         }

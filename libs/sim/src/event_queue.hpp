@@ -17,6 +17,7 @@ enum class event_kind : std::uint8_t {
     client_timer,      // index: client
     client_wake,       // index: client
     name_found,        // index: client
+    key_derived,       // index: client, extra: derivation
     connect_done,      // index: link
     deliver_up,        // index: link
     deliver_down,      // index: link

@@ -13,6 +13,8 @@ namespace {
 using engine::operation_kind;
 
 constexpr std::size_t key_space = 512;  // per collection
+// Of stretching a password, on a machine of 2024.
+constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
 
 // The engine's observer and log, as the checkers want them.
 class client_ears final : public engine::attempt_observer, public engine::log_sink {
@@ -72,7 +74,8 @@ sim_client::sim_client(world& owner, std::uint32_t number)
         identity.bearer_token = right_token;
     }
     engine_ = std::make_unique<engine::client_engine>(
-        make_options(), std::move(identity), random_stream::mix(owner.plan.seed * 31 + number + 1),
+        make_options(), std::move(identity),
+        engine::seeded_randomness(random_stream::mix(owner.plan.seed * 31 + number + 1)),
         owner.now);
     engine_->set_wake_hook([this] { wake_later(); });
 }
@@ -344,6 +347,14 @@ void sim_client::on_name_found() {
     turn();
 }
 
+void sim_client::on_key_derived(std::uint64_t derivation) {
+    const auto found = derivations_.find(derivation);
+    engine_->on_key_derived(
+        engine::derivation_id{derivation}, wire::derive_key(found->second), world_.now);
+    derivations_.erase(found);
+    turn();
+}
+
 void sim_client::turn() {
     for (int round = 0; round < 1000; ++round) {
         actions_.clear();
@@ -376,6 +387,11 @@ void sim_client::obey(const engine::driver_action& action) {
         resolution_ = resolve->resolution;
         world_.queue.push(
             world_.now + world_.plan.network.latency, event_kind::name_found, number_);
+    } else if (const auto* derive = std::get_if<engine::derive_key_action>(&action)) {
+        derivations_.emplace(derive->derivation.value, derive->wanted);
+        world_.queue.push(
+            world_.now + time_of_one_round * derive->wanted.iterations, event_kind::key_derived,
+            number_, derive->derivation.value);
     }
 }
 

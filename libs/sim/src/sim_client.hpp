@@ -41,6 +41,7 @@ public:
     }
     void on_wake();
     void on_name_found();
+    void on_key_derived(std::uint64_t derivation);
     void on_strategy_answer(std::uint64_t question);
     // Obeys until there is nothing left to do at this time, then arms the timer.
     void turn();
@@ -92,6 +93,7 @@ private:
     engine::action_list actions_;
     std::optional<time_point> armed_for_;
     engine::resolution_id resolution_{};  // the question the name service works on
+    std::map<std::uint64_t, wire::key_derivation> derivations_;  // under way, by the engine's id
     std::vector<engine::keyspace_id> keyspaces_;
     struct slot_name {
         std::uint64_t id = 0;

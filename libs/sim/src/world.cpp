@@ -314,6 +314,9 @@ void world::dispatch(const event& next) {
             return is_stalled(next.index) ? void() : clients[next.index]->on_wake();
         case event_kind::name_found:
             return is_stalled(next.index) ? void() : clients[next.index]->on_name_found();
+        case event_kind::key_derived:
+            return is_stalled(next.index) ? void()
+                                          : clients[next.index]->on_key_derived(next.extra);
         case event_kind::strategy_answer:
             return clients[next.index]->on_strategy_answer(next.extra);
         case event_kind::connect_done:

@@ -24,7 +24,7 @@ struct parameter_row {
 };
 
 // Name and target; the type of the target says how the text is read.
-constexpr std::array<parameter_row, 22> parameter_table{{
+constexpr std::array<parameter_row, 25> parameter_table{{
     {"kv_connect_timeout", &parameters::kv_connect_timeout},
     {"kv_timeout", &parameters::kv_timeout},
     {"kv_durable_timeout", &parameters::kv_durable_timeout},
@@ -40,10 +40,13 @@ constexpr std::array<parameter_row, 22> parameter_table{{
     {"tcp_keepalive_time", &parameters::tcp_keepalive_time},
     {"num_kv_connections", &parameters::num_kv_connections},
     {"max_http_connections", &parameters::max_http_connections},
+    {"scram_iterations_max", &parameters::scram_iterations_max},
     {"enable_tcp_keepalives", &parameters::enable_tcp_keepalives},
     {"enable_mutation_tokens", &parameters::enable_mutation_tokens},
     {"enable_dns_srv", &parameters::enable_dns_srv},
     {"force_ipv4", &parameters::force_ipv4},
+    {"allow_plain_without_tls", &parameters::allow_plain_without_tls},
+    {"hello_after_authentication", &parameters::hello_after_authentication},
     {"tls_verify", &parameters::tls_verify},
     {"network", &parameters::network},
     {"trust_certificate", &parameters::trust_certificate},

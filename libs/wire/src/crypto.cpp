@@ -69,7 +69,7 @@ std::string pbkdf2(
     sasl_mechanism mechanism, std::string_view password, std::string_view salt,
     std::uint32_t iterations) {
     const EVP_MD* algorithm = evp_digest(mechanism);
-    if (algorithm == nullptr || iterations == 0 || iterations > scram_iterations_max) {
+    if (algorithm == nullptr || iterations == 0 || iterations > scram_iterations_limit) {
         return {};
     }
     std::string out(scram_digest_size(mechanism), '\0');

@@ -144,12 +144,12 @@ std::string encode_oauthbearer(std::string_view token) {
 
 sasl_client::sasl_client(
     sasl_mechanism mechanism, sasl_credentials credentials, std::string client_nonce,
-    salted_password_cache* cache, const scram_client_options& options)
+    const scram_client_options& options)
     : mechanism_(mechanism) {
     if (is_scram(mechanism)) {
         scram_.emplace(
             mechanism, std::move(credentials.username), std::move(credentials.password),
-            std::move(client_nonce), cache, options);
+            std::move(client_nonce), options);
     } else {
         credentials_ = std::move(credentials);
     }
@@ -175,11 +175,18 @@ std::expected<std::string, sasl_error> sasl_client::start() {
     return encode_plain(credentials_.username, credentials_.password);
 }
 
-std::expected<std::string, sasl_error> sasl_client::on_challenge(std::string_view data) {
+std::expected<key_derivation, sasl_error> sasl_client::on_challenge(std::string_view data) {
     if (!scram_) {
         return detail::sasl_failure(sasl_errc::out_of_order, "this mechanism has a single step");
     }
     return scram_->on_challenge(data);
+}
+
+std::expected<std::string, sasl_error> sasl_client::on_key(std::string_view salted_password) {
+    if (!scram_) {
+        return detail::sasl_failure(sasl_errc::out_of_order, "this mechanism has a single step");
+    }
+    return scram_->on_key(salted_password);
 }
 
 std::expected<void, sasl_error> sasl_client::on_success(std::string_view data) {

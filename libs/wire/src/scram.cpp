@@ -80,6 +80,14 @@ std::expected<std::uint32_t, sasl_error> read_iterations(
     return count;
 }
 
+std::string name_of(const key_derivation& wanted) {
+    std::string name(to_string(wanted.mechanism));
+    name += ' ' + std::to_string(wanted.iterations) + ' ' + std::to_string(wanted.salt.size());
+    name += ' ' + wanted.salt;
+    // The password may change during a cache's life; its digest keeps the results apart.
+    return name += detail::digest(sasl_mechanism::scram_sha256, wanted.password);
+}
+
 // What the server's first message says; `nonce` looks into that message.
 struct server_challenge {
     std::string_view nonce;
@@ -170,6 +178,14 @@ std::optional<std::string> scram_refusal(std::string_view server_message) {
     return shown;
 }
 
+std::string derive_key(const key_derivation& wanted) {
+    return detail::pbkdf2(wanted.mechanism, wanted.password, wanted.salt, wanted.iterations);
+}
+
+void wipe_secret(std::string& secret) noexcept {
+    detail::wipe(secret);
+}
+
 salted_password_cache::salted_password_cache(std::size_t capacity) : capacity_(capacity) {}
 
 salted_password_cache::~salted_password_cache() {
@@ -178,41 +194,33 @@ salted_password_cache::~salted_password_cache() {
     }
 }
 
-std::string salted_password_cache::get(
-    sasl_mechanism mechanism, std::string_view password, std::string_view salt,
-    std::uint32_t iterations) {
-    std::string key(to_string(mechanism));
-    key += ' ' + std::to_string(iterations) + ' ' + std::to_string(salt.size()) + ' ';
-    key += salt;
-    // The password may change during the cache's life; its digest keeps the results apart.
-    key += detail::digest(sasl_mechanism::scram_sha256, password);
-    const auto found = std::ranges::find(entries_, key, &entry::key);
-    if (found != entries_.end()) {
-        ++hit_count_;
-        entries_.splice(entries_.begin(), entries_, found);
-        return entries_.front().salted_password;
+std::optional<std::string> salted_password_cache::find(const key_derivation& wanted) {
+    const auto found = std::ranges::find(entries_, name_of(wanted), &entry::name);
+    if (found == entries_.end()) {
+        return std::nullopt;
     }
-    std::string result = detail::pbkdf2(mechanism, password, salt, iterations);
-    // Not cached, but still right.
-    if (capacity_ == 0) {
-        return result;
+    entries_.splice(entries_.begin(), entries_, found);
+    return entries_.front().salted_password;
+}
+
+void salted_password_cache::insert(const key_derivation& wanted, std::string salted_password) {
+    if (capacity_ == 0 || find(wanted)) {
+        return;
     }
     if (entries_.size() >= capacity_) {
         detail::wipe(entries_.back().salted_password);
         entries_.pop_back();
     }
-    entries_.push_front({std::move(key), result});
-    return result;
+    entries_.push_front({name_of(wanted), std::move(salted_password)});
 }
 
 scram_client::scram_client(
     sasl_mechanism mechanism, std::string username, std::string password, std::string client_nonce,
-    salted_password_cache* cache, const scram_client_options& options)
+    const scram_client_options& options)
     : mechanism_(mechanism),
       username_(std::move(username)),
       password_(std::move(password)),
       nonce_(std::move(client_nonce)),
-      cache_(cache),
       options_(options) {}
 
 // Nobody needs the password after the exchange.
@@ -235,24 +243,29 @@ std::expected<std::string, sasl_error> scram_client::first_message() {
     return std::string(gs2_header) + first_bare_;
 }
 
-std::expected<std::string, sasl_error> scram_client::on_challenge(std::string_view server_first) {
+std::expected<key_derivation, sasl_error> scram_client::on_challenge(
+    std::string_view server_first) {
     if (std::exchange(state_, state::failed) != state::challenged) {
         return sasl_failure(sasl_errc::out_of_order, "no challenge was expected");
     }
-    const auto challenge = read_challenge(server_first, nonce_, options_);
+    auto challenge = read_challenge(server_first, nonce_, options_);
     if (!challenge) {
-        return std::unexpected(challenge.error());
+        return std::unexpected(std::move(challenge.error()));
     }
-    std::string salted =
-        cache_ != nullptr
-            ? cache_->get(mechanism_, password_, challenge->salt, challenge->iterations)
-            : detail::pbkdf2(mechanism_, password_, challenge->salt, challenge->iterations);
-    scram_keys keys = derive_keys(mechanism_, salted);
-    detail::wipe(salted);
-    std::string answer = "c=" + std::string(gs2_header_base64) + ",r=";
-    answer += challenge->nonce;
+    nonce_ = challenge->nonce;
+    server_first_ = server_first;
+    state_ = state::keyless;
+    return key_derivation{mechanism_, password_, std::move(challenge->salt), challenge->iterations};
+}
+
+std::expected<std::string, sasl_error> scram_client::on_key(std::string_view salted_password) {
+    if (std::exchange(state_, state::failed) != state::keyless) {
+        return sasl_failure(sasl_errc::out_of_order, "no key was asked for");
+    }
+    scram_keys keys = derive_keys(mechanism_, salted_password);
+    std::string answer = "c=" + std::string(gs2_header_base64) + ",r=" + nonce_;
     // What both sides sign: all three messages without the proof.
-    const std::string auth_message = first_bare_ + "," + std::string(server_first) + "," + answer;
+    const std::string auth_message = first_bare_ + "," + server_first_ + "," + answer;
     const std::string signature = detail::hmac(mechanism_, keys.stored_key, auth_message);
     server_signature_ = detail::hmac(mechanism_, keys.server_key, auth_message);
     answer += ",p=" + detail::encode_base64(exclusive_or(keys.client_key, signature));

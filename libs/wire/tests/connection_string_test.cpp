@@ -49,6 +49,7 @@ TEST(connection_string, every_part_is_read) {
     EXPECT_EQ(result.parameters.network, "external");
     EXPECT_EQ(result.parameters.num_kv_connections, 2U);
     EXPECT_EQ(result.parameters.tls_verify, false);
+    EXPECT_EQ(result.parameters.hello_after_authentication, std::nullopt);
     EXPECT_EQ(result.parameters.query_timeout, std::nullopt);
 }
 

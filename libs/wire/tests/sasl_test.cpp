@@ -45,6 +45,7 @@ TEST(sasl, plain_is_a_single_message) {
     EXPECT_EQ(client.start().value(), "\0alice\0s3cret"s);
     EXPECT_TRUE(client.on_success("").has_value());
     EXPECT_EQ(client.on_challenge("x").error().code, sasl_errc::out_of_order);
+    EXPECT_EQ(client.on_key("x").error().code, sasl_errc::out_of_order);
     EXPECT_EQ(
         sasl_client(sasl_mechanism::plain, {"", "p", ""}, "").start().error().code,
         sasl_errc::username_invalid);
@@ -107,7 +108,8 @@ TEST(sasl, a_scram_client_and_server_agree) {
         scram_server server(mechanism, "snonce");
         EXPECT_EQ(server.on_first(client.start().value()).value(), "al=ice");
         const auto credential = make_scram_credential(mechanism, "pass,word", "pepper", 4096);
-        const auto proof = client.on_challenge(server.challenge(credential));
+        const auto wanted = client.on_challenge(server.challenge(credential));
+        const auto proof = client.on_key(derive_key(wanted.value()));
         const auto signature = server.on_final(proof.value());
         EXPECT_TRUE(client.on_success(signature.value()).has_value());
     }

@@ -10,6 +10,16 @@
 
 namespace reprise::wire::scram_test {
 
+// The answer to a challenge, key and all.
+std::expected<std::string, sasl_error> answer_to(
+    scram_client& client, std::string_view server_first) {
+    const auto wanted = client.on_challenge(server_first);
+    if (!wanted) {
+        return std::unexpected(wanted.error());
+    }
+    return client.on_key(derive_key(*wanted));
+}
+
 std::string from_base64(std::string_view text) {
     return detail::decode_base64(text).value();
 }
@@ -95,7 +105,7 @@ TEST(scram, client_follows_the_published_and_worked_examples) {
     for (const vector& each : make_vectors()) {
         scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
         EXPECT_EQ(client.first_message().value(), each.client_first);
-        EXPECT_EQ(client.on_challenge(each.server_first).value(), each.client_final);
+        EXPECT_EQ(answer_to(client, each.server_first).value(), each.client_final);
         EXPECT_TRUE(client.on_final(each.server_final).has_value());
     }
 }
@@ -116,7 +126,7 @@ constexpr auto sha1 = sasl_mechanism::scram_sha1;
 
 // The error of a client that got this challenge.
 sasl_errc challenge_error(std::string_view server_first, const scram_client_options& options = {}) {
-    scram_client client(sha1, "u", "p", "abc", nullptr, options);
+    scram_client client(sha1, "u", "p", "abc", options);
     EXPECT_TRUE(client.first_message().has_value());
     const auto answer = client.on_challenge(server_first);
     EXPECT_FALSE(answer.has_value()) << server_first;
@@ -162,7 +172,7 @@ TEST(scram, client_trusts_no_server_without_the_right_signature) {
     const auto final_error = [&](std::string_view server_final) {
         scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
         EXPECT_TRUE(client.first_message().has_value());
-        EXPECT_TRUE(client.on_challenge(each.server_first).has_value());
+        EXPECT_TRUE(answer_to(client, each.server_first).has_value());
         const auto done = client.on_final(server_final);
         return done ? sasl_errc{} : done.error().code;
     };
@@ -255,36 +265,49 @@ TEST(scram, a_decoy_looks_like_a_user_and_fits_no_password) {
     scram_server server(mechanism, "def");
     scram_client client(mechanism, "nobody", "", "abc");
     EXPECT_TRUE(server.on_first(client.first_message().value()).has_value());
-    const auto proof = client.on_challenge(server.challenge(decoy));
+    const auto proof = answer_to(client, server.challenge(decoy));
     EXPECT_EQ(server.on_final(proof.value()).error().code, sasl_errc::credentials_refused);
 }
 
 TEST(scram, cache_is_keyed_by_mechanism_salt_iterations_and_password) {
     salted_password_cache cache(3);
-    const std::string first = cache.get(sha1, "p", "salt", 10);
-    EXPECT_EQ(cache.get(sha1, "p", "salt", 10), first);
-    EXPECT_EQ(cache.hit_count(), 1U);
-    EXPECT_NE(cache.get(sha1, "q", "salt", 10), first);
-    EXPECT_NE(cache.get(sha1, "p", "salu", 10), first);
-    EXPECT_NE(cache.get(sha1, "p", "salt", 11), first);
-    EXPECT_EQ(cache.hit_count(), 1U);
+    const key_derivation first{sha1, "p", "salt", 10};
+    EXPECT_EQ(cache.find(first), std::nullopt);
+    cache.insert(first, "key");
+    EXPECT_EQ(cache.find(first), "key");
+    EXPECT_EQ(cache.find({sha1, "q", "salt", 10}), std::nullopt);
+    EXPECT_EQ(cache.find({sha1, "p", "salu", 10}), std::nullopt);
+    EXPECT_EQ(cache.find({sha1, "p", "salt", 11}), std::nullopt);
+    EXPECT_EQ(cache.find({sasl_mechanism::scram_sha256, "p", "salt", 10}), std::nullopt);
+    cache.insert({sha1, "p", "salt", 11}, "second");
+    cache.insert({sha1, "p", "salt", 12}, "third");
+    EXPECT_EQ(cache.find(first), "key");
+    // The one not used for longest goes.
+    cache.insert({sha1, "p", "salt", 13}, "fourth");
     EXPECT_EQ(cache.size(), 3U);
-    // The first was dropped as the one not used for longest; it comes out the same again.
-    EXPECT_EQ(cache.get(sha1, "p", "salt", 10), first);
-    EXPECT_EQ(cache.hit_count(), 1U);
-    EXPECT_NE(cache.get(sasl_mechanism::scram_sha256, "p", "salt", 10), first);
-    EXPECT_EQ(cache.size(), 3U);
+    EXPECT_EQ(cache.find({sha1, "p", "salt", 11}), std::nullopt);
+    EXPECT_EQ(cache.find(first), "key");
 }
 
-TEST(scram, a_cached_client_says_the_same_as_an_uncached_one) {
-    salted_password_cache cache;
-    const vector each = make_vectors()[0];
-    for (int round = 0; round < 2; ++round) {
-        scram_client client(each.mechanism, each.user, each.password, each.client_nonce, &cache);
-        EXPECT_TRUE(client.first_message().has_value());
-        EXPECT_EQ(client.on_challenge(each.server_first).value(), each.client_final);
-    }
-    EXPECT_EQ(cache.hit_count(), 1U);
+TEST(scram, a_key_is_derived_from_what_the_challenge_says) {
+    const vector each = make_vectors()[1];
+    scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
+    EXPECT_TRUE(client.first_message().has_value());
+    EXPECT_EQ(client.on_key("too early").error().code, sasl_errc::out_of_order);
+    scram_client again(each.mechanism, each.user, each.password, each.client_nonce);
+    EXPECT_TRUE(again.first_message().has_value());
+    const auto wanted = again.on_challenge(each.server_first);
+    ASSERT_TRUE(wanted.has_value());
+    const key_derivation expected{
+        each.mechanism, each.password, from_base64(each.salt_base64), 4096};
+    EXPECT_EQ(*wanted, expected);
+    EXPECT_EQ(derive_key(*wanted).size(), scram_digest_size(each.mechanism));
+    // As many rounds as an option can allow, and no more.
+    EXPECT_FALSE(derive_key({sha1, "p", "salt", scram_iterations_max + 1}).empty());
+    EXPECT_TRUE(derive_key({sha1, "p", "salt", scram_iterations_limit + 1}).empty());
+    std::string secret = "secret";
+    wipe_secret(secret);
+    EXPECT_EQ(secret.find("secret"), std::string::npos);
 }
 
 // RFC 5802 allows printable characters without the comma, and the blank is not printable there.
@@ -302,8 +325,8 @@ TEST(scram, a_nonce_with_blanks_is_accepted_as_the_cxx_sdk_sends_it) {
         const auto user = server.on_first(*first);
         ASSERT_TRUE(user.has_value()) << nonce;
         EXPECT_EQ(*user, "app");
-        const auto answer = client.on_challenge(
-            server.challenge(make_scram_credential(sha1, "secret", "salt", 4096)));
+        const auto answer = answer_to(
+            client, server.challenge(make_scram_credential(sha1, "secret", "salt", 4096)));
         ASSERT_TRUE(answer.has_value()) << nonce;
         const auto last = server.on_final(*answer);
         ASSERT_TRUE(last.has_value()) << nonce;

@@ -28,7 +28,7 @@ struct fuzz_run {
         made.has_client_certificate = true;  // no SASL: bytes get further
         return made;
     }
-    fuzz_run() : client(options(), identity(), 1, now) {}
+    fuzz_run() : client(options(), identity(), engine::seeded_randomness(1), now) {}
 
     void start(engine::operation_kind kind) {
         engine::operation_request request;

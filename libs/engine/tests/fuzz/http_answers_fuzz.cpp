@@ -142,7 +142,7 @@ struct operation {
 
 class fuzz_run {
 public:
-    fuzz_run() : client_(options(), identity(), 1, now_) {
+    fuzz_run() : client_(options(), identity(), engine::seeded_randomness(1), now_) {
         client_.open("travel", now_);
         settle();
     }

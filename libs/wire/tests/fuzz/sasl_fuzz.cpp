@@ -22,8 +22,12 @@ void fuzz_client(sasl_mechanism mechanism, std::string_view text) {
     scram_client_options options;
     options.iterations_min = 1;
     options.iterations_max = 16;  // keep a round cheap
-    sasl_client client(mechanism, {"user", "pencil", ""}, "abc", nullptr, options);
-    if (!client.start() || !client.on_challenge(take_line(text))) {
+    sasl_client client(mechanism, {"user", "pencil", ""}, "abc", options);
+    if (!client.start()) {
+        return;
+    }
+    const auto wanted = client.on_challenge(take_line(text));
+    if (!wanted || !client.on_key(derive_key(*wanted))) {
         return;
     }
     // No fuzzer finds the signature by chance: accepting one would be a fault.

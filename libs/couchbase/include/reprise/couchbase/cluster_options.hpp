@@ -9,6 +9,7 @@
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/engine/attempt_observer.hpp>
 #include <reprise/engine/circuit_breaker_options.hpp>
+#include <reprise/engine/hello_order.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
@@ -20,6 +21,7 @@ using engine::attempt_observer;
 using engine::attempt_record;
 using engine::circuit_breaker_options;
 using engine::decision_record;
+using engine::hello_order;
 using engine::log_level;
 using engine::log_sink;
 using engine::service_budgets;
@@ -63,8 +65,16 @@ struct cluster_options {
     // OAUTHBEARER instead of user name and password. Over TLS only, as PLAIN.
     std::string bearer_token{};
     tls_options tls{};
-    // PLAIN sends the password readably, and so goes a token: without TLS only if asked for.
+    // PLAIN and tokens are readable for whoever answers: without TLS and a verified certificate
+    // they are sent only if this allows it, and PLAIN even then only if the server offers nothing
+    // else. `allow_plain_without_tls` in a connection string.
     bool allow_plain_without_tls = false;
+    // Rounds of key stretching (SCRAM) that a server may ask a login for, 4096 to 10,000,000; more
+    // are refused. `scram_iterations_max` in a connection string.
+    std::uint32_t scram_iterations_max = 100'000;
+    // When a new connection says HELLO. Old servers answer it only after authentication.
+    // `hello_after_authentication=true` in a connection string.
+    hello_order hello = hello_order::first;
 
     // Default time for an operation, and for one with durability.
     duration kv_timeout = std::chrono::milliseconds{2500};

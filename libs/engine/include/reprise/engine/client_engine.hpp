@@ -19,6 +19,7 @@
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_request.hpp>
+#include <reprise/engine/randomness.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 
 namespace reprise::engine {
@@ -44,7 +45,7 @@ struct engine_statistics {
 // A turn of the driver:
 //
 //     any of start / cancel / on_... (each with the time)
-//       -> take_actions(list)         obey: connect, write (begin_write), close, resolve
+//       -> take_actions(list)         obey: connect, write (begin_write), close, resolve, ...
 //       -> drain_completions()        user code runs here, and only here
 //       -> arm one timer for next_due(), then call on_time
 //
@@ -52,9 +53,8 @@ struct engine_statistics {
 // destructor) and the strategies and the log sink given in the options. `now` never goes backwards.
 class client_engine {
 public:
-    // `seed`: of the generator for jitter, nonces and connection ids; from a good random source in
-    // production, any number in a simulation. Nothing happens before the first `start` or `open`.
-    client_engine(engine_options options, credentials identity, std::uint64_t seed, time_point now);
+    // Nothing happens before the first `start` or `open`.
+    client_engine(engine_options options, credentials identity, randomness random, time_point now);
     // Completes what is still open with request_canceled, from inside. Buffers given by begin_write
     // die here: close the sockets first.
     ~client_engine();
@@ -116,6 +116,8 @@ public:
     // Empty `found`: the name service had none or failed; the given seeds are used.
     void on_resolved(
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
+    // The answer to a derive_key_action; empty: it could not be computed.
+    void on_key_derived(derivation_id derivation, std::string key, time_point now);
     // Time passed: fires what is due. Call it when next_due has come; calling it more often is
     // harmless.
     void on_time(time_point now);

@@ -8,6 +8,7 @@
 
 #include <reprise/engine/ids.hpp>
 #include <reprise/wire/cluster_node.hpp>
+#include <reprise/wire/scram.hpp>
 
 // What the engine asks its driver to do, and the words in which the driver reports back.
 
@@ -53,8 +54,15 @@ struct read_action {
     std::size_t size_max_bytes = read_size_default;
 };
 
-using driver_action =
-    std::variant<resolve_srv_action, connect_action, write_action, close_action, read_action>;
+// Stretch a password (wire::derive_key), which takes milliseconds and more: where it stalls
+// nobody, never on the loop. Answer with on_key_derived, once. At most two are out at a time.
+struct derive_key_action {
+    derivation_id derivation{};
+    wire::key_derivation wanted{};
+};
+
+using driver_action = std::variant<
+    resolve_srv_action, connect_action, write_action, close_action, read_action, derive_key_action>;
 using action_list = std::vector<driver_action>;
 
 // Why a connection could not be opened.

@@ -9,6 +9,7 @@
 
 #include <reprise/engine/attempt_observer.hpp>
 #include <reprise/engine/circuit_breaker_options.hpp>
+#include <reprise/engine/hello_order.hpp>
 #include <reprise/engine/http_options.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/request_strategy.hpp>
@@ -29,11 +30,6 @@ struct credentials {
     std::string password{};
     std::string bearer_token{};
     bool has_client_certificate = false;
-};
-
-enum class hello_order : std::uint8_t {
-    first,                // HELLO is the first command
-    after_authentication  // for old servers that answer it only then
 };
 
 // Everything that can be set. Durations are steady time; every field has a sensible default except

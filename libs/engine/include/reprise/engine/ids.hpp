@@ -19,4 +19,7 @@ using keyspace_id = base::strong_id<struct keyspace_id_tag, std::uint32_t>;
 // One question to the name service.
 using resolution_id = base::strong_id<struct resolution_id_tag, std::uint32_t>;
 
+// One key that is being stretched from a password.
+using derivation_id = base::strong_id<struct derivation_id_tag, std::uint64_t>;
+
 }  // namespace reprise::engine

@@ -34,10 +34,13 @@ struct connection_parameters {
     duration tcp_keepalive_time;
     std::optional<std::uint32_t> num_kv_connections;    // 1 to 64 per node
     std::optional<std::uint32_t> max_http_connections;  // per node; 0: no limit
+    std::optional<std::uint32_t> scram_iterations_max;  // rounds a server may ask for
     std::optional<bool> enable_tcp_keepalives;
     std::optional<bool> enable_mutation_tokens;
     std::optional<bool> enable_dns_srv;
     std::optional<bool> force_ipv4;
+    std::optional<bool> allow_plain_without_tls;
+    std::optional<bool> hello_after_authentication;
     std::optional<bool> tls_verify;                // `none`/`peer`, or a boolean
     std::optional<std::string> network;            // `auto`, `default`, `external` or another name
     std::optional<std::string> trust_certificate;  // path of a PEM file

@@ -44,25 +44,26 @@ std::string encode_oauthbearer(std::string_view token);
 
 // One authentication from the client's side, for any mechanism.
 //
-//   start() -> AUTH request -> 0x21: on_challenge(data) -> STEP request
+//   start() -> AUTH request -> 0x21: on_challenge(data) -> derive_key -> on_key -> STEP request
 //                           -> 0x00: on_success(data), which must pass before the server is trusted
 //
 // A refusal by status (0x20, ...) is not its business. After an error it must not be used again.
 class sasl_client {
 public:
     // `client_nonce`: printable characters without comma, fresh and random for each SCRAM
-    // authentication, see encode_nonce; not used by the other mechanisms. `cache` may be null;
-    // otherwise it must outlive this object.
+    // authentication, see encode_nonce; not used by the other mechanisms.
     sasl_client(
         sasl_mechanism mechanism, sasl_credentials credentials, std::string client_nonce,
-        salted_password_cache* cache = nullptr, const scram_client_options& options = {});
+        const scram_client_options& options = {});
 
     sasl_mechanism mechanism() const noexcept { return mechanism_; }
 
     // The first message. Refused: empty or impossible credentials, bad nonce.
     std::expected<std::string, sasl_error> start();
-    // The answer to a challenge; an error for single-step mechanisms.
-    std::expected<std::string, sasl_error> on_challenge(std::string_view data);
+    // The key that the answer to a challenge needs; an error for single-step mechanisms.
+    std::expected<key_derivation, sasl_error> on_challenge(std::string_view data);
+    // The answer to the challenge, with that key.
+    std::expected<std::string, sasl_error> on_key(std::string_view salted_password);
     // Checks the server's last message: for SCRAM its signature must be there and be right.
     std::expected<void, sasl_error> on_success(std::string_view data);
 

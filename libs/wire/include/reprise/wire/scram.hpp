@@ -71,9 +71,26 @@ inline constexpr std::size_t scram_message_size_max = 4096;
 // Random bytes as text fit for a nonce (lower-case hexadecimal).
 std::string encode_nonce(std::span<const std::byte> random);
 
-// Results of PBKDF2, which cost milliseconds each, by (mechanism, salt, iterations) and password.
-// Holds at most `capacity` of them and drops the one not used for longest. Wipes what it drops. Not
-// synchronised: one per I/O thread.
+// A key to be stretched from a password. A plain value with a secret: see wipe_secret.
+struct key_derivation {
+    sasl_mechanism mechanism = sasl_mechanism::scram_sha512;
+    std::string password{};
+    std::string salt{};            // octets
+    std::uint32_t iterations = 0;  // rounds of PBKDF2
+
+    friend bool operator==(const key_derivation&, const key_derivation&) = default;
+};
+
+// The salted password. Takes milliseconds, or as long as the rounds last: nothing for an event
+// loop. Any thread. Empty: the library behind it failed.
+std::string derive_key(const key_derivation& wanted);
+
+// Overwrites what is no longer needed, in a way that a compiler does not remove.
+void wipe_secret(std::string& secret) noexcept;
+
+// Keys that were derived, by mechanism, salt, iterations and password. Holds at most `capacity` of
+// them and drops the one not used for longest. Wipes what it drops. Not synchronised: one per I/O
+// thread.
 class salted_password_cache {
 public:
     explicit salted_password_cache(std::size_t capacity = 32);
@@ -81,23 +98,19 @@ public:
     salted_password_cache(const salted_password_cache&) = delete;
     salted_password_cache& operator=(const salted_password_cache&) = delete;
 
-    // Computes on a miss.
-    std::string get(
-        sasl_mechanism mechanism, std::string_view password, std::string_view salt,
-        std::uint32_t iterations);
+    // Empty if it is not known.
+    std::optional<std::string> find(const key_derivation& wanted);
+    void insert(const key_derivation& wanted, std::string salted_password);
 
     std::size_t size() const noexcept { return entries_.size(); }
-    // How often PBKDF2 was saved.
-    std::size_t hit_count() const noexcept { return hit_count_; }
 
 private:
     struct entry {
-        std::string key;
+        std::string name;
         std::string salted_password;
     };
     std::list<entry> entries_;  // most recently used first; a handful, so a scan is cheapest
     std::size_t capacity_;
-    std::size_t hit_count_ = 0;
 };
 
 // A server's `e=`, if this message is SCRAM's own refusal: "invalid-proof", "unknown-user", ... At
@@ -110,36 +123,37 @@ struct scram_client_options {
     std::uint32_t iterations_max = scram_iterations_max;
 };
 
-// RFC 5802 without channel binding, client side: first_message, on_challenge, on_final, in this
-// order and once each. Any error ends it.
+// RFC 5802 without channel binding, client side: first_message, on_challenge, on_key, on_final, in
+// this order and once each. Any error ends it.
 class scram_client {
 public:
     scram_client(
         sasl_mechanism mechanism, std::string username, std::string password,
-        std::string client_nonce, salted_password_cache* cache = nullptr,
-        const scram_client_options& options = {});
+        std::string client_nonce, const scram_client_options& options = {});
     ~scram_client();
     scram_client(scram_client&&) noexcept = default;
     scram_client& operator=(scram_client&&) noexcept = default;
 
     // `n,,n=user,r=nonce`.
     std::expected<std::string, sasl_error> first_message();
-    // Takes r=, s=, i= in any order; gives `c=biws,r=...,p=...`.
-    std::expected<std::string, sasl_error> on_challenge(std::string_view server_first);
+    // Takes r=, s=, i= in any order; says which key the answer needs.
+    std::expected<key_derivation, sasl_error> on_challenge(std::string_view server_first);
+    // Takes that key (see derive_key); gives `c=biws,r=...,p=...`.
+    std::expected<std::string, sasl_error> on_key(std::string_view salted_password);
     // Takes `v=`; passes only if the server proved that it knows the password.
     std::expected<void, sasl_error> on_final(std::string_view server_final);
 
 private:
-    enum class state : std::uint8_t { fresh, challenged, proved, done, failed };
+    enum class state : std::uint8_t { fresh, challenged, keyless, proved, done, failed };
 
     sasl_mechanism mechanism_;
     std::string username_;
     std::string password_;
-    std::string nonce_;
-    salted_password_cache* cache_;
+    std::string nonce_;  // ours; with the server's behind it once that is known
     scram_client_options options_;
     state state_ = state::fresh;
     std::string first_bare_;
+    std::string server_first_;
     std::string server_signature_;
 };
 

@@ -1,0 +1,20 @@
+#include <reprise/engine/randomness.hpp>
+
+#include <memory>
+
+#include "random_source.hpp"
+
+namespace reprise::engine {
+
+randomness seeded_randomness(std::uint64_t seed) {
+    // A stream of its own: what jitter draws does not move the nonces.
+    const auto source = std::make_shared<random_source>(~seed);
+    return {seed, [source](std::span<std::byte> out) {
+                for (std::byte& each : out) {
+                    each = static_cast<std::byte>(source->next() & 0xffU);
+                }
+                return true;
+            }};
+}
+
+}  // namespace reprise::engine

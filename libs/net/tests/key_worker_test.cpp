@@ -1,0 +1,103 @@
+#include "key_worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "system_entropy.hpp"
+
+namespace reprise::net {
+namespace key_worker_tests {
+
+namespace asio = boost::asio;
+
+wire::key_derivation with_rounds(std::uint32_t iterations) {
+    return {wire::sasl_mechanism::scram_sha256, "pencil", "salt", iterations};
+}
+
+}  // namespace key_worker_tests
+
+using namespace key_worker_tests;
+
+TEST(key_worker, a_key_is_derived_elsewhere_and_received_on_the_executor) {
+    asio::io_context context;
+    auto work = asio::make_work_guard(context);
+    key_worker worker(context.get_executor());
+    std::optional<std::string> received;
+    std::thread::id receiver;
+    worker.derive(with_rounds(4096), [&](std::string key) {
+        received = std::move(key);
+        receiver = std::this_thread::get_id();
+        work.reset();
+    });
+    EXPECT_FALSE(received) << "never from inside";
+    context.run();
+    EXPECT_EQ(received, wire::derive_key(with_rounds(4096)));
+    EXPECT_EQ(receiver, std::this_thread::get_id());
+}
+
+TEST(key_worker, several_keys_are_derived_at_once_and_each_is_received_once) {
+    asio::io_context context;
+    auto work = asio::make_work_guard(context);
+    key_worker worker(context.get_executor());
+    std::multiset<std::string> received;
+    for (std::uint32_t index = 0; index < 4; ++index) {
+        worker.derive(with_rounds(1000 + index), [&](std::string key) {
+            received.insert(std::move(key));
+            if (received.size() == 4) {
+                work.reset();
+            }
+        });
+    }
+    context.run();
+    EXPECT_EQ(received.size(), 4U);
+    for (std::uint32_t index = 0; index < 4; ++index) {
+        EXPECT_EQ(received.count(wire::derive_key(with_rounds(1000 + index))), 1U);
+    }
+}
+
+TEST(key_worker, one_that_ends_while_it_computes_waits_and_calls_nobody) {
+    asio::io_context context;
+    int calls = 0;
+    {
+        key_worker worker(context.get_executor());
+        worker.derive(with_rounds(50'000), [&](std::string) { ++calls; });
+    }
+    context.run();
+    EXPECT_EQ(calls, 0);
+}
+
+TEST(key_worker, a_context_that_ends_before_the_worker_is_done_leaves_nothing_behind) {
+    auto context = std::make_unique<asio::io_context>();
+    int calls = 0;
+    {
+        key_worker worker(context->get_executor());
+        worker.derive(with_rounds(4096), [&](std::string) { ++calls; });
+    }
+    context.reset();  // with the result inside
+    EXPECT_EQ(calls, 0);
+}
+
+TEST(system_entropy, every_byte_is_drawn) {
+    std::array<std::byte, 600> first{};
+    std::array<std::byte, 600> second{};
+    ASSERT_TRUE(system_entropy(first));
+    ASSERT_TRUE(system_entropy(second));
+    EXPECT_NE(first, second);
+    // 600 bytes hold a value that is not zero in each quarter, or the sun rises in the west.
+    for (std::size_t begin = 0; begin < first.size(); begin += 150) {
+        const auto part = std::span(first).subspan(begin, 150);
+        EXPECT_TRUE(std::ranges::any_of(part, [](std::byte each) { return each != std::byte{}; }));
+    }
+}
+
+}  // namespace reprise::net
