@@ -19,7 +19,7 @@ PARTS = {
     "ci": "bash .ci/run",
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
-    "kv_engine": "./dev interop kv_engine --long",
+    "kv_engine": "./dev interop kv_engine --kv-engine-seconds 120",
     "sim": "./dev sim 10000",
     "sim_services": "./dev sim 3000 --profile services",
     "sim_hostile": "./dev sim 5000 --profile hostile",
