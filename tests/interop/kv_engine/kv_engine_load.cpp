@@ -42,7 +42,7 @@ constexpr std::size_t counter_count = 32;
 void say(const std::string& line) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
-    std::cout << line << std::endl;
+    std::cout << line << '\n' << std::flush;
 }
 
 /// As Couchbase maps keys: the upper half of CRC-32.
