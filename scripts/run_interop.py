@@ -286,7 +286,7 @@ def run_java_on_sandbox(build, work):
     ready.unlink(missing_ok=True)
     sandbox = subprocess.Popen(
         [str(build / "bin" / "reprise"), "sandbox", "start", "--nodes", "4", "--bucket", "travel",
-         "--user", "app", "--password", "secret", "--services", "--collection",
+         "--user", "app", "--password", "secret", "--collection",
          "inventory.airline", "--ready-file", str(ready)], stdout=subprocess.DEVNULL)
     try:
         wait_for(ready, sandbox)

@@ -1,7 +1,7 @@
 // Statements: rows one by one, parameters, prepared, another retry strategy for one call. With a
 // cluster of its own:
 //
-//     reprise sandbox run --services --user app --password secret -- query_rows
+//     reprise sandbox run --user app --password secret -- query_rows
 
 #include <cstdlib>
 #include <iostream>

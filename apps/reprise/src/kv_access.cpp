@@ -36,9 +36,8 @@ constexpr const char* bucket_default = "travel";
 [[nodiscard]] std::unique_ptr<sandbox::embedded_cluster> start_embedded(
     const std::string& bucket, bool has_services) {
     sandbox::server_options options;
-    if (has_services) {
-        using wire::service;
-        options.services = {service::views, service::query, service::search, service::analytics};
+    if (!has_services) {
+        options.services.clear();
     }
     sandbox::bucket_options made;
     made.name = bucket;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
@@ -51,6 +52,18 @@ namespace {
     return word == "untrusted" ? certificate_fault::untrusted : certificate_fault::none;
 }
 
+[[nodiscard]] std::vector<wire::service> parse_services(const std::vector<std::string>& words) {
+    std::vector<wire::service> services;
+    for (const wire::service each :
+         {wire::service::views, wire::service::query, wire::service::search,
+          wire::service::analytics}) {
+        if (std::ranges::find(words, to_string(each)) != words.end()) {
+            services.push_back(each);
+        }
+    }
+    return services;
+}
+
 /// The option to blame for what is wrong with the cluster's options.
 [[nodiscard]] std::string_view start_option_of(std::string_view problem) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> option_of_word{{
@@ -91,9 +104,8 @@ namespace {
     user.password = typed.password;
     options.cluster.users.push_back(std::move(user));
     options.port = typed.port;
-    if (typed.services) {
-        using wire::service;
-        options.services = {service::views, service::query, service::search, service::analytics};
+    if (!typed.services.empty()) {
+        options.services = parse_services(typed.services);
     }
     options.tls.is_enabled = typed.tls;
     options.tls.ca_path = typed.ca_file;
@@ -131,8 +143,13 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
         ->delimiter(',');
     command.add_option("--scram-iterations", options.scram_iterations, "Password rounds (4096)");
     command.add_option("--seed", options.seed, "Number that all randomness follows from (1)");
-    command.add_flag(
-        "--services", options.services, "Query, analytics, search and views on every node, too");
+    command
+        .add_option(
+            "--services", options.services,
+            "HTTP services beside management: views, query, search, analytics, or none (all)")
+        ->check(CLI::IsMember({"views", "query", "search", "analytics", "none"}))
+        ->allow_extra_args(false)
+        ->delimiter(',');
     command.add_flag("--tls", options.tls, "TLS ports too, with certificates made for this run");
     command.add_option("--ca-file", options.ca_file, "Where to write the CA (a temporary file)");
     command
@@ -144,9 +161,8 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
         "Log in the user that a client certificate names");
     command.add_option(
         "--port", options.port,
-        "First port; each node uses four: key-value, key-value over TLS, management, management "
-        "over TLS; with --services twelve: views, query, search, analytics follow (any free "
-        "ports)");
+        "First port; each node uses twelve: key-value, management, views, query, search, "
+        "analytics, each plain and over TLS; fewer with --services (any free ports)");
     command.add_option(
         "--ready-file", options.ready_file,
         "JSON with all addresses, there as long as the sandbox can be used");

@@ -24,7 +24,7 @@ struct sandbox_start_options {
     std::vector<std::string> collections;
     std::uint32_t scram_iterations = 4096;
     std::uint64_t seed = 1;
-    bool services = false;
+    std::vector<std::string> services;
     bool tls = false;
     bool client_certificates = false;
     std::string certificate = "good";

@@ -16,7 +16,7 @@ BUSY = '{"errors":[{"code":5000,"msg":"busy","retry":true}],"status":"errors"}'
 
 
 class SandboxServiceTest(SandboxCase):
-    OPTIONS = ("--nodes", "1", "--replicas", "0", "--bucket", "travel", "--services")
+    OPTIONS = ("--nodes", "1", "--replicas", "0", "--bucket", "travel")
 
     def setUp(self):
         self.control("fault", "clear")
@@ -156,7 +156,7 @@ class SandboxServiceTest(SandboxCase):
 
 class SandboxServicePortsTest(unittest.TestCase):
     def test_all_ports_are_told_and_open(self):
-        with Running("--nodes", "1", "--replicas", "0", "--services", "--tls") as sandbox:
+        with Running("--nodes", "1", "--replicas", "0", "--tls") as sandbox:
             ports = sandbox.ready["nodes"][0]
             status = json.loads(sandbox.run("status", "--json").stdout)["nodes"][0]
             shown = sandbox.run("status").stdout

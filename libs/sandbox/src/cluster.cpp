@@ -24,6 +24,8 @@ std::string_view to_string(cluster_errc code) noexcept {
             return "unknown collection";
         case cluster_errc::unknown_user:
             return "unknown user";
+        case cluster_errc::unknown_group:
+            return "unknown group";
         case cluster_errc::already_exists:
             return "already exists";
         case cluster_errc::name_invalid:
@@ -166,9 +168,20 @@ const wire::collections_manifest* cluster::manifest(std::string_view bucket) con
     return found == nullptr ? nullptr : &found->manifest;
 }
 
+std::expected<void, cluster_errc> cluster::set_bucket_settings(
+    std::string_view bucket, bucket_settings settings) {
+    detail::bucket_record* found = state_->find_bucket(bucket);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    found->options.settings = std::move(settings);
+    return {};
+}
+
 void cluster::put_user(user_options user) {
     std::string name = user.name;
     state_->users.insert_or_assign(std::move(name), detail::user_record{std::move(user), {}});
+    ++state_->rights_generation;
 }
 
 std::expected<void, cluster_errc> cluster::drop_user(std::string_view name) {
@@ -191,6 +204,36 @@ std::vector<std::string> cluster::users() const {
 const user_options* cluster::find_user(std::string_view name) const noexcept {
     const auto it = state_->users.find(name);
     return it == state_->users.end() ? nullptr : &it->second.options;
+}
+
+void cluster::put_group(group_options group) {
+    std::string name = group.name;
+    state_->groups.insert_or_assign(std::move(name), std::move(group));
+    ++state_->rights_generation;
+}
+
+std::expected<void, cluster_errc> cluster::drop_group(std::string_view name) {
+    const auto it = state_->groups.find(name);
+    if (it == state_->groups.end()) {
+        return std::unexpected(cluster_errc::unknown_group);
+    }
+    state_->groups.erase(it);
+    ++state_->rights_generation;
+    return {};
+}
+
+std::vector<std::string> cluster::groups() const {
+    std::vector<std::string> names;
+    names.reserve(state_->groups.size());
+    for (const auto& [name, group] : state_->groups) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+const group_options* cluster::find_group(std::string_view name) const noexcept {
+    const auto it = state_->groups.find(name);
+    return it == state_->groups.end() ? nullptr : &it->second;
 }
 
 namespace {

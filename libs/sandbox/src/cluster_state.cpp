@@ -10,8 +10,13 @@
 
 namespace reprise::sandbox::detail {
 
-bool identity::can_see(std::string_view bucket) const noexcept {
-    return buckets.empty() || std::ranges::find(buckets, bucket) != buckets.end();
+std::uint32_t bucket_record::ttl_max(std::uint32_t collection) const noexcept {
+    const auto found = collections.find(collection);
+    const std::int32_t own = found == collections.end() ? 0 : found->second;
+    if (own == 0) {
+        return static_cast<std::uint32_t>(options.settings.max_ttl.count());
+    }
+    return own < 0 ? 0u : static_cast<std::uint32_t>(own);
 }
 
 namespace {
@@ -118,6 +123,10 @@ std::string cluster_state::random_reference() {
         text.insert(at, 1, '-');
     }
     return text;
+}
+
+identity cluster_state::identity_of(const user_options& user) const {
+    return {user.name, rights_of(*this, user), user.can_access_system_xattrs, rights_generation};
 }
 
 const wire::scram_credential& cluster_state::credential_of(

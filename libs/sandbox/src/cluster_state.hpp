@@ -20,6 +20,7 @@
 #include "configuration_publisher.hpp"
 #include "pending_write.hpp"
 #include "rebalance_plan.hpp"
+#include "roles.hpp"
 #include "vbucket.hpp"
 
 namespace reprise::sandbox::detail {
@@ -32,8 +33,9 @@ struct bucket_record {
     std::string uuid;  // 32 hexadecimal digits
     std::size_t replica_count = 0;
     wire::collections_manifest manifest;
-    // Collections that exist, by id, with the seconds their documents live at most (0: for ever).
-    std::unordered_map<std::uint32_t, std::uint32_t> collections;
+    // Collections that exist, by id, with the seconds their documents live at most (0: as the
+    // bucket says, -1: for ever).
+    std::unordered_map<std::uint32_t, std::int32_t> collections;
     // The manifest uid each of them came with.
     std::unordered_map<std::uint32_t, std::uint64_t> created_uids;
     // Who may not select it; an empty name: nobody may.
@@ -46,6 +48,8 @@ struct bucket_record {
     // The newest configuration; nodes that are held back know an older one.
     configuration_description_ptr published;
 
+    // How long documents of a collection live at most; 0: for ever.
+    std::uint32_t ttl_max(std::uint32_t collection) const noexcept;
     bool is_denied(std::string_view user) const noexcept {
         return !denied_users.empty() && (denied_users.contains("") || denied_users.contains(user));
     }
@@ -105,10 +109,10 @@ struct user_record {
 // Who is logged in on a connection.
 struct identity {
     std::string name;
-    std::vector<std::string> buckets;  // empty: all
+    detail::rights rights;
     bool can_access_system_xattrs = true;
-
-    bool can_see(std::string_view bucket) const noexcept;
+    // Of the cluster when `rights` were read: others are out of date.
+    std::uint64_t rights_generation = 0;
 };
 
 // Everything a cluster is. Owned by `cluster`, pointed to by its sessions.
@@ -124,6 +128,9 @@ struct cluster_state {
     std::vector<std::unique_ptr<node_record>> nodes;  // by node number
     std::map<std::string, std::unique_ptr<bucket_record>, std::less<>> buckets;
     std::map<std::string, user_record, std::less<>> users;
+    std::map<std::string, group_options, std::less<>> groups;
+    // Grows with every change of users and groups.
+    std::uint64_t rights_generation = 0;
     std::string cluster_uuid;
     std::string scram_secret;
     wire::error_map error_map;
@@ -166,6 +173,7 @@ struct cluster_state {
     std::string random_reference();
     std::uint64_t random_uuid() { return rng() >> 16; }
 
+    identity identity_of(const user_options& user) const;
     const wire::scram_credential& credential_of(user_record& user, wire::sasl_mechanism mechanism);
 
     // A node with the next number and made-up endpoints; it is announced by the next publish_all.

@@ -117,7 +117,7 @@ uid_or_error cluster::create_collection(
     const std::uint32_t id = record->collection_id_next++;
     found->collections.push_back({std::string(collection), id, max_ttl, std::nullopt});
     record->created_uids.emplace(id, record->manifest.uid + 1);
-    record->collections.emplace(id, static_cast<std::uint32_t>(std::max(max_ttl.value_or(0), 0)));
+    record->collections.emplace(id, max_ttl.value_or(0));
     return publish_manifest(*state_, *record);
 }
 

@@ -35,6 +35,35 @@ bool is_free(
     return true;
 }
 
+// Whether the user's roles allow in the collection what the request needs, which was answered
+// otherwise: to a user of other collections, one without any rights is as good as unknown.
+bool is_permitted(request& current, std::uint32_t collection) {
+    const conversation& conv = current.conv;
+    if (has_all(conv.bucket_privileges, current.needs)) {
+        return true;
+    }
+    const rights& given = conv.user->rights;
+    const std::string& bucket = conv.bucket->options.name;
+    privilege here = conv.bucket_privileges;
+    if (given.is_narrowed(bucket)) {
+        for (const wire::manifest_scope& scope : conv.bucket->manifest.scopes) {
+            for (const wire::manifest_collection& each : scope.collections) {
+                here = each.id == collection ? given.in_collection(bucket, scope.name, each.name)
+                                             : here;
+            }
+        }
+    }
+    if (has_all(here, current.needs)) {
+        return true;
+    }
+    if (here == privilege::none && given.is_narrowed(bucket)) {
+        current.unknown_name(status::unknown_collection);
+    } else {
+        current.reject(status::eaccess, "No role of the user permits this");
+    }
+    return false;
+}
+
 // Stands for the stored document until it is.
 document& prepare(request& current, vbucket& in, const wire::document_key& key, document content) {
     document& prepared = in.prepare(view_of(key), std::move(content), current.now);
@@ -56,6 +85,9 @@ vbucket* open_vbucket(
     }
     if (!conv.local->knows(*conv.bucket, key.collection.value)) {
         current.unknown_name(status::unknown_collection);
+        return nullptr;
+    }
+    if (!is_permitted(current, key.collection.value)) {
         return nullptr;
     }
     const std::size_t number = current.frame.vbucket().value;
@@ -109,10 +141,16 @@ status check_cas(const document& existing, std::uint64_t cas, time_point now) no
 }
 
 bool is_durability_possible(request& current) {
+    const bucket_record& bucket = *current.conv.bucket;
+    auto& asked = current.infos.durability;
+    if (const auto least = bucket.options.settings.durability_min;
+        least && wire::opcode_info(current.op()).accepts_durability &&
+        (!asked || asked->level < *least)) {
+        asked = wire::durability_requirement{*least, asked ? asked->timeout : std::nullopt};
+    }
     if (!current.infos.durability) {
         return true;
     }
-    const bucket_record& bucket = *current.conv.bucket;
     if (bucket.options.type == bucket_type::ephemeral &&
         current.infos.durability->level != wire::durability_level::majority) {
         current.fail(status::durability_invalid_level, "The bucket does not persist");
@@ -150,11 +188,11 @@ std::uint32_t absolute_expiry(
     const auto seconds = when ? static_cast<std::uint32_t>(
                                     std::max<std::int64_t>(when->time_since_epoch().count(), 1))
                               : 0u;
-    const auto limit = current.conv.bucket->collections.find(collection.value);
-    if (limit == current.conv.bucket->collections.end() || limit->second == 0) {
+    const std::uint32_t limit = current.conv.bucket->ttl_max(collection.value);
+    if (limit == 0) {
         return seconds;
     }
-    const std::uint32_t latest = seconds_of(current.now) + limit->second;
+    const std::uint32_t latest = seconds_of(current.now) + limit;
     return seconds == 0 ? latest : std::min(seconds, latest);
 }
 

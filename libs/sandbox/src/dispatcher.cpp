@@ -15,57 +15,88 @@ using wire::hello_feature;
 using wire::opcode;
 using wire::status;
 
-using handler = void (*)(request&);
-
 constexpr std::size_t slot(opcode op) noexcept {
     return static_cast<std::size_t>(op);
 }
 
-constexpr std::array<handler, 256> make_handlers() noexcept {
-    std::array<handler, 256> table{};
-    table[slot(opcode::get)] = handle_get;
-    table[slot(opcode::set)] = handle_store;
-    table[slot(opcode::add)] = handle_store;
-    table[slot(opcode::replace)] = handle_store;
-    table[slot(opcode::remove)] = handle_remove;
-    table[slot(opcode::increment)] = handle_counter;
-    table[slot(opcode::decrement)] = handle_counter;
-    table[slot(opcode::quit)] = handle_quit;
-    table[slot(opcode::noop)] = handle_noop;
-    table[slot(opcode::version)] = handle_version;
-    table[slot(opcode::append)] = handle_concat;
-    table[slot(opcode::prepend)] = handle_concat;
-    table[slot(opcode::stat)] = handle_stat;
-    table[slot(opcode::verbosity)] = handle_verbosity;
-    table[slot(opcode::touch)] = handle_touch;
-    table[slot(opcode::get_and_touch)] = handle_touch;
-    table[slot(opcode::hello)] = handle_hello;
-    table[slot(opcode::sasl_list_mechanisms)] = handle_sasl_list;
-    table[slot(opcode::sasl_auth)] = handle_sasl_auth;
-    table[slot(opcode::sasl_step)] = handle_sasl_step;
-    table[slot(opcode::get_replica)] = handle_get_replica;
-    table[slot(opcode::select_bucket)] = handle_select_bucket;
-    table[slot(opcode::observe_seqno)] = handle_observe_seqno;
-    table[slot(opcode::observe)] = handle_observe;
-    table[slot(opcode::get_locked)] = handle_get_locked;
-    table[slot(opcode::unlock)] = handle_unlock;
-    table[slot(opcode::get_meta)] = handle_get_meta;
-    table[slot(opcode::get_cluster_config)] = handle_cluster_config;
-    table[slot(opcode::get_collections_manifest)] = handle_manifest;
-    table[slot(opcode::get_collection_id)] = handle_collection_id;
-    table[slot(opcode::get_scope_id)] = handle_scope_id;
-    table[slot(opcode::get_error_map)] = handle_error_map;
-    for (std::size_t byte = 0; byte < table.size(); ++byte) {
-        if (wire::is_subdoc_single(static_cast<opcode>(byte))) {
-            table[byte] = handle_subdoc_single;
-        }
+constexpr privilege any_user = privilege::none;
+constexpr privilege reads = privilege::read;
+constexpr privilege writes = privilege::upsert;
+constexpr privilege reads_and_writes = privilege::read | privilege::upsert;
+
+constexpr command_facts listed_commands[] = {
+    {opcode::get, handle_get, reads},
+    {opcode::set, handle_store, writes},
+    {opcode::add, handle_store, privilege::insert},
+    {opcode::replace, handle_store, writes},
+    {opcode::remove, handle_remove, privilege::remove},
+    {opcode::increment, handle_counter, reads_and_writes},
+    {opcode::decrement, handle_counter, reads_and_writes},
+    {opcode::quit, handle_quit, any_user},
+    {opcode::noop, handle_noop, any_user},
+    {opcode::version, handle_version, any_user},
+    {opcode::append, handle_concat, writes},
+    {opcode::prepend, handle_concat, writes},
+    {opcode::stat, handle_stat, any_user},
+    {opcode::verbosity, handle_verbosity, any_user},
+    {opcode::touch, handle_touch, writes},
+    {opcode::get_and_touch, handle_touch, reads_and_writes},
+    {opcode::hello, handle_hello, any_user},
+    {opcode::sasl_list_mechanisms, handle_sasl_list, any_user},
+    {opcode::sasl_auth, handle_sasl_auth, any_user},
+    {opcode::sasl_step, handle_sasl_step, any_user},
+    {opcode::get_replica, handle_get_replica, reads},
+    {opcode::select_bucket, handle_select_bucket, any_user},
+    {opcode::observe_seqno, handle_observe_seqno, reads},
+    {opcode::observe, handle_observe, reads},
+    {opcode::get_locked, handle_get_locked, reads},
+    {opcode::unlock, handle_unlock, reads},
+    {opcode::get_meta, handle_get_meta, reads},
+    {opcode::get_cluster_config, handle_cluster_config, any_user},
+    {opcode::get_collections_manifest, handle_manifest, any_user},
+    {opcode::get_collection_id, handle_collection_id, any_user},
+    {opcode::get_scope_id, handle_scope_id, any_user},
+    {opcode::get_error_map, handle_error_map, any_user},
+    {opcode::subdoc_get, handle_subdoc_single, reads},
+    {opcode::subdoc_exists, handle_subdoc_single, reads},
+    {opcode::subdoc_get_count, handle_subdoc_single, reads},
+    {opcode::subdoc_dict_add, handle_subdoc_single, writes},
+    {opcode::subdoc_dict_upsert, handle_subdoc_single, writes},
+    {opcode::subdoc_remove, handle_subdoc_single, writes},
+    {opcode::subdoc_replace, handle_subdoc_single, writes},
+    {opcode::subdoc_array_push_last, handle_subdoc_single, writes},
+    {opcode::subdoc_array_push_first, handle_subdoc_single, writes},
+    {opcode::subdoc_array_insert, handle_subdoc_single, writes},
+    {opcode::subdoc_array_add_unique, handle_subdoc_single, writes},
+    {opcode::subdoc_counter, handle_subdoc_single, reads_and_writes},
+    {opcode::subdoc_replace_body_with_xattr, handle_subdoc_single, writes},
+    {opcode::subdoc_multi_lookup, handle_subdoc_lookup, reads},
+    {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
+};
+
+constexpr std::array<command_facts, 256> make_table() noexcept {
+    std::array<command_facts, 256> table{};
+    for (const command_facts& each : listed_commands) {
+        table[slot(each.op)] = each;
     }
-    table[slot(opcode::subdoc_multi_lookup)] = handle_subdoc_lookup;
-    table[slot(opcode::subdoc_multi_mutation)] = handle_subdoc_mutation;
     return table;
 }
 
-constexpr std::array<handler, 256> handlers = make_handlers();
+constexpr std::array<command_facts, 256> table = make_table();
+
+// Roles may have changed since the login.
+void refresh_rights(request& current) {
+    conversation& conv = current.conv;
+    if (!conv.user || conv.user->rights_generation == current.cluster.rights_generation) {
+        return;
+    }
+    if (const auto found = current.cluster.users.find(conv.user->name);
+        found != current.cluster.users.end()) {
+        conv.user = current.cluster.identity_of(found->second.options);
+    }
+    conv.user->rights_generation = current.cluster.rights_generation;
+    conv.note_rights();
+}
 
 // A datatype bit may be used only if its feature was agreed on.
 bool is_datatype_agreed(const conversation& conv, datatype given) noexcept {
@@ -114,14 +145,19 @@ bool take_frame_infos(request& current) {
 
 }  // namespace
 
+std::span<const command_facts> known_commands() noexcept {
+    return listed_commands;
+}
+
 void dispatch(request& current) {
+    refresh_rights(current);
     const wire::opcode_facts& facts = wire::opcode_info(current.op());
     if (!current.conv.user && !facts.is_allowed_before_auth) {
         current.reject(status::eaccess, "Not authenticated");
         return;
     }
-    const handler chosen = handlers[slot(current.op())];
-    if (chosen == nullptr) {
+    const command_facts& chosen = table[slot(current.op())];
+    if (chosen.handle == nullptr) {
         current.reject(facts.is_known ? status::not_supported : status::unknown_command);
         return;
     }
@@ -136,8 +172,17 @@ void dispatch(request& current) {
         current.reject(status::einval, "Datatype not agreed on in HELLO");
         return;
     }
+    current.needs = chosen.needs;
+    // Commands about documents look closer once they know the collection.
+    if (chosen.needs != any_user && !facts.has_document_key && current.conv.bucket != nullptr &&
+        !has_all(
+            current.conv.user->rights.somewhere_in(current.conv.bucket->options.name),
+            chosen.needs)) {
+        current.reject(status::eaccess, "No role of the user permits this");
+        return;
+    }
     if (take_frame_infos(current)) {
-        chosen(current);
+        chosen.handle(current);
     }
 }
 

@@ -6,6 +6,9 @@ namespace reprise::sandbox::detail {
 
 // One function per command, by file. Each decodes its message, answers or rejects exactly once.
 
+// Whether a connection can agree on the feature.
+bool is_offered_feature(const wire::hello_feature_facts& facts) noexcept;
+
 // handlers_session.cpp
 void handle_hello(request& current);
 void handle_sasl_list(request& current);

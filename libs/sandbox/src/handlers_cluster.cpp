@@ -136,7 +136,9 @@ void handle_collection_id(request& current) {
         return;
     }
     const wire::manifest_collection* found = manifest.find_collection(scope, name);
-    if (found == nullptr) {
+    const bool can_know = current.conv.user->rights.in_collection(
+                              current.conv.bucket->options.name, scope, name) != privilege::none;
+    if (found == nullptr || !can_know) {
         current.unknown_name(status::unknown_collection);
         return;
     }

@@ -23,8 +23,7 @@ constexpr hello_feature_set not_offered{
 hello_feature_set grant(const conversation& conv, hello_feature_set asked) {
     hello_feature_set granted;
     for (const wire::hello_feature_facts& facts : wire::all_hello_features()) {
-        if (asked.contains(facts.feature) && facts.is_acknowledged &&
-            !not_offered.contains(facts.feature)) {
+        if (asked.contains(facts.feature) && is_offered_feature(facts)) {
             granted.insert(facts.feature);
         }
     }
@@ -47,10 +46,11 @@ void answer_sasl(request& current, const sasl_step_result& result) {
     if (result.winner) {
         conversation& conv = current.conv;
         conv.user = result.winner;
-        if (conv.bucket != nullptr && !conv.user->can_see(conv.bucket->options.name)) {
+        if (conv.bucket != nullptr && !conv.user->rights.can_see(conv.bucket->options.name)) {
             conv.bucket = nullptr;
             conv.local = nullptr;
         }
+        conv.note_rights();
     }
     if (result.status == status::success || result.status == status::auth_continue) {
         current.answer({.status = result.status, .value = base::as_bytes(result.data)});
@@ -74,6 +74,10 @@ std::optional<status> disturbed_login(request& current, std::string_view mechani
 }
 
 }  // namespace
+
+bool is_offered_feature(const wire::hello_feature_facts& facts) noexcept {
+    return facts.is_acknowledged && !not_offered.contains(facts.feature);
+}
 
 void handle_hello(request& current) {
     if (is_disturbing(current)) {
@@ -196,8 +200,10 @@ void handle_select_bucket(request& current) {
         return;
     }
     bucket_record* bucket = current.cluster.find_bucket(message->bucket);
-    if (!conv.user->can_see(message->bucket) ||
-        (bucket != nullptr && bucket->is_denied(conv.user->name))) {
+    // Only who sees all buckets is told that there is none of that name.
+    const bool can_know = bucket != nullptr ? conv.user->rights.can_see(message->bucket)
+                                            : conv.user->rights.can_see_all();
+    if (!can_know || (bucket != nullptr && bucket->is_denied(conv.user->name))) {
         current.reject(status::eaccess, "No access to the bucket");
         return;
     }
@@ -212,6 +218,7 @@ void handle_select_bucket(request& current) {
     }
     conv.bucket = bucket;
     conv.local = local;
+    conv.note_rights();
     conv.bucket_progress.restart(local->configuration);
     current.audit.bucket.assign(message->bucket);
     current.answer({});

@@ -36,6 +36,9 @@ form_fields parse_form(std::string_view body) {
     while (!body.empty()) {
         const std::string_view pair = body.substr(0, body.find('&'));
         body.remove_prefix(std::min(pair.size() + 1, body.size()));
+        if (pair.empty()) {
+            continue;  // some clients begin or end with an ampersand
+        }
         const std::size_t sign = pair.find('=');
         std::string value(sign == std::string_view::npos ? "" : pair.substr(sign + 1));
         std::ranges::replace(value, '+', ' ');

@@ -50,12 +50,19 @@ struct conversation {
     // Set and cleared together; valid until the bucket is dropped, which closes the connection.
     bucket_record* bucket = nullptr;
     node_bucket* local = nullptr;
+    // What the user may do everywhere in the bucket.
+    privilege bucket_privileges = privilege::none;
     configuration_progress bucket_progress;
     configuration_progress global_progress;
     // Answers are still to come: HELLO and SELECT_BUCKET must wait then.
     bool has_commands_in_flight = false;
 
     bool has(wire::hello_feature feature) const noexcept { return features.contains(feature); }
+    // After a change of the user, the bucket or the user's roles.
+    void note_rights() {
+        bucket_privileges = user && bucket != nullptr ? user->rights.in_bucket(bucket->options.name)
+                                                      : privilege::none;
+    }
     wire::key_form key_form() const noexcept {
         return has(wire::hello_feature::collections) ? wire::key_form::collection_prefixed
                                                      : wire::key_form::bare;
@@ -93,6 +100,8 @@ public:
     const time_point now;
     audit_entry& audit;
     wire::request_frame_infos infos;
+    // What the user must be allowed to do with the document.
+    privilege needs = privilege::none;
     // Set once the request is a pending durable write: what was answered is what it will be
     // answered.
     std::uint64_t pending_id = 0;

@@ -18,10 +18,9 @@ sasl_step_result refused(std::string text = {}) {
     return {status::auth_error, std::move(text), std::nullopt};
 }
 
-sasl_step_result welcome(const user_options& user, std::string data = {}) {
-    return {
-        status::success, std::move(data),
-        identity{user.name, user.buckets, user.can_access_system_xattrs}};
+sasl_step_result welcome(
+    const cluster_state& cluster, const user_options& user, std::string data = {}) {
+    return {status::success, std::move(data), cluster.identity_of(user)};
 }
 
 sasl_step_result check_plain(cluster_state& cluster, std::string_view data) {
@@ -34,7 +33,7 @@ sasl_step_result check_plain(cluster_state& cluster, std::string_view data) {
         !wire::is_same_secret(message->password, user->second.options.password)) {
         return refused();
     }
-    return welcome(user->second.options);
+    return welcome(cluster, user->second.options);
 }
 
 sasl_step_result check_bearer(cluster_state& cluster, std::string_view data) {
@@ -45,7 +44,7 @@ sasl_step_result check_bearer(cluster_state& cluster, std::string_view data) {
     for (const auto& [name, user] : cluster.users) {
         if (!user.options.bearer_token.empty() &&
             wire::is_same_secret(*token, user.options.bearer_token)) {
-            return welcome(user.options);
+            return welcome(cluster, user.options);
         }
     }
     return refused("Token not accepted");
@@ -132,7 +131,7 @@ sasl_step_result sasl_session::on_step(
     if (user == cluster.users.end()) {
         return refused();
     }
-    return welcome(user->second.options, std::move(*final_message));
+    return welcome(cluster, user->second.options, std::move(*final_message));
 }
 
 }  // namespace reprise::sandbox::detail

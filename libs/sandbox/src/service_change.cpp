@@ -201,7 +201,7 @@ void change_rows(change_run& run) {
 }  // namespace
 
 statement_result run_change(const statement_setting& in, const statement& what) {
-    auto on = resolve_keyspace(in, what.from.path);
+    auto on = resolve_keyspace(in, what);
     if (!on) {
         return refuse_statement(std::move(on.error()));
     }

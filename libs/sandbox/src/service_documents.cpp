@@ -46,7 +46,7 @@ std::uint32_t expiry_from(
     const auto seconds = when ? static_cast<std::uint32_t>(
                                     std::max<std::int64_t>(when->time_since_epoch().count(), 1))
                               : 0u;
-    const std::uint32_t limit = place.bucket->collections.at(in.collection_id);
+    const std::uint32_t limit = place.bucket->ttl_max(in.collection_id);
     if (limit == 0) {
         return seconds;
     }

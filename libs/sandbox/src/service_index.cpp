@@ -134,7 +134,7 @@ std::vector<json::value> index_rows(const statement_setting& in) {
 }
 
 statement_result run_index_statement(const statement_setting& in, const statement& what) {
-    const auto on = resolve_keyspace(in, what.from.path);
+    const auto on = resolve_keyspace(in, what);
     if (!on) {
         return refuse_statement(on.error());
     }

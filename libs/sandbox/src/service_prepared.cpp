@@ -108,6 +108,69 @@ std::optional<query_context_names> parse_query_context(std::string_view text) {
     return query_context_names{std::string(bucket), std::string(scope)};
 }
 
+// What a statement needs, and the role that gives it.
+struct needed_role {
+    privilege needs;
+    std::string_view role;
+};
+
+std::vector<needed_role> needed_roles(const statement_setting& in, const statement& what) {
+    if (in.is_analytics) {
+        return {{privilege::analytics, "analytics_select"}};
+    }
+    std::vector<needed_role> roles;
+    switch (what.what) {
+        case statement_kind::insert:
+            roles = {{privilege::query_insert, "query_insert"}};
+            break;
+        case statement_kind::upsert:
+            roles = {
+                {privilege::query_insert, "query_insert"},
+                {privilege::query_update, "query_update"}};
+            break;
+        case statement_kind::update:
+            roles = {{privilege::query_update, "query_update"}};
+            break;
+        case statement_kind::remove:
+            roles = {{privilege::query_delete, "query_delete"}};
+            break;
+        case statement_kind::create_index:
+        case statement_kind::drop_index:
+        case statement_kind::build_index:
+            return {{privilege::query_index, "query_manage_index"}};
+        default:
+            return {{privilege::query_select, "query_select"}};
+    }
+    if (what.has_returning) {
+        roles.push_back({privilege::query_select, "query_select"});
+    }
+    return roles;
+}
+
+// The error for a user who may not run the statement on the keyspace of 1 or 3 names.
+std::optional<statement_error> find_missing_role(
+    const statement_setting& in, const statement& what, const std::vector<std::string>& names) {
+    const bool is_default = names.size() == 1;
+    const privilege given = in.with.rights.in_collection(
+        names[0], is_default ? "_default" : names[1], is_default ? "_default" : names[2]);
+    for (const auto& [needs, role] : needed_roles(in, what)) {
+        if (in.with.can_see(names[0]) && has_all(given, needs)) {
+            continue;
+        }
+        std::string place = "default:" + names[0];
+        for (std::size_t i = 1; i < names.size(); ++i) {
+            place += "." + names[i];
+        }
+        return statement_error{
+            in.is_analytics ? 20001 : 13014,
+            "User does not have credentials to run queries on " + place + ". Add role " +
+                std::string(role) + " on " + place + " to allow the statement to run.",
+            0,
+            {}};
+    }
+    return std::nullopt;
+}
+
 statement_result run_execute(const statement_setting& in, const statement& what) {
     statement_setting inner = in;
     if (what.arguments) {
@@ -136,7 +199,7 @@ statement_result run_prepare(const statement_setting& in, const statement& what)
         return refuse_statement(std::move(parsed.error()));
     }
     if (parsed->from.what == source_kind::documents) {
-        if (const auto on = resolve_keyspace(in, parsed->from.path); !on) {
+        if (const auto on = resolve_keyspace(in, *parsed); !on) {
             return refuse_statement(on.error());
         }
     }
@@ -227,7 +290,8 @@ statement_result run_statement(const statement_setting& in, std::string_view tex
 }
 
 std::expected<keyspace, statement_error> resolve_keyspace(
-    const statement_setting& in, const std::vector<std::string>& path) {
+    const statement_setting& in, const statement& what) {
+    const std::vector<std::string>& path = what.from.path;
     std::vector<std::string> names = path;
     if (names.size() == 1 && !in.query_context.empty()) {
         auto context = parse_query_context(in.query_context);
@@ -237,17 +301,12 @@ std::expected<keyspace, statement_error> resolve_keyspace(
         }
         names = {std::move(context->bucket), std::move(context->scope), path.front()};
     }
-    if (!in.with.can_see(names.front())) {
-        return std::unexpected(statement_error{
-            in.is_analytics ? 20001 : 13014,
-            "User does not have credentials to run queries on " + names.front() +
-                ". Add role query_select on the bucket to allow the statement to run.",
-            0,
-            {}});
-    }
     names.resize(names.size() < 3 ? 1 : 3);
     auto found = names.size() == 1 ? find_keyspace(in.cluster(), names[0])
                                    : find_keyspace(in.cluster(), names[0], names[1], names[2]);
+    if (auto refused = find_missing_role(in, what, names)) {
+        return std::unexpected(*std::move(refused));
+    }
     if (found && path.size() != 2) {
         return *std::move(found);
     }

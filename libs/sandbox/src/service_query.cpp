@@ -4,6 +4,7 @@
 
 #include "service_language.hpp"
 #include "service_query_body.hpp"
+#include "service_routes.hpp"
 #include "service_run.hpp"
 
 // The query and analytics ports: paths, and the shape of the answer.
@@ -237,41 +238,61 @@ service_response answer_statement(service_exchange& with, bool is_analytics) {
     return shape_answer(with, body, std::move(result), is_analytics);
 }
 
-service_response answer_ping(const service_exchange& with) {
-    return with.is("GET") ? make_service_response(200, "{\"status\":\"OK\"}")
-                          : make_service_response(405, "");
+service_response answer_ping(service_exchange&) {
+    return make_service_response(200, "{\"status\":\"OK\"}");
+}
+
+service_response answer_query_statement(service_exchange& with) {
+    return answer_statement(with, false);
+}
+
+service_response answer_analytics_statement(service_exchange& with) {
+    return answer_statement(with, true);
+}
+
+// The user is looked at by what answers: each keyspace has its own roles.
+constexpr service_route query_table[] = {
+    {"POST", "/query/service", answer_query_statement, privilege::none, "runs a statement"},
+    {"GET", "/query/service", answer_query_statement, privilege::none,
+     "runs a statement that changes nothing"},
+    {"POST", "/query", answer_query_statement, privilege::none, "runs a statement"},
+    {"GET", "/query", answer_query_statement, privilege::none,
+     "runs a statement that changes nothing"},
+    {"GET", "/admin/ping", answer_ping, privilege::none, "answers, also without a login"},
+};
+
+constexpr service_route analytics_table[] = {
+    {"POST", "/analytics/service", answer_analytics_statement, privilege::none, "runs a SELECT"},
+    {"POST", "/query/service", answer_analytics_statement, privilege::none, "runs a SELECT"},
+    {"GET", "/admin/ping", answer_ping, privilege::none, "answers, also without a login"},
+};
+
+service_response follow_statement_route(
+    std::span<const service_route> routes, service_exchange& with) {
+    const route_match found = find_route(routes, with);
+    if (found.route != nullptr) {
+        return found.route->answer(with);
+    }
+    return found.is_path ? make_service_response(405, "")
+                         : make_service_response(404, "404 page not found\n", "text/plain");
 }
 
 }  // namespace
 
+std::span<const service_route> query_routes() noexcept {
+    return query_table;
+}
+
+std::span<const service_route> analytics_routes() noexcept {
+    return analytics_table;
+}
+
 service_response answer_query(service_exchange& with) {
-    const auto& parts = with.parts;
-    if (parts.size() == 2 && parts[0] == "admin" && parts[1] == "ping") {
-        return answer_ping(with);
-    }
-    const bool is_service = parts.size() == 1
-                                ? parts[0] == "query"
-                                : parts.size() == 2 && parts[0] == "query" && parts[1] == "service";
-    if (!is_service) {
-        return make_service_response(404, "404 page not found\n", "text/plain");
-    }
-    if (!with.is("POST") && !with.is("GET")) {
-        return make_service_response(405, "");
-    }
-    return answer_statement(with, false);
+    return follow_statement_route(query_table, with);
 }
 
 service_response answer_analytics(service_exchange& with) {
-    const auto& parts = with.parts;
-    if (parts.size() == 2 && parts[0] == "admin" && parts[1] == "ping") {
-        return answer_ping(with);
-    }
-    const bool is_service = parts.size() == 2 && parts[1] == "service" &&
-                            (parts[0] == "query" || parts[0] == "analytics");
-    if (!is_service) {
-        return make_service_response(404, "404 page not found\n", "text/plain");
-    }
-    return with.is("POST") ? answer_statement(with, true) : make_service_response(405, "");
+    return follow_statement_route(analytics_table, with);
 }
 
 }  // namespace reprise::sandbox::detail

@@ -1,7 +1,6 @@
 #include "service_query_body.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -16,36 +15,47 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// Members that a request may have beside named parameters. A misspelt one is refused, as real
-// servers do.
-constexpr std::array<std::string_view, 38> known_members{
-    "statement",         "prepared",     "encoded_plan",   "auto_execute",
-    "client_context_id", "timeout",      "readonly",       "args",
-    "scan_consistency",  "scan_vector",  "scan_vectors",   "scan_wait",
-    "scan_cap",          "pipeline_cap", "pipeline_batch", "max_parallelism",
-    "profile",           "metrics",      "query_context",  "use_fts",
-    "preserve_expiry",   "use_replica",  "signature",      "pretty",
-    "namespace",         "creds",        "format",         "encoding",
-    "compression",       "controls",     "use_cbo",        "auto_prepare",
-    "memory_quota",      "txid",         "tximplicit",     "txtimeout",
-    "durability_level",  "kvtimeout"};
-
-// Members that ask for something the sandbox does not do: only these values are accepted, in any
-// case. The rest of the known ones are honoured, or only tune how a real server works.
-struct limited_member {
-    std::string_view name;
-    std::string_view accepted;  // separated by blanks
-};
-constexpr limited_member limited_members[] = {
-    {"namespace", "default"},
-    {"format", "json"},
-    {"encoding", "utf-8"},
-    {"compression", "none"},
-    {"durability_level", "none"},
-    {"tximplicit", "false"},
-    {"use_replica", "off unset"},
-    {"txid", ""},
-    {"creds", ""},
+// A misspelt member is refused, as real servers do. Those without a limit are honoured, or only
+// tune how a real server works.
+constexpr request_member known_members[] = {
+    {"statement", ""},
+    {"prepared", ""},
+    {"encoded_plan", ""},
+    {"auto_execute", ""},
+    {"client_context_id", ""},
+    {"timeout", ""},
+    {"readonly", ""},
+    {"args", ""},
+    {"scan_consistency", ""},
+    {"scan_vector", ""},
+    {"scan_vectors", ""},
+    {"scan_wait", ""},
+    {"scan_cap", ""},
+    {"pipeline_cap", ""},
+    {"pipeline_batch", ""},
+    {"max_parallelism", ""},
+    {"profile", ""},
+    {"metrics", ""},
+    {"query_context", ""},
+    {"use_fts", ""},
+    {"preserve_expiry", ""},
+    {"use_replica", "off unset", true},
+    {"signature", ""},
+    {"pretty", ""},
+    {"namespace", "default", true},
+    {"creds", "", true},
+    {"format", "json", true},
+    {"encoding", "utf-8", true},
+    {"compression", "none", true},
+    {"controls", ""},
+    {"use_cbo", ""},
+    {"auto_prepare", ""},
+    {"memory_quota", ""},
+    {"txid", "", true},
+    {"tximplicit", "false", true},
+    {"txtimeout", ""},
+    {"durability_level", "none", true},
+    {"kvtimeout", ""},
 };
 
 bool is_accepted(std::string_view accepted, const json::value& given) {
@@ -65,8 +75,8 @@ bool is_accepted(std::string_view accepted, const json::value& given) {
 
 // The error for a member that is known, but asks for too much.
 std::optional<statement_error> find_limited(const json::object& members) {
-    for (const limited_member& each : limited_members) {
-        const json::value* given = members.find(each.name);
+    for (const request_member& each : known_members) {
+        const json::value* given = each.is_limited ? members.find(each.name) : nullptr;
         if (given != nullptr && !is_accepted(each.accepted, *given)) {
             return not_in_sandbox("The request's " + std::string(each.name) + " with this value");
         }
@@ -116,7 +126,9 @@ query_body read_members(const json::object& members) {
     for (const json::member& each : members) {
         if (each.name.starts_with('$')) {
             body.parameters.named.set(std::string_view(each.name).substr(1), each.content);
-        } else if (std::ranges::find(known_members, each.name) == known_members.end()) {
+        } else if (
+            std::ranges::find(known_members, each.name, &request_member::name) ==
+            std::end(known_members)) {
             body.problem = {1065, "Unrecognized parameter in request: " + each.name, 0, {}};
         }
     }
@@ -138,6 +150,10 @@ query_body read_members(const json::object& members) {
 }
 
 }  // namespace
+
+std::span<const request_member> request_members() noexcept {
+    return known_members;
+}
 
 query_body read_query_body(const service_request& request) {
     const auto type = find_header(request.headers, "Content-Type").value_or("");

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include <reprise/sandbox/services.hpp>
 
@@ -27,6 +29,15 @@ struct query_body {
     // Why it cannot be run; the other members are as far as they were read.
     std::optional<statement_error> problem;
 };
+
+// Members that a request may have beside named parameters, and what they may be where the sandbox
+// would have to ignore other values.
+struct request_member {
+    std::string_view name;
+    std::string_view accepted;  // values separated by blanks
+    bool is_limited = false;
+};
+std::span<const request_member> request_members() noexcept;
 
 // Reads JSON bodies, form bodies, and for GET the target's query; the latter is always read-only.
 query_body read_query_body(const service_request& request);

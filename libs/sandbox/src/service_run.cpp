@@ -218,7 +218,7 @@ std::expected<std::vector<document_row>, statement_error> source_rows(
     const statement_setting& in, const statement& what) {
     std::vector<document_row> rows;
     if (what.from.what == source_kind::documents) {
-        const auto on = resolve_keyspace(in, what.from.path);
+        const auto on = resolve_keyspace(in, what);
         return on ? find_rows(in, what, *on)
                   : std::expected<std::vector<document_row>, statement_error>(
                         std::unexpected(on.error()));

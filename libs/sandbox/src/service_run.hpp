@@ -66,9 +66,9 @@ statement_result run_prepare(const statement_setting& in, const statement& what)
 statement_result refuse_statement(statement_error error);
 // Rows of system:indexes.
 std::vector<json::value> index_rows(const statement_setting& in);
-// The keyspace that a path of 1 to 3 names means, if the user may see it.
+// The keyspace that a statement is about, if the user may run it there.
 std::expected<keyspace, statement_error> resolve_keyspace(
-    const statement_setting& in, const std::vector<std::string>& path);
+    const statement_setting& in, const statement& what);
 
 // A document as a row of a statement.
 struct document_row {

@@ -8,7 +8,7 @@
 
 #include "search_query.hpp"
 #include "service_language.hpp"
-#include "service_state.hpp"
+#include "service_routes.hpp"
 
 // The search port: index definitions, and queries over whole documents. Every hit scores alike.
 
@@ -210,7 +210,7 @@ json::object shown_definition(const std::string& name, const search_index& index
 service_response list_definitions(service_exchange& with) {
     json::object shown;
     for (const auto& [name, index] : with.services.search_indexes) {
-        if (with.can_see(index.bucket)) {
+        if (with.can_see(index.bucket, privilege::search_read)) {
             shown.set(name, shown_definition(name, index));
         }
     }
@@ -261,6 +261,10 @@ service_response put_definition(
     const json::object* members = parsed ? parsed->root.as_object() : nullptr;
     const json::value* source = members == nullptr ? nullptr : members->find("sourceName");
     const std::string bucket(source == nullptr ? "" : source->as_string().value_or(""));
+    if (members != nullptr && with.can_see(bucket) &&
+        !with.can_see(bucket, privilege::search_write)) {
+        return definition_error(403, "Forbidden");
+    }
     if (members == nullptr || !with.can_see(bucket) ||
         with.services.cluster.find_bucket(bucket) == nullptr) {
         return definition_error(
@@ -292,73 +296,115 @@ service_response put_definition(
     return search_ok({{"name", name}, {"uuid", std::move(made_uuid)}});
 }
 
-// "<index>[/count|/query]" with the name under which it is kept.
-service_response on_search_index(
-    service_exchange& with, const std::string& name, const std::string& scope,
-    std::string_view action) {
-    if (action.empty() && with.is("PUT")) {
-        return put_definition(with, name, scope);
-    }
+// The index that a path is about: `/api/bucket/<b>/scope/<s>` may stand before `/index/<i>`.
+struct index_place {
+    std::string name;   // under which it is kept
+    std::string scope;  // empty: over the whole bucket
+};
+
+index_place index_of_path(const service_exchange& with) {
+    const auto& parts = with.parts;
+    const bool is_scoped = parts[1] == "bucket";
+    return is_scoped ? index_place{parts[2] + "." + parts[4] + "." + parts[6], parts[4]}
+                     : index_place{parts[2], {}};
+}
+
+service_response ping_search(service_exchange&) {
+    return make_service_response(200, "");
+}
+
+service_response put_index(service_exchange& with) {
+    const index_place place = index_of_path(with);
+    return put_definition(with, place.name, place.scope);
+}
+
+// Gives the index to `use` if it is there and the user may do this with it.
+template <class Use>
+service_response with_index(
+    service_exchange& with, privilege needs, bool is_query, const Use& use) {
+    const std::string name = index_of_path(with).name;
     auto& indexes = with.services.search_indexes;
     const auto found = indexes.find(name);
     if (found == indexes.end()) {
-        return action == "query"
-                   ? search_error(name, 400, "index not found")
-                   : definition_error(400, "rest_auth: preparePerms, err: index not found");
+        return is_query ? search_error(name, 400, "index not found")
+                        : definition_error(400, "rest_auth: preparePerms, err: index not found");
     }
-    if (!with.can_see(found->second.bucket)) {
-        return definition_error(403, "Forbidden");
-    }
-    if (action == "query" && with.is("POST")) {
-        return run_search(with, name, found->second);
-    }
-    if (action == "count" && with.is("GET")) {
-        return search_ok({{"count", searched_documents(with, found->second).size()}});
-    }
-    if (action.empty() && with.is("GET")) {
-        return search_ok({{"indexDef", shown_definition(name, found->second)}});
-    }
-    if (action.empty() && with.is("DELETE")) {
-        indexes.erase(found);
-        with.audit.is_applied = true;
-        return search_ok();
-    }
-    return definition_error(405, "Method not allowed");
+    return with.can_see(found->second.bucket, needs) ? use(name, found)
+                                                     : definition_error(403, "Forbidden");
 }
 
-bool is_search_action(std::string_view text) noexcept {
-    return text == "query" || text == "count";
+service_response get_index(service_exchange& with) {
+    return with_index(
+        with, privilege::search_read, false, [](const std::string& name, const auto& found) {
+            return search_ok({{"indexDef", shown_definition(name, found->second)}});
+        });
 }
+
+service_response remove_index(service_exchange& with) {
+    return with_index(
+        with, privilege::search_write, false, [&with](const std::string&, const auto& found) {
+            with.services.search_indexes.erase(found);
+            with.audit.is_applied = true;
+            return search_ok();
+        });
+}
+
+service_response count_index(service_exchange& with) {
+    return with_index(
+        with, privilege::search_read, false, [&with](const std::string&, const auto& found) {
+            return search_ok({{"count", searched_documents(with, found->second).size()}});
+        });
+}
+
+service_response search_by_index(service_exchange& with) {
+    return with_index(
+        with, privilege::search_read, true, [&with](const std::string& name, const auto& found) {
+            return run_search(with, name, found->second);
+        });
+}
+
+constexpr privilege may_search = privilege::search_read;
+constexpr privilege may_define = privilege::search_write;
+
+constexpr service_route search_table[] = {
+    {"GET", "/api/ping", ping_search, privilege::none, "answers, also without a login"},
+    {"GET", "/api/index", list_definitions, may_search, "all index definitions"},
+    {"GET", "/api/index/{index}", get_index, may_search, "one index definition"},
+    {"PUT", "/api/index/{index}", put_index, may_define, "creates or changes an index"},
+    {"DELETE", "/api/index/{index}", remove_index, may_define, "drops an index"},
+    {"GET", "/api/index/{index}/count", count_index, may_search, "counts documents"},
+    {"POST", "/api/index/{index}/query", search_by_index, may_search, "runs a query"},
+    {"GET", "/api/bucket/{bucket}/scope/{scope}/index", list_definitions, may_search,
+     "all index definitions"},
+    {"GET", "/api/bucket/{bucket}/scope/{scope}/index/{index}", get_index, may_search,
+     "one index definition"},
+    {"PUT", "/api/bucket/{bucket}/scope/{scope}/index/{index}", put_index, may_define,
+     "creates or changes an index"},
+    {"DELETE", "/api/bucket/{bucket}/scope/{scope}/index/{index}", remove_index, may_define,
+     "drops an index"},
+    {"GET", "/api/bucket/{bucket}/scope/{scope}/index/{index}/count", count_index, may_search,
+     "counts documents"},
+    {"POST", "/api/bucket/{bucket}/scope/{scope}/index/{index}/query", search_by_index, may_search,
+     "runs a query"},
+};
 
 }  // namespace
 
+std::span<const service_route> search_routes() noexcept {
+    return search_table;
+}
+
 service_response answer_search(service_exchange& with) {
-    const auto& parts = with.parts;
-    if (parts.size() == 2 && parts[0] == "api" && parts[1] == "ping") {
-        return with.is("GET") ? make_service_response(200, "") : make_service_response(405, "");
-    }
-    if (with.user == nullptr) {
+    const route_match found = find_route(search_table, with);
+    const bool is_open = found.route != nullptr && found.route->needs == privilege::none;
+    if (with.user == nullptr && !is_open) {
         return definition_error(401, "Unauthorized");
     }
-    // /api/bucket/<b>/scope/<s> may stand before /index.
-    const bool is_scoped = parts.size() >= 6 && parts[1] == "bucket" && parts[3] == "scope";
-    const std::size_t at = is_scoped ? 5 : 1;
-    if (parts.size() <= at || parts[0] != "api" || parts[at] != "index") {
-        return make_service_response(404, "404 page not found\n", "text/plain");
+    if (found.route != nullptr) {
+        return found.route->answer(with);
     }
-    const std::size_t count = parts.size() - at - 1;  // what follows `index`
-    const std::string prefix = is_scoped ? parts[2] + "." + parts[4] + "." : "";
-    const std::string scope = is_scoped ? parts[4] : "";
-    if (count == 0 && with.is("GET")) {
-        return list_definitions(with);
-    }
-    if (count == 1) {
-        return on_search_index(with, prefix + parts[at + 1], scope, "");
-    }
-    if (count == 2 && is_search_action(parts[at + 2])) {
-        return on_search_index(with, prefix + parts[at + 1], scope, parts[at + 2]);
-    }
-    return make_service_response(404, "404 page not found\n", "text/plain");
+    return found.is_path ? definition_error(405, "Method not allowed")
+                         : make_service_response(404, "404 page not found\n", "text/plain");
 }
 
 }  // namespace detail

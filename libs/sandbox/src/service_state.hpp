@@ -43,12 +43,6 @@ struct search_index {
     json::object definition;
 };
 
-// What the management port keeps of a bucket beside what the cluster knows.
-struct bucket_settings {
-    bool is_flush_enabled = false;
-    std::uint64_t ram_quota_mb = 100;
-};
-
 inline constexpr std::size_t prepared_count_max = 16'384;
 inline constexpr std::size_t definition_count_max = 10'000;
 
@@ -67,7 +61,6 @@ struct service_state {
     std::map<std::string, search_index, std::less<>> search_indexes;  // by name or b.s.name
     // By bucket and name.
     std::map<std::pair<std::string, std::string>, design_document> design_documents;
-    std::map<std::string, bucket_settings, std::less<>> buckets;
 
     std::string random_hex(std::size_t digit_count);
     std::string random_uuid_text();
@@ -84,12 +77,19 @@ struct service_exchange {
     time_point now;
     std::vector<std::string> parts;  // of the path, decoded
     const user_options* user = nullptr;
+    detail::rights rights{};            // of the user
     const query_body* query = nullptr;  // of requests to the query and analytics ports
     // What the audit will say.
     service_audit_entry& audit;
 
     bool is(std::string_view method) const noexcept { return request.method == method; }
+    // Nobody: null.
+    void log_in(const user_options* who);
+    // Whether the bucket is there for the user. A missing one is for those who see all buckets.
     bool can_see(std::string_view bucket) const;
+    bool can_see(std::string_view bucket, privilege needs) const {
+        return can_see(bucket) && has_all(rights.somewhere_in(bucket), needs);
+    }
 };
 
 service_response make_service_response(

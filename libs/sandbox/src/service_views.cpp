@@ -10,7 +10,7 @@
 
 #include "http_texts.hpp"
 #include "service_language.hpp"
-#include "service_state.hpp"
+#include "service_routes.hpp"
 
 // The views port: design documents, and views over the documents of a bucket's default collection.
 
@@ -321,82 +321,103 @@ service_response run_view(
     return make_service_response(200, std::move(out));
 }
 
-service_response on_design_document(
-    service_exchange& with, const std::string& bucket, const std::string& name) {
-    auto& designs = with.services.design_documents;
-    const std::pair key{bucket, name};
-    if (with.is("PUT")) {
-        auto parsed = json::parse(with.request.body);
-        if (!parsed || parsed->root.as_object() == nullptr) {
-            return view_error(400, "invalid_design_document", "Content is not json.");
-        }
-        if (!designs.contains(key) && designs.size() >= definition_count_max) {
-            return view_error(400, "too_many", "Too many design documents");
-        }
-        auto design = read_design_document(std::move(*parsed->root.as_object()));
-        if (!design) {
-            return view_error(400, "invalid_design_document", design.error());
-        }
-        designs.insert_or_assign(key, *std::move(design));
-        with.audit.is_applied = true;
-        return make_service_response(
-            201, json::serialize(json::object{{"ok", true}, {"id", "_design/" + name}}));
-    }
-    const auto found = designs.find(key);
-    if (found == designs.end()) {
-        return view_error(404, "not_found", "missing design document");
-    }
-    if (with.is("GET")) {
-        return make_service_response(200, json::serialize(found->second.text));
-    }
-    if (with.is("DELETE")) {
-        designs.erase(found);
-        with.audit.is_applied = true;
-        return make_service_response(
-            200, json::serialize(json::object{{"ok", true}, {"id", "_design/" + name}}));
-    }
-    return view_error(405, "method_not_allowed", "Only GET, PUT, DELETE allowed");
+service_response missing_design_document(const service_exchange& with) {
+    return view_error(404, "not_found", "Design document _design/" + with.parts[2] + " not found");
 }
 
-service_response on_view(
-    service_exchange& with, const std::string& bucket, const std::string& design,
-    const std::string& name) {
-    if (!with.is("GET") && !with.is("POST")) {
-        return view_error(405, "method_not_allowed", "Only GET, POST allowed");
+service_response put_design_document(service_exchange& with) {
+    auto& designs = with.services.design_documents;
+    const std::string& name = with.parts[2];
+    const std::pair key{with.parts[0], name};
+    auto parsed = json::parse(with.request.body);
+    if (!parsed || parsed->root.as_object() == nullptr) {
+        return view_error(400, "invalid_design_document", "Content is not json.");
     }
-    const auto found = with.services.design_documents.find({bucket, design});
-    if (found == with.services.design_documents.end()) {
-        return view_error(404, "not_found", "Design document _design/" + design + " not found");
+    if (!designs.contains(key) && designs.size() >= definition_count_max) {
+        return view_error(400, "too_many", "Too many design documents");
     }
-    const auto view = found->second.views.find(name);
-    if (view == found->second.views.end()) {
-        return view_error(404, "not_found", "view " + name + " is not in _design/" + design);
+    auto design = read_design_document(std::move(*parsed->root.as_object()));
+    if (!design) {
+        return view_error(400, "invalid_design_document", design.error());
     }
-    return run_view(with, bucket, view->second);
+    designs.insert_or_assign(key, *std::move(design));
+    with.audit.is_applied = true;
+    return make_service_response(
+        201, json::serialize(json::object{{"ok", true}, {"id", "_design/" + name}}));
 }
+
+service_response get_design_document(service_exchange& with) {
+    const auto found = with.services.design_documents.find({with.parts[0], with.parts[2]});
+    return found == with.services.design_documents.end()
+               ? missing_design_document(with)
+               : make_service_response(200, json::serialize(found->second.text));
+}
+
+service_response remove_design_document(service_exchange& with) {
+    if (with.services.design_documents.erase({with.parts[0], with.parts[2]}) == 0) {
+        return missing_design_document(with);
+    }
+    with.audit.is_applied = true;
+    return make_service_response(
+        200, json::serialize(json::object{{"ok", true}, {"id", "_design/" + with.parts[2]}}));
+}
+
+service_response ask_view(service_exchange& with) {
+    const auto found = with.services.design_documents.find({with.parts[0], with.parts[2]});
+    if (found == with.services.design_documents.end()) {
+        return missing_design_document(with);
+    }
+    const auto view = found->second.views.find(with.parts[4]);
+    if (view == found->second.views.end()) {
+        return view_error(
+            404, "not_found", "view " + with.parts[4] + " is not in _design/" + with.parts[2]);
+    }
+    return run_view(with, with.parts[0], view->second);
+}
+
+service_response welcome_views(service_exchange&) {
+    return make_service_response(200, "{\"couchdb\":\"Welcome\",\"version\":\"sandbox\"}");
+}
+
+constexpr service_route views_table[] = {
+    {"GET", "/", welcome_views, privilege::none, "answers, also without a login"},
+    {"GET", "/{bucket}/_design/{design}", get_design_document, privilege::view_read,
+     "a design document"},
+    {"PUT", "/{bucket}/_design/{design}", put_design_document, privilege::view_write,
+     "creates or changes a design document"},
+    {"DELETE", "/{bucket}/_design/{design}", remove_design_document, privilege::view_write,
+     "drops a design document"},
+    {"GET", "/{bucket}/_design/{design}/_view/{view}", ask_view, privilege::view_read,
+     "rows of a view"},
+    {"POST", "/{bucket}/_design/{design}/_view/{view}", ask_view, privilege::view_read,
+     "rows of a view, with keys in the body"},
+};
 
 }  // namespace
 
+std::span<const service_route> views_routes() noexcept {
+    return views_table;
+}
+
 service_response answer_views(service_exchange& with) {
-    const auto& parts = with.parts;
-    if (parts.empty()) {
-        return with.is("GET")
-                   ? make_service_response(200, "{\"couchdb\":\"Welcome\",\"version\":\"sandbox\"}")
-                   : view_error(405, "method_not_allowed", "Only GET allowed");
+    const route_match found = find_route(views_table, with);
+    if (found.route != nullptr && found.route->needs == privilege::none) {
+        return found.route->answer(with);
     }
     if (with.user == nullptr) {
         return view_error(401, "unauthorized", "You are not authorized to access this db.");
     }
-    if (with.services.cluster.find_bucket(parts[0]) == nullptr || !with.can_see(parts[0])) {
+    if (found.route == nullptr) {
+        return found.is_path ? view_error(405, "method_not_allowed", "Not a method of this path")
+                             : view_error(404, "not_found", "no such path");
+    }
+    const std::string& bucket = with.parts[0];
+    if (with.services.cluster.find_bucket(bucket) == nullptr || !with.can_see(bucket)) {
         return view_error(404, "not_found", "no_db_file");
     }
-    if (parts.size() == 3 && parts[1] == "_design") {
-        return on_design_document(with, parts[0], parts[2]);
-    }
-    if (parts.size() == 5 && parts[1] == "_design" && parts[3] == "_view") {
-        return on_view(with, parts[0], parts[2], parts[4]);
-    }
-    return view_error(404, "not_found", "no such path");
+    return with.can_see(bucket, found.route->needs)
+               ? found.route->answer(with)
+               : view_error(403, "forbidden", "No role of the user permits this.");
 }
 
 }  // namespace detail

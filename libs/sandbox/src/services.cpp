@@ -41,15 +41,16 @@ void service_state::forget_bucket(std::string_view bucket) {
         search_indexes, [bucket](const auto& each) { return each.second.bucket == bucket; });
     std::erase_if(
         design_documents, [bucket](const auto& each) { return each.first.first == bucket; });
-    if (const auto found = buckets.find(bucket); found != buckets.end()) {
-        buckets.erase(found);
-    }
+}
+
+void service_exchange::log_in(const user_options* who) {
+    user = who;
+    rights = who == nullptr ? detail::rights() : rights_of(services.cluster, *who);
 }
 
 bool service_exchange::can_see(std::string_view bucket) const {
-    return user != nullptr &&
-           (user->buckets.empty() ||
-            std::ranges::find(user->buckets, bucket) != user->buckets.end()) &&
+    const bool is_there = services.cluster.find_bucket(bucket) != nullptr;
+    return user != nullptr && (is_there ? rights.can_see(bucket) : rights.can_see_all()) &&
            !cluster.is_denied(bucket, user->name);
 }
 
@@ -154,13 +155,13 @@ service_answer handle_service(
         answer.disturbance = rule->rule.effect;
         entry.fault_id = rule->id;
     }
-    detail::service_exchange with{services, target, node,
-                                  request,  now,    detail::target_parts(request.target),
-                                  nullptr,  &query, entry};
+    detail::service_exchange with{
+        services, target, node,   request, now, detail::target_parts(request.target),
+        nullptr,  {},     &query, entry};
     if (!target.disturbance_of(node).rejects_credentials) {
-        with.user = detail::find_login(
+        with.log_in(detail::find_login(
             target, find_header(request.headers, "Authorization").value_or(""),
-            request.certificate_user);
+            request.certificate_user));
     }
     entry.user = with.user == nullptr ? std::string() : with.user->name;
     answer.response = answer.disturbance && !is_applied_under(*answer.disturbance)

@@ -29,7 +29,7 @@ session::session(
     if (!options.certificate_user.empty()) {
         const user_options& user = cluster.users.find(options.certificate_user)->second.options;
         conversation_.is_certificate_login = true;
-        conversation_.user = identity{user.name, user.buckets, user.can_access_system_xattrs};
+        conversation_.user = cluster.identity_of(user);
     }
     cluster_.sessions.emplace(id.value, this);
 }

@@ -73,6 +73,7 @@ TEST(sandbox_services, listen_and_are_announced_only_when_enabled) {
     server_options plain;
     plain.cluster.node_count = 1;
     plain.cluster.replica_count = 0;
+    plain.services = {};
     const auto without = embedded_cluster::start(std::move(plain)).value();
     const std::string bare = ask(
         without->addresses().nodes.at(0).management, request("GET", "/pools/default/b/default"));
@@ -81,6 +82,19 @@ TEST(sandbox_services, listen_and_are_announced_only_when_enabled) {
         EXPECT_FALSE(bare.contains(name)) << name;
     }
     EXPECT_EQ(without->addresses().nodes.at(0).query, 0);
+}
+
+TEST(sandbox_services, all_run_unless_it_is_said_otherwise) {
+    const auto all = embedded_cluster::start({}).value();
+    const node_ports& ports = all->addresses().nodes.at(3);
+    for (const std::uint16_t port : {ports.query, ports.search, ports.analytics, ports.views}) {
+        EXPECT_NE(port, 0);
+    }
+    server_options options;
+    options.services = {};
+    const auto none = embedded_cluster::start(std::move(options)).value();
+    EXPECT_EQ(none->addresses().nodes.at(0).query, 0);
+    EXPECT_EQ(none->addresses().nodes.at(0).views, 0);
 }
 
 TEST(sandbox_services, share_documents_with_the_key_value_ports) {

@@ -165,6 +165,7 @@ TEST(sandbox_net_topology, fixed_ports_go_on_behind_the_control_address) {
         server_options options;
         options.cluster.node_count = 2;
         options.port = port;
+        options.services = {};
         auto started = embedded_cluster::start(options);
         if (!started) {
             continue;
@@ -187,6 +188,7 @@ TEST(sandbox_net_topology, ports_past_the_last_one_are_refused) {
     server_options options;
     options.cluster.node_count = 1;
     options.port = 65'530;
+    options.services = {};
     auto started = embedded_cluster::start(options);
     ASSERT_TRUE(started) << started.error();
     EXPECT_EQ((*started)->add_node().error(), "the port is too high for so many nodes");

@@ -40,6 +40,7 @@ enum class cluster_errc : std::uint8_t {
     unknown_scope,         // no scope of that name
     unknown_collection,    // no collection of that name in the scope
     unknown_user,          // no user of that name
+    unknown_group,         // no group of that name
     already_exists,        // bucket, scope, collection or user of that name
     name_invalid,          // not a legal name
     node_down,             // the node is down: nothing can be accepted by or moved to it
@@ -247,11 +248,21 @@ public:
     std::expected<std::uint64_t, cluster_errc> recreate_collection(
         std::string_view bucket, std::string_view scope, std::string_view collection);
 
-    // Adds a user or replaces one of that name. Connections already logged in stay so.
+    // Counts from now on. Error: unknown_bucket.
+    std::expected<void, cluster_errc> set_bucket_settings(
+        std::string_view bucket, bucket_settings settings);
+
+    // Adds a user or replaces one of that name. Connections already logged in stay so, with the new
+    // roles.
     void put_user(user_options user);
     std::expected<void, cluster_errc> drop_user(std::string_view name);
     std::vector<std::string> users() const;
     const user_options* find_user(std::string_view name) const noexcept;
+    // The same for groups; what their roles allow counts at once.
+    void put_group(group_options group);
+    std::expected<void, cluster_errc> drop_group(std::string_view name);
+    std::vector<std::string> groups() const;
+    const group_options* find_group(std::string_view name) const noexcept;
 
     // --- what a node says --------------------------------------------------------------------
 

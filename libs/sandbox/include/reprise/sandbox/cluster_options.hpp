@@ -8,8 +8,30 @@
 #include <vector>
 
 #include <reprise/wire/error_map.hpp>
+#include <reprise/wire/framing_extras.hpp>
 
 namespace reprise::sandbox {
+
+// A role, and where it holds: `data_reader[travel:inventory]`. docs/sandbox.md lists the roles.
+struct role_grant {
+    std::string role{};
+    // Empty for roles of the whole cluster; "*": every bucket.
+    std::string bucket{};
+    // Empty: all of them.
+    std::string scope{};
+    std::string collection{};
+
+    friend bool operator==(const role_grant&, const role_grant&) = default;
+};
+
+// Roles that users share.
+struct group_options {
+    std::string name{};
+    std::string description{};
+    std::vector<role_grant> roles{};
+    // Kept and shown: there is no directory to ask.
+    std::string ldap_group_ref{};
+};
 
 // Somebody who may log in.
 struct user_options {
@@ -17,11 +39,17 @@ struct user_options {
     std::string password{};
     // Accepted by OAUTHBEARER as this user; empty: none is.
     std::string bearer_token{};
-    // The buckets this user may see; empty: all, also those that do not exist (a missing bucket is
-    // then answered "not found" instead of "no access").
+    // The short way to give roles, which counts as long as `roles` is not set: empty makes an
+    // administrator, otherwise the user may use these buckets by every service.
     std::vector<std::string> buckets{};
     // Whether xattrs that start with an underscore are open to this user.
     bool can_access_system_xattrs = true;
+    // What the user may do, beside what groups add. Unset: see `buckets`.
+    std::optional<std::vector<role_grant>> roles{};
+    // Names of groups; unknown ones give nothing.
+    std::vector<std::string> groups{};
+    // For people.
+    std::string full_name{};
 };
 
 enum class bucket_type : std::uint8_t {
@@ -34,6 +62,28 @@ struct scope_options {
     std::vector<std::string> collections{};
 };
 
+// What administration calls can change about a bucket.
+struct bucket_settings {
+    // Whether all documents can be removed at once.
+    bool is_flush_enabled = false;
+    // Documents live at most so long; 0 s: as long as they say. A collection's limit comes first.
+    std::chrono::seconds max_ttl{0};
+    // Weaker writes are raised to this level; empty: none is.
+    std::optional<wire::durability_level> durability_min{};
+
+    // The rest is kept and shown: nothing here runs out of memory, is stored in files or replicated
+    // to another cluster.
+    std::uint32_t ram_quota_mb = 100;
+    bool has_replica_index = false;
+    std::string eviction_policy{};  // empty: what is usual for the type
+    std::string compression_mode = "passive";
+    std::string conflict_resolution = "seqno";
+    std::string storage_backend = "couchstore";
+    std::chrono::seconds history_retention{0};
+    std::uint64_t history_retention_bytes = 0;
+    bool keeps_history = true;  // of collections that do not say
+};
+
 struct bucket_options {
     std::string name = "default";
     bucket_type type = bucket_type::couchbase;
@@ -43,6 +93,7 @@ struct bucket_options {
     bool has_collections = true;
     // Beside `_default._default`, which is always there.
     std::vector<scope_options> scopes{};
+    bucket_settings settings{};
 };
 
 // Everything a cluster starts with. Plain data; two clusters with equal options that are fed equal

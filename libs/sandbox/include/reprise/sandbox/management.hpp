@@ -36,17 +36,11 @@ struct management_response {
 // Every document of a stream is followed by this.
 inline constexpr std::string_view stream_separator = "\n\n\n\n";
 
-// Answers what clients ask on the management port. All but `/` want basic or bearer credentials:
-// 401 without, 403 for a bucket the user may not see, 404 for what does not exist, 405 for a known
-// path with another method. Changes the cluster (scopes, collections) and then, like any change,
-// wakes connections up. Never throws on input.
-//
-//   GET /, /whoami, /pools, /pools/default, /pools/default/nodeServices[Streaming]
-//   GET /pools/default/b|bs|buckets|bucketsStreaming/<bucket>, /pools/default/buckets
-//   GET|POST /pools/default/buckets/<bucket>/scopes
-//   DELETE /pools/default/buckets/<bucket>/scopes/<scope>
-//   POST /pools/default/buckets/<bucket>/scopes/<scope>/collections
-//   DELETE /pools/default/buckets/<bucket>/scopes/<scope>/collections/<collection>
+// Answers what is asked on the management port, as handle_service does, but without rules and
+// audit. All paths but `/` want basic or bearer credentials: 401 without, 403 for what the user's
+// roles do not permit, 404 for what does not exist, 405 for a known path with another method.
+// Refusals are objects: {"errors":{"<field>":"<text>"}}. docs/sandbox.md lists the paths. A change
+// wakes connections up, like any other. Never throws on input.
 management_response handle_management(
     cluster& cluster, node_id node, const management_request& request);
 

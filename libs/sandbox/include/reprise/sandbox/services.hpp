@@ -63,19 +63,7 @@ struct service_answer {
 };
 
 // Answers one request. It is audited, also when a rule disturbs it. Never throws on input.
-// Statements are documented in service_statements.md beside the library's README.
-//
-//   query      GET|POST /query/service, GET /admin/ping
-//   analytics  POST /query/service, POST /analytics/service, GET /admin/ping
-//   search     GET /api/ping, GET /api/index, GET|PUT|DELETE /api/index/<i>,
-//              GET /api/index/<i>/count, POST /api/index/<i>/query, and the last four below
-//              /api/bucket/<b>/scope/<s>/index/<i>
-//   views      GET /, GET|PUT|DELETE /<b>/_design/<d>, GET|POST /<b>/_design/<d>/_view/<v>
-//   management what handle_management answers, and
-//              POST /pools/default/buckets, GET|POST|DELETE /pools/default/buckets/<b>,
-//              POST /pools/default/buckets/<b>/controller/doFlush,
-//              GET /pools/default/buckets/<b>/ddocs,
-//              GET /settings/rbac/users[/local], GET|PUT|DELETE /settings/rbac/users/local/<user>
+// docs/sandbox.md lists paths, statements, queries and roles.
 service_answer handle_service(
     cluster& cluster, node_id node, const service_request& request, time_point now);
 
@@ -95,9 +83,8 @@ public:
     // unknown_bucket, already_exists, name_invalid.
     std::expected<void, cluster_errc> create_search_index(
         std::string_view name, std::string_view bucket);
-    // A view, and its design document if there is none. It gives every document of the bucket's
-    // default collection: key and id are the document's id, the value is null. Errors:
-    // unknown_bucket, name_invalid.
+    // A view, and its design document if there is none. Its map function emits (meta.id, null) for
+    // every document of the bucket's default collection. Errors: unknown_bucket, name_invalid.
     std::expected<void, cluster_errc> put_view(
         std::string_view bucket, std::string_view design, std::string_view view);
 

@@ -29,17 +29,19 @@ struct server_tls_options {
 // How a cluster is put on sockets. Everything listens on 127.0.0.1.
 struct server_options {
     cluster_options cluster;
-    // 0: the system chooses every port. Otherwise node i uses port + 4i for key-value, + 1 for
-    // key-value over TLS, + 2 for management, + 3 for management over TLS; the control address
-    // comes after the last node (port + 4 * node_count), and nodes that are added later go on
-    // behind it, four ports each.
+    // 0: the system chooses every port. Otherwise node i uses n ports from port + n * i on, where n
+    // is 4 and 2 for each of `services`: key-value, key-value over TLS, management, management over
+    // TLS, then the services. The control address comes after the last node (port + n *
+    // node_count), and nodes that are added later go on behind it.
     std::uint16_t port = 0;
     server_tls_options tls{};
     // HTTP services that every node offers beside management, on ports of their own: any of views,
-    // query, search, analytics. Only those are announced, since clients wait for every announced
-    // one. With fixed ports each takes two more of a node's ports, plain and TLS, behind those of
-    // management and in this order.
-    std::vector<wire::service> services{};
+    // query, search, analytics; all of them unless it is said otherwise. Only those are announced,
+    // since clients wait for every announced one. With fixed ports each takes two more of a node's
+    // ports, plain and TLS, behind those of management and in this order.
+    std::vector<wire::service> services{
+        wire::service::views, wire::service::query, wire::service::search,
+        wire::service::analytics};
     // A connection with more unsent bytes than this is closed. Bytes. The default is more than the
     // cluster produces for a peer that reads: it holds requests back from 32 MiB on.
     std::size_t output_size_max_bytes = std::size_t{96} * 1024 * 1024;

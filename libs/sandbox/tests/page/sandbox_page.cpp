@@ -1,0 +1,260 @@
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <reprise/wire/opcode.hpp>
+
+#include "bucket_settings.hpp"
+#include "dispatcher.hpp"
+#include "handlers.hpp"
+#include "management_routes.hpp"
+#include "roles.hpp"
+#include "search_query.hpp"
+#include "service_language.hpp"
+#include "service_query_body.hpp"
+#include "service_routes.hpp"
+#include "service_statement.hpp"
+#include "view_design.hpp"
+
+// Prints docs/sandbox.md from the tables that the sandbox works by:
+//
+//     sandbox_page > docs/sandbox.md
+//     sandbox_page docs/sandbox.md      fails if the page is out of date
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+// A cell: a bar would end it.
+std::string cell(std::string_view text) {
+    std::string made;
+    for (const char c : text) {
+        made += c == '|' ? "\\|" : std::string(1, c);
+    }
+    return made;
+}
+
+void add_row(std::string& page, std::initializer_list<std::string> cells) {
+    page += "|";
+    for (const std::string& each : cells) {
+        page += " " + cell(each) + " |";
+    }
+    page += "\n";
+}
+
+void add_head(std::string& page, std::initializer_list<std::string> names) {
+    add_row(page, names);
+    page += "|";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        page += "---|";
+    }
+    page += "\n";
+}
+
+std::string code(std::string_view text) {
+    return "`" + std::string(text) + "`";
+}
+
+// Names in one paragraph, wrapped.
+void add_names(std::string& page, const std::vector<std::string>& names) {
+    std::string line;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string word = names[i] + (i + 1 < names.size() ? "," : ".");
+        if (!line.empty() && line.size() + 1 + word.size() > 100) {
+            page += line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+    }
+    page += line + "\n";
+}
+
+void add_statements(std::string& page) {
+    page += "## Statements\n\n";
+    add_head(page, {"statement"});
+    for (const statement_grammar& each : statement_grammars()) {
+        add_row(page, {code(each.syntax)});
+    }
+    page +=
+        "\n*item*: `*`, `a.*` or an expression. *source*: a keyspace\n"
+        "(`[default:]bucket[.scope.collection]`, or a collection's name under `query_context`) "
+        "with\n"
+        "`[AS] alias` and `USE KEYS e`; `system:indexes`; `ARRAY_RANGE(from, to) AS n`, which "
+        "makes\n"
+        "its rows while the peer reads. *e*, an expression:\n\n";
+    add_head(page, {"expression", "spelling"});
+    for (const grammar_line& each : expression_grammar()) {
+        add_row(page, {std::string(each.what), std::string(each.syntax)});
+    }
+    page +=
+        "\nWithout `USE KEYS` a keyspace is read only if it has an index that is online: a "
+        "primary\n"
+        "one, or any with a `WHERE`. Analytics reads the same documents, needs no index and runs\n"
+        "`SELECT` only. Every read sees every write before it, whatever the scan consistency.\n"
+        "Prepared statements are known to all nodes until `service_host::forget_prepared`, or "
+        "come\n"
+        "back with their `encoded_plan`. An error in the middle of `ARRAY_RANGE` comes after its\n"
+        "rows.\n\n"
+        "Errors that happen by themselves: 1000, 1040, 1050, 1065, 1070, 1100, 3000, 4000, 4040,\n"
+        "4070, 4080, 4300, 5000, 5010, 5020, 5070, 12003, 12004, 12008, 12009 (reasons 17012,\n"
+        "17014), 12016, 12021, 13014; analytics 20000, 20001, 24000, 24001, 24045. Every other "
+        "code\n"
+        "is a matter for a `service_fault_rule`.\n\n"
+        "### Refused by name\n\n"
+        "With code 90000 and `... is not in the sandbox`, in query and analytics. Every function\n"
+        "that is not listed above is refused by its name, too.\n\n";
+    std::vector<std::string> names;
+    for (const missing_construct& each : missing_constructs()) {
+        names.push_back(code(each.shown));
+    }
+    add_names(page, names);
+    page += "\n### Members of a request\n\n";
+    std::vector<std::string> free;
+    std::vector<std::string> limited;
+    for (const request_member& each : request_members()) {
+        const std::string accepted = each.accepted.empty() ? "empty" : code(each.accepted);
+        each.is_limited ? limited.push_back(code(each.name) + " (" + accepted + ")")
+                        : free.push_back(code(each.name));
+    }
+    add_names(page, free);
+    page += "\nRefused by name unless they say what is in parentheses:\n\n";
+    add_names(page, limited);
+    page += "\n";
+}
+
+void add_views_and_search(std::string& page) {
+    page +=
+        "## Views\n\nMap functions are run over a bucket's default collection. A design\n"
+        "document with anything else is refused when it is put:\n\n";
+    for (const std::string_view each : map_function_grammar) {
+        page += "- " + std::string(each) + "\n";
+    }
+    page += "\nReduce functions:\n\n";
+    std::vector<std::string> names;
+    for (const reduce_name& each : reduce_names()) {
+        names.push_back(code(each.name));
+    }
+    add_names(page, names);
+    page += "\n";
+    add_head(page, {"parameter", "meaning"});
+    for (const view_parameter& each : view_parameters()) {
+        const std::string other = each.other_name.empty() ? "" : ", " + code(each.other_name);
+        add_row(page, {code(each.name) + other, std::string(each.meaning)});
+    }
+    page +=
+        "\n## Search queries\n\nEvery text of a document is indexed, as lower-case words; every\n"
+        "hit scores alike. Other queries and members are refused by name.\n\n";
+    add_head(page, {"query", "other members", "finds"});
+    for (const search_kind& each : search_kinds()) {
+        add_row(
+            page, {code(each.name), each.members.empty() ? "" : code(each.members),
+                   std::string(each.meaning)});
+    }
+    page += "\n";
+}
+
+void add_routes(std::string& page, std::string_view title, std::span<const service_route> routes) {
+    page += "### " + std::string(title) + "\n\n";
+    add_head(page, {"method", "path", "what", "needs"});
+    for (const service_route& each : routes) {
+        add_row(
+            page, {std::string(each.method), code(each.path), std::string(each.what),
+                   to_text(each.needs)});
+    }
+    page += "\n";
+}
+
+void add_administration(std::string& page) {
+    page += "## Buckets\n\nOther fields are refused by name.\n\n";
+    add_head(page, {"field", "values", "effect"});
+    for (const setting_facts& each : bucket_setting_table()) {
+        add_row(page, {code(each.name), std::string(each.values), std::string(each.effect)});
+    }
+    constexpr std::string_view reaches[] = {
+        "", "[bucket]", "[bucket:scope]", "[bucket:scope:collection]"};
+    page +=
+        "\n## Roles\n\nA user without roles is an administrator only if it was made by\n"
+        "`user_options` without buckets. Roles of groups count like the user's own, and changes\n"
+        "count at once, also on open connections.\n\n";
+    add_head(page, {"role", "allows"});
+    for (const role_facts& each : known_roles()) {
+        const auto reach = static_cast<std::size_t>(each.reach);
+        add_row(
+            page,
+            {code(std::string(each.name) + std::string(reaches[reach])), to_text(each.privileges)});
+    }
+    page += "\nRefused by name:\n\n";
+    std::vector<std::string> names;
+    for (const std::string_view each : roles_elsewhere()) {
+        names.push_back(code(each));
+    }
+    add_names(page, names);
+    page += "\n";
+}
+
+void add_key_value(std::string& page) {
+    page += "## Key-value\n\n";
+    add_head(page, {"opcode", "command", "needs"});
+    for (const command_facts& each : known_commands()) {
+        char number[8];
+        std::snprintf(number, sizeof number, "0x%02x", static_cast<unsigned>(each.op));
+        add_row(page, {number, std::string(to_string(each.op)), to_text(each.needs)});
+    }
+    page += "\nOther known opcodes are answered 0x83, unknown ones 0x81. HELLO grants:\n\n";
+    std::vector<std::string> names;
+    for (const wire::hello_feature_facts& each : wire::all_hello_features()) {
+        if (is_offered_feature(each)) {
+            names.emplace_back(each.name);
+        }
+    }
+    add_names(page, names);
+}
+
+std::string make_page() {
+    std::string page =
+        "# What the sandbox has\n\n"
+        "<!-- Printed by the program sandbox_page: `build/dev/bin/sandbox_page > docs/sandbox.md` "
+        "-->\n\n"
+        "What is not listed here is refused by name, never ignored; what is accepted is kept, "
+        "shown\n"
+        "and enforced. The tables are those that the sandbox works by. How to start and disturb "
+        "it:\n"
+        "[libs/sandbox/README.md](../libs/sandbox/README.md).\n\n";
+    add_statements(page);
+    add_views_and_search(page);
+    add_administration(page);
+    page += "## Paths\n\n";
+    add_routes(page, "Query", query_routes());
+    add_routes(page, "Analytics", analytics_routes());
+    add_routes(page, "Search", search_routes());
+    add_routes(page, "Views", views_routes());
+    add_routes(page, "Management", management_routes());
+    add_key_value(page);
+    return page;
+}
+
+int check_page(const char* path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (file && text.str() == make_page()) {
+        return 0;
+    }
+    std::cerr << path << " is out of date: sandbox_page > docs/sandbox.md\n";
+    return 1;
+}
+
+}  // namespace
+
+}  // namespace reprise::sandbox::detail
+
+int main(int argc, char** argv) {
+    if (argc == 2) {
+        return reprise::sandbox::detail::check_page(argv[1]);
+    }
+    std::cout << reprise::sandbox::detail::make_page();
+    return std::cout ? 0 : 1;
+}
