@@ -39,9 +39,15 @@ def library_of(source):
 def programs_of(mutant):
     """The test programs that must notice: those named, or the tests of the changed libraries."""
     if mutant.tests:
-        return mutant.tests
+        return list(suites_of(mutant))
     libraries = dict.fromkeys(library_of(edit.source) for edit in mutant.edits)
     return [f"{library}_tests" for library in libraries if library]
+
+
+def suites_of(mutant):
+    """{program: its suite, or * for all}: what the mutant names, `engine_tests:orchestrator`."""
+    named = (name.partition(":") for name in mutant.tests)
+    return {program: suite or "*" for program, _, suite in named}
 
 
 def targets_of(mutants):
@@ -100,7 +106,9 @@ def run_one(copy, mutant, tests_of):
         return separate.run(copy, mutant, TIMEOUT)
     results = []
     if mutant.breaks:
-        programs = [(copy.program(name), tests_of[name]) for name in programs_of(mutant)]
+        suites = suites_of(mutant)
+        programs = [(copy.program(name), suites.get(name, "*"), tests_of[name])
+                    for name in programs_of(mutant)]
         for id, program, red, wrong in judge.notice_by_tests(mutant, programs, TIMEOUT):
             results.append((f"{id} by {program} {', '.join(red)}", wrong and f"{id}: {wrong}"))
     if mutant.hunt:

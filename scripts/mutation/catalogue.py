@@ -161,12 +161,16 @@ def read_clauses(root):
 
 
 def is_whole(text, is_statement):
-    """False if brackets are open, or an expression begins or ends with an operator."""
+    """False if brackets are open, or an expression has a `;` or a loose operator at an end."""
     code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
     for opening, closing in ("()", "[]", "{}"):
         if code.count(opening) != code.count(closing):
             return False
-    return is_statement or not re.search(r"(&&|\|\||[-+*/=,?:.])\s*$|^\s*(&&\s|\|\||[=,?:.])", code)
+    if is_statement:
+        return True
+    if ";" in re.sub(r"\{.*\}", "", code, flags=re.S):
+        return False
+    return not re.search(r"(&&|\|\||[-+*/=,?:.])\s*$|^\s*(&&\s|\|\||[=,?:.])", code)
 
 
 def check(mutant, clauses):

@@ -84,22 +84,22 @@ def judge(status, report, id):
     return red, ""
 
 
-def filter_of(ids):
-    return ":".join(f"*{id.replace('-', '_')}*" for id in ids)
+def filter_of(ids, suite="*"):
+    return ":".join(f"{suite}.*{id.replace('-', '_')}*" for id in ids)
 
 
 def notice_by_tests(mutant, programs, timeout):
     """[(id, program, red tests, problem)]: for each id the first program that noticed.
 
-    programs: [(path, names of its tests)] in the order to try.
+    programs: [(path, suite, names of its tests)] in the order to try.
     """
     verdicts = {id: (id, "", [], f"no test carries {id}") for id in mutant.ids}
-    for path, names in programs:
+    for path, suite, names in programs:
         ids = [id for id in mutant.ids if not verdicts[id][2]
                and any(carries(id).search(name) for name in names)]
         if not ids:
             continue
-        status, report = run_tests(path, filter_of(ids), timeout, mutant.name)
+        status, report = run_tests(path, filter_of(ids, suite), timeout, mutant.name)
         for id in ids:
             red, wrong = judge(status, report, id)
             verdicts[id] = (id, path.name, red, wrong)

@@ -49,7 +49,8 @@ def compile_and_judge(copy, mutant, folder, timeout):
         return [("", f"{mutant.compile} cannot be linked: {done.stderr[:1000]}")]
     names = judge.list_tests(program)
     return [(f"{id} by {mutant.compile} {', '.join(red)}", wrong and f"{id}: {wrong}")
-            for id, _, red, wrong in judge.notice_by_tests(mutant, [(program, names)], timeout)]
+            for id, _, red, wrong in judge.notice_by_tests(
+                mutant, [(program, "*", names)], timeout)]
 
 
 def run(copy, mutant, timeout):

@@ -90,6 +90,7 @@ class reading(tree):
         self.assert_refused(HEAD + "breaks: AA-02.3\nold: x + 1\nnew: x\n", "AA-02.3")
         self.assert_refused(HEAD + "breaks: AA-01\nold: x > 1 &&\nnew: x &&\n", "neither a whole")
         self.assert_refused(HEAD + "breaks: AA-01\nold: (x\nnew: x\n", "neither a whole")
+        self.assert_refused(HEAD + "breaks: AA-01\nold: x; x + 1\nnew: x\n", "neither a whole")
         self.assert_refused(HEAD + "form: separate\n" + entry, "separate")
         self.assert_refused(HEAD + "command: true\n" + entry, "separate")
 

@@ -28,7 +28,7 @@ TEST(bootstrap, EM_01_EM_02_the_order_is_hello_error_map_sasl_select_configurati
     const std::vector<opcode> golden{
         opcode::hello,     opcode::get_error_map, opcode::sasl_list_mechanisms, opcode::sasl_auth,
         opcode::sasl_step, opcode::select_bucket, opcode::get_cluster_config};
-    EXPECT_EQ(opcodes_of(cluster), golden);
+    ASSERT_EQ(opcodes_of(cluster), golden);
     EXPECT_TRUE(driver.server.hello_features[0].contains(wire::hello_feature::xerror));
     EXPECT_EQ(cluster.requests[1].value, std::string("\x00\x02", 2));
     EXPECT_EQ(cluster.requests[3].key, "SCRAM-SHA512");

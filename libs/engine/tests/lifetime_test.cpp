@@ -75,7 +75,7 @@ struct scene {
 
 using namespace lifetime_tests;
 
-TEST(lifetime, cancel_ends_an_operation_in_every_state_exactly_once) {
+TEST(lifetime, RH_29_cancel_ends_an_operation_in_every_state_exactly_once) {
     for (const place where : all_places) {
         scene now(where);
         ASSERT_EQ(now.stored->calls, 0) << static_cast<int>(where);
@@ -105,7 +105,7 @@ TEST(lifetime, RH_44_close_completes_an_operation_in_every_state_exactly_once) {
         now.driver->engine().close(now.driver->now);
         now.driver->engine().close(now.driver->now);
         now.driver->settle();
-        EXPECT_EQ(now.stored->calls, 1) << static_cast<int>(where);
+        ASSERT_EQ(now.stored->calls, 1) << static_cast<int>(where);
         EXPECT_EQ(now.stored->result.ec, errc::request_canceled);
         EXPECT_EQ(now.stored->result.error->is_ambiguous, where == place::on_wire);
         now.strategy->pending.answer(retry_action::after(0ms));

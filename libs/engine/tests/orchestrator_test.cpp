@@ -161,6 +161,14 @@ TEST(orchestrator, RH_33_an_empty_budget_refuses_with_the_operations_own_error) 
     EXPECT_EQ(bucket->level(), 1000);
 }
 
+TEST(orchestrator, RH_33_reasons_that_are_always_retried_cost_nothing) {
+    bench with(retry_reason::kv_not_my_vbucket, true);
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    with.options.retry_budget = bucket_budget(bucket);
+    EXPECT_TRUE(with.decide().is_retry);
+    EXPECT_EQ(bucket->level(), bucket->capacity());
+}
+
 TEST(orchestrator, RH_33_a_service_with_a_budget_of_its_own_leaves_the_clients_alone) {
     bench with(retry_reason::kv_locked, true);
     const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 20});
@@ -219,7 +227,7 @@ TEST(orchestrator, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_re
     with.subject.attempts = 3;
     with.subject.reasons.insert(retry_reason::kv_temporary_failure);
     with.subject.user_data = std::make_shared<const std::any>(std::string("robot"));
-    EXPECT_EQ(with.decide().delay, 4ms);
+    ASSERT_EQ(with.decide().delay, 4ms);
     EXPECT_EQ(of_client->asked, 0);
     EXPECT_EQ(of_call.last.operation, "get");
     EXPECT_FALSE(of_call.last.is_idempotent);
@@ -230,8 +238,17 @@ TEST(orchestrator, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_re
     EXPECT_EQ(of_call.last.strategy, &of_call);
 }
 
+TEST(orchestrator, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
+    bench with(retry_reason::kv_locked, false);
+    const auto of_client = std::make_shared<fixed_strategy>(retry_action::after(7ms));
+    with.options.strategy = of_client;
+    EXPECT_EQ(with.decide().delay, 7ms);
+    EXPECT_EQ(of_client->asked, 1);
+}
+
 TEST(orchestrator, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket) {
     bench with(retry_reason::kv_not_my_vbucket, true);
+    EXPECT_EQ(with.decide().delay, 1ms) << "the ladder is the default";
     with.options.not_my_vbucket_delay = 100ms;
     EXPECT_EQ(with.decide().delay, 100ms);
     with.failed.reason = retry_reason::kv_collection_outdated;

@@ -394,7 +394,7 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
     }
 }
 
-TEST(retry_flow, EM_06_EM_13_an_unknown_code_follows_the_map_and_shows_its_words) {
+TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its_words) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

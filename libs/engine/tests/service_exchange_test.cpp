@@ -147,9 +147,23 @@ TEST_F(service_rules, RH_23_views_by_status_and_text) {
         errc::view_not_found);
 }
 
-TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get) {
+TEST_F(service_rules, RH_23_a_redirect_is_never_followed) {
+    wire::view_request asked;
+    asked.bucket = "travel";
+    asked.design_document = "d";
+    asked.view = "v";
+    scripted_http_answer elsewhere = answer(307, "");
+    elsewhere.headers = {{"Location", "/elsewhere"}};
+    expect_retried(make_view_operation(asked), elsewhere, retry_reason::views_temporary_failure);
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    EXPECT_EQ(cluster_.http_requests[1].request.target, cluster_.http_requests[0].request.target);
+}
+
+TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
     wire::service_call call;
     call.target = "/pools";
+    EXPECT_TRUE(make_management_operation(call).is_idempotent);
+    call.method = "HEAD";
     EXPECT_TRUE(make_management_operation(call).is_idempotent);
     call.method = "POST";
     EXPECT_FALSE(make_management_operation(call).is_idempotent);

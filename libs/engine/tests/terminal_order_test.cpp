@@ -113,6 +113,7 @@ TEST(terminal_order, RH_08_a_missing_scope_is_raised_before_its_missing_collecti
     const auto without_collection =
         driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
     driver.settle();
+    ASSERT_EQ(without_collection->calls, 1);
     EXPECT_EQ(without_collection->result.error->last_reason, retry_reason::collection_not_found);
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::get_collection_id

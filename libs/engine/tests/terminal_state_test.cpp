@@ -47,7 +47,7 @@ TEST(terminal_state, RH_38_best_effort_waits_to_the_deadline_and_the_timeout_nam
     EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::authentication_error));
 }
 
-TEST(terminal_state, RH_39_a_fix_on_the_server_clears_the_state_without_restart) {
+TEST(terminal_state, RH_25_RH_39_a_fix_on_the_server_clears_the_state_without_restart) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster);
@@ -60,6 +60,12 @@ TEST(terminal_state, RH_39_a_fix_on_the_server_clears_the_state_without_restart)
     driver.advance(10ms);
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
+    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    cluster.nodes[0].connect_failure_kind = connect_failure::refused;
+    driver.close_node(0);
+    const auto waiting = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(waiting->calls, 0);
 }
 
 TEST(terminal_state, RH_25_other_trouble_at_sasl_does_not_count) {
@@ -142,6 +148,12 @@ TEST(terminal_state, RH_26_the_first_bytes_received_clear_the_tls_state) {
     driver.settle();
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
+    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    cluster.nodes[0].connect_failure_kind = connect_failure::refused;
+    driver.close_node(0);
+    const auto waiting = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(waiting->calls, 0);
 }
 
 TEST(terminal_state, RH_08_authentication_is_told_before_tls) {
@@ -175,6 +187,12 @@ TEST(terminal_state, RH_27_no_access_at_select_bucket_is_an_access_failure_until
     driver.settle();
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
+    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    cluster.nodes[0].connect_failure_kind = connect_failure::refused;
+    driver.close_node(0);
+    const auto waiting = driver.get("k");
+    driver.advance(100ms);
+    EXPECT_EQ(waiting->calls, 0);
 }
 
 TEST(terminal_state, RH_27_not_found_counts_only_when_every_node_that_can_be_asked_says_so) {

@@ -75,6 +75,21 @@ TEST(topology, VB_07_a_newer_configuration_in_the_answer_is_applied_and_used_at_
     EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 11);
 }
 
+TEST(topology, VB_07_the_epoch_counts_before_the_revision) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.revision = {cluster.revision.epoch + 1, 1};
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    const auto newest = driver.engine().configuration("travel")->revision();
+    EXPECT_EQ(newest, cluster.revision);
+    cluster.revision = {newest.epoch - 1, 1000};
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    EXPECT_EQ(driver.engine().configuration("travel")->revision(), newest);
+}
+
 TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_that_brings_the_new_map) {
     scripted_cluster cluster(2, 4);
     engine_driver driver(cluster);
