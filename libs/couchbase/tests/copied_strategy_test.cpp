@@ -15,7 +15,6 @@
 namespace copied_strategy_test {
 
 namespace couchbase = reprise::couchbase;
-using couchbase::retry_action;
 using couchbase::retry_reason;
 using couchbase::retry_sink;
 using namespace std::chrono_literals;

@@ -10,7 +10,6 @@ namespace reprise::engine::testing {
 namespace liberal_answers_tests {
 
 using wire::opcode;
-using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 struct success_parts {

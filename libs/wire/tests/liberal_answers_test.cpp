@@ -19,7 +19,6 @@ namespace liberal_answers_test {
 using namespace reprise::wire;
 using frame_bytes::frame_of;
 using frame_bytes::text;
-using reprise::base::as_text;
 
 struct answer_parts {
     std::string extras{};
