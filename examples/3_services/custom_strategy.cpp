@@ -12,6 +12,7 @@
 #include <reprise/couchbase.hpp>
 
 namespace couchbase = reprise::couchbase;
+using couchbase::plain_text;
 using namespace std::chrono_literals;
 
 // The standard with one answer changed: locked documents are not waited for.
@@ -46,7 +47,7 @@ int main() {
         return 2;
     }
     auto airlines = cluster->bucket("travel").default_collection();
-    if (auto stored = airlines.upsert("airline_10", "Reprise Air"); !stored) {
+    if (auto stored = airlines.upsert("airline_10", plain_text{"Reprise Air"}); !stored) {
         std::cerr << stored.error() << '\n';
         return 1;
     }
@@ -57,17 +58,18 @@ int main() {
     }
 
     // The client's strategy: told at once.
-    auto at_once = airlines.upsert("airline_10", "Other Air");
+    auto at_once = airlines.upsert("airline_10", plain_text{"Other Air"});
     std::cout << "impatient: " << at_once.error() << '\n';
 
     // Another one for a single call: this one waits as long as it may.
     auto waits = std::make_shared<couchbase::best_effort_strategy>();
-    auto in_vain = airlines.upsert("airline_10", "Other Air", {.timeout = 50ms, .strategy = waits});
+    auto in_vain = airlines.upsert(
+        "airline_10", plain_text{"Other Air"}, {.timeout = 50ms, .strategy = waits});
     std::cout << "best effort: " << in_vain.error().code().message() << " after "
               << in_vain.error().retry_attempts() << " retries\n";
 
     auto robot = airlines.upsert(
-        "airline_10", "Robot Air",
+        "airline_10", plain_text{"Robot Air"},
         {.strategy = std::make_shared<people_first>(),
          .user_data = std::make_shared<const std::any>(std::string("robot"))});
     std::cout << "robot: " << robot.error().code().message() << '\n';

@@ -106,7 +106,7 @@ def check_client(options, work):
     if "usage: store_and_read" not in usage:
         raise failed(f"no usage:\n{usage}")
     stored = run("run the client on its own sandbox", [work / "client_build/with_sandbox"])
-    if stored != "Reprise Air\n":
+    if stored != '{"name":"Reprise Air"}\n':
         raise failed(f"another document was read:\n{stored}")
 
 

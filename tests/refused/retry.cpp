@@ -26,8 +26,8 @@ const auto result = reprise::retry(strategy, [] { return outcome<silent_error>{}
 
 // refused: SM_08_a_listed_exception_that_says_nothing_about_retries
 // message: this exception says nothing about retries
-const int result = reprise::retry(
-    strategy, {}, reprise::catching<silent_exception>, [] { return 1; });
+const int result =
+    reprise::retry(strategy, {}, reprise::catching<silent_exception>, [] { return 1; });
 
 // refused: SM_08_a_bool_without_a_predicate
 // message: bool, optional and error enumerations do not say which values are failures; say it:
@@ -56,7 +56,9 @@ const int result = reprise::retry(strategy, [] { return 1; });
 // refused: SM_08_no_value_at_all_where_nothing_can_be_thrown
 // flags: -fno-exceptions
 // message: this result cannot report a failure
-void run() { reprise::retry(strategy, [] {}); }
+void run() {
+    reprise::retry(strategy, [] {});
+}
 
 // accepted: SM_08_results_that_report_failures_also_where_nothing_can_be_thrown
 // flags: -fno-exceptions -Wall -Wextra -Werror
@@ -69,13 +71,19 @@ const bool judged =
 // flags: -Wall -Wextra -Werror
 const int number = reprise::retry(strategy, [] { return 1; });
 const auto pointer = reprise::retry(strategy, [] { return std::make_unique<int>(1); });
-void run() { reprise::retry(strategy, [] {}); }
+void run() {
+    reprise::retry(strategy, [] {});
+}
 
 // accepted: SM_02_failures_are_seen_without_run_time_type_information
 // flags: -fno-rtti -Wall -Wextra -Werror
-const int* number(const reprise::failure_view& failure) { return failure.get_if<int>(); }
+const int* number(const reprise::failure_view& failure) {
+    return failure.get_if<int>();
+}
 
 // refused: a_result_that_is_dropped
 // flags: -Werror=unused-result
 // message: ignoring return value
-void run() { reprise::retry(strategy, [] { return std::error_code{}; }); }
+void run() {
+    reprise::retry(strategy, [] { return std::error_code{}; });
+}

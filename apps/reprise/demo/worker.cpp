@@ -54,7 +54,7 @@ void worker::store(
     const couchbase::collection& where, document_account& account, durability_level durability) {
     const std::uint64_t stamp = shop_.writes.begin_write(account.key);
     where.async_upsert(
-        account.key, to_value(stamp), {.durability = durability},
+        account.key, couchbase::plain_text{to_value(stamp)}, {.durability = durability},
         timed([this, &account, stamp](const auto& result) {
             settle(account, stamp, failure_of(result));
             rest();
@@ -134,7 +134,7 @@ void lock_worker::release(document_account& account, couchbase::cas lock) {
     // A write with the lock's CAS ends the lock, too.
     const std::uint64_t stamp = shop_.writes.begin_write(account.key);
     shop_.documents.async_replace(
-        account.key, to_value(stamp), {.cas = lock},
+        account.key, couchbase::plain_text{to_value(stamp)}, {.cas = lock},
         timed([this, &account, stamp](const auto& result) {
             settle(account, stamp, failure_of(result));
             rest();

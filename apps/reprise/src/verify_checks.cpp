@@ -50,7 +50,8 @@ check_outcome check_error_map(verify_session& session) {
 
 check_outcome check_store_and_read(verify_session& session) {
     const std::string key = session.key("store");
-    if (const auto stored = session.documents().upsert(key, "one"); !stored) {
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
         return judge(stored.error());
     }
     const auto read = session.documents().get(key);
@@ -62,32 +63,37 @@ check_outcome check_store_and_read(verify_session& session) {
 
 check_outcome check_insert(verify_session& session) {
     const std::string key = session.key("insert");
-    if (const auto stored = session.documents().insert(key, "one"); !stored) {
+    if (const auto stored = session.documents().insert(key, couchbase::plain_text{"one"});
+        !stored) {
         return judge(stored.error());
     }
     const auto start = clock::now();
     return expect_error(
-        session.documents().insert(key, "two"), errc::document_exists, clock::now() - start);
+        session.documents().insert(key, couchbase::plain_text{"two"}), errc::document_exists,
+        clock::now() - start);
 }
 
 check_outcome check_cas(verify_session& session) {
     const std::string key = session.key("cas");
-    const auto first = session.documents().upsert(key, "one");
+    const auto first = session.documents().upsert(key, couchbase::plain_text{"one"});
     if (!first) {
         return judge(first.error());
     }
-    if (const auto second = session.documents().replace(key, "two", {.cas = first->cas}); !second) {
+    if (const auto second =
+            session.documents().replace(key, couchbase::plain_text{"two"}, {.cas = first->cas});
+        !second) {
         return judge(second.error());
     }
     const auto start = clock::now();
     return expect_error(
-        session.documents().replace(key, "three", {.cas = first->cas}), errc::cas_mismatch,
-        clock::now() - start);
+        session.documents().replace(key, couchbase::plain_text{"three"}, {.cas = first->cas}),
+        errc::cas_mismatch, clock::now() - start);
 }
 
 check_outcome check_remove(verify_session& session) {
     const std::string key = session.key("remove");
-    if (const auto stored = session.documents().upsert(key, "one"); !stored) {
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
         return judge(stored.error());
     }
     if (const auto removed = session.documents().remove(key); !removed) {
@@ -101,7 +107,8 @@ check_outcome check_remove(verify_session& session) {
 check_outcome check_exists(verify_session& session) {
     const std::string key = session.key("exists");
     const auto before = session.documents().exists(key);
-    if (const auto stored = session.documents().upsert(key, "one"); !stored) {
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
         return judge(stored.error());
     }
     const auto after = session.documents().exists(key);
@@ -122,7 +129,7 @@ check_outcome check_append(verify_session& session) {
     const std::string key = session.key("append");
     const auto bytes = [](std::string_view text) { return std::as_bytes(std::span{text}); };
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "b"); !stored) {
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"b"}); !stored) {
         return judge(stored.error());
     }
     const auto appended = documents.append(key, bytes("c"));
@@ -154,7 +161,8 @@ check_outcome check_counters(verify_session& session) {
 check_outcome check_expiry(verify_session& session) {
     const std::string key = session.key("expiry");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one", {.expiry = 1s}); !stored) {
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = 1s});
+        !stored) {
         return judge(stored.error());
     }
     if (const auto touched = documents.get_and_touch(key, 2s); !touched) {

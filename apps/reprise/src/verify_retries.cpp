@@ -34,7 +34,7 @@ using clock = std::chrono::steady_clock;
 std::expected<couchbase::cas, check_outcome> store_and_lock(
     const verify_session& session, const std::string& key) {
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one"); !stored) {
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
         return std::unexpected(judge(stored.error()));
     }
     const auto locked = documents.get_and_lock(key, 10s);
@@ -53,7 +53,7 @@ check_outcome check_lock(verify_session& session) {
         return lock.error();
     }
     auto waiting = std::async(std::launch::async, [&documents, key] {
-        return documents.upsert(key, "two", {.timeout = 5s});
+        return documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = 5s});
     });
     const bool has_waited = waiting.wait_for(150ms) == std::future_status::timeout;
     if (const auto unlocked = documents.unlock(key, *lock); !unlocked) {
@@ -93,7 +93,7 @@ check_outcome check_timeout(verify_session& session) {
     if (!lock) {
         return lock.error();
     }
-    const auto written = documents.upsert(key, "two", {.timeout = 300ms});
+    const auto written = documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = 300ms});
     const auto unlocked = documents.unlock(key, *lock);
     if (written) {
         return failed("a locked document was written");
@@ -112,15 +112,15 @@ check_outcome check_timeout(verify_session& session) {
 
 check_outcome check_durable(verify_session& session) {
     const std::string key = session.key("durable");
-    const auto stored =
-        session.documents().upsert(key, "one", {.durability = durability_level::majority});
+    const auto stored = session.documents().upsert(
+        key, couchbase::plain_text{"one"}, {.durability = durability_level::majority});
     return stored ? passed("majority") : judge(stored.error());
 }
 
 check_outcome check_replicas(verify_session& session) {
     const std::string key = session.key("replica");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, "one"); !stored) {
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
         return judge(stored.error());
     }
     const auto any = documents.get_any_replica(key);

@@ -70,6 +70,13 @@ std::expected<std::string, error> codec<std::string>::decode(const document_view
     return std::string(document.text());
 }
 
+std::expected<plain_text, error> codec<plain_text>::decode(const document_view& document) {
+    if (document.format() != document_format::string) {
+        return std::unexpected(decode_mismatch("string", document));
+    }
+    return plain_text{std::string(document.text())};
+}
+
 std::expected<json_text, error> codec<json_text>::decode(const document_view& document) {
     const auto format = document.format();
     if (format != document_format::json && format != document_format::none) {

@@ -180,21 +180,21 @@ std::expected<view_row, error> parse_view_row(row_view row) {
 search_query search_query::match(std::string_view text, std::string_view field) {
     wire::search_query_options options;
     options.field = field;
-    return {wire::make_match_query(text, options)};
+    return search_query(wire::make_match_query(text, options));
 }
 
 search_query search_query::term(std::string_view term, std::string_view field) {
     wire::search_query_options options;
     options.field = field;
-    return {wire::make_term_query(term, options)};
+    return search_query(wire::make_term_query(term, options));
 }
 
 search_query search_query::query_string(std::string_view text) {
-    return {wire::make_query_string_query(text)};
+    return search_query(wire::make_query_string_query(text));
 }
 
 search_query search_query::match_all() {
-    return {wire::make_match_all_query()};
+    return search_query(wire::make_match_all_query());
 }
 
 }  // namespace reprise::couchbase

@@ -25,9 +25,9 @@ TEST(codec, formats_are_the_top_byte_of_the_flags) {
 
 TEST(codec, values_are_marked_with_their_format) {
     using couchbase::codec;
-    EXPECT_EQ(codec<std::string_view>::encode("x").flags(), 0x04000000U);
-    EXPECT_EQ(codec<std::string>::encode("x").flags(), 0x04000000U);
-    EXPECT_EQ(codec<couchbase::json_text>::encode({"{}"}).flags(), 0x02000000U);
+    EXPECT_EQ(
+        codec<couchbase::plain_text>::encode(couchbase::plain_text{"x"}).flags(), 0x04000000U);
+    EXPECT_EQ(codec<couchbase::json_text>::encode(couchbase::json_text{"{}"}).flags(), 0x02000000U);
     EXPECT_EQ(codec<std::vector<std::byte>>::encode({}).flags(), 0x03000000U);
 }
 
@@ -36,6 +36,27 @@ TEST(codec, documents_without_a_format_are_read_as_json_and_as_binary_but_not_as
     EXPECT_EQ(couchbase::codec<couchbase::json_text>::decode(document)->text, "{}");
     EXPECT_EQ(couchbase::codec<std::vector<std::byte>>::decode(document)->size(), 2U);
     EXPECT_FALSE(couchbase::codec<std::string>::decode(document));
+}
+
+TEST(codec, json_text_is_stored_as_it_is_and_plain_text_is_not_quoted) {
+    const auto bytes_of = [](const couchbase::encoded_value& value) {
+        const auto bytes = value.bytes();
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    const couchbase::json_text json{R"({"n":1})"};
+    EXPECT_EQ(bytes_of(couchbase::codec<couchbase::json_text>::encode(json)), R"({"n":1})");
+    const couchbase::plain_text text{"Reprise \"Air\""};
+    EXPECT_EQ(bytes_of(couchbase::codec<couchbase::plain_text>::encode(text)), "Reprise \"Air\"");
+    const auto stored = make_document(text.text, 0x04000000);
+    EXPECT_EQ(couchbase::codec<couchbase::plain_text>::decode(stored), text);
+    EXPECT_EQ(couchbase::codec<std::string>::decode(stored), text.text);
+}
+
+TEST(codec, bare_text_has_no_format_of_its_own) {
+    EXPECT_FALSE(couchbase::encodable<std::string>);
+    EXPECT_FALSE(couchbase::encodable<std::string_view>);
+    EXPECT_FALSE(couchbase::encodable<char[8]>);
+    EXPECT_TRUE(couchbase::decodable<std::string>);
 }
 
 TEST(codec, another_format_is_a_decoding_failure_that_names_both) {

@@ -11,9 +11,9 @@
 
 namespace reprise {
 
-namespace fails_if_test {
-
 using namespace std::chrono_literals;
+
+namespace fails_if_test {
 
 struct scene {
     testing::virtual_clock clock;

@@ -30,12 +30,13 @@ int main() {
         return 2;
     }
     auto airlines = cluster->bucket("travel").default_collection();
-    auto stored = airlines.upsert("airline_10", "Reprise Air");
+    const reprise::couchbase::json_text document{R"({"name":"Reprise Air"})"};
+    auto stored = airlines.upsert("airline_10", document);
     auto airline = airlines.get("airline_10");
     if (!stored || !airline) {
         std::cerr << (stored ? airline.error() : stored.error()) << '\n';
         return 1;
     }
     std::cout << airline->text() << '\n';
-    return airline->text() == "Reprise Air" ? 0 : 1;
+    return airline->text() == document.text ? 0 : 1;
 }

@@ -52,19 +52,20 @@ TEST_F(contention, RH_19_a_write_waits_for_the_pending_one_of_another_and_reads_
     with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
     const auto first = books_.begin("durable");
     auto durable = at_.async_upsert(
-        "k", first, {.timeout = 30s, .durability = durability_level::majority}, asio::use_future);
+        "k", plain_text{first}, {.timeout = 30s, .durability = durability_level::majority},
+        asio::use_future);
     await_pending(1);
     EXPECT_EQ(at_.get("k")->text(), "committed");
 
     const auto second = books_.begin("too early");
-    const auto early = at_.upsert("k", second, {.timeout = 100ms});
+    const auto early = at_.upsert("k", plain_text{second}, {.timeout = 100ms});
     books_.settle(second, early);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
     EXPECT_TRUE(early.error().retry_reasons().contains(retry_reason::kv_sync_write_in_progress));
 
     const auto third = books_.begin("patient");
-    auto patient = at_.async_upsert("k", third, {.timeout = 30s}, asio::use_future);
+    auto patient = at_.async_upsert("k", plain_text{third}, {.timeout = 30s}, asio::use_future);
     with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
     const auto done = durable.get();
     books_.settle(first, done);
@@ -80,8 +81,8 @@ TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and
     with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
     const auto value = books_.begin("durable");
     // The server is told nine tenths of it, so its word comes before our own timeout.
-    const auto stored =
-        at_.upsert("k", value, {.timeout = 2s, .durability = durability_level::majority});
+    const auto stored = at_.upsert(
+        "k", plain_text{value}, {.timeout = 2s, .durability = durability_level::majority});
     books_.settle(value, stored);
     ASSERT_FALSE(stored);
     EXPECT_EQ(stored.error().code(), errc::durability_ambiguous) << stored.error();
@@ -102,7 +103,8 @@ TEST_F(contention, RH_19_a_write_that_is_committed_again_is_waited_for) {
     });
     const auto value = books_.begin("durable");
     auto durable = at_.async_upsert(
-        "k", value, {.timeout = 30s, .durability = durability_level::majority}, asio::use_future);
+        "k", plain_text{value}, {.timeout = 30s, .durability = durability_level::majority},
+        asio::use_future);
     await_pending(1);
     with([](sandbox::cluster& cluster) {
         for (std::uint16_t row = 0; row < 16; ++row) {
@@ -139,7 +141,7 @@ TEST_F(contention, RH_41_a_collection_made_anew_is_resolved_again) {
     EXPECT_EQ(read.error().code(), errc::document_not_found) << read.error();
     EXPECT_TRUE(read.error().retry_reasons().contains(retry_reason::kv_collection_outdated));
     const auto value = books_.begin();
-    const auto stored = airline.upsert("k", value);
+    const auto stored = airline.upsert("k", plain_text{value});
     books_.settle(value, stored);
     EXPECT_TRUE(stored) << words(stored);
     EXPECT_TRUE(books_.totals().is_clean());

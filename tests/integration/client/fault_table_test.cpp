@@ -330,7 +330,8 @@ protected:
         });
         const auto patient = std::make_shared<couchbase::best_effort_strategy>();
         const auto value = books_.begin("afterwards");
-        const auto stored = at().upsert("after", value, {.timeout = 20s, .strategy = patient});
+        const auto stored =
+            at().upsert("after", plain_text{value}, {.timeout = 20s, .strategy = patient});
         books_.settle(value, stored);
         EXPECT_TRUE(stored) << words(stored);
         const auto read = at().get("after", {.timeout = 20s, .strategy = patient});
@@ -363,7 +364,7 @@ TEST_P(fault_table, RH_16_RH_29_what_may_be_repeated_ends_as_told) {
 TEST_P(fault_table, RH_16_RH_29_what_may_not_be_repeated_ends_as_told_and_is_never_applied_twice) {
     const told& expected = GetParam().write;
     const auto value = books_.begin(GetParam().name);
-    const auto stored = at().upsert("new", value, {.timeout = GetParam().timeout});
+    const auto stored = at().upsert("new", plain_text{value}, {.timeout = GetParam().timeout});
     books_.settle(value, stored);
     expect_told(stored, expected);
     expect_reason(stored ? stored->trace.history.get() : stored.error().history(), expected);

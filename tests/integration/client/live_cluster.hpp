@@ -1,19 +1,30 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <reprise/couchbase.hpp>
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 #include <reprise/sandbox_net/server.hpp>
 
+// Tests store short literals by the dozen: here a literal is plain text. (Users say which.)
+template <std::size_t Size>
+struct reprise::couchbase::codec<char[Size]> {
+    static encoded_value encode(const char (&text)[Size]) {
+        return encoded_value::view(std::string_view(text), document_format::string);
+    }
+};
+
 namespace live {
 
 using namespace std::chrono_literals;
+using reprise::couchbase::plain_text;
 namespace couchbase = reprise::couchbase;
 namespace sandbox = reprise::sandbox;
 

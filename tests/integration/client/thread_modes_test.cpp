@@ -39,7 +39,7 @@ TEST(thread_modes, own_thread_serves_many_threads_at_once) {
         threads.emplace_back([&, thread] {
             for (int turn = 0; turn < 50; ++turn) {
                 const auto key = "k" + std::to_string(thread) + "-" + std::to_string(turn);
-                good += at.upsert(key, key).has_value() && at.get(key)->text() == key;
+                good += at.upsert(key, plain_text{key}).has_value() && at.get(key)->text() == key;
             }
         });
     }

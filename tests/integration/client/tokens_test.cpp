@@ -88,7 +88,7 @@ asio::awaitable<std::string> store_and_read(couchbase::collection at) {
     if (!stored) {
         co_return stored.error().message();
     }
-    auto later = at.async_get("co", couchbase::get_options{}, asio::deferred);
+    auto later = at.async_get("co", {}, asio::deferred);
     const auto read = co_await std::move(later)(asio::use_awaitable);
     co_return read ? std::string(read->text()) : read.error().message();
 }
@@ -104,7 +104,7 @@ TEST_F(tokens, coroutines_and_deferred_operations_give_the_result) {
 TEST_F(tokens, a_deferred_operation_owns_its_key_and_value) {
     auto later = [&] {
         const std::string key(100, 'k');
-        const std::string value(100, 'v');
+        const plain_text value{std::string(100, 'v')};
         return at_.async_upsert(key, value, {}, asio::deferred);
     }();
     ASSERT_TRUE(std::move(later)(asio::use_future).get());

@@ -71,15 +71,16 @@ void check_documents(report& report, const couchbase::collection& documents) {
     report.check(
         "get", read && read->text() == R"({"n":1})", read ? std::string(read->text()) : "error");
     report.failed_with(
-        "insert refuses an existing document", documents.insert("first", std::string("x")),
-        errc::document_exists);
+        "insert refuses an existing document",
+        documents.insert("first", couchbase::plain_text{"x"}), errc::document_exists);
     const auto replaced = documents.replace(
         "first", couchbase::json_text{R"({"n":2})"},
         {.cas = read ? read->cas() : couchbase::cas{}});
     report.succeeded("replace with cas", replaced);
     report.failed_with(
         "replace refuses an old cas",
-        documents.replace("first", std::string("x"), {.cas = stored->cas}), errc::cas_mismatch);
+        documents.replace("first", couchbase::plain_text{"x"}, {.cas = stored->cas}),
+        errc::cas_mismatch);
     report.succeeded("touch", documents.touch("first", 10min));
     // The mock has no get-meta. What matters is that our client says so and goes on.
     report.failed_with(
@@ -96,16 +97,18 @@ void check_counters_and_locks(report& report, const couchbase::collection& docum
     report.check("increment", more && more->value == 45, "wrong value or error");
     const auto less = documents.decrement("counter", {.delta = 3, .initial = 0});
     report.check("decrement", less && less->value == 42, "wrong value or error");
-    static_cast<void>(documents.upsert("locked", std::string("value")));
+    static_cast<void>(documents.upsert("locked", couchbase::plain_text{"value"}));
     const auto locked = documents.get_and_lock("locked", 10s);
     if (report.succeeded("get and lock", locked)) {
-        const auto refused = documents.upsert("locked", std::string("other"), {.timeout = 300ms});
+        const auto refused =
+            documents.upsert("locked", couchbase::plain_text{"other"}, {.timeout = 300ms});
         report.check(
             "a write waits for the lock until its timeout",
             !refused && refused.error().code() == make_error_code(errc::unambiguous_timeout),
             refused ? "succeeded" : refused.error().message());
         report.succeeded("unlock", documents.unlock("locked", locked->cas()));
-        report.succeeded("a write after the unlock", documents.upsert("locked", std::string("b")));
+        report.succeeded(
+            "a write after the unlock", documents.upsert("locked", couchbase::plain_text{"b"}));
     }
 }
 
@@ -139,10 +142,10 @@ struct write_totals {
 void write_one(
     write_totals& totals, const couchbase::collection& documents, const std::string& key,
     std::string_view generation) {
-    auto stored = documents.upsert(key, generation);
+    auto stored = documents.upsert(key, couchbase::plain_text{std::string(generation)});
     if (!stored && stored.error().is_ambiguous()) {
         ++totals.ambiguous;
-        stored = documents.upsert(key, generation);
+        stored = documents.upsert(key, couchbase::plain_text{std::string(generation)});
     }
     if (stored) {
         ++totals.written;
@@ -211,7 +214,8 @@ private:
         return prefix_ + std::to_string(index);
     }
     void write(std::size_t index, int round) {
-        const auto stored = documents_.upsert(key(index), std::to_string(round));
+        const auto stored =
+            documents_.upsert(key(index), couchbase::plain_text{std::to_string(round)});
         if (stored) {
             ++written_;
             retries_ += stored->trace.retry_attempts;
@@ -307,7 +311,7 @@ void check_error_map_code(
 }
 
 void check_error_map(report& report, const couchbase::collection& documents) {
-    static_cast<void>(documents.upsert("planned", std::string("value")));
+    static_cast<void>(documents.upsert("planned", couchbase::plain_text{"value"}));
     check_error_map_code(report, documents, 0x7ff0, "7ff0 (constant)");
     check_error_map_code(report, documents, 0x7ff1, "7ff1 (linear)");
     check_error_map_code(report, documents, 0x7ff2, "7ff2 (exponential)");

@@ -18,6 +18,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
@@ -25,6 +26,7 @@
 
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/couchbase/row_stream.hpp>
@@ -177,19 +179,33 @@ struct start_stored_next {
     }
 };
 
-template <class Result, class Token>
-auto initiate_work(service_work&& work, Token& token) {
-    return boost::asio::async_initiate<Token, void(std::expected<Result, error>)>(
+// Results of a token form that are meant for a `co_await` expression.
+template <class Initiated>
+inline constexpr bool is_awaited = requires(const Initiated& initiated) {
+    initiated.await_ready();
+} || boost::asio::is_deferred<Initiated>::value;
+
+template <class Result, class Token, class... Given>
+auto initiate_work(given<Given...>, service_work&& work, Token& token) {
+    using signature = void(std::expected<Result, error>);
+    using initiated = decltype(boost::asio::async_initiate<Token, signature>(
+        start_stored_work<Result>{}, token, std::move(work)));
+    reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
+    return boost::asio::async_initiate<Token, signature>(
         start_stored_work<Result>{}, token, std::move(work));
 }
 
-template <class Result, class Token>
+template <class Result, class Token, class... Given>
 auto initiate_call(
-    const call_target& target, document_call&& call, std::string&& key, std::string&& value,
-    Token& token) {
-    return boost::asio::async_initiate<Token, void(std::expected<Result, error>)>(
-        start_stored_call<Result>{}, token,
-        stored_call{target, std::move(call), std::move(key), std::move(value)});
+    given<Given...>, const call_target& target, document_call&& call, std::string&& key,
+    std::string&& value, Token& token) {
+    using signature = void(std::expected<Result, error>);
+    stored_call stored{target, std::move(call), std::move(key), std::move(value)};
+    using initiated = decltype(boost::asio::async_initiate<Token, signature>(
+        start_stored_call<Result>{}, token, std::move(stored)));
+    reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
+    return boost::asio::async_initiate<Token, signature>(
+        start_stored_call<Result>{}, token, std::move(stored));
 }
 
 [[nodiscard]] inline std::string copy_of(std::span<const std::byte> bytes) {
@@ -198,159 +214,159 @@ auto initiate_call(
 
 }  // namespace detail
 
-template <class Token>
-auto collection::async_get(std::string key, const get_options& options, Token&& token) const {
+template <class Token, detail::options_argument<get_options> Options>
+auto collection::async_get(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<get_result>(
-        target_, detail::make_call(detail::call_kind::get, {}, options), std::move(key), {}, token);
-}
-
-template <class Token>
-auto collection::async_get_and_touch(
-    std::string key, couchbase::expiry expiry, const get_and_touch_options& options,
-    Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::get_and_touch, {}, options);
-    call.expiry = expiry;
-    return detail::initiate_call<get_result>(target_, std::move(call), std::move(key), {}, token);
-}
-
-template <class Token>
-auto collection::async_get_and_lock(
-    std::string key, std::chrono::seconds lock_time, const get_and_lock_options& options,
-    Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::get_and_lock, {}, options);
-    call.lock_time = lock_time;
-    return detail::initiate_call<get_result>(target_, std::move(call), std::move(key), {}, token);
-}
-
-template <class Token>
-auto collection::async_get_any_replica(
-    std::string key, const get_replica_options& options, Token&& token) const {
-    return detail::initiate_call<get_replica_result>(
-        target_, detail::make_call(detail::call_kind::get_any_replica, {}, options), std::move(key),
-        {}, token);
-}
-
-template <class Token>
-auto collection::async_get_all_replicas(
-    std::string key, const get_replica_options& options, Token&& token) const {
-    return detail::initiate_call<detail::replica_list>(
-        target_, detail::make_call(detail::call_kind::get_all_replicas, {}, options),
+        detail::given<Options>{}, target_, detail::make_call(detail::call_kind::get, {}, options),
         std::move(key), {}, token);
 }
 
-template <class Token>
-auto collection::async_exists(std::string key, const exists_options& options, Token&& token) const {
-    return detail::initiate_call<exists_result>(
-        target_, detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {},
+template <class Token, detail::options_argument<get_and_touch_options> Options>
+auto collection::async_get_and_touch(
+    std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::get_and_touch, {}, options);
+    call.expiry = expiry;
+    return detail::initiate_call<get_result>(
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<get_and_lock_options> Options>
+auto collection::async_get_and_lock(
+    std::string key, std::chrono::seconds lock_time, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::get_and_lock, {}, options);
+    call.lock_time = lock_time;
+    return detail::initiate_call<get_result>(
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<get_replica_options> Options>
+auto collection::async_get_any_replica(std::string key, Options&& options, Token&& token) const {
+    return detail::initiate_call<get_replica_result>(
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::get_any_replica, {}, options), std::move(key), {},
         token);
 }
 
-template <class Token>
-auto collection::async_unlock(
-    std::string key, cas lock, const unlock_options& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::unlock, {}, options);
-    call.cas = lock.value;
-    return detail::initiate_call<void>(target_, std::move(call), std::move(key), {}, token);
+template <class Token, detail::options_argument<get_replica_options> Options>
+auto collection::async_get_all_replicas(std::string key, Options&& options, Token&& token) const {
+    return detail::initiate_call<detail::replica_list>(
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::get_all_replicas, {}, options), std::move(key), {},
+        token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<exists_options> Options>
+auto collection::async_exists(std::string key, Options&& options, Token&& token) const {
+    return detail::initiate_call<exists_result>(
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<unlock_options> Options>
+auto collection::async_unlock(std::string key, cas lock, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::unlock, {}, options);
+    call.cas = lock.value;
+    return detail::initiate_call<void>(
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<touch_options> Options>
 auto collection::async_touch(
-    std::string key, couchbase::expiry expiry, const touch_options& options, Token&& token) const {
+    std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::call_kind::touch, {}, options);
     call.expiry = expiry;
     return detail::initiate_call<mutation_result>(
-        target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
 }
 
-template <storable T, class Token>
-auto collection::async_upsert(
-    std::string key, const T& value, const upsert_options& options, Token&& token) const {
+template <class T, class Token, detail::options_argument<upsert_options> Options>
+    requires storable<std::remove_cvref_t<T>>
+auto collection::async_upsert(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::upsert, {}, options);
     call.flags = encoded.flags();
     return detail::initiate_call<mutation_result>(
-        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+        std::move(key), detail::copy_of(encoded.bytes()), token);
 }
 
-template <storable T, class Token>
-auto collection::async_insert(
-    std::string key, const T& value, const insert_options& options, Token&& token) const {
+template <class T, class Token, detail::options_argument<insert_options> Options>
+    requires storable<std::remove_cvref_t<T>>
+auto collection::async_insert(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::insert, {}, options);
     call.flags = encoded.flags();
     return detail::initiate_call<mutation_result>(
-        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+        std::move(key), detail::copy_of(encoded.bytes()), token);
 }
 
-template <storable T, class Token>
-auto collection::async_replace(
-    std::string key, const T& value, const replace_options& options, Token&& token) const {
+template <class T, class Token, detail::options_argument<replace_options> Options>
+    requires storable<std::remove_cvref_t<T>>
+auto collection::async_replace(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::replace, {}, options);
     call.flags = encoded.flags();
     return detail::initiate_call<mutation_result>(
-        target_, std::move(call), std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+        std::move(key), detail::copy_of(encoded.bytes()), token);
 }
 
-template <class Token>
-auto collection::async_remove(std::string key, const remove_options& options, Token&& token) const {
+template <class Token, detail::options_argument<remove_options> Options>
+auto collection::async_remove(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
-        target_, detail::make_call(detail::call_kind::remove, {}, options), std::move(key), {},
-        token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::remove, {}, options), std::move(key), {}, token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<append_options> Options>
 auto collection::async_append(
-    std::string key, std::span<const std::byte> bytes, const append_options& options,
-    Token&& token) const {
+    std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
-        target_, detail::make_call(detail::call_kind::append, {}, options), std::move(key),
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::append, {}, options), std::move(key),
         detail::copy_of(bytes), token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<prepend_options> Options>
 auto collection::async_prepend(
-    std::string key, std::span<const std::byte> bytes, const prepend_options& options,
-    Token&& token) const {
+    std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
-        target_, detail::make_call(detail::call_kind::prepend, {}, options), std::move(key),
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::prepend, {}, options), std::move(key),
         detail::copy_of(bytes), token);
 }
 
-template <class Token>
-auto collection::async_increment(
-    std::string key, const counter_options& options, Token&& token) const {
+template <class Token, detail::options_argument<counter_options> Options>
+auto collection::async_increment(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
-        target_, detail::make_call(detail::call_kind::increment, {}, options), std::move(key), {},
-        token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::increment, {}, options), std::move(key), {}, token);
 }
 
-template <class Token>
-auto collection::async_decrement(
-    std::string key, const counter_options& options, Token&& token) const {
+template <class Token, detail::options_argument<counter_options> Options>
+auto collection::async_decrement(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
-        target_, detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {},
-        token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {}, token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<lookup_in_options> Options>
 auto collection::async_lookup_in(
-    std::string key, std::vector<lookup_spec> specs, const lookup_in_options& options,
-    Token&& token) const {
+    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::call_kind::lookup_in, {}, options);
     call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<lookup_in_result>(
-        target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<mutate_in_options> Options>
 auto collection::async_mutate_in(
-    std::string key, std::vector<mutate_spec> specs, const mutate_in_options& options,
-    Token&& token) const {
+    std::string key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::call_kind::mutate_in, {}, options);
     call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<mutate_in_result>(
-        target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
 }
 
 template <class Metadata>
@@ -361,71 +377,75 @@ auto row_stream<Metadata>::async_next(Token&& token) {
         detail::start_stored_next{}, token, rows_);
 }
 
-template <class Token>
-auto cluster::async_query(
-    std::string_view statement, const query_options& options, Token&& token) const {
+template <class Token, detail::options_argument<query_options> Options>
+auto cluster::async_query(std::string_view statement, Options&& options, Token&& token) const {
     return detail::initiate_work<query_result>(
+        detail::given<Options>{},
         detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept), token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<analytics_options> Options>
 auto cluster::async_analytics_query(
-    std::string_view statement, const analytics_options& options, Token&& token) const {
+    std::string_view statement, Options&& options, Token&& token) const {
     return detail::initiate_work<analytics_result>(
+        detail::given<Options>{},
         detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
         token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<search_options> Options>
 auto cluster::async_search(
-    std::string_view index, const search_query& query, const search_options& options,
-    Token&& token) const {
+    std::string_view index, const search_query& query, Options&& options, Token&& token) const {
     return detail::initiate_work<search_result>(
+        detail::given<Options>{},
         detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
         token);
 }
 
-template <class Token>
-auto scope::async_query(
-    std::string_view statement, const query_options& options, Token&& token) const {
+template <class Token, detail::options_argument<query_options> Options>
+auto scope::async_query(std::string_view statement, Options&& options, Token&& token) const {
     return detail::initiate_work<query_result>(
+        detail::given<Options>{},
         detail::make_query_work(
             client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
         token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<analytics_options> Options>
 auto scope::async_analytics_query(
-    std::string_view statement, const analytics_options& options, Token&& token) const {
+    std::string_view statement, Options&& options, Token&& token) const {
     return detail::initiate_work<analytics_result>(
+        detail::given<Options>{},
         detail::make_analytics_work(
             client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
         token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<search_options> Options>
 auto scope::async_search(
-    std::string_view index, const search_query& query, const search_options& options,
-    Token&& token) const {
+    std::string_view index, const search_query& query, Options&& options, Token&& token) const {
     return detail::initiate_work<search_result>(
+        detail::given<Options>{},
         detail::make_search_work(
             client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
         token);
 }
 
-template <class Token>
-auto cluster::async_management_request(
-    const couchbase::management_request& request, const management_options& options,
-    Token&& token) const {
+template <
+    class Token, detail::options_argument<couchbase::management_request> Request,
+    detail::options_argument<management_options> Options>
+auto cluster::async_management_request(Request&& request, Options&& options, Token&& token) const {
     return detail::initiate_work<management_response>(
-        detail::make_management_work(client_, request, options), token);
+        detail::given<Options, Request>{}, detail::make_management_work(client_, request, options),
+        token);
 }
 
-template <class Token>
+template <class Token, detail::options_argument<view_options> Options>
 auto bucket::async_view_query(
-    std::string_view design_document, std::string_view view, const view_options& options,
+    std::string_view design_document, std::string_view view, Options&& options,
     Token&& token) const {
     return detail::initiate_work<view_result>(
+        detail::given<Options>{},
         detail::make_view_work(
             client_, name_, design_document, view, options, detail::row_mode::kept),
         token);

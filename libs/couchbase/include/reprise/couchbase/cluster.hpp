@@ -9,6 +9,7 @@
 
 #include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/diagnostics.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/management.hpp>
@@ -54,15 +55,31 @@ public:
     [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
+    template <class Token, detail::options_argument<query_options> Options = query_options>
+    auto async_query(std::string_view statement, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_query(std::string_view statement, const query_options& options, Token&& token) const;
+    auto async_query(std::string_view statement, detail::no_options, Token&& token) const {
+        const query_options options{};
+        return async_query(statement, options, token);
+    }
+    template <class Token, detail::options_argument<analytics_options> Options = analytics_options>
+    auto async_analytics_query(std::string_view statement, Options&& options, Token&& token) const;
     template <class Token>
     auto async_analytics_query(
-        std::string_view statement, const analytics_options& options, Token&& token) const;
+        std::string_view statement, detail::no_options, Token&& token) const {
+        const analytics_options options{};
+        return async_analytics_query(statement, options, token);
+    }
+    template <class Token, detail::options_argument<search_options> Options = search_options>
+    auto async_search(
+        std::string_view index, const search_query& query, Options&& options, Token&& token) const;
     template <class Token>
     auto async_search(
-        std::string_view index, const search_query& query, const search_options& options,
-        Token&& token) const;
+        std::string_view index, const search_query& query, detail::no_options,
+        Token&& token) const {
+        const search_options options{};
+        return async_search(index, query, options, token);
+    }
 
 private:
     friend class bucket;
@@ -90,10 +107,17 @@ public:
     [[nodiscard]] std::expected<couchbase::view_stream, error> view_stream(
         std::string_view design_document, std::string_view view,
         const view_options& options = {}) const;
+    template <class Token, detail::options_argument<view_options> Options = view_options>
+    auto async_view_query(
+        std::string_view design_document, std::string_view view, Options&& options,
+        Token&& token) const;
     template <class Token>
     auto async_view_query(
-        std::string_view design_document, std::string_view view, const view_options& options,
-        Token&& token) const;
+        std::string_view design_document, std::string_view view, detail::no_options,
+        Token&& token) const {
+        const view_options options{};
+        return async_view_query(design_document, view, options, token);
+    }
     // Scopes and collections: create, drop, list.
     [[nodiscard]] collection_manager collections() const;
 
@@ -156,19 +180,44 @@ public:
     [[nodiscard]] bucket_manager buckets() const;
     [[nodiscard]] query_index_manager query_indexes() const;
 
+    template <class Token, detail::options_argument<query_options> Options = query_options>
+    auto async_query(std::string_view statement, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_query(std::string_view statement, const query_options& options, Token&& token) const;
+    auto async_query(std::string_view statement, detail::no_options, Token&& token) const {
+        const query_options options{};
+        return async_query(statement, options, token);
+    }
+    template <class Token, detail::options_argument<analytics_options> Options = analytics_options>
+    auto async_analytics_query(std::string_view statement, Options&& options, Token&& token) const;
     template <class Token>
     auto async_analytics_query(
-        std::string_view statement, const analytics_options& options, Token&& token) const;
+        std::string_view statement, detail::no_options, Token&& token) const {
+        const analytics_options options{};
+        return async_analytics_query(statement, options, token);
+    }
+    template <class Token, detail::options_argument<search_options> Options = search_options>
+    auto async_search(
+        std::string_view index, const search_query& query, Options&& options, Token&& token) const;
     template <class Token>
     auto async_search(
-        std::string_view index, const search_query& query, const search_options& options,
-        Token&& token) const;
-    template <class Token>
-    auto async_management_request(
-        const couchbase::management_request& request, const management_options& options,
-        Token&& token) const;
+        std::string_view index, const search_query& query, detail::no_options,
+        Token&& token) const {
+        const search_options options{};
+        return async_search(index, query, options, token);
+    }
+    template <
+        class Token,
+        detail::options_argument<couchbase::management_request> Request =
+            couchbase::management_request,
+        detail::options_argument<management_options> Options = management_options>
+    auto async_management_request(Request&& request, Options&& options, Token&& token) const;
+    template <
+        class Token, detail::options_argument<couchbase::management_request> Request =
+                         couchbase::management_request>
+    auto async_management_request(Request&& request, detail::no_options, Token&& token) const {
+        const management_options options{};
+        return async_management_request(std::forward<Request>(request), options, token);
+    }
 
     // As of a bucket, for the cluster as such.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;

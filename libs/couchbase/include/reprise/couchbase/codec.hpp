@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <reprise/couchbase/error.hpp>
@@ -73,11 +74,25 @@ private:
     std::uint32_t flags_ = 0;
 };
 
-// JSON that is text already. Neither checked nor changed.
+// A document that is JSON already: `json_text{R"({"n":1})"}`. Neither checked nor changed.
 struct json_text {
+    json_text() = default;
+    explicit json_text(std::string json) noexcept : text(std::move(json)) {}
+
     std::string text;
 
     friend bool operator==(const json_text&, const json_text&) = default;
+};
+
+// A document of UTF-8 text that is not JSON: `plain_text{"Reprise Air"}`. Nothing checks the
+// encoding.
+struct plain_text {
+    plain_text() = default;
+    explicit plain_text(std::string given) noexcept : text(std::move(given)) {}
+
+    std::string text;
+
+    friend bool operator==(const plain_text&, const plain_text&) = default;
 };
 
 // Customisation point: specialise it with `encode` and `decode` as above. Decoding must check the
@@ -103,21 +118,19 @@ struct codec<encoded_value> {
     [[nodiscard]] static encoded_value encode(const encoded_value& value) { return value; }
 };
 
-// Text is stored as a UTF-8 string, not as JSON; nothing checks the encoding.
+// Reads what plain_text stores. Not for writing: a string may be meant as JSON or as plain text.
 template <>
-struct codec<std::string_view> {
-    [[nodiscard]] static encoded_value encode(std::string_view value) noexcept {
-        return encoded_value::view(value, document_format::string);
-    }
+struct codec<std::string> {
+    [[nodiscard]] static std::expected<std::string, error> decode(const document_view& document);
 };
 
 // Reads strings only.
 template <>
-struct codec<std::string> {
-    [[nodiscard]] static encoded_value encode(const std::string& value) noexcept {
-        return encoded_value::view(value, document_format::string);
+struct codec<plain_text> {
+    [[nodiscard]] static encoded_value encode(const plain_text& value) noexcept {
+        return encoded_value::view(value.text, document_format::string);
     }
-    [[nodiscard]] static std::expected<std::string, error> decode(const document_view& document);
+    [[nodiscard]] static std::expected<plain_text, error> decode(const document_view& document);
 };
 
 // Reads JSON, and documents without a note of their format.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <reprise/couchbase/codec.hpp>
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
@@ -18,7 +19,7 @@
 
 namespace reprise::couchbase {
 
-// A value with a codec, or anything that is text.
+// A value with a codec. Bare text gets as far as a message that names the spellings that work.
 template <class T>
 concept storable = encodable<T> || std::convertible_to<const T&, std::string_view>;
 
@@ -76,7 +77,8 @@ public:
     [[nodiscard]] std::expected<mutation_result, error> touch(
         std::string_view key, couchbase::expiry expiry, const touch_options& options = {}) const;
 
-    // Stores, whether or not the document is there.
+    // Stores, whether or not the document is there. Bare text does not compile: json_text{...}
+    // stores a document that is JSON already, plain_text{...} one that is not.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> upsert(
         std::string_view key, const T& value, const upsert_options& options = {}) const {
@@ -124,71 +126,170 @@ public:
         const mutate_in_options& options = {}) const;
 
     // The same with completion tokens. Defined in <reprise/couchbase/asio.hpp>.
+    template <class Token, detail::options_argument<get_options> Options = get_options>
+    auto async_get(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_get(std::string key, const get_options& options, Token&& token) const;
+    auto async_get(std::string key, detail::no_options, Token&& token) const {
+        const get_options options{};
+        return async_get(std::move(key), options, token);
+    }
+    template <
+        class Token,
+        detail::options_argument<get_and_touch_options> Options = get_and_touch_options>
+    auto async_get_and_touch(
+        std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const;
     template <class Token>
     auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, const get_and_touch_options& options,
-        Token&& token) const;
+        std::string key, couchbase::expiry expiry, detail::no_options, Token&& token) const {
+        const get_and_touch_options options{};
+        return async_get_and_touch(std::move(key), expiry, options, token);
+    }
+    template <
+        class Token, detail::options_argument<get_and_lock_options> Options = get_and_lock_options>
+    auto async_get_and_lock(
+        std::string key, std::chrono::seconds lock_time, Options&& options, Token&& token) const;
     template <class Token>
     auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, const get_and_lock_options& options,
-        Token&& token) const;
+        std::string key, std::chrono::seconds lock_time, detail::no_options, Token&& token) const {
+        const get_and_lock_options options{};
+        return async_get_and_lock(std::move(key), lock_time, options, token);
+    }
+    template <
+        class Token, detail::options_argument<get_replica_options> Options = get_replica_options>
+    auto async_get_any_replica(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_get_any_replica(
-        std::string key, const get_replica_options& options, Token&& token) const;
+    auto async_get_any_replica(std::string key, detail::no_options, Token&& token) const {
+        const get_replica_options options{};
+        return async_get_any_replica(std::move(key), options, token);
+    }
+    template <
+        class Token, detail::options_argument<get_replica_options> Options = get_replica_options>
+    auto async_get_all_replicas(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_get_all_replicas(
-        std::string key, const get_replica_options& options, Token&& token) const;
+    auto async_get_all_replicas(std::string key, detail::no_options, Token&& token) const {
+        const get_replica_options options{};
+        return async_get_all_replicas(std::move(key), options, token);
+    }
+    template <class Token, detail::options_argument<exists_options> Options = exists_options>
+    auto async_exists(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_exists(std::string key, const exists_options& options, Token&& token) const;
+    auto async_exists(std::string key, detail::no_options, Token&& token) const {
+        const exists_options options{};
+        return async_exists(std::move(key), options, token);
+    }
+    template <class Token, detail::options_argument<unlock_options> Options = unlock_options>
+    auto async_unlock(std::string key, cas lock, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_unlock(
-        std::string key, cas lock, const unlock_options& options, Token&& token) const;
+    auto async_unlock(std::string key, cas lock, detail::no_options, Token&& token) const {
+        const unlock_options options{};
+        return async_unlock(std::move(key), lock, options, token);
+    }
+    template <class Token, detail::options_argument<touch_options> Options = touch_options>
+    auto async_touch(
+        std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const;
     template <class Token>
     auto async_touch(
-        std::string key, couchbase::expiry expiry, const touch_options& options,
-        Token&& token) const;
-    template <storable T, class Token>
-    auto async_upsert(
-        std::string key, const T& value, const upsert_options& options, Token&& token) const;
-    template <storable T, class Token>
-    auto async_insert(
-        std::string key, const T& value, const insert_options& options, Token&& token) const;
-    template <storable T, class Token>
-    auto async_replace(
-        std::string key, const T& value, const replace_options& options, Token&& token) const;
+        std::string key, couchbase::expiry expiry, detail::no_options, Token&& token) const {
+        const touch_options options{};
+        return async_touch(std::move(key), expiry, options, token);
+    }
+    template <
+        class T, class Token, detail::options_argument<upsert_options> Options = upsert_options>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_upsert(std::string key, T&& value, Options&& options, Token&& token) const;
+    template <class T, class Token>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_upsert(std::string key, T&& value, detail::no_options, Token&& token) const {
+        const upsert_options options{};
+        return async_upsert(std::move(key), std::forward<T>(value), options, token);
+    }
+    template <
+        class T, class Token, detail::options_argument<insert_options> Options = insert_options>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_insert(std::string key, T&& value, Options&& options, Token&& token) const;
+    template <class T, class Token>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_insert(std::string key, T&& value, detail::no_options, Token&& token) const {
+        const insert_options options{};
+        return async_insert(std::move(key), std::forward<T>(value), options, token);
+    }
+    template <
+        class T, class Token, detail::options_argument<replace_options> Options = replace_options>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_replace(std::string key, T&& value, Options&& options, Token&& token) const;
+    template <class T, class Token>
+        requires storable<std::remove_cvref_t<T>>
+    auto async_replace(std::string key, T&& value, detail::no_options, Token&& token) const {
+        const replace_options options{};
+        return async_replace(std::move(key), std::forward<T>(value), options, token);
+    }
+    template <class Token, detail::options_argument<remove_options> Options = remove_options>
+    auto async_remove(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_remove(std::string key, const remove_options& options, Token&& token) const;
+    auto async_remove(std::string key, detail::no_options, Token&& token) const {
+        const remove_options options{};
+        return async_remove(std::move(key), options, token);
+    }
+    template <class Token, detail::options_argument<append_options> Options = append_options>
+    auto async_append(
+        std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const;
     template <class Token>
     auto async_append(
-        std::string key, std::span<const std::byte> bytes, const append_options& options,
-        Token&& token) const;
+        std::string key, std::span<const std::byte> bytes, detail::no_options,
+        Token&& token) const {
+        const append_options options{};
+        return async_append(std::move(key), bytes, options, token);
+    }
+    template <class Token, detail::options_argument<prepend_options> Options = prepend_options>
+    auto async_prepend(
+        std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const;
     template <class Token>
     auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, const prepend_options& options,
-        Token&& token) const;
+        std::string key, std::span<const std::byte> bytes, detail::no_options,
+        Token&& token) const {
+        const prepend_options options{};
+        return async_prepend(std::move(key), bytes, options, token);
+    }
+    template <class Token, detail::options_argument<counter_options> Options = counter_options>
+    auto async_increment(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_increment(std::string key, const counter_options& options, Token&& token) const;
+    auto async_increment(std::string key, detail::no_options, Token&& token) const {
+        const counter_options options{};
+        return async_increment(std::move(key), options, token);
+    }
+    template <class Token, detail::options_argument<counter_options> Options = counter_options>
+    auto async_decrement(std::string key, Options&& options, Token&& token) const;
     template <class Token>
-    auto async_decrement(std::string key, const counter_options& options, Token&& token) const;
+    auto async_decrement(std::string key, detail::no_options, Token&& token) const {
+        const counter_options options{};
+        return async_decrement(std::move(key), options, token);
+    }
+    template <class Token, detail::options_argument<lookup_in_options> Options = lookup_in_options>
+    auto async_lookup_in(
+        std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const;
     template <class Token>
     auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, const lookup_in_options& options,
-        Token&& token) const;
+        std::string key, std::vector<lookup_spec> specs, detail::no_options, Token&& token) const {
+        const lookup_in_options options{};
+        return async_lookup_in(std::move(key), std::move(specs), options, token);
+    }
+    template <class Token, detail::options_argument<mutate_in_options> Options = mutate_in_options>
+    auto async_mutate_in(
+        std::string key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const;
     template <class Token>
     auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, const mutate_in_options& options,
-        Token&& token) const;
+        std::string key, std::vector<mutate_spec> specs, detail::no_options, Token&& token) const {
+        const mutate_in_options options{};
+        return async_mutate_in(std::move(key), std::move(specs), options, token);
+    }
 
 private:
     template <class T>
     [[nodiscard]] static encoded_value encode(const T& value) {
-        if constexpr (encodable<T>) {
-            return codec<T>::encode(value);
-        } else {
-            return codec<std::string_view>::encode(value);
-        }
+        static_assert(
+            encodable<T>,
+            "is this text JSON? store json_text{...} if it is, plain_text{...} if it is not");
+        return codec<T>::encode(value);
     }
     [[nodiscard]] std::expected<mutation_result, error> store(
         detail::document_call call, const encoded_value& value) const;

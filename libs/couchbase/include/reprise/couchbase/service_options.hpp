@@ -106,6 +106,9 @@ struct analytics_options {
 
 // What is searched for. Any query of the service can be written as JSON.
 struct search_query {
+    search_query() = default;
+    explicit search_query(std::string given) noexcept : json(std::move(given)) {}
+
     std::string json{};
 
     // `field` empty: all fields.

@@ -187,8 +187,8 @@ Result run_blocking(
 
 }  // namespace detail
 
-/// Runs `operation` until it succeeds or its strategy, deadline or stop token ends the matter.
-/// `list` names exception types whose facts come from `facts_of`.
+/// Runs `operation` until it succeeds or the strategy, the deadline or the stop token ends the
+/// loop. `list` names exception types whose facts come from `facts_of`.
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
 /// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`.

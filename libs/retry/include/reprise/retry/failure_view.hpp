@@ -75,16 +75,20 @@ public:
         if (type_ == &detail::type_tag<E>::place) {
             return static_cast<const E*>(object_);
         }
-        if (type_ == &detail::type_tag<std::exception_ptr>::place) {
-            return detail::find_thrown<E>(*static_cast<const std::exception_ptr*>(object_));
-        }
-        return nullptr;
+        const auto* thrown = get_if_thrown();
+        return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
     /// False for a default-constructed view.
     [[nodiscard]] explicit operator bool() const noexcept { return object_ != nullptr; }
 
 private:
+    [[nodiscard]] const std::exception_ptr* get_if_thrown() const noexcept {
+        return type_ == &detail::type_tag<std::exception_ptr>::place
+                   ? static_cast<const std::exception_ptr*>(object_)
+                   : nullptr;
+    }
+
     const void* object_ = nullptr;
     const void* type_ = nullptr;
 };

@@ -135,13 +135,12 @@ template <class Operation, class R>
 /// What a strategy sees of a failed `result`.
 template <class Operation, class R>
 [[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
-    if constexpr (judges_result<Operation, R>) {
-        return failure_view::of(result);
-    } else if constexpr (requires { outcome_traits<R>::failure(result); }) {
-        return failure_view::of(outcome_traits<R>::failure(result));
-    } else {
-        return failure_view::of(result);
+    if constexpr (!judges_result<Operation, R>) {
+        if constexpr (requires { outcome_traits<R>::failure(result); }) {
+            return failure_view::of(outcome_traits<R>::failure(result));
+        }
     }
+    return failure_view::of(result);
 }
 
 }  // namespace detail

@@ -75,8 +75,8 @@ struct retry_signature<void(First, Rest...)> {
 
 }  // namespace detail
 
-/// Runs an asynchronous operation until it succeeds or its strategy, deadline or caller ends the
-/// matter, then completes with the arguments of the last attempt, unchanged and exactly once.
+/// Runs an asynchronous operation until it succeeds or the strategy, deadline or caller ends the
+/// loop, then completes with the arguments of the last attempt, unchanged and exactly once.
 ///
 /// `source` is an executor, an `io_context` or an I/O object; its timers wait. `Signature` is
 /// `void(First, Rest...)`; `First` decides: an error code, a `std::exception_ptr`, something like
@@ -88,7 +88,7 @@ struct retry_signature<void(First, Rest...)> {
 /// executor. The handler carries the executor and allocator of the token and a cancellation slot.
 /// It may be called from any thread, also before `initiate` returns; a second call is ignored. If
 /// `initiate` throws and `First` is `std::exception_ptr`, that is a failed attempt. Otherwise the
-/// exception leaves through whoever runs the loop at that moment and the token's handler is
+/// exception leaves through the function that runs the loop at that moment and the handler is
 /// destroyed without being called.
 ///
 /// Limits: at `attempt::deadline` (the earlier of the call's deadline and the attempt's timeout)

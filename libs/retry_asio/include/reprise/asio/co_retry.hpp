@@ -18,9 +18,9 @@ template <class Operation>
 concept retry_coroutine =
     retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
 
-/// Awaits `operation` until it succeeds or its strategy, deadline or caller ends the matter; gives
-/// its last result, or throws what it threw last, as the same object. Both kinds of failure are
-/// retried: results that say so (`outcome_traits`) and exceptions with facts (`list`,
+/// Awaits `operation` until it succeeds or the strategy, the deadline or the caller ends the loop.
+/// Returns its last result, or throws what it threw last, as the same object. Both kinds of failure
+/// are retried: results that say so (`outcome_traits`) and exceptions with facts (`list`,
 /// `failure_description`, `std::system_error`, `boost::system::system_error`).
 ///
 /// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`

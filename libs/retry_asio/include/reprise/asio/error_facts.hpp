@@ -17,7 +17,7 @@ namespace reprise {
 
 /// As `describe_error_code` for the codes both families know. Besides: the end of a stream is a
 /// broken connection (safety `maybe`), a name server that asks to try again is safe. A canceled
-/// operation (`operation_aborted`) has no facts: whoever canceled it did not mean "again".
+/// operation (`operation_aborted`) has no facts: its caller does not want it again.
 [[nodiscard]] failure_facts describe_error_code(const boost::system::error_code& code) noexcept;
 
 template <>

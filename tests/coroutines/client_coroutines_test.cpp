@@ -1,0 +1,236 @@
+#include <gtest/gtest.h>
+
+#include <any>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <reprise/couchbase.hpp>
+#include <reprise/couchbase/asio.hpp>
+
+#include "play.hpp"
+
+// Every call of the client with a token, awaited. The client is closed, so each ends at once: what
+// matters is that its arguments are destroyed exactly once.
+
+namespace coroutines {
+
+namespace couchbase = reprise::couchbase;
+
+// A document of the user's own: an aggregate, as most are.
+struct airline {
+    std::string name;
+    std::vector<std::string> fleet;
+};
+
+}  // namespace coroutines
+
+template <>
+struct reprise::couchbase::codec<coroutines::airline> {
+    static encoded_value encode(const coroutines::airline& value) {
+        return encoded_value::own("{\"name\":\"" + value.name + "\"}", document_format::json);
+    }
+};
+
+namespace coroutines {
+namespace {
+
+using namespace std::chrono_literals;
+using asio::use_awaitable;
+using couchbase::json_text;
+using couchbase::plain_text;
+
+struct client_fixture {
+    couchbase::cluster cluster =
+        couchbase::cluster::connect(
+            "couchbase://127.0.0.1:1", {.username = "app", .password = "secret"})
+            .value();
+    couchbase::bucket bucket = cluster.bucket("travel");
+    couchbase::collection at = bucket.default_collection();
+    // Options that own something: destroyed twice they would free it twice.
+    std::shared_ptr<couchbase::request_strategy> strategy =
+        std::make_shared<couchbase::best_effort_strategy>();
+    std::shared_ptr<const std::any> user_data = std::make_shared<const std::any>(long_text);
+
+    client_fixture() { cluster.close(); }
+
+    // All fields that every options struct has.
+    template <class Options>
+    [[nodiscard]] Options options() const {
+        Options made;
+        made.timeout = 1h;
+        made.strategy = strategy;
+        made.user_data = user_data;
+        return made;
+    }
+};
+
+template <class Result>
+void expect_canceled(const Result& result) {
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().code(), couchbase::errc::request_canceled) << result.error();
+}
+
+asio::awaitable<void> await_reads(client_fixture& with) {
+    const auto& at = with.at;
+    const auto named = with.options<couchbase::get_options>();
+    expect_canceled(co_await at.async_get(long_text + "k", {}, use_awaitable));
+    expect_canceled(co_await at.async_get("k", named, use_awaitable));
+    expect_canceled(co_await at.async_get_and_touch("k", 10min, {}, use_awaitable));
+    expect_canceled(co_await at.async_get_and_touch("k", 10min, named, use_awaitable));
+    expect_canceled(co_await at.async_get_and_lock("k", 15s, {}, use_awaitable));
+    expect_canceled(co_await at.async_get_and_lock("k", 15s, named, use_awaitable));
+    expect_canceled(co_await at.async_get_any_replica("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_get_any_replica("k", named, use_awaitable));
+    expect_canceled(co_await at.async_get_all_replicas("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_get_all_replicas("k", named, use_awaitable));
+    expect_canceled(co_await at.async_exists("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_exists("k", named, use_awaitable));
+    expect_canceled(co_await at.async_unlock("k", couchbase::cas{1}, {}, use_awaitable));
+    expect_canceled(co_await at.async_unlock("k", couchbase::cas{1}, named, use_awaitable));
+    expect_canceled(co_await at.async_touch("k", 10min, {}, use_awaitable));
+    expect_canceled(co_await at.async_touch("k", 10min, named, use_awaitable));
+}
+
+asio::awaitable<void> await_writes(client_fixture& with) {
+    const auto& at = with.at;
+    const auto upsert = with.options<couchbase::upsert_options>();
+    const auto insert = with.options<couchbase::insert_options>();
+    const auto replace = with.options<couchbase::replace_options>();
+    const airline own{long_text, {long_text, short_text}};
+    expect_canceled(co_await at.async_upsert("a", json_text{R"({"n":1})"}, {}, use_awaitable));
+    expect_canceled(co_await at.async_upsert("a", json_text{long_text}, upsert, use_awaitable));
+    expect_canceled(co_await at.async_upsert("a", plain_text{short_text}, {}, use_awaitable));
+    expect_canceled(co_await at.async_upsert("a", own, upsert, use_awaitable));
+    expect_canceled(co_await at.async_upsert("a", own, {}, asio::deferred));
+    expect_canceled(co_await at.async_insert("a", json_text{long_text}, {}, use_awaitable));
+    expect_canceled(co_await at.async_insert("a", plain_text{long_text}, insert, use_awaitable));
+    expect_canceled(co_await at.async_insert("a", own, insert, use_awaitable));
+    expect_canceled(co_await at.async_replace("a", json_text{long_text}, {}, use_awaitable));
+    expect_canceled(co_await at.async_replace("a", plain_text{long_text}, replace, use_awaitable));
+    expect_canceled(co_await at.async_replace("a", own, replace, use_awaitable));
+}
+
+asio::awaitable<void> await_changes(client_fixture& with) {
+    const auto& at = with.at;
+    const auto change = with.options<couchbase::change_options>();
+    const auto counter = with.options<couchbase::counter_options>();
+    const auto bytes = std::as_bytes(std::span{long_text});
+    expect_canceled(co_await at.async_remove("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_remove("k", change, use_awaitable));
+    expect_canceled(co_await at.async_append("k", bytes, {}, use_awaitable));
+    expect_canceled(co_await at.async_append("k", bytes, change, use_awaitable));
+    expect_canceled(co_await at.async_prepend("k", bytes, {}, use_awaitable));
+    expect_canceled(co_await at.async_prepend("k", bytes, change, use_awaitable));
+    expect_canceled(co_await at.async_increment("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_increment("k", counter, use_awaitable));
+    expect_canceled(co_await at.async_decrement("k", {}, use_awaitable));
+    expect_canceled(co_await at.async_decrement("k", counter, use_awaitable));
+}
+
+asio::awaitable<void> await_paths(client_fixture& with) {
+    const auto& at = with.at;
+    const auto lookup = with.options<couchbase::lookup_in_options>();
+    const auto mutate = with.options<couchbase::mutate_in_options>();
+    using look = couchbase::lookup_spec;
+    using change = couchbase::mutate_spec;
+    // Lists of paths have names: GCC 12 does not compile them inside the expression.
+    const std::vector paths{look::get(long_text), look::exists(short_text)};
+    const std::vector changes{change::upsert(long_text, long_text), change::increment("n")};
+    expect_canceled(co_await at.async_lookup_in("k", paths, {}, use_awaitable));
+    expect_canceled(co_await at.async_lookup_in("k", paths, lookup, use_awaitable));
+    expect_canceled(co_await at.async_mutate_in("k", changes, {}, use_awaitable));
+    expect_canceled(co_await at.async_mutate_in("k", changes, mutate, use_awaitable));
+}
+
+asio::awaitable<void> await_cluster_services(client_fixture& with) {
+    const auto& at = with.cluster;
+    auto query = with.options<couchbase::query_options>();
+    query.positional = {1, long_text};
+    query.client_context_id = short_text;
+    const auto analytics = with.options<couchbase::analytics_options>();
+    const auto search = with.options<couchbase::search_options>();
+    const auto management = with.options<couchbase::management_options>();
+    const couchbase::management_request request{.target = "/pools"};
+    using couchbase::search_query;
+    expect_canceled(co_await at.async_query("SELECT 1", {}, use_awaitable));
+    expect_canceled(co_await at.async_query("SELECT " + long_text, query, use_awaitable));
+    expect_canceled(co_await at.async_analytics_query("SELECT 1", {}, use_awaitable));
+    expect_canceled(co_await at.async_analytics_query("SELECT 1", analytics, use_awaitable));
+    expect_canceled(
+        co_await at.async_search("i", search_query::match(long_text), {}, use_awaitable));
+    expect_canceled(
+        co_await at.async_search("i", search_query{R"({"match":"x"})"}, search, use_awaitable));
+    expect_canceled(co_await at.async_management_request(request, {}, use_awaitable));
+    expect_canceled(co_await at.async_management_request(request, management, use_awaitable));
+}
+
+asio::awaitable<void> await_scope_services(client_fixture& with) {
+    const auto at = with.bucket.scope("inventory");
+    const auto query = with.options<couchbase::query_options>();
+    const auto analytics = with.options<couchbase::analytics_options>();
+    const auto search = with.options<couchbase::search_options>();
+    const auto view = with.options<couchbase::view_options>();
+    using couchbase::search_query;
+    expect_canceled(co_await at.async_query("SELECT 1", {}, use_awaitable));
+    expect_canceled(co_await at.async_query("SELECT 1", query, use_awaitable));
+    expect_canceled(co_await at.async_analytics_query("SELECT 1", {}, use_awaitable));
+    expect_canceled(co_await at.async_analytics_query("SELECT 1", analytics, use_awaitable));
+    expect_canceled(
+        co_await at.async_search("i", search_query::match(long_text), {}, use_awaitable));
+    expect_canceled(
+        co_await at.async_search("i", search_query::match_all(), search, use_awaitable));
+    expect_canceled(co_await with.bucket.async_view_query("d", "v", {}, use_awaitable));
+    expect_canceled(co_await with.bucket.async_view_query("d", "v", view, use_awaitable));
+}
+
+asio::awaitable<void> await_rows(client_fixture& with) {
+    const auto query = with.options<couchbase::query_options>();
+    auto rows = with.cluster.query_stream("SELECT 1", query);
+    if (rows) {
+        expect_canceled(co_await rows->async_next(use_awaitable));
+    } else {
+        expect_canceled(rows);
+    }
+}
+
+TEST(client_coroutines, reads_survive_being_awaited_as_users_write_them) {
+    client_fixture with;
+    play(await_reads(with));
+}
+
+TEST(client_coroutines, writes_survive_being_awaited_as_users_write_them) {
+    client_fixture with;
+    play(await_writes(with));
+}
+
+TEST(client_coroutines, other_changes_survive_being_awaited_as_users_write_them) {
+    client_fixture with;
+    play(await_changes(with));
+}
+
+TEST(client_coroutines, paths_survive_being_awaited_as_users_write_them) {
+    client_fixture with;
+    play(await_paths(with));
+}
+
+TEST(client_coroutines, services_survive_being_awaited_as_users_write_them) {
+    client_fixture with;
+    play(await_cluster_services(with));
+    play(await_scope_services(with));
+    play(await_rows(with));
+}
+
+TEST(client_coroutines, options_are_released_exactly_once) {
+    client_fixture with;
+    play(await_reads(with));
+    play(await_writes(with));
+    EXPECT_EQ(with.strategy.use_count(), 1);
+    EXPECT_EQ(with.user_data.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace coroutines
