@@ -4,6 +4,8 @@
 
 #include <reprise/base/percent_encode.hpp>
 
+#include "path_segment.hpp"
+
 namespace reprise::wire {
 
 namespace {
@@ -26,6 +28,10 @@ std::expected<std::string, service_call_error> make_bucket_path(
         if (part.name.empty()) {
             return std::unexpected(
                 service_call_error{service_call_errc::text_missing, std::string(part.what)});
+        }
+        if (detail::is_dot_segment(part.name)) {
+            return std::unexpected(
+                service_call_error{service_call_errc::dot_segment, std::string(part.what)});
         }
         path += part.before;
         base::append_percent_encoded(path, part.name);
@@ -206,6 +212,10 @@ service_call_result make_raw_call(raw_service_request request) {
     if (!is_good) {
         return std::unexpected(
             service_call_error{service_call_errc::target_invalid, std::move(request.target)});
+    }
+    if (detail::has_dot_segment(request.target)) {
+        return std::unexpected(
+            service_call_error{service_call_errc::dot_segment, std::move(request.target)});
     }
     service_call call;
     call.is_idempotent = request.method == "GET" || request.method == "HEAD";

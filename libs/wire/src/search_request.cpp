@@ -3,6 +3,7 @@
 #include <reprise/base/percent_encode.hpp>
 #include <reprise/json/write.hpp>
 
+#include "path_segment.hpp"
 #include "request_body.hpp"
 
 namespace reprise::wire {
@@ -109,6 +110,16 @@ void write_search_lists(request_body& body, const search_request& request) {
     body.text("knn_operator", request.knn_operator);
 }
 
+void check_search_names(request_body& body, const search_request& request) {
+    const std::pair<std::string_view, std::string_view> names[] = {
+        {"bucket", request.bucket}, {"scope", request.scope}, {"index", request.index}};
+    for (const auto& [what, name] : names) {
+        if (detail::is_dot_segment(name)) {
+            body.fail(service_call_errc::dot_segment, what);
+        }
+    }
+}
+
 std::string make_search_target(const search_request& request) {
     std::string target = "/api";
     if (!request.bucket.empty()) {
@@ -151,6 +162,7 @@ service_call_result make_search_call(const search_request& request) {
     if (request.bucket.empty() != request.scope.empty()) {
         body.fail(service_call_errc::option_out_of_place, "scope");
     }
+    check_search_names(body, request);
     if (!request.query.empty()) {
         body.json("query", request.query);
     }

@@ -25,6 +25,8 @@ std::string_view to_string(service_call_errc code) noexcept {
             return "option_out_of_place";
         case service_call_errc::target_invalid:
             return "target_invalid";
+        case service_call_errc::dot_segment:
+            return "dot_segment";
     }
     return "unknown";
 }

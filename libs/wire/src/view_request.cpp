@@ -5,6 +5,8 @@
 #include <reprise/base/percent_encode.hpp>
 #include <reprise/json/parse.hpp>
 
+#include "path_segment.hpp"
+
 namespace reprise::wire {
 
 namespace {
@@ -102,6 +104,15 @@ void check_view_names(view_query& query, const view_request& request) {
     }
     if (request.view.empty()) {
         query.fail(service_call_errc::text_missing, "view");
+    }
+    if (detail::is_dot_segment(request.bucket)) {
+        query.fail(service_call_errc::dot_segment, "bucket");
+    }
+    if (!request.is_development && detail::is_dot_segment(request.design_document)) {
+        query.fail(service_call_errc::dot_segment, "design_document");
+    }
+    if (detail::is_dot_segment(request.view)) {
+        query.fail(service_call_errc::dot_segment, "view");
     }
 }
 

@@ -111,6 +111,44 @@ TEST(management_request, a_raw_target_cannot_smuggle_anything) {
         (service_call_error{service_call_errc::text_missing, "method"}));
 }
 
+// DELETE /pools/default/buckets/../x would be DELETE /pools/default/x to some servers.
+TEST(management_request, names_that_mean_a_place_in_a_path_are_refused) {
+    using enum service_call_errc;
+    for (const char* dots : {".", ".."}) {
+        SCOPED_TRACE(dots);
+        const service_call_error bucket{dot_segment, "bucket"};
+        EXPECT_EQ(make_drop_bucket_call(dots).error(), bucket);
+        EXPECT_EQ(make_get_bucket_call(dots).error(), bucket);
+        EXPECT_EQ(make_flush_bucket_call(dots).error(), bucket);
+        EXPECT_EQ(make_update_bucket_call({.name = dots}).error(), bucket);
+        EXPECT_EQ(make_list_scopes_call(dots).error(), bucket);
+        EXPECT_EQ(make_create_scope_call(dots, "s").error(), bucket);
+        EXPECT_EQ(
+            make_drop_scope_call("b", dots).error(), (service_call_error{dot_segment, "scope"}));
+        EXPECT_EQ(
+            make_create_collection_call("b", {.scope = dots, .name = "c"}).error(),
+            (service_call_error{dot_segment, "scope"}));
+        EXPECT_EQ(
+            make_drop_collection_call("b", "s", dots).error(),
+            (service_call_error{dot_segment, "collection"}));
+    }
+    EXPECT_EQ(to_string(service_call_error{dot_segment, "bucket"}), "dot_segment: bucket");
+    EXPECT_EQ(make_drop_bucket_call("...").value().target, "/pools/default/buckets/...")
+        << "three dots are a name";
+}
+
+TEST(management_request, a_raw_target_cannot_lead_somewhere_else) {
+    for (const char* target :
+         {"/..", "/.", "/a/../b", "/a/./b", "/a/%2e%2e/b", "/a/.%2E", "/%2e", "/a/..?x=1"}) {
+        EXPECT_EQ(
+            make_raw_call({.target = target}).error(),
+            (service_call_error{service_call_errc::dot_segment, target}));
+    }
+    for (const char* target : {"/", "/a.b/c..d", "/...", "/a?x=/../y", "/.x", "/x.", "/%2ex"}) {
+        EXPECT_TRUE(make_raw_call({.target = target})) << target;
+    }
+}
+
 TEST(management_outcome, reads_buckets) {
     const std::string shown =
         R"({"name":"b","bucketType":"membase","quota":{"ram":209715200,"rawRAM":104857600},)"

@@ -69,6 +69,13 @@ TEST(search_request, what_is_missing_or_no_json_is_named) {
     };
     EXPECT_EQ(error_of({.query = "{}"}), (service_call_error{text_missing, "index"}));
     EXPECT_EQ(error_of({.index = "i"}), (service_call_error{text_missing, "query"}));
+    EXPECT_EQ(error_of({.index = "..", .query = "{}"}), (service_call_error{dot_segment, "index"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .bucket = ".", .scope = "s", .query = "{}"}),
+        (service_call_error{dot_segment, "bucket"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .bucket = "b", .scope = "..", .query = "{}"}),
+        (service_call_error{dot_segment, "scope"}));
     EXPECT_EQ(
         error_of({.index = "i", .bucket = "b", .query = "{}"}),
         (service_call_error{option_out_of_place, "scope"}));

@@ -66,6 +66,17 @@ TEST(view_request, what_is_missing_or_no_json_is_named) {
     EXPECT_EQ(
         make_view_call({.bucket = "b", .design_document = "d"}).error(),
         (service_call_error{text_missing, "view"}));
+    for (const char* dots : {".", ".."}) {
+        EXPECT_EQ(
+            make_view_call({.bucket = dots, .design_document = "d", .view = "v"}).error(),
+            (service_call_error{dot_segment, "bucket"}));
+        EXPECT_EQ(
+            make_view_call({.bucket = "b", .design_document = dots, .view = "v"}).error(),
+            (service_call_error{dot_segment, "design_document"}));
+        EXPECT_EQ(
+            make_view_call({.bucket = "b", .design_document = "d", .view = dots}).error(),
+            (service_call_error{dot_segment, "view"}));
+    }
     view_request request{.bucket = "b", .design_document = "d", .view = "v", .key = "plain"};
     EXPECT_EQ(make_view_call(request).error(), (service_call_error{value_not_json, "key"}));
     request.key.clear();

@@ -37,7 +37,8 @@ struct bucket_definition {
     friend bool operator==(const bucket_definition&, const bucket_definition&) = default;
 };
 
-// Errors of all of these: text_missing, for a name that is empty.
+// Errors of all of these: text_missing for a name that is empty, dot_segment for `.` and `..` in
+// the path.
 
 // POST /pools/default/buckets; 202 when it has begun.
 service_call_result make_create_bucket_call(const bucket_definition& bucket);
@@ -81,7 +82,7 @@ struct raw_service_request {
     std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Errors: text_missing (method), target_invalid.
+// Errors: text_missing (method), target_invalid, dot_segment (percent-encoded ones, too).
 service_call_result make_raw_call(raw_service_request request);
 
 // "a=1&b=x%20y": the body of a POST to the cluster manager.

@@ -44,7 +44,10 @@ enum class service_call_errc : std::uint8_t {
     value_not_json,       // a parameter or a part of a query that is not one JSON value
     name_repeated,        // a member or parameter given twice
     option_out_of_place,  // two options that exclude each other, or one that needs another
-    target_invalid        // a path that does not begin with `/` or holds blanks or controls
+    target_invalid,       // a path that does not begin with `/` or holds blanks or controls
+    // A name or a part of a path that is `.` or `..`. No spelling of them survives: servers and
+    // proxies resolve them, and the request would mean something else.
+    dot_segment
 };
 
 std::string_view to_string(service_call_errc code) noexcept;

@@ -1,0 +1,97 @@
+#include <reprise/base/printable.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace reprise::base {
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+
+struct code_point {
+    std::size_t size = 0;  // bytes; 0: these are not UTF-8
+    std::uint32_t value = 0;
+};
+
+// The character at the front of a text that is not empty.
+code_point front_of(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t index) {
+        return std::uint32_t{static_cast<unsigned char>(text[index])};
+    };
+    const std::uint32_t first = byte(0);
+    if (first < 0x80) {
+        return {1, first};
+    }
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < size) {
+        return {};
+    }
+    std::uint32_t value = first & (0xffU >> (size + 1));
+    for (std::size_t index = 1; index < size; ++index) {
+        if ((byte(index) & 0xc0U) != 0x80) {
+            return {};
+        }
+        value = (value << 6U) | (byte(index) & 0x3fU);
+    }
+    constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool is_surrogate = value >= 0xd800 && value <= 0xdfff;
+    return value < least[size] || value > 0x10ffff || is_surrogate ? code_point{}
+                                                                   : code_point{size, value};
+}
+
+void append_byte(std::string& out, std::string_view prefix, std::uint32_t value) {
+    out += prefix;
+    out += hex_digits[(value >> 4U) & 15U];
+    out += hex_digits[value & 15U];
+}
+
+void append_escaped(std::string& out, std::uint32_t control) {
+    switch (control) {
+        case '\n':
+            out += "\\n";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        default:
+            append_byte(out, control < 0x80 ? "\\x" : "\\u00", control);
+    }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const code_point next = front_of(text);
+        if (next.size == 0) {
+            append_byte(out, "\\x", static_cast<unsigned char>(text.front()));
+        } else if (next.value < 0x20 || (next.value >= 0x7f && next.value <= 0x9f)) {
+            append_escaped(out, next.value);
+        } else {
+            out += text.substr(0, next.size);
+        }
+        text.remove_prefix(std::max<std::size_t>(next.size, 1));
+    }
+    return out;
+}
+
+std::string shortened(std::string_view text, std::size_t size_max) {
+    if (text.size() <= size_max) {
+        return std::string(text);
+    }
+    // A character is at most four bytes long: what follows must not be the middle of one.
+    std::size_t end = size_max;
+    while (end > 0 && size_max - end < 3 &&
+           (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) {
+        --end;
+    }
+    return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size() - end) +
+           " more bytes)";
+}
+
+}  // namespace reprise::base
