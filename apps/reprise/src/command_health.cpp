@@ -69,12 +69,24 @@ using ping_result = std::expected<void, couchbase::error>;
     return failed.code().message() + (detail.empty() ? "" : ": " + detail);
 }
 
+// Asking would show the password: that is for the user to allow, and no fault of the service.
+[[nodiscard]] bool is_not_checked(const ping_result& result) {
+    return !result && result.error().code() == couchbase::errc::plain_http_not_allowed;
+}
+
 // One line; false if the service is there and did not answer.
 bool print_ping(
     std::string_view name, std::chrono::duration<double, std::milli> took,
     const ping_result& result) {
     if (is_not_offered(result)) {
         print(fmt::format("{:<10} {:>12}  not offered\n", name, "-"));
+        return true;
+    }
+    if (is_not_checked(result)) {
+        print(fmt::format(
+            "{:<10} {:>12}  not checked: HTTP without TLS would show the password; use "
+            "couchbases://, or --allow-plain-http\n",
+            name, "-"));
         return true;
     }
     print(fmt::format(

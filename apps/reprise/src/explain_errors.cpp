@@ -135,6 +135,9 @@ constexpr std::array error_table{
     error_advice{
         errc::unknown_server_status,
         "A newer server, perhaps: look the number up there, and update this client."},
+    error_advice{
+        errc::plain_http_not_allowed,
+        "Use couchbases://; or allow it with allow_plain_http (--allow-plain-http)."},
 };
 
 }  // namespace

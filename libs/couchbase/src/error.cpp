@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include <reprise/base/printable.hpp>
+
 namespace reprise::couchbase {
 namespace {
 
@@ -100,7 +102,11 @@ std::string error::message() const {
     }
     std::string text = info_->code.message();
     if (!info_->detail.empty()) {
-        text.append(": ").append(info_->detail);
+        text.append(": ").append(base::printable(info_->detail));
+    }
+    if (info_->history) {
+        text.append("\n").append(engine::to_string(*info_->history));
+        text.erase(text.find_last_not_of('\n') + 1);
     }
     return text;
 }

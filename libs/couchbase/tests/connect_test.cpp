@@ -55,7 +55,7 @@ TEST(connect, parameters_of_the_http_services_are_taken) {
     for (const char* parameter :
          {"view_timeout=1s", "query_timeout=1s", "analytics_timeout=1s", "search_timeout=1s",
           "management_timeout=1s", "idle_http_connection_timeout=1s", "max_http_connections=1",
-          "max_http_connections=0"}) {
+          "max_http_connections=0", "allow_plain_http=true", "allow_plain_http=false"}) {
         EXPECT_FALSE(refusal_of("couchbase://127.0.0.1:1?" + std::string(parameter)).first)
             << parameter;
     }

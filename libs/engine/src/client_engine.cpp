@@ -54,8 +54,8 @@ bool client_engine::has_completions() const noexcept {
     return core_->has_completions();
 }
 
-void client_engine::on_connected(connection_id connection, time_point now) {
-    core_->on_connected(connection, now);
+void client_engine::on_connected(connection_id connection, std::string_view peer, time_point now) {
+    core_->on_connected(connection, peer, now);
 }
 
 void client_engine::on_connect_failed(

@@ -71,10 +71,10 @@ bootstrap_options engine_core::bootstrap_options_for(const node_link& link, conn
     return options;
 }
 
-void engine_core::on_connected(connection_id id, time_point now) {
+void engine_core::on_connected(connection_id id, std::string_view peer, time_point now) {
     kv_connection* connection = find(id);
     if (connection == nullptr) {
-        http_.on_connected(id, now);
+        http_.on_connected(id, peer, now);
         return;
     }
     if (connection->state != connection_state::connecting) {

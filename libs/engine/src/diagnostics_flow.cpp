@@ -75,7 +75,7 @@ void http_flow::describe(std::vector<endpoint_diagnostics>& out) const {
             }
             out.push_back(entry);
         }
-        if (pool->connections.empty() && pool->has_failed && !core_.is_closed_) {
+        if (pool->connections.empty() && pool->failed_last && !core_.is_closed_) {
             entry.problem = pool->problem;
             out.push_back(std::move(entry));
         }

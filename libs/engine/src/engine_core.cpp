@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/http/authorization.hpp>
 
+#include "peer_address.hpp"
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
@@ -305,6 +307,12 @@ void engine_core::authorize(http::header_list& headers) const {
              : "Bearer " + identity_.bearer_token});
 }
 
+// Whether requests on a connection to this address may say who we are.
+bool engine_core::may_authorize(std::string_view peer) const noexcept {
+    return options_.transport == wire::transport::tls || options_.allow_plain_http ||
+           is_loopback(peer);
+}
+
 bucket_budget* engine_core::budget_of(wire::service service) noexcept {
     service_budgets& own = options_.service_retry_budgets;
     const auto given = [](std::optional<bucket_budget>& budget) {
@@ -348,7 +356,7 @@ std::optional<retry_reason> engine_core::terminal_reason_for_http() const noexce
 
 void engine_core::log(log_level level, std::string_view text) const {
     if (options_.log) {
-        options_.log->on_message(level, text);
+        options_.log->on_message(level, base::printable(text));
     }
 }
 

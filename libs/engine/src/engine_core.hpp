@@ -53,7 +53,7 @@ public:
     std::size_t drain_completions();
     bool has_completions() const noexcept { return !completed_.empty() || !notices_.empty(); }
 
-    void on_connected(connection_id connection, time_point now);
+    void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
     void on_bytes(
@@ -282,6 +282,7 @@ private:
     void log(log_level level, std::string_view text) const;
     // What http_flow needs of the rest.
     void authorize(http::header_list& headers) const;
+    bool may_authorize(std::string_view peer) const noexcept;
     void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
     bool has_given_up(const bucket_state& bucket) const noexcept;
     std::optional<retry_reason> terminal_reason_for_http() const noexcept;

@@ -150,6 +150,9 @@ constexpr std::array errc_table{
     errc_facts{
         errc::unknown_server_status, "unknown_server_status",
         "the server answered with an unknown status", no},
+    errc_facts{
+        errc::plain_http_not_allowed, "plain_http_not_allowed",
+        "HTTP without TLS is not allowed to carry credentials", no},
 };
 
 const errc_facts* find_errc(int code) noexcept {

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/engine/error_info.hpp>
 
 namespace reprise::engine {
@@ -32,35 +33,38 @@ void append_server_words(std::string& text, const error_info& error) {
         text += status.data();
     }
     if (error.error_map) {
-        text += " " + error.error_map->name + " (" + error.error_map->description + ")";
+        text += " " + base::printable(error.error_map->name) + " (" +
+                base::printable(error.error_map->description) + ")";
         if (!error.error_map->attributes.empty()) {
             text += " [" + joined(error.error_map->attributes) + "]";
         }
     }
     if (!error.server_context.empty()) {
-        text += "; server says: " + error.server_context;
+        text += "; server says: " + base::printable(error.server_context);
     }
     if (!error.server_ref.empty()) {
-        text += " (ref " + error.server_ref + ")";
+        text += " (ref " + base::printable(error.server_ref) + ")";
     }
 }
 
 }  // namespace
 
 std::string to_string(const error_info& error) {
-    std::string text = error.operation + " " + error.key + ": " + error.code.message();
+    std::string text =
+        error.operation + " " + base::printable(error.key) + ": " + error.code.message();
     if (!error.bucket.empty()) {
-        text += " (bucket " + error.bucket + ", " + error.scope + "." + error.collection + ")";
+        text += " (bucket " +
+                base::printable(error.bucket + ", " + error.scope + "." + error.collection) + ")";
     }
     append_server_words(text, error);
     if (error.is_ambiguous) {
         text += "; the server may have acted";
     }
     if (!error.last_dispatched_to.empty()) {
-        text += "; last sent to " + error.last_dispatched_to;
+        text += "; last sent to " + base::printable(error.last_dispatched_to);
     }
     if (!error.detail.empty()) {
-        text += "; " + error.detail;
+        text += "; " + base::printable(error.detail);
     }
     if (error.retry_attempts != 0 || !error.retry_reasons.empty()) {
         text += "; " + std::to_string(error.retry_attempts) +

@@ -33,6 +33,7 @@ std::error_code told_outcome(const exchange_verdict& judged) noexcept {
 }  // namespace
 
 void http_flow::send(http_slot& slot, http_connection& connection, time_point now) {
+    REPRISE_ASSERT(connection.may_carry_credentials);
     forget_answer(slot);
     slot.call = http_call{};
     slot.call.cluster = configuration_for(slot);
@@ -55,8 +56,10 @@ void http_flow::send(http_slot& slot, http_connection& connection, time_point no
     connection.is_handed = false;
     if (const auto encoded = http::encode_request(connection.outgoing, request); !encoded) {
         connection.outgoing.clear();
-        complete_error(
-            slot, errc::invalid_argument, false,
+        failed_attempt failed;
+        failed.own_error = errc::invalid_argument;
+        refuse(
+            slot, failed, retry_refusal::unclassified,
             "the request cannot be written: " + std::string(to_string(encoded.error())), now);
         return serve(connection, now);
     }
@@ -263,13 +266,10 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
         case exchange_verdict::step::failed:
             return complete_error(slot, judged.error, false, {}, now);
         case exchange_verdict::step::next:
-            return dispatch(slot, now);
+            slot.search_end.reset();
+            return begin_attempt(slot, now);
         case exchange_verdict::step::retry:
             break;
-    }
-    if (slot.rows_taken != 0) {
-        return complete_error(
-            slot, judged.error, false, "rows were handed out: it cannot be tried again", now);
     }
     slot.avoided = slot.endpoint;
     retry_case failed;
@@ -278,6 +278,9 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
     failed.own_error = judged.error;
     failed.status = static_cast<std::uint16_t>(slot.status);
     failed.delay_floor = judged.delay_floor;
+    if (slot.rows_taken != 0) {
+        return refuse(slot, failed, retry_refusal::rows_taken, {}, now);
+    }
     retry(slot, failed, now);
 }
 
@@ -288,7 +291,11 @@ void http_flow::spoil(http_connection& connection, std::string detail, time_poin
     leave_place(slot);
     drop(connection);
     note_outcome(pool, errc::parsing_failure, now);
-    complete_error(slot, errc::parsing_failure, !slot.is_repeatable(), std::move(detail), now);
+    failed_attempt failed;
+    failed.stage = attempt_stage::response;
+    failed.own_error = errc::parsing_failure;
+    failed.status = static_cast<std::uint16_t>(slot.status);
+    refuse(slot, failed, retry_refusal::unclassified, std::move(detail), now);
 }
 
 void http_flow::release(http_connection& connection, bool is_kept_alive, time_point now) {
@@ -314,48 +321,67 @@ void http_flow::on_closed(
     if (connection == nullptr) {
         return;
     }
-    if (connection->state != http_connection_state::busy) {
-        http_pool& pool = *connection->pool;
-        const bool is_refused = reason == close_reason::tls_alert;
-        const bool was_open = connection->state == http_connection_state::idle;
-        core_.end_opening(connection->is_opening, now);
+    http_pool& pool = *connection->pool;
+    core_.end_opening(connection->is_opening, now);
+    if (connection->state == http_connection_state::closed) {
         forget(*connection);
-        if (was_open && is_refused) {
-            pool.is_tls_failed = true;
-            pool.has_failed = true;
-        }
-        connect_if_wanted(pool, now);
-        return;
+        return connect_if_wanted(pool, now);
     }
-    http_slot& slot = *connection->slot;
     // A body without a length ends so.
-    if (reason == close_reason::end_of_stream && connection->parser.finish()) {
+    http_slot* slot = connection->slot;
+    if (slot != nullptr && reason == close_reason::end_of_stream && connection->parser.finish()) {
         on_complete(*connection, now);
         if (http_connection* left = find(id)) {
             forget(*left);
         }
         return;
     }
-    const bool is_sent = connection->is_handed && unwritten_size < connection->outgoing.size();
-    http_pool& pool = *connection->pool;
-    leave_place(slot);
+    const bool is_alerted = reason == close_reason::tls_alert;
+    if (is_alerted) {
+        pool.is_tls_failed = true;
+        pool.failed_last = now;
+        pool.problem = to_string(reason);
+    }
+    const bool is_sent =
+        slot != nullptr && connection->is_handed && unwritten_size < connection->outgoing.size();
+    if (slot != nullptr) {
+        leave_place(*slot);
+    }
     forget(*connection);
     if (is_sent) {
         note_outcome(pool, errc::request_canceled, now);
     }
-    connect_if_wanted(pool, now);
+    if (is_alerted) {
+        fail_queue(pool, now);
+    } else {
+        connect_if_wanted(pool, now);
+    }
+    if (slot != nullptr) {
+        lost(*slot, is_sent, is_alerted, now);
+    }
+    if (is_alerted) {
+        on_terminal_state(now);
+    }
+}
+
+// The connection of an operation is gone before its answer was there. An alert of TLS says that the
+// server did not want us; only what it may have acted upon is in doubt.
+void http_flow::lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now) {
     slot.avoided = slot.endpoint;
-    if (slot.rows_taken != 0) {
-        complete_error(
-            slot, errc::request_canceled, !slot.is_repeatable(),
-            "the connection closed after rows were handed out", now);
-        return;
+    slot.was_alerted = is_alerted;
+    if (is_alerted && !is_sent) {
+        return dispatch_failed(slot, retry_reason::tls_error, now);
     }
     retry_case failed;
     failed.reason =
         is_sent ? retry_reason::socket_closed_while_in_flight : retry_reason::socket_not_available;
     failed.stage = is_sent ? attempt_stage::network : attempt_stage::dispatch;
     failed.own_error = own_error_of(failed.reason);
+    if (slot.rows_taken != 0) {
+        return refuse(
+            slot, failed, retry_refusal::rows_taken,
+            "the connection closed after rows were handed out", now);
+    }
     retry(slot, failed, now);
 }
 

@@ -43,10 +43,7 @@ bool http_flow::is_allowed(const http_pool& pool) noexcept {
 }
 
 void http_flow::breaker_refused(http_slot& slot, time_point now) {
-    retry_case failed;
-    failed.reason = retry_reason::circuit_breaker_open;
-    failed.own_error = own_error_of(failed.reason);
-    retry(slot, failed, now);
+    raise(slot, retry_reason::circuit_breaker_open, now);
 }
 
 // A request that was sent has ended, well or not. Those still waiting for a connection there must
@@ -111,7 +108,7 @@ void http_flow::wake_refused(time_point now) {
             breaker_waiters_.push_back(slot);
         } else {
             leave_place(slot);
-            dispatch(slot, now);
+            begin_attempt(slot, now);
         }
     }
 }

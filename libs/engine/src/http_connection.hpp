@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,7 @@ enum class http_state : std::uint8_t {
     running,   // being moved from one state to another, inside one call
     parked,    // waits for its retry, or for a configuration
     deciding,  // a strategy thinks
-    queued,    // waits for a connection of its pool
+    queued,    // waits for a connection of its pool; counts as parked
     assigned,  // has a connection; its request may still be in our buffer
 };
 
@@ -54,9 +55,13 @@ struct http_slot : engine_timer, list_hook<http_slot> {
     strategy_memory memory;
     operation_history history;
 
-    std::int32_t endpoint = -1;             // chosen last; negative: none
-    std::int32_t avoided = -1;              // where the last attempt failed
+    std::int32_t endpoint = -1;    // chosen last; negative: none
+    std::int32_t avoided = -1;     // where the last attempt failed
+    time_point attempt_started{};  // when the search for a node began
+    // Set once a terminal state was met: until then another node is looked for.
+    std::optional<time_point> search_end;
     bool was_sent = false;                  // some attempt has left this process
+    bool was_alerted = false;               // TLS ended the last attempt's connection
     bool is_canary = false;                 // the client's own: decides about a circuit breaker
     http_connection* connection = nullptr;  // while assigned
 
@@ -88,6 +93,7 @@ public:
 
     const connection_id id;
     http_pool* pool;
+    bool may_carry_credentials = false;  // known once the peer's address is
     http_connection_state state = http_connection_state::connecting;
     bool is_opening = true;     // has a place at the gate
     http_slot* slot = nullptr;  // while busy
@@ -110,9 +116,17 @@ struct http_pool : connect_wish {
     wire::service service{};
     std::vector<std::unique_ptr<http_connection>> connections;
     intrusive_list<http_slot> queue;
-    bool has_failed = false;     // the last attempt to connect failed ...
-    std::string problem;         // ... for this reason
-    bool is_tls_failed = false;  // explicitly, by TLS; cleared by the first bytes received
+    std::optional<time_point> failed_last;  // when the last attempt to connect failed ...
+    std::string problem;                    // ... and why
+    bool is_tls_failed = false;     // explicitly, by TLS; cleared by the first bytes received
+    bool is_plain_refused = false;  // the peer connected to last may not see credentials
+
+    [[nodiscard]] bool has_open_connection() const noexcept {
+        return std::ranges::any_of(connections, [](const auto& each) {
+            return each->state == http_connection_state::idle ||
+                   each->state == http_connection_state::busy;
+        });
+    }
 };
 
 }  // namespace reprise::engine

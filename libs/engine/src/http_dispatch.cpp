@@ -36,17 +36,28 @@ operation_id http_flow::start(http_request&& request, completion&& done, time_po
     } else if (slot.deadline <= now) {
         complete_error(slot, errc::unambiguous_timeout, false, {}, now);
     } else {
-        dispatch(slot, now);
+        begin_attempt(slot, now);
     }
     return id;
+}
+
+// Who may open a bucket with key-value is one question, who may read its views another: only the
+// view service answers that.
+bool http_flow::is_closed_to_key_value(std::string_view bucket) const noexcept {
+    return std::ranges::any_of(core_.buckets_, [&](const auto& each) {
+        return each->name == bucket && !each->configuration &&
+               (each->is_access_denied || each->is_missing_everywhere);
+    });
 }
 
 // The newest configuration that says where the services are.
 const wire::cluster_configuration* http_flow::configuration_for(
     const http_slot& slot) const noexcept {
     const wire::cluster_configuration* newest = nullptr;
+    const std::string& wanted = slot.request.bucket;
+    const bool is_any = wanted.empty() || is_closed_to_key_value(wanted);
     for (const auto& bucket : core_.buckets_) {
-        const bool is_right = slot.request.bucket.empty() || bucket->name == slot.request.bucket;
+        const bool is_right = is_any || bucket->name == wanted;
         if (is_right && bucket->configuration &&
             (newest == nullptr || bucket->configuration->revision() > newest->revision())) {
             newest = bucket->configuration.get();
@@ -55,25 +66,22 @@ const wire::cluster_configuration* http_flow::configuration_for(
     return newest;
 }
 
+// From the start, or after a wait: every node may be tried again.
+void http_flow::begin_attempt(http_slot& slot, time_point now) {
+    slot.attempt_started = now;
+    dispatch(slot, now);
+}
+
 void http_flow::dispatch(http_slot& slot, time_point now) {
     slot.state = http_state::running;
     slot.endpoint = -1;
     const wire::cluster_configuration* known = configuration_for(slot);
     if (known == nullptr) {
-        bucket_state& wanted = core_.bucket_named(slot.request.bucket);
-        core_.open_bucket(wanted, now);
-        if (const auto why = core_.terminal_reason(wanted)) {
-            return dispatch_failed(slot, *why, now);
-        }
-        if (core_.has_given_up(wanted)) {
-            return dispatch_failed(slot, retry_reason::node_not_available, now);
-        }
-        // Waiting for the first configuration is waiting, too.
-        if (core_.parked_count_ >= core_.options_.parked_count_max) {
-            return complete_error(
-                slot, errc::retry_queue_full, false, "too many operations wait", now);
-        }
-        return park(slot, topology_waiters_, slot.deadline);
+        return wait_for_configuration(slot, now);
+    }
+    if (slot.was_alerted && !has_node_left(slot)) {
+        slot.was_alerted = false;  // if it is tried again, they are asked again
+        return raise(slot, terminal_reason_for(slot).value_or(retry_reason::tls_error), now);
     }
     http_pool* pool = choose_pool(slot, *known, turn_++);
     if (pool == nullptr) {
@@ -86,8 +94,25 @@ void http_flow::dispatch(http_slot& slot, time_point now) {
     enqueue(slot, *pool, now);
 }
 
-// In turn; one whose circuit breaker is closed before all others, then a node that works before one
-// that does not, then another one than where it failed before the same again.
+void http_flow::wait_for_configuration(http_slot& slot, time_point now) {
+    const std::string& bucket = slot.request.bucket;
+    core_.open_bucket(core_.bucket_named(bucket), now);
+    bucket_state& source =
+        core_.bucket_named(is_closed_to_key_value(bucket) ? std::string_view() : bucket);
+    core_.open_bucket(source, now);
+    const time_point due = waiting_end(slot, now);
+    if (core_.has_given_up(source) || due <= now) {
+        return dispatch_failed(slot, retry_reason::node_not_available, now);
+    }
+    if (core_.parked_count_ >= core_.options_.parked_count_max) {
+        return refuse_to_wait(slot, now);
+    }
+    park(slot, topology_waiters_, due);
+}
+
+// In turn; one whose circuit breaker is closed before all others, then one that may be asked at
+// all, then a node that works before one that does not, then another one than where it failed
+// before the same again.
 http_pool* http_flow::choose_pool(
     const http_slot& slot, const wire::cluster_configuration& in, std::size_t first) {
     http_pool* best = nullptr;
@@ -101,8 +126,9 @@ http_pool* http_flow::choose_pool(
         }
         http_pool& pool = pool_at(*address, slot.request.service);
         const bool is_other = static_cast<std::int32_t>(pool.endpoint->number) != slot.avoided;
-        const int rank =
-            (is_allowed(pool) ? 4 : 0) + (pool.has_failed ? 0 : 2) + (is_other ? 1 : 0);
+        const bool has_failed = pool.failed_last || pool.is_tls_failed;
+        const int rank = (is_allowed(pool) ? 8 : 0) + (pool.is_plain_refused ? 0 : 4) +
+                         (has_failed ? 0 : 2) + (is_other ? 1 : 0);
         if (rank > best_rank) {
             best = &pool;
             best_rank = rank;
@@ -141,9 +167,14 @@ void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
     if (idle != pool.connections.end()) {
         return send(slot, **idle, now);
     }
+    // Waiting for a connection is waiting, too. The client's own canaries are few.
+    if (core_.parked_count_ >= core_.options_.parked_count_max && !slot.is_canary) {
+        return refuse_to_wait(slot, now);
+    }
     slot.state = http_state::queued;
     pool.queue.push_back(slot);
-    core_.wheel_.arm(slot, slot.deadline);
+    ++core_.parked_count_;
+    core_.wheel_.arm(slot, queue_due(slot, pool, now));
     connect_if_wanted(pool, now);
 }
 
@@ -192,18 +223,23 @@ http_connection* http_flow::find(connection_id id) noexcept {
     return gone == closing_.end() ? nullptr : gone->get();
 }
 
-void http_flow::on_connected(connection_id id, time_point now) {
+void http_flow::on_connected(connection_id id, std::string_view peer, time_point now) {
     http_connection* connection = find(id);
-    if (connection == nullptr) {
+    if (connection == nullptr || connection->state != http_connection_state::connecting) {
         return;
     }
-    if (connection->state == http_connection_state::connecting) {
-        core_.end_opening(connection->is_opening, now);
-        connection->pool->has_failed = false;
-        connection->pool->problem.clear();
-        connection->active_last = now;
-        serve(*connection, now);
+    http_pool& pool = *connection->pool;
+    core_.end_opening(connection->is_opening, now);
+    pool.problem.clear();
+    pool.failed_last.reset();
+    connection->active_last = now;
+    connection->may_carry_credentials = core_.may_authorize(peer);
+    pool.is_plain_refused = !connection->may_carry_credentials;
+    if (pool.is_plain_refused) {
+        drop(*connection);
+        return refuse_plain(pool, peer, now);
     }
+    serve(*connection, now);
 }
 
 void http_flow::on_connect_failed(
@@ -219,11 +255,15 @@ void http_flow::on_connect_failed(
     http_pool& pool = *connection->pool;
     pool.problem = connect_problem(failure, pool.endpoint->host, text);
     core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
-    pool.has_failed = true;
-    pool.is_tls_failed = pool.is_tls_failed || is_tls_failure(failure);
+    pool.failed_last = now;
+    const bool is_terminal = is_tls_failure(failure);
+    pool.is_tls_failed = pool.is_tls_failed || is_terminal;
     core_.end_opening(connection->is_opening, now);
     forget(*connection);
     fail_queue(pool, now);
+    if (is_terminal) {
+        on_terminal_state(now);
+    }
 }
 
 // Whoever waits for a connection of this pool goes elsewhere, unless others still serve it.
@@ -235,9 +275,7 @@ void http_flow::fail_queue(http_pool& pool, time_point now) {
         http_slot& slot = *pool.queue.front();
         leave_place(slot);
         slot.avoided = slot.endpoint;
-        dispatch_failed(
-            slot, pool.is_tls_failed ? retry_reason::tls_error : retry_reason::node_not_available,
-            now);
+        dispatch_failed(slot, retry_reason::node_not_available, now);
     }
 }
 
@@ -253,15 +291,6 @@ void http_flow::serve(http_connection& connection, time_point now) {
     send(*next, connection, now);
 }
 
-// Nothing was sent. A terminal state explains better than the socket why.
-void http_flow::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
-    retry_case failed;
-    failed.reason = core_.terminal_reason_for_http().value_or(reason);
-    failed.stage = attempt_stage::dispatch;
-    failed.own_error = own_error_of(failed.reason);
-    retry(slot, failed, now);
-}
-
 void http_flow::on_topology(time_point now) {
     forget_pools();
     look_again(now);
@@ -272,7 +301,7 @@ void http_flow::look_again(time_point now) {
     for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
         http_slot& slot = *topology_waiters_.front();
         leave_place(slot);
-        dispatch(slot, now);
+        begin_attempt(slot, now);
     }
 }
 
@@ -280,7 +309,7 @@ void http_flow::on_connection_due(http_connection& connection, time_point now) {
     switch (connection.state) {
         case http_connection_state::connecting: {
             http_pool& pool = *connection.pool;
-            pool.has_failed = true;
+            pool.failed_last = now;
             pool.problem = to_string(connect_failure::timed_out);
             core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
             core_.end_opening(connection.is_opening, now);

@@ -2,10 +2,18 @@
 
 #include <utility>
 
+#include <reprise/base/printable.hpp>
+
 #include "engine_core.hpp"
 #include "http_flow.hpp"
 
 namespace reprise::engine {
+namespace {
+
+// Statements, and what servers say about them, may be megabytes long: an error shows their start.
+constexpr std::size_t error_text_size_max = 1024;
+
+}  // namespace
 
 retry_subject http_flow::subject_of(http_slot& slot) const {
     // What is asked about a request that was lost is whether that one may be sent again.
@@ -13,6 +21,32 @@ retry_subject http_flow::subject_of(http_slot& slot) const {
     const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
     return core_.make_subject(
         slot, {slot.request.operation, is_idempotent, slot.request.service, slot.id});
+}
+
+// There is no question to ask: it ends here, told in history and log like every other decision.
+void http_flow::refuse(
+    http_slot& slot, const failed_attempt& failed, retry_refusal why, std::string detail,
+    time_point now) {
+    REPRISE_ASSERT(slot.state == http_state::running);
+    slot.failed = failed;
+    slot.last_reason = failed.reason;
+    verdict decided = refused(failed.own_error, why);
+    // A whole answer leaves no doubt; one that cannot be read does, and so does silence.
+    const bool has_answer =
+        failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
+    decided.is_ambiguous =
+        failed.stage != attempt_stage::dispatch && !has_answer && !slot.is_repeatable();
+    decided.cause = std::move(detail);
+    apply(slot, decided, now);
+}
+
+// There are too many already. Its last reason is that of the retry before, if there was one.
+void http_flow::refuse_to_wait(http_slot& slot, time_point now) {
+    const bool was_retried = slot.last_reason != retry_reason::unknown;
+    failed_attempt failed;
+    failed.reason = was_retried ? slot.last_reason : retry_reason::socket_not_available;
+    failed.own_error = errc::retry_queue_full;
+    refuse(slot, failed, retry_refusal::queue_full, {}, now);
 }
 
 void http_flow::retry(http_slot& slot, const retry_case& failed, time_point now) {
@@ -69,9 +103,10 @@ void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
     slot.reasons.insert(slot.failed.reason);
     slot.budget_cost = decided.budget_cost;
     slot.memory = decided.memory.value_or(slot.memory);
+    slot.search_end.reset();
     if (decided.delay == duration::zero() && !decided.is_capped &&
         slot.failed.stage != attempt_stage::dispatch) {
-        return dispatch(slot, now);
+        return begin_attempt(slot, now);
     }
     park(slot, list_for(slot.failed.reason), add_saturated(now, decided.delay));
 }
@@ -101,7 +136,8 @@ void http_flow::leave_place(http_slot& slot) {
     if (slot.list() != nullptr) {
         slot.list()->erase(slot);
     }
-    if (slot.state == http_state::parked || slot.state == http_state::deciding) {
+    if (slot.state == http_state::parked || slot.state == http_state::deciding ||
+        slot.state == http_state::queued) {
         --core_.parked_count_;
     }
     if (slot.connection != nullptr) {
@@ -123,9 +159,12 @@ void http_flow::forget_answer(http_slot& slot) {
 }
 
 void http_flow::on_operation_due(http_slot& slot, time_point now) {
+    if (now < slot.deadline && slot.state == http_state::queued) {
+        return on_search_over(slot, now);
+    }
     if (now < slot.deadline) {
         leave_place(slot);
-        return dispatch(slot, now);
+        return begin_attempt(slot, now);
     }
     http_connection* connection = slot.connection;
     const bool is_sent = connection != nullptr && connection->is_handed;
@@ -189,7 +228,7 @@ void http_flow::complete_error(
     error->code = code;
     error->operation = slot.request.operation;
     error->bucket = slot.request.bucket;
-    error->key = slot.request.statement;
+    error->key = base::shortened(slot.request.statement, error_text_size_max);
     error->is_ambiguous = is_ambiguous;
     error->last_reason = slot.last_reason;
     error->retry_reasons = slot.reasons;
@@ -197,7 +236,7 @@ void http_flow::complete_error(
     if (slot.status != 0) {
         error->status = static_cast<std::uint16_t>(slot.status);
     }
-    error->server_context = slot.server_text;
+    error->server_context = base::shortened(slot.server_text, error_text_size_max);
     error->server_ref = slot.request.context_id;
     if (slot.was_sent && slot.endpoint >= 0) {
         error->last_dispatched_to = core_.endpoints_[static_cast<std::size_t>(slot.endpoint)]->name;

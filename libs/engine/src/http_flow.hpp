@@ -51,12 +51,15 @@ public:
     // There is a new configuration: parked operations look again, and what is not offered any more
     // is forgotten.
     void on_topology(time_point now);
-    // A node could not be reached, or a terminal state was set: parked operations look again.
+    // A node could not be reached: parked operations look again.
     void look_again(time_point now);
     // The pool has a place to open one connection. False: it does not need any.
     bool begin_connect(http_pool& pool, time_point now);
+    // A terminal state was set: operations that cannot be dispatched hear of it.
+    void on_terminal_state(time_point now);
 
-    void on_connected(connection_id connection, time_point now);
+    // `peer`: the numeric address connected to.
+    void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
     // `owner` of the bytes: rows that are streamed may stay in it. Null: nobody.
@@ -85,7 +88,10 @@ private:
     // Getting to a node.
     http_connection* find(connection_id connection) noexcept;
     http_slot& make_slot(http_request&& request, time_point now);
+    void begin_attempt(http_slot& slot, time_point now);
     void dispatch(http_slot& slot, time_point now);
+    void wait_for_configuration(http_slot& slot, time_point now);
+    bool is_closed_to_key_value(std::string_view bucket) const noexcept;
     const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
     http_pool* choose_pool(
         const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
@@ -99,8 +105,19 @@ private:
     void connect_if_wanted(http_pool& pool, time_point now);
     bool is_connection_wanted(const http_pool& pool) const noexcept;
     void serve(http_connection& connection, time_point now);
-    void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
     void fail_queue(http_pool& pool, time_point now);
+
+    // http_terminal.cpp: nodes that cannot be used, and what is said if none can.
+    void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
+    void raise(http_slot& slot, retry_reason reason, time_point now);
+    std::optional<retry_reason> terminal_reason_for(const http_slot& slot) const noexcept;
+    template <class Predicate>
+    bool any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const;
+    bool has_node_left(const http_slot& slot) const;
+    time_point waiting_end(http_slot& slot, time_point now) const;
+    time_point queue_due(http_slot& slot, const http_pool& pool, time_point now) const;
+    void on_search_over(http_slot& slot, time_point now);
+    void refuse_plain(http_pool& pool, std::string_view peer, time_point now);
 
     // http_breaker.cpp: circuit breakers, which are the endpoints'.
     static bool is_allowed(const http_pool& pool) noexcept;
@@ -123,6 +140,11 @@ private:
     void forget(http_connection& connection);
 
     // Deciding and ending.
+    void refuse(
+        http_slot& slot, const failed_attempt& failed, retry_refusal why, std::string detail,
+        time_point now);
+    void refuse_to_wait(http_slot& slot, time_point now);
+    void lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now);
     void retry(http_slot& slot, const retry_case& failed, time_point now);
     void apply(http_slot& slot, const verdict& decided, time_point now);
     void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);

@@ -322,7 +322,7 @@ void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
             wake_if_stuck(entry->waiters, *bucket, now);
         }
     }
-    http_.look_again(now);
+    http_.on_terminal_state(now);
 }
 
 // These wait for something else than a connection, and their backoff goes on if they have one. The

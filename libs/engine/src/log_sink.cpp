@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/engine/log_sink.hpp>
 
 namespace reprise::engine {
@@ -25,7 +26,7 @@ std::string to_string(const decision_record& record) {
     std::string text(record.operation);
     if (!record.key.empty()) {
         text += " ";
-        text += record.key;
+        text += base::printable(record.key);
     }
     if (record.is_retried) {
         std::array<char, 48> delay{};
@@ -42,7 +43,7 @@ std::string to_string(const decision_record& record) {
     text += " (attempt " + std::to_string(record.attempt);
     if (!record.endpoint.empty()) {
         text += ", ";
-        text += record.endpoint;
+        text += base::printable(record.endpoint);
     }
     return text + ")";
 }

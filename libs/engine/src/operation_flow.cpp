@@ -317,6 +317,7 @@ void engine_core::tell(const decided_attempt& what, time_point now) {
     if (what.decided.error.category() == client_category()) {
         line.error = static_cast<errc>(what.decided.error.value());
     }
+    line.refusal = what.decided.refusal;
     line.status = what.failed.status;
     if (what.endpoint >= 0) {
         line.endpoint = endpoints_[static_cast<std::size_t>(what.endpoint)]->name;

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/engine/retry_history.hpp>
 
 namespace reprise::engine {
@@ -26,7 +27,7 @@ std::string entry_text(const retry_history& history, const history_entry& entry)
     }
     if (const std::string_view name = history.endpoint_of(entry); !name.empty()) {
         text += " at ";
-        text += name;
+        text += base::printable(name);
     }
     if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
         text += " (";
@@ -76,6 +77,10 @@ std::string_view to_string(retry_refusal refusal) noexcept {
             return "retry budget exhausted";
         case retry_refusal::queue_full:
             return "too many operations wait";
+        case retry_refusal::rows_taken:
+            return "rows were handed out";
+        case retry_refusal::not_allowed:
+            return "not allowed by the options";
     }
     return "unknown";
 }

@@ -46,6 +46,7 @@ public:
     std::size_t write_room = std::size_t(-1);
     std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
     std::size_t read_size = std::size_t(-1);  // how many bytes one read brings
+    std::string peer_address = "127.0.0.1";   // what every connection is connected to
     std::vector<connect_action> connects;
     std::vector<std::pair<connection_id, time_point>> closes;
     std::vector<resolve_srv_action> resolutions;
@@ -173,6 +174,16 @@ public:
         derivations.erase(derivations.begin());
         engine().on_key_derived(first.derivation, wire::derive_key(first.wanted), now);
     }
+    // A connection that the scripted node had ignored opens after all.
+    void open_ignored(connection_id id) {
+        const auto asked = std::ranges::find(connects, id, &connect_action::connection);
+        const auto node = std::ranges::find(cluster.nodes, asked->host, &scripted_node::host);
+        node->ignores_connections = false;
+        node->ignores_http_connections = false;
+        const connect_action again = *asked;
+        on_connect(again);
+        connects.pop_back();
+    }
     // Bytes from the server's side.
     void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
     void push_configuration(connection_id id, std::size_t node, bool is_brief) {
@@ -287,11 +298,14 @@ private:
             if (node.host != action.host) {
                 continue;
             }
-            if (node.connect_failure_kind) {
-                return engine().on_connect_failed(
-                    action.connection, *node.connect_failure_kind, "scripted", now);
+            const bool is_http = action.port != node.port && action.port != 11207;
+            const auto failure = is_http && node.http_connect_failure_kind
+                                     ? node.http_connect_failure_kind
+                                     : node.connect_failure_kind;
+            if (failure) {
+                return engine().on_connect_failed(action.connection, *failure, "scripted", now);
             }
-            if (node.ignores_connections) {
+            if (node.ignores_connections || (is_http && node.ignores_http_connections)) {
                 return;
             }
             if (!node.refuses_connections) {
@@ -299,13 +313,13 @@ private:
                 made.node = index;
                 made.is_up = true;
                 made.port = action.port;
-                if (action.port != node.port && action.port != 11207) {
+                if (is_http) {
                     made.http = std::make_unique<http::request_parser>();
                 }
                 wire::frame_limits limits;
                 limits.direction = wire::frame_direction::to_server;
                 made.reader = std::make_unique<wire::frame_reader>(limits);
-                return engine().on_connected(action.connection, now);
+                return engine().on_connected(action.connection, peer_address, now);
             }
         }
         engine().on_connect_failed(action.connection, connect_failure::refused, "scripted", now);

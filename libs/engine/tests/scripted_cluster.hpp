@@ -41,6 +41,9 @@ struct scripted_node {
     bool refuses_connections = false;
     bool ignores_connections = false;
     std::optional<connect_failure> connect_failure_kind;
+    // The same for its HTTP services alone.
+    bool ignores_http_connections = false;
+    std::optional<connect_failure> http_connect_failure_kind;
     std::string mechanisms = "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN";
     std::optional<wire::status> sasl_status;  // to AUTH, instead of doing it
     std::optional<wire::status> select_status;

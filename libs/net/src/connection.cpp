@@ -311,6 +311,12 @@ std::string connection::local_address() const {
                                        : wire::to_host_port(at.address().to_string(), at.port());
 }
 
+std::string connection::peer_address() const {
+    error_code ec;
+    const auto at = socket_.remote_endpoint(ec);
+    return ec ? std::string() : at.address().to_string();
+}
+
 void connection::close_socket() noexcept {
     error_code ignored;
     (void)socket_.close(ignored);

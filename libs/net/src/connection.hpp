@@ -44,6 +44,8 @@ public:
     [[nodiscard]] engine::connection_id id() const noexcept { return target_.connection; }
     // "address:port" of this side; empty while there is none.
     [[nodiscard]] std::string local_address() const;
+    // The numeric address of the other side, without its port; empty while there is none.
+    [[nodiscard]] std::string peer_address() const;
 
 private:
     enum class phase : std::uint8_t {

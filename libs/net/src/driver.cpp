@@ -389,7 +389,7 @@ void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
 
 void driver::on_connected(connection& from) {
     read_clock();
-    engine_->on_connected(from.id(), now_);
+    engine_->on_connected(from.id(), from.peer_address(), now_);
     turn();
 }
 

@@ -331,6 +331,12 @@ void inspection::check_refused(operation_record& record, const engine::decision_
         }
         return;
     }
+    if (decision.refusal == engine::retry_refusal::rows_taken) {
+        if (!record.call || record.call->rows_taken == 0) {
+            report(checker::strategy, record, "given up for rows that nobody has taken");
+        }
+        return;
+    }
     const bool is_full = decision.error == errc::retry_queue_full;
     if (is_full) {
         check_queue_full(record);
@@ -341,10 +347,11 @@ void inspection::check_refused(operation_record& record, const engine::decision_
         }
         return;
     }
-    if (is_full && !record.is_asked && decision.stage == attempt_stage::dispatch) {
+    const bool is_asked = record.is_asked && record.asked_reason == decision.reason;
+    if (is_full && !is_asked && decision.stage == attempt_stage::dispatch) {
         return;  // no place to wait for its first attempt: no strategy has a say
     }
-    if (!record.is_asked || record.asked_reason != decision.reason) {
+    if (!is_asked) {
         return report(checker::strategy, record, "given up for " + name + ", nobody was asked");
     }
     if (is_full && !(record.answer && !record.answer->delay())) {

@@ -190,7 +190,8 @@ void network::on_connect_done(std::uint32_t index) {
         if (world_.record.is_tracing()) {
             world_.record.line("connected: " + link_name(link));
         }
-        client.engine().on_connected(link.id, world_.now);
+        client.engine().on_connected(
+            link.id, "10.0.0." + std::to_string(link.node.value), world_.now);
     }
     client.turn();
 }

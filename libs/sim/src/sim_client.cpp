@@ -140,6 +140,7 @@ engine::engine_options sim_client::make_options() {
     options.observer = ears;
     options.hello =
         plan_.hello_last ? engine::hello_order::after_authentication : engine::hello_order::first;
+    options.allow_plain_http = true;  // nobody listens on a network made of numbers
     options.enable_error_map = plan_.has_error_map;
     options.enable_unordered_execution = plan_.has_unordered;
     options.enable_compression = plan_.has_compression;

@@ -24,7 +24,7 @@ struct parameter_row {
 };
 
 // Name and target; the type of the target says how the text is read.
-constexpr std::array<parameter_row, 25> parameter_table{{
+constexpr std::array<parameter_row, 26> parameter_table{{
     {"kv_connect_timeout", &parameters::kv_connect_timeout},
     {"kv_timeout", &parameters::kv_timeout},
     {"kv_durable_timeout", &parameters::kv_durable_timeout},
@@ -47,6 +47,7 @@ constexpr std::array<parameter_row, 25> parameter_table{{
     {"force_ipv4", &parameters::force_ipv4},
     {"allow_plain_without_tls", &parameters::allow_plain_without_tls},
     {"hello_after_authentication", &parameters::hello_after_authentication},
+    {"allow_plain_http", &parameters::allow_plain_http},
     {"tls_verify", &parameters::tls_verify},
     {"network", &parameters::network},
     {"trust_certificate", &parameters::trust_certificate},

@@ -43,7 +43,7 @@ struct fuzz_run {
         for (const engine::driver_action& action : actions) {
             if (const auto* made = std::get_if<engine::connect_action>(&action)) {
                 connection = made->connection;
-                client.on_connected(connection, now);
+                client.on_connected(connection, "127.0.0.1", now);
             } else if (const auto* closed = std::get_if<engine::close_action>(&action)) {
                 client.on_closed(closed->connection, engine::close_reason::requested, 0, now);
             }

@@ -284,7 +284,7 @@ private:
             if (connect->port != kv_port) {
                 peers_[connect->connection];
             }
-            client_.on_connected(connect->connection, now_);
+            client_.on_connected(connect->connection, "127.0.0.1", now_);
         } else if (const auto* closing = std::get_if<engine::close_action>(&action)) {
             peers_.erase(closing->connection);
             client_.on_closed(closing->connection, engine::close_reason::requested, 0, now_);

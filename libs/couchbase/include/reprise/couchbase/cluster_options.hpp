@@ -69,6 +69,12 @@ struct cluster_options {
     // they are sent only if this allows it, and PLAIN even then only if the server offers nothing
     // else. `allow_plain_without_tls` in a connection string.
     bool allow_plain_without_tls = false;
+    // Every request to an HTTP service shows the password or token. Without TLS that is done only
+    // towards this machine itself (by the address connected to, never by its name); to any other
+    // machine such calls fail with errc::plain_http_not_allowed unless this is set. It has nothing
+    // to do with the option above, and key-value nothing with this one. With TLS nothing is shown;
+    // tls.is_verified = false asks for TLS that protects from listeners alone, and is obeyed.
+    bool allow_plain_http = false;
     // Rounds of key stretching (SCRAM) that a server may ask a login for, 4096 to 10,000,000; more
     // are refused. `scram_iterations_max` in a connection string.
     std::uint32_t scram_iterations_max = 100'000;

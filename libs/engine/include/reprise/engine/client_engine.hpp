@@ -97,8 +97,9 @@ public:
 
     // --- the driver's side: events. Unknown and finished connections are ignored. ---
 
-    // Open, TLS handshake included.
-    void on_connected(connection_id connection, time_point now);
+    // Open, TLS handshake included. `peer` is the numeric address that the socket is connected to,
+    // never a name; empty, as for what is not known, counts as another machine.
+    void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
     // Bytes received, any split. The engine copies what it keeps.

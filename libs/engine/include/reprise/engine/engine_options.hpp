@@ -107,6 +107,10 @@ struct engine_options {
     // Rounds of key stretching that a server may ask a login for; 4096 to 10,000,000. Fewer than
     // 4096 are always refused.
     std::uint32_t scram_iterations_max = wire::scram_iterations_max;
+    // Every HTTP request shows the password or the token: without TLS only to this machine itself
+    // (the address connected to, whatever its name), or if asked for. TLS without verification was
+    // asked for, too.
+    bool allow_plain_http = false;
     bool enable_error_map = true;    // XERROR and GET_ERROR_MAP
     bool enable_compression = true;  // snappy, if the server agrees
     wire::compression_options compression{};

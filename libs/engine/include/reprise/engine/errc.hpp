@@ -99,6 +99,9 @@ enum class errc : int {
     retry_queue_full = 1103,       // too many operations wait for a retry
     strategy_failure = 1104,       // the retry strategy threw or never answered
     unknown_server_status = 1105,  // a status neither this client nor the error map explains
+    // HTTP without TLS to another machine would show the credentials; nothing was sent. A retry
+    // does not help: use TLS, or allow it with `allow_plain_http`.
+    plain_http_not_allowed = 1106,
 };
 
 // What programs ask for when they do not care for the exact error.

@@ -30,7 +30,9 @@ struct error_info {
     std::string bucket{};
     std::string scope{};
     std::string collection{};
-    std::string key{};  // never logged by the client itself unless asked for
+    // Of HTTP services the statement, cut at 1 KiB. Never logged by the client itself unless asked
+    // for.
+    std::string key{};
 
     // True: the server may have acted. Never true for an idempotent operation.
     bool is_ambiguous = false;
@@ -41,8 +43,10 @@ struct error_info {
     // The server's status; absent without an answer.
     std::optional<std::uint16_t> status{};
     std::optional<error_map_note> error_map{};
-    std::string server_context{};  // the server's own words, if it sent some
-    std::string server_ref{};      // to be looked up in the server's logs
+    // The server's own words, if it sent some, as they came: may hold control characters. Those of
+    // HTTP services are cut at 1 KiB.
+    std::string server_context{};
+    std::string server_ref{};  // to be looked up in the server's logs
     // Index of the first failed path of a sub-document mutation.
     std::optional<std::uint8_t> failed_path{};
     std::string last_dispatched_to{};  // "host:port"; empty if nothing was ever sent
@@ -54,7 +58,8 @@ struct error_info {
     std::shared_ptr<const retry_history> history{};
 };
 
-// One paragraph: what failed, why, where, and each attempt on a line of its own.
+// One paragraph: what failed, why, where, and each attempt on a line of its own. Control characters
+// in names and in what the server said are written out.
 [[nodiscard]] std::string to_string(const error_info& error);
 
 // What the retry library needs to know (customisation point of reprise::facts_of).

@@ -191,7 +191,7 @@ namespace detail {
     }
     switch (reason) {
         case retry_reason::unknown:
-            return {no, "what cannot be read ends it without a decision"};
+            return {yes, "an answer that cannot be read"};
         case retry_reason::socket_not_available:
             return {yes, "the connection was lost before the request left"};
         case retry_reason::service_not_available:
@@ -204,9 +204,7 @@ namespace detail {
         case retry_reason::tls_error:
             return key_value_cell(reason, operation_class::read);
         case retry_reason::bucket_access_error:
-            return of == operation_class::view
-                       ? reason_cell{yes, "the view's bucket cannot be opened"}
-                       : reason_cell{no, "belongs to no bucket"};
+            return {no, "key-value alone opens buckets"};
         default:
             return {no, "about key-value requests only"};
     }

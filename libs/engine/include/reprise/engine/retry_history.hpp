@@ -33,6 +33,8 @@ enum class retry_refusal : std::uint8_t {
     outer_allowance,   // an enclosing retry loop has no retries left
     budget_exhausted,  // the client's retry budget is empty
     queue_full,        // too many operations wait for a retry
+    rows_taken,        // rows of the answer were handed out: they must not come twice
+    not_allowed,       // the options forbid to send it
 };
 
 // One short phrase: "strategy said no".

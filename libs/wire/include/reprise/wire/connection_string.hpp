@@ -41,6 +41,7 @@ struct connection_parameters {
     std::optional<bool> force_ipv4;
     std::optional<bool> allow_plain_without_tls;
     std::optional<bool> hello_after_authentication;
+    std::optional<bool> allow_plain_http;
     std::optional<bool> tls_verify;                // `none`/`peer`, or a boolean
     std::optional<std::string> network;            // `auto`, `default`, `external` or another name
     std::optional<std::string> trust_certificate;  // path of a PEM file

@@ -1,0 +1,381 @@
+#include <gtest/gtest.h>
+
+#include "engine_driver.hpp"
+
+// Terminal states and HTTP operations: a node that can be used is used; only when there is none
+// does the state say why, and then soon.
+
+namespace reprise::engine::testing {
+namespace http_terminal_tests {
+
+using wire::opcode;
+using wire::status;
+
+constexpr std::uint16_t query_port = 8093;
+constexpr std::uint16_t query_port_tls = 18093;
+constexpr std::uint16_t views_port = 8092;
+
+class http_terminal : public ::testing::Test {
+protected:
+    http_terminal() {
+        cluster_.on_http = [](const seen_http_request&) {
+            scripted_http_answer answer;
+            answer.body = R"({"results":[1]})";
+            return answer;
+        };
+    }
+    void offer_query(std::size_t node) {
+        cluster_.nodes[node].services.set(wire::service::query, wire::transport::plain, query_port);
+        cluster_.nodes[node].services.set(
+            wire::service::query, wire::transport::tls, query_port_tls);
+    }
+    static engine_options over_tls() {
+        engine_options options;
+        options.transport = wire::transport::tls;
+        return options;
+    }
+    // The default, but with waits that go on for longer than the test looks.
+    static engine_options patient() {
+        engine_options options;
+        options.strategy = std::make_shared<terminal_error_strategy>(
+            [](std::uint32_t, std::uint64_t) -> duration { return 20s; });
+        return options;
+    }
+    // Node 0 refuses the credentials from now on; returns when it has done so.
+    time_point let_first_node_refuse(engine_driver& driver) {
+        const std::size_t before = cluster_.all(opcode::sasl_auth).size();
+        cluster_.nodes[0].sasl_status = status::auth_error;
+        driver.close_node(0);
+        for (int step = 0; step < 300; ++step) {
+            driver.advance(1ms);
+            if (cluster_.all(opcode::sasl_auth).size() > before) {
+                return cluster_.all(opcode::sasl_auth)[before].at;
+            }
+        }
+        ADD_FAILURE() << "nobody logged in";
+        return driver.now;
+    }
+    void expect_refused(
+        const engine_driver::outcome_ptr& done, errc code, retry_reason reason) const {
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_EQ(done->result.ec, code) << done->result.ec.message();
+        ASSERT_NE(done->result.error, nullptr);
+        EXPECT_EQ(done->result.error->last_reason, reason);
+        EXPECT_FALSE(done->result.error->is_ambiguous);
+    }
+    std::size_t sent() const { return cluster_.http_requests.size(); }
+
+    scripted_cluster cluster_{2};
+};
+
+TEST_F(http_terminal, RH_26_a_node_that_can_be_trusted_is_used_although_another_cannot) {
+    offer_query(0);
+    offer_query(1);
+    cluster_.nodes[1].http_connect_failure_kind = connect_failure::tls_untrusted;
+    for (int first = 0; first < 2; ++first) {
+        engine_driver driver(cluster_, over_tls());
+        driver.connect();
+        for (int turn = 0; turn < 2 + first; ++turn) {
+            const auto done = driver.start_http(query_request("{}"));
+            driver.advance(20ms);
+            ASSERT_EQ(done->calls, 1);
+            EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+        }
+    }
+    for (const auto& seen : cluster_.http_requests) {
+        EXPECT_EQ(seen.node, 0U);
+    }
+}
+
+TEST_F(http_terminal, RH_26_without_a_node_to_trust_the_call_fails_at_once) {
+    offer_query(0);
+    offer_query(1);
+    cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
+    cluster_.nodes[1].http_connect_failure_kind = connect_failure::tls_expired;
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    const auto done = driver.start_http(query_request("{}"));
+    driver.settle();
+    expect_refused(done, errc::tls_failure, retry_reason::tls_error);
+}
+
+TEST_F(http_terminal, RH_25_a_node_that_answers_is_used_although_another_refuses_key_value) {
+    offer_query(0);
+    offer_query(1);
+    engine_driver driver(cluster_);
+    driver.connect();
+    let_first_node_refuse(driver);
+    cluster_.nodes[1].http_connect_failure_kind = connect_failure::refused;
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto done = driver.start_http(query_request("{}"));
+        driver.advance(20ms);
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    }
+}
+
+// --- a TLS alert while a request is out ----------------------------------------------------------
+
+class http_alert : public http_terminal {
+protected:
+    http_alert() {
+        cluster_.on_http = [](const seen_http_request& seen) {
+            scripted_http_answer answer;
+            answer.is_silent = seen.node == 0;
+            answer.body = R"({"results":[1]})";
+            return answer;
+        };
+    }
+    static void alert(engine_driver& driver) {
+        driver.close_peer(driver.connects.back().connection, close_reason::tls_alert);
+        driver.advance(20ms);
+    }
+};
+
+TEST_F(http_alert, RH_26_what_never_left_fails_as_tls_error) {
+    offer_query(0);
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    driver.write_room = 0;
+    const auto done = driver.start_http(query_request("{}"));
+    driver.settle();
+    alert(driver);
+    expect_refused(done, errc::tls_failure, retry_reason::tls_error);
+    EXPECT_EQ(sent(), 0U);
+}
+
+TEST_F(http_alert, RH_26_what_may_be_sent_again_fails_as_tls_error) {
+    offer_query(0);
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    const auto done = driver.start_http(readonly_request("{}"));
+    driver.settle();
+    alert(driver);
+    expect_refused(done, errc::tls_failure, retry_reason::tls_error);
+    EXPECT_EQ(sent(), 1U);
+}
+
+TEST_F(http_alert, RH_16_RH_26_what_may_have_been_done_is_ambiguous_and_sent_once) {
+    offer_query(0);
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    const auto done = driver.start_http(query_request("{}"));
+    driver.settle();
+    alert(driver);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_EQ(done->result.ec, errc::request_canceled);
+    EXPECT_TRUE(done->result.error->is_ambiguous);
+    EXPECT_EQ(sent(), 1U);
+}
+
+TEST_F(http_alert, RH_26_a_node_without_an_alert_is_used) {
+    offer_query(0);
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    const auto done = driver.start_http(readonly_request("{}"));
+    driver.settle();
+    offer_query(1);
+    ++cluster_.revision.rev;
+    driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    driver.settle();
+    driver.close_peer(cluster_.http_requests[0].connection, close_reason::tls_alert);
+    driver.advance(20ms);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    EXPECT_EQ(cluster_.http_requests.back().node, 1U);
+}
+
+TEST_F(http_alert, RH_26_those_that_wait_for_the_connection_fail_as_tls_error) {
+    offer_query(0);
+    engine_options options = over_tls();
+    options.http.connections_per_node_max = 1;
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    const auto out = driver.start_http(query_request("{}"));
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.settle();
+    ASSERT_EQ(sent(), 1U);
+    alert(driver);
+    EXPECT_TRUE(out->result.error->is_ambiguous);
+    expect_refused(waiting, errc::tls_failure, retry_reason::tls_error);
+    EXPECT_EQ(sent(), 1U);
+}
+
+// --- buckets are key-value's affair
+// ---------------------------------------------------------------
+
+http_request view_of(const std::string& bucket) {
+    http_request made = readonly_request("{}");
+    made.service = wire::service::views;
+    made.bucket = bucket;
+    return made;
+}
+
+class http_view : public http_terminal {
+protected:
+    // Every node refuses the bucket, and knows the cluster.
+    void refuse_bucket(status code) {
+        for (scripted_node& node : cluster_.nodes) {
+            node.services.set(wire::service::views, wire::transport::plain, views_port);
+        }
+        scripted_cluster whole = cluster_;
+        whole.bucket = "";
+        whole.map.clear();
+        for (scripted_node& node : cluster_.nodes) {
+            node.select_status = code;
+            node.configuration_text = whole.configuration_text(0);
+        }
+    }
+};
+
+TEST_F(http_view, RH_27_a_bucket_that_key_value_may_not_open_is_asked_for_all_the_same) {
+    for (const status code : {status::eaccess, status::key_enoent}) {
+        refuse_bucket(code);
+        cluster_.http_requests.clear();
+        engine_driver driver(cluster_);
+        const auto done = driver.start_http(view_of("travel"));
+        driver.advance(1s);
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+        ASSERT_EQ(sent(), 1U);
+        EXPECT_EQ(cluster_.http_requests[0].port, views_port);
+    }
+}
+
+TEST_F(http_view, RH_27_bucket_access_error_is_never_raised_for_it) {
+    refuse_bucket(status::eaccess);
+    for (scripted_node& node : cluster_.nodes) {
+        node.config_status = status::no_bucket;  // and nobody says where the views are
+        node.configuration_text.clear();
+    }
+    engine_driver driver(cluster_);
+    auto request = view_of("travel");
+    request.timeout = 5s;
+    const auto done = driver.start_http(std::move(request));
+    driver.advance(6s);
+    ASSERT_EQ(done->calls, 1);
+    EXPECT_EQ(done->result.ec, errc::unambiguous_timeout) << done->result.ec.message();
+    EXPECT_FALSE(done->result.error->retry_reasons.contains(retry_reason::bucket_access_error));
+}
+
+// --- those that wait hear of it
+// -------------------------------------------------------------------
+
+TEST_F(http_terminal, RH_38_a_call_waiting_for_a_connection_fails_within_500_ms) {
+    offer_query(1);
+    cluster_.nodes[1].ignores_http_connections = true;
+    engine_driver driver(cluster_);
+    driver.connect();
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(100ms);
+    ASSERT_EQ(waiting->calls, 0);
+    const time_point set = let_first_node_refuse(driver);
+    driver.advance(set + 500ms - driver.now);
+    expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
+    // One that comes later finds the same.
+    const auto later = driver.start_http(query_request("{}"));
+    driver.advance(500ms);
+    expect_refused(later, errc::authentication_failure, retry_reason::authentication_error);
+}
+
+TEST_F(http_terminal, RH_38_a_call_in_a_backoff_fails_within_500_ms) {
+    offer_query(1);
+    cluster_.nodes[1].http_connect_failure_kind = connect_failure::refused;
+    engine_driver driver(cluster_, patient());
+    driver.connect();
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(700ms);
+    ASSERT_EQ(waiting->calls, 0);
+    const time_point set = let_first_node_refuse(driver);
+    driver.advance(set + 500ms - driver.now);
+    expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
+}
+
+TEST_F(http_terminal, RH_38_a_call_waiting_during_the_bootstrap_fails_within_500_ms) {
+    offer_query(0);
+    cluster_.nodes[0].refuses_connections = true;
+    engine_options options = patient();
+    options.reconnect_delay_max = 100ms;
+    engine_driver driver(cluster_, options);
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(700ms);
+    ASSERT_EQ(waiting->calls, 0);
+    cluster_.nodes[0].refuses_connections = false;
+    const time_point set = let_first_node_refuse(driver);
+    driver.advance(set + 500ms - driver.now);
+    expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
+}
+
+TEST_F(http_terminal, RH_25_RH_38_a_connection_that_opens_in_time_is_used) {
+    offer_query(1);
+    cluster_.nodes[1].ignores_http_connections = true;
+    engine_driver driver(cluster_);
+    driver.connect();
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(100ms);
+    ASSERT_EQ(waiting->calls, 0);
+    const connection_id opening = driver.connects.back().connection;
+    let_first_node_refuse(driver);
+    driver.advance(100ms);
+    ASSERT_EQ(waiting->calls, 0) << "the connection may still open";
+    driver.open_ignored(opening);
+    driver.settle();
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_FALSE(waiting->result.ec) << waiting->result.ec.message();
+}
+
+TEST_F(http_terminal, RH_25_RH_38_a_configuration_that_comes_in_time_is_used) {
+    offer_query(1);
+    cluster_.nodes[0].sasl_status = status::auth_error;
+    cluster_.nodes[1].ignores_connections = true;
+    engine_options options;
+    options.seeds = {{"node1", 11210}, {"node2", 11210}};
+    engine_driver driver(cluster_, options);
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(100ms);
+    EXPECT_EQ(waiting->calls, 0) << "the second seed may still answer";
+    const auto second = std::ranges::find(driver.connects, "node2", &connect_action::host);
+    ASSERT_NE(second, driver.connects.end());
+    cluster_.bucket = "";  // the seeds are asked about the cluster
+    cluster_.map.clear();
+    driver.open_ignored(second->connection);
+    driver.advance(10ms);
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_FALSE(waiting->result.ec) << waiting->result.ec.message();
+}
+
+TEST_F(http_terminal, RH_38_a_call_waiting_for_the_first_configuration_fails_within_500_ms) {
+    cluster_.nodes[0].sasl_status = status::auth_error;
+    cluster_.nodes[1].ignores_connections = true;
+    engine_options options;
+    options.seeds = {{"node1", 11210}, {"node2", 11210}};
+    engine_driver driver(cluster_, options);
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(500ms);
+    expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
+}
+
+TEST_F(http_terminal, RH_25_RH_38_a_backoff_after_an_answer_goes_on) {
+    offer_query(1);
+    int answers = 0;
+    cluster_.on_http = [&](const seen_http_request&) {
+        scripted_http_answer answer;
+        answer.status = answers++ == 0 ? 503 : 200;
+        answer.body = R"({"results":[]})";
+        return answer;
+    };
+    engine_driver driver(cluster_);
+    driver.connect();
+    const auto waiting = driver.start_http(
+        query_request("{}", always_retry(retry_reason::analytics_temporary_failure, 2s)));
+    driver.advance(100ms);
+    let_first_node_refuse(driver);
+    driver.advance(1s);
+    EXPECT_EQ(sent(), 1U) << "the service asked for two seconds";
+    driver.advance(1s);
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_FALSE(waiting->result.ec) << waiting->result.ec.message();
+}
+
+}  // namespace http_terminal_tests
+}  // namespace reprise::engine::testing
