@@ -22,15 +22,16 @@ response call_manager(
         detail::make_call_work(client, std::move(call), options));
 }
 
-std::expected<void, error> without_body(response&& answer) {
+std::expected<change_result, error> without_body(response&& answer) {
     if (!answer) {
         return std::unexpected(std::move(answer.error()));
     }
-    return {};
+    return change_result{std::move(answer->trace)};
 }
 
-error manager_error(const std::string& text) {
-    return {make_error_code(errc::decoding_failure), text};
+template <class Problem>
+std::unexpected<error> unreadable(const Problem& problem, operation_trace&& trace) {
+    return std::unexpected(detail::unreadable_answer(wire::to_string(problem), std::move(trace)));
 }
 
 wire::bucket_definition to_definition(const bucket_settings& from) {
@@ -89,82 +90,83 @@ std::expected<query_result, error> run_statement(
         detail::make_query_work(client, {}, statement, options, detail::row_mode::kept));
 }
 
-std::expected<void, error> change_index(
+std::expected<change_result, error> change_index(
     const std::shared_ptr<detail::session>& client, std::string_view statement,
     const query_options& options) {
     auto done = run_statement(client, statement, options);
     if (!done) {
         return std::unexpected(std::move(done.error()));
     }
-    return {};
+    return change_result{std::move(done->trace)};
 }
 
 }  // namespace
 
-std::expected<void, error> bucket_manager::create(
+std::expected<change_result, error> bucket_manager::create(
     const bucket_settings& bucket, const management_options& options) const {
     return without_body(
         call_manager(client_, wire::make_create_bucket_call(to_definition(bucket)), options));
 }
 
-std::expected<void, error> bucket_manager::update(
+std::expected<change_result, error> bucket_manager::update(
     const bucket_settings& bucket, const management_options& options) const {
     return without_body(
         call_manager(client_, wire::make_update_bucket_call(to_definition(bucket)), options));
 }
 
-std::expected<void, error> bucket_manager::drop(
+std::expected<change_result, error> bucket_manager::drop(
     std::string_view name, const management_options& options) const {
     return without_body(call_manager(client_, wire::make_drop_bucket_call(name), options));
 }
 
-std::expected<void, error> bucket_manager::flush(
+std::expected<change_result, error> bucket_manager::flush(
     std::string_view name, const management_options& options) const {
     return without_body(call_manager(client_, wire::make_flush_bucket_call(name), options));
 }
 
-std::expected<bucket_settings, error> bucket_manager::get(
+std::expected<bucket_result, error> bucket_manager::get(
     std::string_view name, const management_options& options) const {
-    const auto answer = call_manager(client_, wire::make_get_bucket_call(name), options);
+    auto answer = call_manager(client_, wire::make_get_bucket_call(name), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
     auto parsed = wire::parse_bucket(answer->body);
     if (!parsed) {
-        return std::unexpected(manager_error(wire::to_string(parsed.error())));
+        return unreadable(parsed.error(), std::move(answer->trace));
     }
-    return to_settings(std::move(*parsed));
+    return bucket_result{to_settings(std::move(*parsed)), std::move(answer->trace)};
 }
 
-std::expected<std::vector<bucket_settings>, error> bucket_manager::list(
+std::expected<bucket_list_result, error> bucket_manager::list(
     const management_options& options) const {
-    const auto answer = call_manager(client_, wire::make_list_buckets_call(), options);
+    auto answer = call_manager(client_, wire::make_list_buckets_call(), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
     auto parsed = wire::parse_bucket_list(answer->body);
     if (!parsed) {
-        return std::unexpected(manager_error(wire::to_string(parsed.error())));
+        return unreadable(parsed.error(), std::move(answer->trace));
     }
-    std::vector<bucket_settings> buckets;
+    bucket_list_result result{{}, std::move(answer->trace)};
+    result.buckets.reserve(parsed->size());
     for (auto& each : *parsed) {
-        buckets.push_back(to_settings(std::move(each)));
+        result.buckets.push_back(to_settings(std::move(each)));
     }
-    return buckets;
+    return result;
 }
 
-std::expected<void, error> collection_manager::create_scope(
+std::expected<change_result, error> collection_manager::create_scope(
     std::string_view name, const management_options& options) const {
     return without_body(
         call_manager(client_, wire::make_create_scope_call(bucket_, name), options));
 }
 
-std::expected<void, error> collection_manager::drop_scope(
+std::expected<change_result, error> collection_manager::drop_scope(
     std::string_view name, const management_options& options) const {
     return without_body(call_manager(client_, wire::make_drop_scope_call(bucket_, name), options));
 }
 
-std::expected<void, error> collection_manager::create_collection(
+std::expected<change_result, error> collection_manager::create_collection(
     const collection_settings& collection, const management_options& options) const {
     const wire::collection_definition asked{
         collection.scope, collection.name, collection.expiry_max, collection.has_history};
@@ -172,30 +174,31 @@ std::expected<void, error> collection_manager::create_collection(
         call_manager(client_, wire::make_create_collection_call(bucket_, asked), options));
 }
 
-std::expected<void, error> collection_manager::drop_collection(
+std::expected<change_result, error> collection_manager::drop_collection(
     std::string_view scope, std::string_view name, const management_options& options) const {
     return without_body(
         call_manager(client_, wire::make_drop_collection_call(bucket_, scope, name), options));
 }
 
-std::expected<std::vector<scope_settings>, error> collection_manager::list(
+std::expected<scope_list_result, error> collection_manager::list(
     const management_options& options) const {
-    const auto answer = call_manager(client_, wire::make_list_scopes_call(bucket_), options);
+    auto answer = call_manager(client_, wire::make_list_scopes_call(bucket_), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
     const auto manifest = wire::parse_collections_manifest(answer->body);
     if (!manifest) {
-        return std::unexpected(manager_error(wire::to_string(manifest.error())));
+        return unreadable(manifest.error(), std::move(answer->trace));
     }
-    std::vector<scope_settings> scopes;
+    scope_list_result result{{}, std::move(answer->trace)};
+    result.scopes.reserve(manifest->scopes.size());
     for (const auto& each : manifest->scopes) {
-        scopes.push_back(to_settings(each));
+        result.scopes.push_back(to_settings(each));
     }
-    return scopes;
+    return result;
 }
 
-std::expected<void, error> query_index_manager::create(
+std::expected<change_result, error> query_index_manager::create(
     const query_index& index, const query_options& options) const {
     wire::query_index_definition asked;
     asked.on = to_keyspace(index.on);
@@ -208,18 +211,18 @@ std::expected<void, error> query_index_manager::create(
     return change_index(client_, wire::make_create_index_statement(asked), options);
 }
 
-std::expected<void, error> query_index_manager::drop(
+std::expected<change_result, error> query_index_manager::drop(
     const index_target& on, std::string_view name, const query_options& options) const {
     return change_index(client_, wire::make_drop_index_statement(to_keyspace(on), name), options);
 }
 
-std::expected<void, error> query_index_manager::build(
+std::expected<change_result, error> query_index_manager::build(
     const index_target& on, const std::vector<std::string>& names,
     const query_options& options) const {
     return change_index(client_, wire::make_build_index_statement(to_keyspace(on), names), options);
 }
 
-std::expected<std::vector<query_index>, error> query_index_manager::list(
+std::expected<query_index_list_result, error> query_index_manager::list(
     const index_target& on, const query_options& options) const {
     const auto asked = wire::make_list_indexes_request(to_keyspace(on));
     query_options readonly = options;
@@ -230,15 +233,16 @@ std::expected<std::vector<query_index>, error> query_index_manager::list(
     for (const auto& each : asked.args) {
         readonly.positional.emplace_back(json_text{each});
     }
-    const auto result = run_statement(client_, asked.statement, readonly);
-    if (!result) {
-        return std::unexpected(result.error());
+    auto answer = run_statement(client_, asked.statement, readonly);
+    if (!answer) {
+        return std::unexpected(std::move(answer.error()));
     }
-    std::vector<query_index> indexes;
-    for (const row_view row : result->rows) {
+    query_index_list_result result;
+    result.indexes.reserve(answer->rows.size());
+    for (const row_view row : answer->rows) {
         auto parsed = wire::parse_query_index_row(row.text());
         if (!parsed) {
-            return std::unexpected(manager_error(wire::to_string(parsed.error())));
+            return unreadable(parsed.error(), std::move(answer->trace));
         }
         query_index made;
         made.on = {parsed->on.bucket, parsed->on.scope, parsed->on.collection};
@@ -248,9 +252,10 @@ std::expected<std::vector<query_index>, error> query_index_manager::list(
         made.condition = std::move(parsed->condition);
         made.is_deferred = parsed->state == "deferred";
         made.state = std::move(parsed->state);
-        indexes.push_back(std::move(made));
+        result.indexes.push_back(std::move(made));
     }
-    return indexes;
+    result.trace = std::move(answer->trace);
+    return result;
 }
 
 }  // namespace reprise::couchbase

@@ -84,6 +84,7 @@ public:
     [[nodiscard]] call_ticket ticket() const noexcept { return ticket_; }
     [[nodiscard]] std::size_t size_peak() const noexcept { return size_peak_; }
     [[nodiscard]] const std::string& rest() const noexcept { return rest_; }
+    [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
 
@@ -133,11 +134,14 @@ private:
             cursor_ = {rows.data(), rows.data() + rows.size()};
         } else if (!ended_) {
             return;
-        } else if (ended_->ec) {
-            failure_ = to_service_error(*ended_);
         } else {
-            rest_ = std::move(ended_->http->body);
-            is_over_ = true;
+            trace_ = {ended_->retry_attempts, ended_->history};
+            if (ended_->ec) {
+                failure_ = to_service_error(*ended_);
+            } else {
+                rest_ = std::move(ended_->http->body);
+                is_over_ = true;
+            }
         }
         auto ready = std::exchange(waiter_, nullptr);
         ready();
@@ -152,6 +156,7 @@ private:
     row_cursor cursor_;  // into the batch
     std::optional<error> failure_;
     std::string rest_;  // of the answer, without rows
+    operation_trace trace_;
     bool is_over_ = false;
     std::size_t size_peak_ = 0;
 
@@ -226,7 +231,16 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
         return std::unexpected(
             error(make_error_code(errc::invalid_argument), "metadata comes after the last row"));
     }
-    return parse_metadata<Metadata>(source.rest());
+    auto metadata = parse_metadata<Metadata>(source.rest());
+    if (!metadata) {
+        return std::unexpected(
+            unreadable_answer(wire::to_string(metadata.error()), operation_trace(source.trace())));
+    }
+    return std::move(*metadata);
+}
+
+const operation_trace& trace_of(const row_handle& rows) noexcept {
+    return rows.source->trace();
 }
 
 template std::expected<query_metadata, error> read_metadata(const row_handle&);

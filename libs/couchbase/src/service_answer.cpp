@@ -18,10 +18,6 @@ namespace reprise::couchbase {
 namespace detail {
 namespace {
 
-error unreadable(const wire::outcome_error& problem) {
-    return {make_error_code(errc::decoding_failure), wire::to_string(problem)};
-}
-
 std::optional<query_metrics> metrics_of(const std::optional<wire::query_metrics>& from) {
     if (!from) {
         return std::nullopt;
@@ -43,7 +39,8 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
     } else {
         auto metadata = parse_metadata<decltype(Result::metadata)>(result.http->body);
         if (!metadata) {
-            return std::unexpected(std::move(metadata.error()));
+            return std::unexpected(
+                unreadable_answer(wire::to_string(metadata.error()), std::move(trace)));
         }
         engine::row_batch::parts parts = result.http->rows.take_parts();
         auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
@@ -55,15 +52,29 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
 
 }  // namespace
 
+error unreadable_answer(std::string text, operation_trace&& trace) {
+    auto info = std::make_shared<error_info>();
+    info->code = errc::decoding_failure;
+    info->detail = std::move(text);
+    info->retry_attempts = trace.retry_attempts;
+    info->history = std::move(trace.history);
+    if (info->history) {
+        for (std::size_t index = 0; index < info->history->entries.size(); ++index) {
+            info->retry_reasons.insert(info->history->entries[index].reason);
+        }
+    }
+    return error(std::move(info));
+}
+
 error to_service_error(engine::operation_result& result) {
     return {std::move(result.error), result.http ? result.http->server_code : 0};
 }
 
 template <>
-std::expected<query_metadata, error> parse_metadata(std::string_view rest) {
+std::expected<query_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
     auto outcome = wire::parse_query_outcome(rest);
     if (!outcome) {
-        return std::unexpected(unreadable(outcome.error()));
+        return std::unexpected(std::move(outcome.error()));
     }
     query_metadata made;
     made.status = wire::to_string(outcome->status);
@@ -79,10 +90,10 @@ std::expected<query_metadata, error> parse_metadata(std::string_view rest) {
 }
 
 template <>
-std::expected<search_metadata, error> parse_metadata(std::string_view rest) {
+std::expected<search_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
     auto outcome = wire::parse_search_outcome(rest);
     if (!outcome) {
-        return std::unexpected(unreadable(outcome.error()));
+        return std::unexpected(std::move(outcome.error()));
     }
     search_metadata made;
     made.total_hits = outcome->total_hits;
@@ -97,10 +108,10 @@ std::expected<search_metadata, error> parse_metadata(std::string_view rest) {
 }
 
 template <>
-std::expected<view_metadata, error> parse_metadata(std::string_view rest) {
+std::expected<view_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
     auto outcome = wire::parse_view_outcome(rest);
     if (!outcome) {
-        return std::unexpected(unreadable(outcome.error()));
+        return std::unexpected(std::move(outcome.error()));
     }
     view_metadata made;
     made.total_rows = outcome->total_rows;
@@ -172,7 +183,7 @@ template void start_work(const service_work&, result_receiver<management_respons
 std::expected<view_row, error> parse_view_row(row_view row) {
     auto parsed = wire::parse_view_row(row.text());
     if (!parsed) {
-        return std::unexpected(detail::unreadable(parsed.error()));
+        return std::unexpected(detail::unreadable_answer(wire::to_string(parsed.error()), {}));
     }
     return view_row{std::move(parsed->id), std::move(parsed->key), std::move(parsed->value)};
 }

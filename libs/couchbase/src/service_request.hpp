@@ -7,6 +7,7 @@
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/wire/service_call.hpp>
+#include <reprise/wire/service_outcome.hpp>
 
 // What the sources behind the HTTP services share.
 
@@ -21,15 +22,18 @@ struct service_request {
 // The error of an operation that failed, with the service's code.
 [[nodiscard]] error to_service_error(engine::operation_result& result);
 
-// What the rest of an answer says; errc::decoding_failure if it cannot be read.
+// errc::decoding_failure of an answer that came, but cannot be read, with the way that led to it.
+[[nodiscard]] error unreadable_answer(std::string detail, operation_trace&& trace);
+
+// What the rest of an answer says, or why it cannot be read.
 template <class Metadata>
-[[nodiscard]] std::expected<Metadata, error> parse_metadata(std::string_view rest);
+[[nodiscard]] std::expected<Metadata, wire::outcome_error> parse_metadata(std::string_view rest);
 template <>
-std::expected<query_metadata, error> parse_metadata(std::string_view rest);
+std::expected<query_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
 template <>
-std::expected<search_metadata, error> parse_metadata(std::string_view rest);
+std::expected<search_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
 template <>
-std::expected<view_metadata, error> parse_metadata(std::string_view rest);
+std::expected<view_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
 
 // A management request whose parts are known to be right, or why they are not.
 [[nodiscard]] service_work make_call_work(

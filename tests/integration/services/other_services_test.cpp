@@ -120,10 +120,10 @@ TEST(management, buckets_are_made_listed_and_dropped) {
     EXPECT_EQ(again.error().code(), errc::bucket_exists) << again.error();
     const auto listed = buckets.list();
     ASSERT_TRUE(listed) << words(listed);
-    EXPECT_EQ(listed->size(), 2U);
+    EXPECT_EQ(listed->buckets.size(), 2U);
     const auto one = buckets.get("fresh");
     ASSERT_TRUE(one) << words(one);
-    EXPECT_EQ(one->name, "fresh");
+    EXPECT_EQ(one->bucket.name, "fresh");
     ASSERT_TRUE(buckets.drop("fresh"));
     const auto gone = buckets.get("fresh");
     ASSERT_FALSE(gone);
@@ -145,8 +145,8 @@ TEST(management, scopes_and_collections_are_made_used_and_dropped) {
     EXPECT_TRUE(written) << words(written);
     const auto listed = at.list();
     ASSERT_TRUE(listed) << words(listed);
-    const auto found = std::ranges::find(*listed, "s", &couchbase::scope_settings::name);
-    ASSERT_NE(found, listed->end());
+    const auto found = std::ranges::find(listed->scopes, "s", &couchbase::scope_settings::name);
+    ASSERT_NE(found, listed->scopes.end());
     ASSERT_EQ(found->collections.size(), 1U);
     EXPECT_EQ(found->collections[0].name, "c");
     ASSERT_TRUE(at.drop_collection("s", "c"));
@@ -170,10 +170,10 @@ TEST(management, query_indexes_are_made_listed_and_dropped) {
     EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
     const auto listed = indexes.list(on);
     ASSERT_TRUE(listed) << words(listed);
-    ASSERT_EQ(listed->size(), 2U);
-    EXPECT_TRUE((*listed)[0].is_primary);
-    EXPECT_EQ((*listed)[1].name, "by_name");
-    EXPECT_EQ((*listed)[1].state, "online");
+    ASSERT_EQ(listed->indexes.size(), 2U);
+    EXPECT_TRUE(listed->indexes[0].is_primary);
+    EXPECT_EQ(listed->indexes[1].name, "by_name");
+    EXPECT_EQ(listed->indexes[1].state, "online");
     ASSERT_TRUE(indexes.drop(on, "by_name"));
     ASSERT_TRUE(indexes.drop(on, ""));
     const auto missing = indexes.drop(on, "by_name");

@@ -11,6 +11,7 @@
 
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/service_options.hpp>
 
 // Buckets, scopes, collections and query indexes. All calls block; for the asynchronous form use
@@ -36,6 +37,21 @@ struct bucket_settings {
     std::string storage_backend{};
 };
 
+// A change that was made, and how it went on its way.
+struct change_result {
+    operation_trace trace{};
+};
+
+struct bucket_result {
+    bucket_settings bucket{};
+    operation_trace trace{};
+};
+
+struct bucket_list_result {
+    std::vector<bucket_settings> buckets{};
+    operation_trace trace{};
+};
+
 // A handle, as all of these: cheap to copy, usable from any thread.
 class bucket_manager {
 public:
@@ -45,19 +61,19 @@ public:
 
     // Returns when the server has begun; bucket::wait_until_ready waits until it can be used.
     // errc::bucket_exists.
-    [[nodiscard]] std::expected<void, error> create(
+    [[nodiscard]] std::expected<change_result, error> create(
         const bucket_settings& bucket, const management_options& options = {}) const;
     // Sets everything that may change later. errc::bucket_not_found.
-    [[nodiscard]] std::expected<void, error> update(
+    [[nodiscard]] std::expected<change_result, error> update(
         const bucket_settings& bucket, const management_options& options = {}) const;
-    [[nodiscard]] std::expected<void, error> drop(
+    [[nodiscard]] std::expected<change_result, error> drop(
         std::string_view name, const management_options& options = {}) const;
     // Removes all documents. errc::bucket_not_flushable unless it was allowed.
-    [[nodiscard]] std::expected<void, error> flush(
+    [[nodiscard]] std::expected<change_result, error> flush(
         std::string_view name, const management_options& options = {}) const;
-    [[nodiscard]] std::expected<bucket_settings, error> get(
+    [[nodiscard]] std::expected<bucket_result, error> get(
         std::string_view name, const management_options& options = {}) const;
-    [[nodiscard]] std::expected<std::vector<bucket_settings>, error> list(
+    [[nodiscard]] std::expected<bucket_list_result, error> list(
         const management_options& options = {}) const;
 
 private:
@@ -78,6 +94,11 @@ struct scope_settings {
     std::vector<collection_settings> collections{};
 };
 
+struct scope_list_result {
+    std::vector<scope_settings> scopes{};
+    operation_trace trace{};
+};
+
 // Scopes and collections of one bucket.
 class collection_manager {
 public:
@@ -86,19 +107,19 @@ public:
         : client_(std::move(client)), bucket_(std::move(bucket)) {}
 
     // errc::scope_exists.
-    [[nodiscard]] std::expected<void, error> create_scope(
+    [[nodiscard]] std::expected<change_result, error> create_scope(
         std::string_view name, const management_options& options = {}) const;
     // With all its collections. errc::scope_not_found.
-    [[nodiscard]] std::expected<void, error> drop_scope(
+    [[nodiscard]] std::expected<change_result, error> drop_scope(
         std::string_view name, const management_options& options = {}) const;
     // errc::scope_not_found, errc::collection_exists.
-    [[nodiscard]] std::expected<void, error> create_collection(
+    [[nodiscard]] std::expected<change_result, error> create_collection(
         const collection_settings& collection, const management_options& options = {}) const;
     // errc::scope_not_found, errc::collection_not_found.
-    [[nodiscard]] std::expected<void, error> drop_collection(
+    [[nodiscard]] std::expected<change_result, error> drop_collection(
         std::string_view scope, std::string_view name,
         const management_options& options = {}) const;
-    [[nodiscard]] std::expected<std::vector<scope_settings>, error> list(
+    [[nodiscard]] std::expected<scope_list_result, error> list(
         const management_options& options = {}) const;
 
 private:
@@ -126,6 +147,11 @@ struct query_index {
     std::string state{};  // told by `list`: "online", "deferred", "building", ...
 };
 
+struct query_index_list_result {
+    std::vector<query_index> indexes{};
+    operation_trace trace{};
+};
+
 // Indexes of the query service, managed by statements: names are quoted, expressions and conditions
 // go in as they are.
 class query_index_manager {
@@ -135,17 +161,17 @@ public:
         : client_(std::move(client)) {}
 
     // errc::index_exists.
-    [[nodiscard]] std::expected<void, error> create(
+    [[nodiscard]] std::expected<change_result, error> create(
         const query_index& index, const query_options& options = {}) const;
     // Empty name: the primary index. errc::index_not_found.
-    [[nodiscard]] std::expected<void, error> drop(
+    [[nodiscard]] std::expected<change_result, error> drop(
         const index_target& on, std::string_view name, const query_options& options = {}) const;
     // Begins to build these deferred ones.
-    [[nodiscard]] std::expected<void, error> build(
+    [[nodiscard]] std::expected<change_result, error> build(
         const index_target& on, const std::vector<std::string>& names,
         const query_options& options = {}) const;
     // Primary first, then by name.
-    [[nodiscard]] std::expected<std::vector<query_index>, error> list(
+    [[nodiscard]] std::expected<query_index_list_result, error> list(
         const index_target& on, const query_options& options = {}) const;
 
 private:

@@ -53,6 +53,9 @@ public:
     [[nodiscard]] std::expected<Metadata, error> metadata() const {
         return detail::read_metadata<Metadata>(rows_);
     }
+    // How the request went on its way to the first row: retries and their history. Known when
+    // next() has given the end or an error; the error has it, too.
+    [[nodiscard]] const operation_trace& trace() const noexcept { return detail::trace_of(rows_); }
     // Ends the request; next() then gives the rows that have come and errc::request_canceled.
     void cancel() noexcept {
         if (rows_.source) {

@@ -81,6 +81,7 @@ void start_next_row(const row_handle& rows, result_receiver<std::optional<row_vi
 void cancel_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
 [[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;
+[[nodiscard]] const operation_trace& trace_of(const row_handle& rows) noexcept;
 // Defined for query_metadata, search_metadata and view_metadata.
 template <class Metadata>
 [[nodiscard]] std::expected<Metadata, error> read_metadata(const row_handle& rows);

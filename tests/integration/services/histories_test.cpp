@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "live_services.hpp"
+
+// Whatever a call of the HTTP services gives back, rows one by one and managers included, has the
+// history of its retries.
+
+namespace service_histories_test {
+
+using namespace live_services;
+
+void expect_one_retry(
+    const couchbase::operation_trace& trace, retry_reason reason, const char* what) {
+    EXPECT_EQ(trace.retry_attempts, 1U) << what;
+    ASSERT_NE(trace.history, nullptr) << what;
+    ASSERT_GE(trace.history->entries.size(), 1U) << what;
+    EXPECT_EQ(trace.history->entries[0].reason, reason) << what;
+    EXPECT_FALSE(trace.history->endpoint_of(trace.history->entries[0]).empty()) << what;
+}
+
+void expect_one_retry(const couchbase::error& failed, retry_reason reason, const char* what) {
+    EXPECT_EQ(failed.retry_attempts(), 1U) << what << failed;
+    ASSERT_NE(failed.history(), nullptr) << what << failed;
+    EXPECT_EQ(failed.history()->entries[0].reason, reason) << what;
+    EXPECT_TRUE(failed.retry_reasons().contains(reason)) << what;
+    EXPECT_NE(failed.message().find(to_string(reason)), std::string::npos) << failed;
+}
+
+class service_histories : public ::testing::Test {
+protected:
+    void fail_next_query() {
+        add_rule(*server_, disturb(service::query, query_error(5000, "busy", true)));
+    }
+    void lose_next_management_request() {
+        add_rule(*server_, disturb(service::management, sandbox::service_fault_close_before{}));
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_ = start_services();
+    couchbase::cluster cluster_ = connect(*server_);
+};
+
+TEST_F(service_histories, RH_30_rows_read_one_by_one_have_one) {
+    fail_next_query();
+    auto rows = cluster_.query_stream("SELECT RAW 1", {.readonly = true});
+    ASSERT_TRUE(rows) << words(rows);
+    EXPECT_EQ(rows->trace().history, nullptr) << "not known yet";
+    const auto row = rows->next();
+    ASSERT_TRUE(row) << words(row);
+    const auto end = rows->next();
+    ASSERT_TRUE(end) << words(end);
+    ASSERT_FALSE(*end);
+    expect_one_retry(rows->trace(), retry_reason::service_response_code_indicated, "stream");
+}
+
+TEST_F(service_histories, RH_30_rows_that_failed_have_one_in_their_error) {
+    fail_next_query();
+    add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
+    auto rows = cluster_.query_stream("SELECT RAW 1", {.readonly = true});
+    ASSERT_TRUE(rows) << words(rows);
+    const auto row = rows->next();
+    ASSERT_FALSE(row);
+    expect_one_retry(row.error(), retry_reason::service_response_code_indicated, "error");
+    expect_one_retry(rows->trace(), retry_reason::service_response_code_indicated, "stream");
+}
+
+TEST_F(service_histories, RH_30_managers_of_query_indexes_have_one) {
+    constexpr auto reason = retry_reason::service_response_code_indicated;
+    const auto indexes = cluster_.query_indexes();
+    const couchbase::index_target on{.bucket = bucket_name};
+    fail_next_query();
+    const auto made = indexes.create({.on = on, .is_primary = true});
+    ASSERT_TRUE(made) << words(made);
+    expect_one_retry(made->trace, reason, "create");
+    fail_next_query();
+    const auto listed = indexes.list(on);
+    ASSERT_TRUE(listed) << words(listed);
+    expect_one_retry(listed->trace, reason, "list");
+    fail_next_query();
+    const auto dropped = indexes.drop(on, "");
+    ASSERT_TRUE(dropped) << words(dropped);
+    expect_one_retry(dropped->trace, reason, "drop");
+}
+
+TEST_F(service_histories, RH_30_managers_of_buckets_and_collections_have_one) {
+    constexpr auto reason = retry_reason::socket_closed_while_in_flight;
+    lose_next_management_request();
+    const auto buckets = cluster_.buckets().list();
+    ASSERT_TRUE(buckets) << words(buckets);
+    expect_one_retry(buckets->trace, reason, "buckets");
+    lose_next_management_request();
+    const auto one = cluster_.buckets().get(bucket_name);
+    ASSERT_TRUE(one) << words(one);
+    expect_one_retry(one->trace, reason, "bucket");
+    lose_next_management_request();
+    const auto scopes = cluster_.bucket(bucket_name).collections().list();
+    ASSERT_TRUE(scopes) << words(scopes);
+    expect_one_retry(scopes->trace, reason, "scopes");
+    const auto made = cluster_.bucket(bucket_name).collections().create_scope("fresh");
+    ASSERT_TRUE(made) << words(made);
+    EXPECT_EQ(made->trace.retry_attempts, 0U);
+    EXPECT_EQ(made->trace.history, nullptr) << "nothing was retried";
+}
+
+// The answer came in the end, and was no list of buckets.
+TEST_F(service_histories, RH_30_an_answer_that_cannot_be_read_has_one) {
+    lose_next_management_request();
+    add_rule(
+        *server_,
+        disturb(service::management, sandbox::service_fault_answer{200, {}, "\x1b[2J not JSON"}));
+    const auto buckets = cluster_.buckets().list();
+    ASSERT_FALSE(buckets);
+    EXPECT_EQ(buckets.error().code(), errc::decoding_failure) << buckets.error();
+    expect_one_retry(buckets.error(), retry_reason::socket_closed_while_in_flight, "unreadable");
+}
+
+// What a server says is shown, but a terminal is not told to do anything by it.
+TEST_F(service_histories, words_of_a_service_cannot_act_on_a_terminal) {
+    add_rule(
+        *server_, disturb(service::query, query_error(3000, "no\\u001b[2J\\nsuch \\u009b thing")));
+    const auto rows = cluster_.query("SELEKT", {.readonly = true});
+    ASSERT_FALSE(rows);
+    const std::string text = rows.error().message();
+    EXPECT_NE(text.find("no\\x1b[2J\\nsuch \\u009b thing"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(service_histories, a_long_statement_is_cut_in_its_error) {
+    const std::string statement = "SELEKT " + std::string(100'000, 'x');
+    const auto rows = cluster_.query(statement, {.readonly = true});
+    ASSERT_FALSE(rows);
+    EXPECT_EQ(rows.error().info().key.substr(0, 1024), statement.substr(0, 1024));
+    EXPECT_LT(rows.error().message().size(), 4096U);
+    EXPECT_NE(rows.error().message().find("more bytes)"), std::string::npos);
+}
+
+TEST_F(service_histories, names_that_mean_a_place_in_a_path_are_refused_before_anything_is_sent) {
+    const auto before = requests_to(*server_, service::management);
+    const auto bucket = cluster_.buckets().drop("..");
+    ASSERT_FALSE(bucket);
+    EXPECT_EQ(bucket.error().code(), errc::invalid_argument) << bucket.error();
+    EXPECT_NE(bucket.error().message().find("dot_segment: bucket"), std::string::npos);
+    const auto scope = cluster_.bucket(bucket_name).collections().drop_scope(".");
+    ASSERT_FALSE(scope);
+    EXPECT_EQ(scope.error().code(), errc::invalid_argument) << scope.error();
+    const auto view = cluster_.bucket(bucket_name).view_query("..", "all");
+    ASSERT_FALSE(view);
+    EXPECT_EQ(view.error().code(), errc::invalid_argument) << view.error();
+    EXPECT_EQ(requests_to(*server_, service::management), before);
+    EXPECT_EQ(requests_to(*server_, service::views), 0U);
+}
+
+}  // namespace service_histories_test
