@@ -8,6 +8,7 @@ it, and linked with the libraries that are there; a test that carries the id mus
 import json
 import re
 import shlex
+import shutil
 import subprocess
 
 from mutation import instrument, judge
@@ -56,6 +57,7 @@ def compile_and_judge(copy, mutant, folder, timeout):
 def run(copy, mutant, timeout):
     """[(who noticed, problem)] of one separate mutant."""
     folder = copy.folder / "separate" / mutant.name
+    shutil.rmtree(folder, ignore_errors=True)  # nothing of an earlier run must count
     instrument.make_separate_copy(copy.root, folder, mutant)
     if mutant.compile:
         return compile_and_judge(copy, mutant, folder, timeout)
