@@ -420,6 +420,36 @@ void inspection::check_stage(
     last.is_decided = true;
 }
 
+// RH-27: every data node said so; where some cannot be asked, there were two such answers at least.
+bool inspection::is_bucket_gone(std::uint32_t client) {
+    const client_view& view = views_[client];
+    const known_map& newest = view.maps.back();
+    const std::size_t count = newest.configuration->kv_node_count();
+    std::size_t answers = 0;
+    std::size_t silent = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        const auto node = static_cast<std::size_t>(newest.nodes[index]);
+        answers += view.is_bucket_missing[node];
+        silent += view.is_bucket_missing[node] == 0 ? 1U : 0U;
+        if (view.is_bucket_missing[node] == 0 && is_node_open(client, newest.nodes[index])) {
+            return false;
+        }
+    }
+    return answers >= (silent == 0 ? 1U : 2U);
+}
+
+bool inspection::is_node_open(std::uint32_t client, std::int32_t node) {
+    for (std::uint32_t index = 0; index < world_.net.link_count(); ++index) {
+        const sim_link& link = world_.net.link(index);
+        const bool is_up = index < is_up_.size() && is_up_[index] == link_progress::open;
+        if (link.client == client && static_cast<std::int32_t>(link.node.value) == node && is_up &&
+            link.state == link_state::open) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // RH-25 to RH-28: the state is there because a server said so, and nobody has mended it since.
 void inspection::check_terminal(const operation_record& record, retry_reason reason) {
     const client_view& view = views_[record.plan.client];
@@ -440,13 +470,7 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
             if (!has_cause && view.maps.empty()) {
                 has_cause = any(view.is_bucket_missing);
             } else if (!has_cause) {
-                const known_map& newest = view.maps.back();
-                const std::size_t count = newest.configuration->kv_node_count();
-                has_cause = std::ranges::all_of(
-                    newest.nodes.begin(), newest.nodes.begin() + static_cast<std::ptrdiff_t>(count),
-                    [&](std::int32_t node) {
-                        return view.is_bucket_missing[static_cast<std::size_t>(node)] != 0;
-                    });
+                has_cause = is_bucket_gone(record.plan.client);
             }
             break;
         case retry_reason::scope_not_found:

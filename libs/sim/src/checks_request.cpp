@@ -276,7 +276,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             } else if (code == status::eaccess) {
                 view.is_access_denied = true;
             } else if (code == status::key_enoent) {
-                view.is_bucket_missing[node] = 1;
+                view.is_bucket_missing[node] = view.is_bucket_missing[node] == 0 ? 1 : 2;
             }
             break;
         case opcode::get_cluster_config:  // the last step

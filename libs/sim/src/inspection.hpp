@@ -122,7 +122,7 @@ private:
         std::int32_t opened_node = -1;  // ... and by whom
         std::vector<std::uint8_t> is_auth_refused;  // by node
         std::vector<std::uint8_t> is_tls_failed;
-        std::vector<std::uint8_t> is_bucket_missing;
+        std::vector<std::uint8_t> is_bucket_missing;  // how often it said so, up to 2
         // As the two above, for calls: these go by the configuration of the cluster itself, too,
         // which may come later than the bucket's.
         std::vector<std::uint8_t> has_refused_auth;
@@ -160,6 +160,8 @@ private:
     void check_stage(
         operation_record& record, engine::retry_reason reason, engine::attempt_stage stage,
         std::uint16_t code);
+    bool is_bucket_gone(std::uint32_t client);
+    bool is_node_open(std::uint32_t client, std::int32_t node);
     void check_terminal(const operation_record& record, engine::retry_reason reason);
     // Whether not-my-vbucket must be followed at once; nothing if both are right.
     std::optional<bool> is_at_once(const operation_record& record);
