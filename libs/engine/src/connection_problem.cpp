@@ -5,24 +5,13 @@
 #include <cstdint>
 #include <cstdio>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/wire/magic.hpp>
 
 namespace reprise::engine {
 
 std::string shown(std::string_view text) {
-    const bool is_cut = text.size() > foreign_text_size_max;
-    std::string result;
-    for (const char each : text.substr(0, foreign_text_size_max)) {
-        const auto byte = static_cast<unsigned char>(each);
-        if (byte >= 0x20 && byte != 0x7f) {
-            result.push_back(each);
-            continue;
-        }
-        std::array<char, 8> escaped{};
-        std::snprintf(escaped.data(), escaped.size(), "\\x%02x", unsigned{byte});
-        result += escaped.data();
-    }
-    return is_cut ? result + "..." : result;
+    return base::shortened(base::printable(text), foreign_text_size_max);
 }
 
 std::string connect_problem(

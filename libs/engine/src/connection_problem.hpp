@@ -13,8 +13,8 @@
 
 namespace reprise::engine {
 
-// Texts that others sent, as part of a message: control characters are escaped, and what is longer
-// than this is cut. Bytes.
+// Texts that others sent, as part of a message: control characters are written out, and what is
+// longer than this is cut. Bytes.
 inline constexpr std::size_t foreign_text_size_max = 256;
 [[nodiscard]] std::string shown(std::string_view text);
 

@@ -38,7 +38,7 @@ TEST(connection_problem, tells_strangers_by_their_first_bytes) {
     EXPECT_NE(said("HTTP/1.1 400 Bad Request").find("not a Couchbase server"), std::string::npos);
     EXPECT_EQ(
         said("SSH-2.0-OpenSSH_9.2\r\n"),
-        "not a Couchbase server: its answer is \"SSH-2.0-OpenSSH_9.2\\x0d\\x0a\"");
+        "not a Couchbase server: its answer is \"SSH-2.0-OpenSSH_9.2\\r\\n\"");
 }
 
 TEST(connection_problem, tells_what_a_close_without_any_answer_may_mean) {
@@ -53,8 +53,11 @@ TEST(connection_problem, tells_what_a_close_without_any_answer_may_mean) {
 }
 
 TEST(connection_problem, escapes_and_cuts_what_others_said) {
-    EXPECT_EQ(shown("a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
-    EXPECT_EQ(shown(std::string(1000, 'x')), std::string(foreign_text_size_max, 'x') + "...");
+    EXPECT_EQ(shown("a\x1b[2Jb\n"), "a\\x1b[2Jb\\n");
+    EXPECT_EQ(shown("\xc2\x9b"), "\\u009b");
+    EXPECT_EQ(
+        shown(std::string(1000, 'x')),
+        std::string(foreign_text_size_max, 'x') + "... (744 more bytes)");
 }
 
 }  // namespace reprise::engine
