@@ -19,7 +19,7 @@ engine_driver::outcome_ptr ask_ready(engine_driver& driver, duration timeout) {
 
 void expect_not_ready(const engine_driver::outcome_ptr& asked) {
     ASSERT_EQ(asked->calls, 1);
-    EXPECT_EQ(asked->result.ec, errc::unambiguous_timeout);
+    ASSERT_EQ(asked->result.ec, errc::unambiguous_timeout);
     EXPECT_EQ(asked->result.error->last_reason, retry_reason::node_not_available);
 }
 
