@@ -108,8 +108,10 @@ service_response shown_configuration(
 }  // namespace
 
 json::array shown_nodes(service_exchange& with) {
+    const std::vector<node_id> ids = with.cluster.nodes();
     json::array nodes;
-    for (const node_id id : with.cluster.nodes()) {
+    nodes.reserve(ids.size());
+    for (const node_id id : ids) {
         nodes.emplace_back(shown_node(with, id));
     }
     return nodes;

@@ -147,6 +147,7 @@ json::object shown_role(const role_grant& grant) {
 
 json::array shown_roles(const std::vector<role_grant>& grants) {
     json::array shown;
+    shown.reserve(grants.size());
     for (const role_grant& each : grants) {
         shown.emplace_back(shown_role(each));
     }
@@ -154,8 +155,10 @@ json::array shown_roles(const std::vector<role_grant>& grants) {
 }
 
 service_response list_users(service_exchange& with) {
+    const std::vector<std::string> names = with.cluster.users();
     json::array shown;
-    for (const std::string& name : with.cluster.users()) {
+    shown.reserve(names.size());
+    for (const std::string& name : names) {
         shown.emplace_back(shown_user(with, *with.cluster.find_user(name)));
     }
     return json_answer(shown);
@@ -237,8 +240,10 @@ service_response list_roles(service_exchange&) {
 }
 
 service_response list_groups(service_exchange& with) {
+    const std::vector<std::string> names = with.cluster.groups();
     json::array shown;
-    for (const std::string& name : with.cluster.groups()) {
+    shown.reserve(names.size());
+    for (const std::string& name : names) {
         shown.emplace_back(shown_group(*with.cluster.find_group(name)));
     }
     return json_answer(shown);

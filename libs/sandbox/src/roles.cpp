@@ -244,6 +244,7 @@ std::vector<role_grant> own_roles(const user_options& user) {
         return {{"admin", {}, {}, {}}};
     }
     std::vector<role_grant> grants;
+    grants.reserve(user.buckets.size() * bucket_user_roles.size());
     for (const std::string& bucket : user.buckets) {
         for (const std::string_view role : bucket_user_roles) {
             grants.push_back({std::string(role), bucket, {}, {}});

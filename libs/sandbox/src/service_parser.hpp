@@ -51,9 +51,11 @@ protected:
 
     expression read_expression();
 
-private:
-    // The longest construct of the real language that stands, or began, where reading stopped.
+    // The longest construct of the real language that stands, or began, where reading is; empty:
+    // none.
     std::string_view find_missing() const noexcept;
+
+private:
     bool begins_with(std::size_t at, std::string_view words) const noexcept;
     // One more step down the tree: chains of operators and paths are bounded too.
     void count_operation() noexcept;

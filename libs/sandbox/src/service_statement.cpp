@@ -94,7 +94,10 @@ private:
             } while (accept_sign(","));
         }
         read_limits(made);
-        check_projection(made);
+        // A clause that is not there explains a projection that is not possible without it.
+        if (find_missing().empty()) {
+            check_projection(made);
+        }
     }
 
     // In either order.

@@ -176,6 +176,7 @@ private:
                 return element(of);
             case map_operation::list: {
                 json::array elements;
+                elements.reserve(of.operands.size());
                 for (const map_expression& each : of.operands) {
                     elements.push_back(value_of(each).value_or(nullptr));
                 }

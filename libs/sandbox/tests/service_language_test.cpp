@@ -32,6 +32,7 @@ TEST_F(service_language, refuses_clauses_by_name) {
     const std::map<std::string, std::string> statements{
         {"SELECT n FROM travel GROUP BY n", "GROUP BY"},
         {"SELECT n FROM travel t WHERE n > 1 group by n", "GROUP BY"},
+        {"SELECT n, COUNT(*) FROM travel GROUP BY n", "GROUP BY"},
         {"SELECT 1 FROM travel HAVING n > 1", "HAVING"},
         {"SELECT * FROM a JOIN b ON KEYS a.b", "JOIN"},
         {"SELECT * FROM a INNER JOIN b ON a.x = b.x", "INNER JOIN"},

@@ -107,6 +107,7 @@ void add_statements(std::string& page) {
         "With code 90000 and `... is not in the sandbox`, in query and analytics. Every function\n"
         "that is not listed above is refused by its name, too.\n\n";
     std::vector<std::string> names;
+    names.reserve(missing_constructs().size());
     for (const missing_construct& each : missing_constructs()) {
         names.push_back(code(each.shown));
     }
@@ -134,6 +135,7 @@ void add_views_and_search(std::string& page) {
     }
     page += "\nReduce functions:\n\n";
     std::vector<std::string> names;
+    names.reserve(reduce_names().size());
     for (const reduce_name& each : reduce_names()) {
         names.push_back(code(each.name));
     }
@@ -188,6 +190,7 @@ void add_administration(std::string& page) {
     }
     page += "\nRefused by name:\n\n";
     std::vector<std::string> names;
+    names.reserve(roles_elsewhere().size());
     for (const std::string_view each : roles_elsewhere()) {
         names.push_back(code(each));
     }
