@@ -1,5 +1,3 @@
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "run.hpp"
@@ -7,11 +5,11 @@
 
 namespace reprise::demo {
 
-int run_demo(const demo_options& options) {
-    auto opened = theatre::open(options.seed);
+std::expected<bool, std::string> run_demo(
+    const demo_options& options, const run_surroundings& around) {
+    auto opened = theatre::open(options.seed, around.should_stop);
     if (!opened) {
-        fmt::print(stderr, "reprise: {}\n", opened.error());
-        return 1;
+        return std::unexpected(std::move(opened.error()));
     }
     theatre& house = **opened;
     std::vector<scheduled_phase> phases = make_demo_phases();
@@ -21,7 +19,7 @@ int run_demo(const demo_options& options) {
         shares += one.share;
         names.emplace_back(one.played->name());
     }
-    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json));
+    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
     seen_by->on_begin(
         fmt::format(
             "reprise demo: a cluster of 4 nodes, one client, {} users, seed {}",
@@ -30,16 +28,16 @@ int run_demo(const demo_options& options) {
     run_result result;
     progress shown;
     shown.total = std::chrono::duration<double>(options.seconds);
-    for (std::size_t i = 0; i < phases.size(); ++i) {
+    for (std::size_t i = 0; i < phases.size() && !around.should_stop(); ++i) {
         shown.phase = i;
         const std::chrono::duration<double> length{options.seconds * phases[i].share / shares};
         result.phases.push_back({names[i], house.play(*phases[i].played, length, shown, *seen_by)});
     }
     seen_by->on_end();
+    result.is_interrupted = around.should_stop();
     result.audit = house.close();
-    fmt::print("{}", options.is_json ? to_json(result) : to_text(result));
-    std::fflush(stdout);
-    return result.is_good() ? 0 : 1;
+    around.print(options.is_json ? to_json(result) : to_text(result));
+    return result.is_good();
 }
 
 }  // namespace reprise::demo

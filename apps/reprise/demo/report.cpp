@@ -25,14 +25,14 @@ constexpr const char* http_row_name = "  statements and http";
     return text;
 }
 
-// A row of the table, and below it what was retried and told.
+// A row of the table, and below it what was retried and reported.
 [[nodiscard]] std::string rows_of(const std::string& name, const figures& of) {
     std::string text = row_of(name, of);
     if (of.retry_total() != 0) {
         text += fmt::format("    retried because  {}\n", to_text(of.retries));
     }
     if (of.errors != 0) {
-        text += fmt::format("    errors told      {}\n", errors_of(of));
+        text += fmt::format("    errors reported  {}\n", errors_of(of));
     }
     return text;
 }
@@ -120,6 +120,9 @@ std::string to_text(const run_result& result) {
             result.memory->begin_mib, result.memory->end_mib, result.memory->peak_mib,
             result.memory->growth_mib(), result.memory->growth_max_mib);
     }
+    if (result.is_interrupted) {
+        text += "\nInterrupted: the figures and the audit are about the part that was run.\n";
+    }
     return text + "\n" + to_text(result.audit);
 }
 
@@ -128,6 +131,7 @@ std::string to_json(const run_result& result) {
     json::writer out(text, json::layout::indented);
     out.begin_object();
     out.member("good", result.is_good());
+    out.member("interrupted", result.is_interrupted);
     out.key("phases");
     out.begin_array();
     for (const phase_result& phase : result.phases) {

@@ -31,6 +31,8 @@ struct run_result {
     std::vector<phase_result> phases{};
     audit_result audit{};
     std::optional<memory_result> memory{};
+    /// It ended before its time; everything else is about the part that was run.
+    bool is_interrupted = false;
 
     [[nodiscard]] bool is_good() const noexcept {
         return audit.is_clean() && (!memory || memory->is_flat());

@@ -5,8 +5,20 @@
 /// every statement that changes something.
 
 #include <cstdint>
+#include <expected>
+#include <functional>
+#include <string>
+#include <string_view>
 
 namespace reprise::demo {
+
+/// What a run has of the program around it. Both are needed, and called on the caller's thread.
+struct run_surroundings {
+    /// Takes text for standard output; may throw, which ends the run.
+    std::function<void(std::string_view)> print;
+    /// True: the run ends now, with the audit of what was done so far.
+    std::function<bool()> should_stop;
+};
 
 struct demo_options {
     /// Length of all phases together.
@@ -26,12 +38,14 @@ struct soak_options {
     bool is_json = false;
 };
 
-/// Runs to the end and prints what happened. The exit code: 0 if no write was lost, duplicated or
-/// applied against the answer and every document is as its writer was told; otherwise 1, also when
-/// the cluster cannot be started.
-[[nodiscard]] int run_demo(const demo_options& options);
+/// Runs to the end, or until `should_stop`, and prints what happened. True if no write was lost,
+/// duplicated or applied against the answer and every document is as its writer was told. The error
+/// says why the run could not begin.
+[[nodiscard]] std::expected<bool, std::string> run_demo(
+    const demo_options& options, const run_surroundings& around);
 
-/// The same with topology changes and faults without end; 1 also when memory has grown.
-[[nodiscard]] int run_soak(const soak_options& options);
+/// The same with topology changes and faults without end; false also when memory has grown.
+[[nodiscard]] std::expected<bool, std::string> run_soak(
+    const soak_options& options, const run_surroundings& around);
 
 }  // namespace reprise::demo

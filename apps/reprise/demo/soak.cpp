@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -85,11 +84,11 @@ private:
 
 }  // namespace
 
-int run_soak(const soak_options& options) {
-    auto opened = theatre::open(options.seed);
+std::expected<bool, std::string> run_soak(
+    const soak_options& options, const run_surroundings& around) {
+    auto opened = theatre::open(options.seed, around.should_stop);
     if (!opened) {
-        fmt::print(stderr, "reprise: {}\n", opened.error());
-        return 1;
+        return std::unexpected(std::move(opened.error()));
     }
     theatre& house = **opened;
     const std::chrono::duration<double> total{options.minutes * 60};
@@ -101,9 +100,9 @@ int run_soak(const soak_options& options) {
     }
     memory_watch memory(total);
     house.set_on_look([&] { memory.look(); });
-    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json));
+    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
     seen_by->on_begin(fmt::format("reprise soak: seed {}", options.seed), names);
-    // Every kind once in each round, in an order drawn anew.
+    // Every kind once in each round, in a new random order.
     std::mt19937_64 rng(options.seed);
     std::vector<std::size_t> order(phases.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -112,7 +111,7 @@ int run_soak(const soak_options& options) {
     shown.total = total;
     std::size_t played = 0;
     const auto start = clock::now();
-    while (clock::now() - start < total) {
+    while (clock::now() - start < total && !around.should_stop()) {
         const std::size_t turn = played % order.size();
         if (turn == 0) {
             std::ranges::shuffle(order, rng);
@@ -128,14 +127,14 @@ int run_soak(const soak_options& options) {
     }
     seen_by->on_end();
     run_result result;
+    result.is_interrupted = around.should_stop();
     result.audit = house.close();
     result.memory = memory.result();
     for (const auto& [index, sum] : sums) {
         result.phases.push_back({names[index], sum});
     }
-    fmt::print("{}", options.is_json ? to_json(result) : to_text(result));
-    std::fflush(stdout);
-    return result.is_good() ? 0 : 1;
+    around.print(options.is_json ? to_json(result) : to_text(result));
+    return result.is_good();
 }
 
 }  // namespace reprise::demo

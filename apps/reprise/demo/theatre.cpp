@@ -72,12 +72,14 @@ std::expected<void, sandbox::cluster_errc> prepare_servers(
 
 }  // namespace
 
-std::expected<std::unique_ptr<theatre>, std::string> theatre::open(std::uint64_t seed) {
+std::expected<std::unique_ptr<theatre>, std::string> theatre::open(
+    std::uint64_t seed, std::function<bool()> should_stop) {
     auto servers = sandbox::embedded_cluster::start(make_server_options(seed));
     if (!servers) {
         return std::unexpected("the cluster cannot start: " + servers.error());
     }
     std::unique_ptr<theatre> made(new theatre);
+    made->should_stop_ = std::move(should_stop);
     made->rng_.seed(seed);
     made->load_options_.seed = seed;
     made->servers_ = std::move(*servers);
@@ -132,7 +134,7 @@ traffic_figures theatre::play(
     const auto elapsed_before = shown.elapsed;
     auto look_next = start + look_interval;
     played.begin(on);
-    for (auto now = start; now - start < length; now = clock::now()) {
+    for (auto now = start; now - start < length && !should_stop_(); now = clock::now()) {
         const std::chrono::duration<double> in = now - start;
         shown.elapsed = elapsed_before + in;
         played.tick(on, in / length);

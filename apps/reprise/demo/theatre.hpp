@@ -27,9 +27,10 @@ namespace reprise::demo {
 /// open -> play ... -> close.
 class theatre {
 public:
-    /// Starts the servers, connects, begins the load. The error is for people.
+    /// Starts the servers, connects, begins the load. The error is for people. `should_stop` ends a
+    /// phase before its time.
     [[nodiscard]] static std::expected<std::unique_ptr<theatre>, std::string> open(
-        std::uint64_t seed);
+        std::uint64_t seed, std::function<bool()> should_stop);
 
     /// Plays one phase for `length`, showing `shown.phase` and its times; the figures of the phase
     /// are the result. `elapsed` of `shown` goes on.
@@ -54,6 +55,7 @@ private:
     load_options load_options_;
     std::mt19937_64 rng_;
     std::function<void()> on_look_;
+    std::function<bool()> should_stop_;
     std::chrono::steady_clock::time_point looked_at_{};
     std::uint64_t looked_operations_ = 0;
     std::uint64_t looked_requests_ = 0;

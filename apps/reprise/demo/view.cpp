@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,6 +41,8 @@ constexpr std::size_t width_max = 110;
         to_text(of.latency.quantile(0.99)), of.errors, of.ambiguous);
 }
 
+using print_function = std::function<void(std::string_view)>;
+
 class no_view final : public view {
     void on_begin(const std::string&, const std::vector<std::string>&) override {}
     void on_progress(const progress&) override {}
@@ -50,8 +52,12 @@ class no_view final : public view {
 
 // One line each second of a phase or so, for logs.
 class plain_view final : public view {
+public:
+    explicit plain_view(print_function print) : print_(std::move(print)) {}
+
+private:
     void on_begin(const std::string& title, const std::vector<std::string>& phases) override {
-        fmt::print("{}\n", title);
+        print_(title + "\n");
         phases_ = phases;
     }
     void on_progress(const progress& now) override {
@@ -60,25 +66,29 @@ class plain_view final : public view {
         }
     }
     void on_phase_end(const progress& last) override { print_line(last, " (end)"); }
-    void on_end() override { fmt::print("\n"); }
+    void on_end() override { print_("\n"); }
 
     void print_line(const progress& now, const char* mark) {
         last_ = now.elapsed;
         const std::string retries = to_text(now.sofar.key_value.retries, 3);
-        fmt::print(
+        print_(fmt::format(
             "{} {}{}: {}{}{}; {:.0f} HTTP/s, {} retries{}{}\n", to_clock(now.elapsed),
             phases_[now.phase], mark, figures_line(now),
             retries.empty() ? "" : "; retries: ", retries, now.requests_per_second,
-            now.sofar.http.retry_total(), now.note.empty() ? "" : "; ", now.note);
-        std::fflush(stdout);
+            now.sofar.http.retry_total(), now.note.empty() ? "" : "; ", now.note));
     }
 
+    print_function print_;
     std::vector<std::string> phases_;
     std::chrono::duration<double> last_{};
 };
 
 // Draws the same lines again and again; what was said stays above it.
 class terminal_view final : public view {
+public:
+    explicit terminal_view(print_function print) : print_(std::move(print)) {}
+
+private:
     void on_begin(const std::string& title, const std::vector<std::string>& phases) override {
         title_ = title;
         phases_ = phases;
@@ -93,13 +103,12 @@ class terminal_view final : public view {
                                  ? fmt::format("{} operations", last.sofar.key_value.operations)
                                  : last.note;
     }
-    void on_end() override { erase(); }
+    void on_end() override { print_(erasure()); }
 
-    void erase() {
-        if (lines_ != 0) {
-            fmt::print("\x1b[{}A\x1b[J", lines_);
-            lines_ = 0;
-        }
+    // What makes the last drawing go away.
+    [[nodiscard]] std::string erasure() {
+        const std::size_t lines = std::exchange(lines_, 0);
+        return lines != 0 ? fmt::format("\x1b[{}A\x1b[J", lines) : std::string{};
     }
     void draw(const progress& now) {
         std::vector<std::string> lines;
@@ -115,14 +124,15 @@ class terminal_view final : public view {
         lines.push_back("retries  " + to_text(now.sofar.key_value.retries, 4));
         lines.push_back(http_line(now));
         lines.push_back("retries  " + to_text(now.sofar.http.retries, 4));
-        erase();
-        for (std::string& line : lines) {
-            fmt::print("{}\n", clipped(std::move(line)));
-        }
+        std::string text = erasure();
         lines_ = lines.size();
-        std::fflush(stdout);
+        for (std::string& line : lines) {
+            text += clipped(std::move(line)) + "\n";
+        }
+        print_(text);
     }
 
+    print_function print_;
     std::string title_;
     std::vector<std::string> phases_;
     std::vector<std::string> notes_;
@@ -138,16 +148,16 @@ view_kind choose_view(bool is_plain, bool is_json) noexcept {
     return is_plain || ::isatty(STDOUT_FILENO) == 0 ? view_kind::plain : view_kind::terminal;
 }
 
-std::unique_ptr<view> make_view(view_kind kind) {
+std::unique_ptr<view> make_view(view_kind kind, std::function<void(std::string_view)> print) {
     switch (kind) {
         case view_kind::none:
             return std::make_unique<no_view>();
         case view_kind::plain:
-            return std::make_unique<plain_view>();
+            return std::make_unique<plain_view>(std::move(print));
         case view_kind::terminal:
             break;
     }
-    return std::make_unique<terminal_view>();
+    return std::make_unique<terminal_view>(std::move(print));
 }
 
 }  // namespace reprise::demo

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measurements.hpp"
@@ -42,6 +44,8 @@ enum class view_kind : std::uint8_t {
 
 /// Terminal if standard output is one and nothing else was asked for.
 [[nodiscard]] view_kind choose_view(bool is_plain, bool is_json) noexcept;
-[[nodiscard]] std::unique_ptr<view> make_view(view_kind kind);
+/// `print` takes what is shown, in pieces that are whole lines.
+[[nodiscard]] std::unique_ptr<view> make_view(
+    view_kind kind, std::function<void(std::string_view)> print);
 
 }  // namespace reprise::demo

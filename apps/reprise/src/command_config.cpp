@@ -36,7 +36,7 @@ using configuration = wire::cluster_configuration;
 
 [[nodiscard]] wire::cluster_configuration_ptr load_configuration(const config_options& options) {
     if (options.file.empty()) {
-        const kv_access access = open_access(options.access);
+        const kv_access access = open_access(options.access, access_kind::reads);
         return fetch_configuration(access);
     }
     wire::parse_configuration_options reading;
@@ -127,9 +127,6 @@ void print_configuration_json(const configuration& at) {
 }
 
 void print_place(const configuration& at, const std::string& key) {
-    if (at.vbucket_count() == 0) {
-        throw failure("this configuration has no vbucket map, so keys have no place in it");
-    }
     const auto vbucket = wire::vbucket_of(key, at.vbucket_count()).value;
     print(fmt::format("key '{}' is in vbucket {} of {}\n", key, vbucket, at.vbucket_count()));
     print(fmt::format("  active now: {}\n", node_text(at, at.active_node(vbucket))));
@@ -144,15 +141,46 @@ void print_place(const configuration& at, const std::string& key) {
             : std::string("  no fast-forward map: it stays there\n"));
 }
 
+// A node's number, null for none.
+void write_node(json::writer& out, std::optional<wire::node_index> index) {
+    if (index) {
+        out.value(*index);
+    } else {
+        out.value(nullptr);
+    }
+}
+
+void print_place_json(const configuration& at, const std::string& key) {
+    const auto vbucket = wire::vbucket_of(key, at.vbucket_count()).value;
+    std::string text;
+    json::writer out(text, json::layout::indented);
+    out.begin_object();
+    out.member("key", key);
+    out.member("vbucket", vbucket);
+    out.member("vbuckets", at.vbucket_count());
+    out.key("active");
+    write_node(out, at.active_node(vbucket));
+    out.key("replicas").begin_array();
+    for (std::size_t replica = 1; replica <= at.replica_count(); ++replica) {
+        write_node(out, at.replica_node(vbucket, replica));
+    }
+    out.end_array();
+    out.key("forward");
+    write_node(out, at.has_forward_map() ? at.forward_node(vbucket) : std::nullopt);
+    out.end_object();
+    print(text + "\n");
+}
+
 void run_config(const config_options& options) {
     const auto at = load_configuration(options);
-    if (!options.key.empty()) {
-        print_place(*at, options.key);
-    } else if (options.json) {
-        print_configuration_json(*at);
-    } else {
-        print_configuration(*at);
+    if (options.key.empty()) {
+        options.json ? print_configuration_json(*at) : print_configuration(*at);
+        return;
     }
+    if (at->vbucket_count() == 0) {
+        throw failure("this configuration has no vbucket map, so keys have no place in it");
+    }
+    options.json ? print_place_json(*at, options.key) : print_place(*at, options.key);
 }
 
 [[nodiscard]] std::string spec_text(const wire::retry_spec& spec) {
@@ -174,37 +202,48 @@ void print_entry(const wire::error_map_entry& entry) {
         entry.retry ? ": " + spec_text(*entry.retry) : ""));
 }
 
+void print_map(const wire::error_map& map) {
+    print(fmt::format(
+        "error map version {}, revision {}, {} codes\n", map.version(), map.revision(),
+        map.entries().size()));
+    for (const auto& entry : map.entries()) {
+        print(fmt::format(
+            "0x{:02x} {:<32} {}\n", entry.code, entry.name, wire::to_string(entry.attributes)));
+    }
+}
+
 void run_error_map(const config_options& options) {
-    const std::string text = options.file.empty() ? fetch_error_map(open_access(options.access))
-                                                  : read_input(options.file);
+    std::optional<std::uint16_t> code;
+    if (!options.code.empty()) {
+        code = parse_status_code(options.code);
+        if (!code) {
+            throw usage_error(fmt::format("'{}' is not a status code such as 0x86", options.code));
+        }
+    }
+    const std::string text = options.file.empty()
+                                 ? fetch_error_map(open_access(options.access, access_kind::reads))
+                                 : read_input(options.file);
     const std::string from = options.file.empty() ? "the cluster's error map" : options.file;
-    const auto map = wire::parse_error_map(text);
+    auto map = wire::parse_error_map(text);
     if (!map) {
         throw failure(fmt::format("{}: {}", from, wire::to_string(map.error())));
     }
-    if (options.json) {
-        print(wire::encode_error_map(*map, map->version()) + "\n");
-        return;
-    }
-    if (options.code.empty()) {
-        print(fmt::format(
-            "error map version {}, revision {}, {} codes\n", map->version(), map->revision(),
-            map->entries().size()));
-        for (const auto& entry : map->entries()) {
-            print(fmt::format(
-                "0x{:02x} {:<32} {}\n", entry.code, entry.name, wire::to_string(entry.attributes)));
+    if (code) {
+        const auto* entry = map->find(*code);
+        if (entry == nullptr) {
+            throw failure(
+                fmt::format("{} does not have code 0x{:02x}", from, *code), exit_code::not_found);
         }
-        return;
+        map = wire::error_map(map->version(), map->revision(), {*entry});
     }
-    const auto code = parse_status_code(options.code);
-    if (!code) {
-        throw usage_error(fmt::format("'{}' is no status code such as 0x86", options.code));
+    if (options.json) {
+        // One code is a map of one code, so that it can be read back with --file as well.
+        print(wire::encode_error_map(*map, map->version()) + "\n");
+    } else if (code) {
+        print_entry(map->entries().front());
+    } else {
+        print_map(*map);
     }
-    const auto* entry = map->find(*code);
-    if (entry == nullptr) {
-        throw failure(fmt::format("{} does not have code 0x{:02x}", from, *code));
-    }
-    print_entry(*entry);
 }
 
 }  // namespace
@@ -217,7 +256,14 @@ void add_config_commands(CLI::App& app) {
     config->add_option("--host", options->host, "With --file: what $HOST stands for")
         ->capture_default_str();
     config->add_option("--key", options->key, "Where this key lives, now and after a rebalance");
-    config->add_flag("--json", options->json, "As JSON");
+    config->add_flag("--json", options->json, "As JSON; nodes are named by their numbers");
+    using enum exit_code;
+    config->footer(
+        exit_code_help({timeout, no_access, server_error}) +
+        "\nExamples:\n"
+        "  reprise config -c couchbase://host -u app -b travel\n"
+        "  reprise config --key airline_10 --json -c couchbase://host -u app -b travel\n"
+        "  reprise config --file saved.json --key airline_10");
     config->callback([options] { run_config(*options); });
 
     const auto map_options = std::make_shared<config_options>();
@@ -225,7 +271,13 @@ void add_config_commands(CLI::App& app) {
     map->add_option("code", map_options->code, "Only this code: 0x86");
     add_access_options(*map, map_options->access);
     map->add_option("--file", map_options->file, "From this file instead; - for standard input");
-    map->add_flag("--json", map_options->json, "As JSON");
+    map->add_flag("--json", map_options->json, "As JSON, in the server's own format");
+    map->footer(
+        exit_code_help({not_found, timeout, no_access}) +
+        "\nExamples:\n"
+        "  reprise error-map -c couchbase://host\n"
+        "  reprise error-map 0x86 --json -c couchbase://host\n"
+        "  reprise error-map 0x86 --file saved.json");
     map->callback([map_options] { run_error_map(*map_options); });
 }
 

@@ -15,6 +15,7 @@
 
 #include "command_codes.hpp"
 #include "commands.hpp"
+#include "explain_json.hpp"
 #include "explain_table.hpp"
 #include "output.hpp"
 
@@ -56,7 +57,7 @@ void explain(const couchbase::retry_reason_facts& facts) {
     if (facts.is_terminal) {
         print(
             indented("terminal: the default strategy fails at once with the named error, since "
-                     "only a person can mend it; best effort goes on until the timeout"));
+                     "only a person can fix it; best effort goes on until the timeout"));
     } else if (facts.reason == couchbase::retry_reason::unknown) {
         print("    never retried\n");
     } else {
@@ -94,7 +95,7 @@ void explain(wire::status status) {
                      "without an entry there it fails as unknown_server_status"));
     }
     if (const auto error = error_of(status)) {
-        print(fmt::format("    told as {}\n", to_string(*error)));
+        print(fmt::format("    reported as {}\n", to_string(*error)));
     }
     print_advice(advice_on(status));
 }
@@ -109,7 +110,8 @@ void explain(errc error) {
         print("    counts as a timeout: retry budgets charge more for it\n");
     }
     if (code == couchbase::error_condition::client_error) {
-        print("    mends only when somebody changes something: password, certificate, bucket\n");
+        print(
+            "    goes away only when somebody changes something: password, certificate, bucket\n");
     }
     print_advice(advice_on(error));
 }
@@ -122,57 +124,49 @@ void explain(const strategy_facts& strategy) {
     print_advice(strategy.advice);
 }
 
-[[nodiscard]] bool explain_name(const std::string& plain) {
-    bool is_found = false;
+[[nodiscard]] std::vector<explained> all_things() {
+    const std::vector<errc> errors = all_errors();
+    std::vector<explained> things;
+    things.reserve(
+        couchbase::all_retry_reasons().size() + wire::all_statuses().size() + errors.size() +
+        all_strategies().size());
     for (const auto& reason : couchbase::all_retry_reasons()) {
-        if (plain_name(reason.name) == plain) {
-            explain(reason);
-            is_found = true;
-        }
+        things.emplace_back(&reason);
     }
     for (const auto& status : wire::all_statuses()) {
-        if (plain_name(status.name) == plain) {
-            explain(status.code);
-            is_found = true;
-        }
+        things.emplace_back(status.code);
     }
-    for (const errc error : all_errors()) {
-        if (plain_name(to_string(error)) == plain) {
-            explain(error);
-            is_found = true;
-        }
+    for (const errc error : errors) {
+        things.emplace_back(error);
     }
     for (const auto& strategy : all_strategies()) {
-        if (plain_name(strategy.name) == plain) {
-            explain(strategy);
-            is_found = true;
-        }
+        things.emplace_back(&strategy);
     }
-    return is_found;
+    return things;
 }
 
-[[nodiscard]] std::vector<std::string_view> all_names() {
-    std::vector<std::string_view> names;
-    for (const auto& reason : couchbase::all_retry_reasons()) {
-        names.push_back(reason.name);
+[[nodiscard]] std::string_view name_of(const explained& thing) {
+    if (const auto* reason = std::get_if<const couchbase::retry_reason_facts*>(&thing)) {
+        return (*reason)->name;
     }
-    for (const auto& status : wire::all_statuses()) {
-        names.push_back(status.name);
+    if (const auto* status = std::get_if<wire::status>(&thing)) {
+        return wire::status_info(*status).name;
     }
-    for (const errc error : all_errors()) {
-        names.push_back(to_string(error));
+    if (const auto* error = std::get_if<errc>(&thing)) {
+        return to_string(*error);
     }
-    for (const auto& strategy : all_strategies()) {
-        names.push_back(strategy.name);
-    }
-    return names;
+    return std::get<const strategy_facts*>(thing)->name;
 }
 
 [[nodiscard]] std::string unknown_text(const std::string& typed, const std::string& plain) {
-    const std::vector<std::string_view> names = all_names();
+    const std::vector<explained> things = all_things();
+    std::vector<std::string_view> names;
     std::vector<std::string> plain_names;
-    for (const auto name : names) {
-        plain_names.push_back(plain_name(name));
+    names.reserve(things.size());
+    plain_names.reserve(things.size());
+    for (const explained& each : things) {
+        names.push_back(name_of(each));
+        plain_names.push_back(plain_name(names.back()));
     }
     const auto closest = wire::closest_name(plain, {plain_names.begin(), plain_names.end()});
     const auto found = std::find(plain_names.begin(), plain_names.end(), closest);
@@ -183,21 +177,42 @@ void explain(const strategy_facts& strategy) {
             : fmt::format("; did you mean {}?", names[std::size_t(found - plain_names.begin())]));
 }
 
-void run_explain(const std::string& typed) {
-    // A decimal number may be an error of the client, a status, or both: then both are told.
+// A decimal number may be an error of the client, a status, or both; a name may be several things.
+[[nodiscard]] std::vector<explained> find_things(const std::string& typed) {
+    std::vector<explained> found;
     if (const auto code = parse_status_code(typed)) {
         const auto error = static_cast<errc>(*code);
         const bool is_hexadecimal = typed.starts_with("0x") || typed.starts_with("0X");
         if (!is_hexadecimal && to_string(error) != "unknown_error") {
-            explain(error);
-            print("\n");
+            found.emplace_back(error);
         }
-        explain(static_cast<wire::status>(*code));
-        return;
+        found.emplace_back(static_cast<wire::status>(*code));
+        return found;
     }
     const std::string plain = plain_name(typed);
-    if (!explain_name(plain)) {
+    for (const explained& each : all_things()) {
+        if (plain_name(name_of(each)) == plain) {
+            found.push_back(each);
+        }
+    }
+    if (found.empty()) {
         throw usage_error(unknown_text(typed, plain));
+    }
+    return found;
+}
+
+void explain_all(const std::vector<explained>& things) {
+    for (std::size_t i = 0; i < things.size(); ++i) {
+        print(i == 0 ? "" : "\n");
+        if (const auto* reason = std::get_if<const couchbase::retry_reason_facts*>(&things[i])) {
+            explain(**reason);
+        } else if (const auto* status = std::get_if<wire::status>(&things[i])) {
+            explain(*status);
+        } else if (const auto* error = std::get_if<errc>(&things[i])) {
+            explain(*error);
+        } else {
+            explain(*std::get<const strategy_facts*>(things[i]));
+        }
     }
 }
 
@@ -228,23 +243,32 @@ void list_all() {
 void add_explain_command(CLI::App& app) {
     const auto typed = std::make_shared<std::string>();
     const auto is_list = std::make_shared<bool>(false);
+    const auto is_json = std::make_shared<bool>(false);
     CLI::App* explain_command = app.add_subcommand(
         "explain", "Say what a status code, retry reason, error or strategy means, and what to do");
     explain_command->add_option(
         "what", *typed,
         "0x86, 134, KV_LOCKED, document_not_found, Etmpfail, best_effort_strategy, ...");
     explain_command->add_flag("--list", *is_list, "Everything that can be explained");
+    explain_command->add_flag("--json", *is_json, "As JSON");
     explain_command->footer(
-        "Examples:\n"
+        exit_code_help() +
+        "\nExamples:\n"
         "  reprise explain KV_LOCKED\n"
         "  reprise explain 0x86\n"
         "  reprise explain terminal_error_strategy\n"
+        "  reprise explain 14 --json\n"
         "  reprise explain --list");
-    explain_command->callback([typed, is_list] {
+    explain_command->callback([typed, is_list, is_json] {
         if (*is_list == !typed->empty()) {
             throw usage_error("explain: give one code or name, or --list");
         }
-        *is_list ? list_all() : run_explain(*typed);
+        const auto things = *is_list ? all_things() : find_things(*typed);
+        if (*is_json) {
+            print(to_json(things));
+        } else {
+            *is_list ? list_all() : explain_all(things);
+        }
     });
 }
 

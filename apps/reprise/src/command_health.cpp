@@ -11,8 +11,10 @@
 #include <CLI/CLI.hpp>
 
 #include <reprise/engine/service_exchange.hpp>
+#include <reprise/json/write.hpp>
 
 #include "commands.hpp"
+#include "error_report.hpp"
 #include "kv_access.hpp"
 #include "output.hpp"
 
@@ -74,41 +76,100 @@ using ping_result = std::expected<void, couchbase::error>;
     return !result && result.error().code() == couchbase::errc::plain_http_not_allowed;
 }
 
-// One line; false if the service is there and did not answer.
-bool print_ping(
-    std::string_view name, std::chrono::duration<double, std::milli> took,
-    const ping_result& result) {
-    if (is_not_offered(result)) {
-        print(fmt::format("{:<10} {:>12}  not offered\n", name, "-"));
-        return true;
+struct ping_row {
+    std::string_view name;
+    std::chrono::duration<double, std::milli> time{};
+    ping_result result;
+
+    // False: the service was asked and did not answer.
+    [[nodiscard]] bool is_well() const {
+        return result || is_not_offered(result) || is_not_checked(result);
     }
-    if (is_not_checked(result)) {
-        print(fmt::format(
+    // One word, as in JSON.
+    [[nodiscard]] std::string_view state() const {
+        if (result) {
+            return "ok";
+        }
+        return is_not_offered(result)   ? "not_offered"
+               : is_not_checked(result) ? "not_checked"
+                                        : "failed";
+    }
+};
+
+[[nodiscard]] std::string to_line(const ping_row& row) {
+    if (is_not_offered(row.result)) {
+        return fmt::format("{:<10} {:>12}  not offered\n", row.name, "-");
+    }
+    if (is_not_checked(row.result)) {
+        return fmt::format(
             "{:<10} {:>12}  not checked: HTTP without TLS would show the password; use "
             "couchbases://, or --allow-plain-http\n",
-            name, "-"));
-        return true;
+            row.name, "-");
     }
-    print(fmt::format(
-        "{:<10} {:>9.3f} ms  {}\n", name, took.count(),
-        result ? "ok" : failure_text(result.error())));
-    return result.has_value();
+    return fmt::format(
+        "{:<10} {:>9.3f} ms  {}\n", row.name, row.time.count(),
+        row.result ? "ok" : failure_text(row.result.error()));
 }
 
+void write_json(json::writer& out, const ping_row& row) {
+    const bool was_asked = row.result || !row.is_well();
+    out.begin_object();
+    out.member("service", row.name);
+    out.member("state", row.state());
+    if (was_asked) {
+        out.member("ms", row.time.count());
+    }
+    if (!row.is_well()) {
+        out.key("error").raw(to_json(row.result.error()));
+    }
+    out.end_object();
+}
+
+// Each row is printed as it comes, as JSON all of them at the end.
+class ping_printer {
+public:
+    explicit ping_printer(bool is_json) : is_json_(is_json) {
+        out_.begin_object().key("services").begin_array();
+    }
+    void add(const ping_row& row) {
+        is_well_ = is_well_ && row.is_well();
+        if (is_json_) {
+            write_json(out_, row);
+        } else {
+            print(to_line(row));
+        }
+    }
+    // True if every service that was asked answered.
+    [[nodiscard]] bool end() {
+        out_.end_array().member("ok", is_well_).end_object();
+        if (is_json_) {
+            print(text_ + "\n");
+        }
+        return is_well_;
+    }
+
+private:
+    bool is_json_;
+    bool is_well_ = true;
+    std::string text_;
+    json::writer out_{text_, json::layout::indented};
+};
+
 void run_ping(const health_options& options) {
-    const auto opened = open_cluster(options.access);
+    const auto opened = open_cluster(options.access, access_kind::reads);
     const auto now = [] { return std::chrono::steady_clock::now(); };
+    ping_printer printer(options.is_json);
     auto begun = now();
-    const auto documents =
+    auto documents =
         opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
-    bool is_well = print_ping("key-value", now() - begun, documents);
+    printer.add({"key-value", now() - begun, std::move(documents)});
     for (const health_service& each : http_services) {
         begun = now();
-        const auto answered = ping_http(opened, each);
-        is_well = print_ping(each.name, now() - begun, answered) && is_well;
+        auto answered = ping_http(opened, each);
+        printer.add({each.name, now() - begun, std::move(answered)});
     }
-    if (!is_well) {
-        throw exit_request(1);
+    if (!printer.end()) {
+        throw exit_request(exit_code::failed);
     }
 }
 
@@ -131,22 +192,22 @@ void print_report(const couchbase::diagnostics_report& report) {
 
 // A client that nobody used has no connections to show: each service is asked once.
 void run_diagnostics(const health_options& options) {
-    const auto opened = open_cluster(options.access);
+    const auto opened = open_cluster(options.access, access_kind::reads);
     const auto ready =
         opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
     if (!ready) {
-        fmt::print(stderr, "reprise: {}\n", ready.error().message());
+        complain(ready.error().message());
     } else {
         for (const health_service& each : http_services) {
             if (const auto answered = ping_http(opened, each);
                 !answered && !is_not_offered(answered)) {
-                fmt::print(stderr, "reprise: {}: {}\n", each.name, answered.error().message());
+                complain(fmt::format("{}: {}", each.name, answered.error().message()));
             }
         }
     }
     const auto report = opened.cluster.diagnostics();
     if (!report) {
-        throw failure(report.error().message());
+        throw operation_failure(report.error());
     }
     if (options.is_json) {
         print(to_json(*report) + "\n");
@@ -154,36 +215,43 @@ void run_diagnostics(const health_options& options) {
         print_report(*report);
     }
     if (report->state != couchbase::cluster_state::online) {
-        throw exit_request(1);
+        throw exit_request(exit_code::failed);
     }
 }
 
 using health_body = void (*)(const health_options&);
 
-std::pair<CLI::App*, std::shared_ptr<health_options>> add_health_command(
-    CLI::App& app, const char* name, const char* help, health_body body) {
+CLI::App* add_health_command(CLI::App& app, const char* name, const char* help, health_body body) {
     auto* command = app.add_subcommand(name, help);
     const auto options = std::make_shared<health_options>();
     add_access_options(*command, options->access);
+    command->add_flag("--json", options->is_json, "As JSON");
     command->callback([options, body] { body(*options); });
-    return {command, options};
+    return command;
 }
 
 }  // namespace
 
 void add_health_commands(CLI::App& app) {
-    auto* ping = add_health_command(
-                     app, "ping", "Ask each service of a cluster for a sign of life", run_ping)
-                     .first;
-    ping->footer("Exit codes: 0 all services that are offered answered, 1 some did not.");
-    auto [diagnostics, options] = add_health_command(
+    add_health_command(app, "ping", "Ask each service of a cluster for a sign of life", run_ping)
+        ->footer(
+            "A service that is not offered is no failure; one that does not answer is (1).\n\n" +
+            exit_code_help() +
+            "\nExamples:\n"
+            "  reprise ping -c couchbase://host -u app\n"
+            "  reprise ping --json -c couchbase://host -u app --timeout 500ms");
+    add_health_command(
         app, "diagnostics", "Show the connections of a client that asked each service once",
-        run_diagnostics);
-    diagnostics->add_flag("--json", options->is_json, "As the SDKs write it");
-    diagnostics->footer(
-        "Columns: service, state, remote, local, bucket, last activity, id (as in the servers' "
-        "logs) or what is wrong.\n"
-        "Exit codes: 0 online, 1 degraded or offline.");
+        run_diagnostics)
+        ->footer(
+            "Columns: service, state, remote, local, bucket, last activity, and what is wrong or\n"
+            "else the id (as in the servers' logs). JSON is written as the SDKs write it. "
+            "Degraded\n"
+            "or offline is a failure (1).\n\n" +
+            exit_code_help() +
+            "\nExamples:\n"
+            "  reprise diagnostics -c couchbase://host -u app\n"
+            "  reprise diagnostics --json -c couchbase://host -u app");
 }
 
 }  // namespace reprise::app

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/http/authorization.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
 #include "commands.hpp"
+#include "error_report.hpp"
 #include "kv_access.hpp"
 #include "output.hpp"
 
@@ -29,94 +31,12 @@ struct kv_options {
     bool json = false;
 };
 
-constexpr const char* exit_codes =
-    "Exit codes:\n"
-    "  0  done\n"
-    "  1  failed otherwise: canceled, a file that cannot be read\n"
-    "  2  wrong usage; nothing was done\n"
-    "  3  no such document, scope or collection\n"
-    "  4  the document exists, or has another CAS\n"
-    "  5  timeout\n"
-    "  6  wrong password, TLS, no such bucket or no access to it\n"
-    "  7  another answer of the server\n";
-
 /// One line each, below "Examples:".
 [[nodiscard]] std::string make_footer(std::string_view examples) {
-    return fmt::format("{}\nExamples:\n{}", exit_codes, examples);
-}
-
-[[nodiscard]] int exit_code_of(const std::error_code& code) {
-    using couchbase::errc;
-    if (code.category() != make_error_code(errc::request_canceled).category()) {
-        return 1;
-    }
-    switch (static_cast<errc>(code.value())) {
-        case errc::document_not_found:
-        case errc::collection_not_found:
-        case errc::scope_not_found:
-            return 3;
-        case errc::document_exists:
-        case errc::cas_mismatch:
-            return 4;
-        case errc::ambiguous_timeout:
-        case errc::unambiguous_timeout:
-            return 5;
-        case errc::authentication_failure:
-        case errc::tls_failure:
-        case errc::bucket_access_failure:
-        case errc::bucket_not_found:
-            return 6;
-        case errc::request_canceled:
-        case errc::invalid_argument:
-        case errc::strategy_failure:
-        case errc::retry_queue_full:
-            return 1;
-        default:
-            return 7;
-    }
-}
-
-void print_error_json(const couchbase::error& error) {
-    std::string text;
-    json::writer out(text, json::layout::indented);
-    const auto& info = error.info();
-    out.begin_object().key("error").begin_object();
-    out.member("code", error.code().value());
-    out.member("category", std::string_view(error.code().category().name()));
-    out.member("message", error.code().message());
-    out.member("ambiguous", error.is_ambiguous());
-    out.member("retry_attempts", error.retry_attempts());
-    out.member("last_reason", to_string(info.last_reason));
-    out.member("last_dispatched_to", info.last_dispatched_to);
-    out.key("attempts").begin_array();
-    if (const auto* history = error.history()) {
-        for (std::size_t at = 0; at < history->entries.size(); ++at) {
-            const auto& entry = history->entries[at];
-            out.begin_object();
-            out.member("offset_us", entry.offset_us);
-            out.member("reason", to_string(entry.reason));
-            out.member("stage", to_string(entry.stage));
-            out.member("status", entry.status);
-            out.member("endpoint", history->endpoint_of(entry));
-            out.member("delay_us", entry.delay_us);
-            out.end_object();
-        }
-    }
-    out.end_array().end_object().end_object();
-    print(text + "\n");
-}
-
-// Ends the command with the code of the error's class.
-template <class Result>
-Result take(std::expected<Result, couchbase::error>&& result, bool is_json) {
-    if (result) {
-        return std::move(*result);
-    }
-    if (is_json) {
-        print_error_json(result.error());
-    }
-    fmt::print(stderr, "reprise: {}\n", result.error().message());
-    throw exit_request(exit_code_of(result.error().code()));
+    using enum exit_code;
+    return fmt::format(
+        "{}\nExamples:\n{}",
+        exit_code_help({not_found, conflict, timeout, no_access, server_error}), examples);
 }
 
 // A client for one call, ended before the embedded cluster.
@@ -126,16 +46,13 @@ struct opened_collection {
     couchbase::collection documents;
 };
 
-[[nodiscard]] opened_collection open_collection(const kv_options& options) {
-    kv_access access = open_access(options.access);
-    auto connected = couchbase::cluster::connect(access.connection, access.client);
-    if (!connected) {
-        throw usage_error(connected.error().message());
-    }
-    auto documents = connected->bucket(access.bucket)
+[[nodiscard]] opened_collection open_collection(const kv_options& options, access_kind kind) {
+    kv_access access = open_access(options.access, kind);
+    couchbase::cluster cluster = connect(access);
+    auto documents = cluster.bucket(access.bucket)
                          .scope(options.scope.empty() ? "_default" : options.scope)
                          .collection(options.collection.empty() ? "_default" : options.collection);
-    return {std::move(access), std::move(*connected), std::move(documents)};
+    return {std::move(access), std::move(cluster), std::move(documents)};
 }
 
 [[nodiscard]] couchbase::encoded_value encode(const kv_options& options, const std::string& text) {
@@ -179,10 +96,24 @@ void print_mutation(const kv_options& options, const couchbase::mutation_result&
     print(text + "\n");
 }
 
+// JSON is embedded as it is, text is a JSON string; other bytes would not survive as either.
+void write_document(json::writer& out, const couchbase::get_result& read) {
+    using couchbase::document_format;
+    const std::string_view content = read.text();
+    const auto format = read.format();
+    const bool may_be_json = format == document_format::json || format == document_format::none;
+    if (may_be_json && json::parse(content)) {
+        out.key("value").raw(content);
+    } else if (format == document_format::json || format == document_format::string) {
+        out.member("value", content);
+    } else {
+        out.member("value_base64", http::encode_base64(content));
+    }
+}
+
 void run_get(const kv_options& options) {
-    const auto opened = open_collection(options);
-    const auto read =
-        take(opened.documents.get(options.key, {.timeout = opened.access.timeout}), options.json);
+    const auto opened = open_collection(options, access_kind::reads);
+    const auto read = take(opened.documents.get(options.key, {.timeout = opened.access.timeout}));
     if (!options.json) {
         print(read.text());
         if (read.format() != couchbase::document_format::binary) {
@@ -197,22 +128,30 @@ void run_get(const kv_options& options) {
     out.member("cas", std::to_string(read.cas().value));
     out.member("format", to_string(read.format()));
     out.member("flags", read.flags());
-    out.member("value", read.text());
+    write_document(out, read);
     out.member("retry_attempts", read.trace().retry_attempts);
     out.end_object();
     print(text + "\n");
 }
 
 void run_exists(const kv_options& options) {
-    const auto opened = open_collection(options);
-    const auto found = take(
-        opened.documents.exists(options.key, {.timeout = opened.access.timeout}), options.json);
-    print(
-        options.json
-            ? fmt::format("{{\"exists\": {}, \"cas\": \"{}\"}}\n", found.exists, found.cas.value)
-            : fmt::format("{}\n", found.exists));
+    const auto opened = open_collection(options, access_kind::reads);
+    const auto found =
+        take(opened.documents.exists(options.key, {.timeout = opened.access.timeout}));
+    if (options.json) {
+        std::string text;
+        json::writer out(text, json::layout::indented);
+        out.begin_object();
+        out.member("key", options.key);
+        out.member("exists", found.exists);
+        out.member("cas", std::to_string(found.cas.value));
+        out.end_object();
+        print(text + "\n");
+    } else {
+        print(fmt::format("{}\n", found.exists));
+    }
     if (!found.exists) {
-        throw exit_request(3);
+        throw exit_request(exit_code::not_found);
     }
 }
 
@@ -220,7 +159,7 @@ void run_store(const kv_options& options, couchbase::detail::call_kind kind) {
     const std::string value = options.value == "-" ? read_input("-") : options.value;
     const auto encoded = encode(options, value);
     const auto expiry = expiry_of(options);
-    const auto opened = open_collection(options);
+    const auto opened = open_collection(options, access_kind::writes);
     const auto timeout = opened.access.timeout;
     const auto& documents = opened.documents;
     using couchbase::detail::call_kind;
@@ -232,17 +171,15 @@ void run_store(const kv_options& options, couchbase::detail::call_kind kind) {
             : documents.replace(
                   options.key, encoded,
                   {.timeout = timeout, .cas = couchbase::cas{options.cas}, .expiry = expiry});
-    print_mutation(options, take(std::move(stored), options.json));
+    print_mutation(options, take(std::move(stored)));
 }
 
 void run_remove(const kv_options& options) {
-    const auto opened = open_collection(options);
+    const auto opened = open_collection(options, access_kind::writes);
     print_mutation(
-        options, take(
-                     opened.documents.remove(
-                         options.key,
-                         {.timeout = opened.access.timeout, .cas = couchbase::cas{options.cas}}),
-                     options.json));
+        options,
+        take(opened.documents.remove(
+            options.key, {.timeout = opened.access.timeout, .cas = couchbase::cas{options.cas}})));
 }
 
 // The options all six have.
@@ -253,7 +190,8 @@ std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_
     add_access_options(command, options->access);
     command.add_option("--scope", options->scope, "Scope; otherwise _default");
     command.add_option("--collection", options->collection, "Collection; otherwise _default");
-    command.add_flag("--json", options->json, "Result and error as JSON");
+    command.add_flag(
+        "--json", options->json, "Result or error as JSON, a JSON document embedded as it is");
     return options;
 }
 
@@ -263,7 +201,8 @@ void add_store_command(
     const auto options = add_document_options(
         *command, fmt::format(
                       "  reprise {0} k '{{\"a\": 1}}' -c couchbase://host -u app -b travel\n"
-                      "  reprise {0} k - --as binary -c couchbase://host < file",
+                      "  reprise {0} k - --as binary -c couchbase://host < file\n"
+                      "  REPRISE_CONNECT=couchbase://host reprise {0} k text",
                       name));
     command->add_option("value", options->value, "The value; - reads standard input")->required();
     command

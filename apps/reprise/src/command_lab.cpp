@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -10,14 +11,17 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/json/write.hpp>
 #include <reprise/lab/report.hpp>
 #include <reprise/lab/scenario.hpp>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "output.hpp"
 
 namespace reprise::app {
@@ -159,21 +163,64 @@ void list_scenarios() {
     print(text + "Run one with: reprise lab run NAME\n");
 }
 
-void run_scenario(const lab_run_options& typed) {
-    const lab::scenario* scenario = lab::find_scenario(typed.scenario);
-    if (scenario == nullptr) {
-        throw usage_error(fmt::format(
-            "scenario: there is none called '{}'; see reprise lab list", typed.scenario));
+void list_scenarios_json() {
+    std::string text;
+    json::writer out(text, json::layout::indented);
+    out.begin_object().key("scenarios").begin_array();
+    for (const lab::scenario& scenario : lab::scenarios()) {
+        out.begin_object();
+        out.member("name", scenario.name);
+        out.member("title", scenario.title);
+        out.member("summary", scenario.summary);
+        out.end_object();
     }
-    const lab::comparison compared = lab::compare_policies(make_model(typed, *scenario));
-    const std::string command = command_of(typed);
-    const lab::report_heading heading{scenario->name, scenario->title, command};
+    out.end_array().end_object();
+    print(text + "\n");
+}
 
-    const bool write_page = !typed.json || !typed.html.empty();
-    const std::string path =
-        typed.html.empty() ? fmt::format("reprise-{}.html", scenario->name) : typed.html;
-    if (write_page) {
-        write_file(path, lab::to_html(compared, heading));
+[[nodiscard]] double watched_seconds(const lab::storm_result& result) {
+    return std::chrono::duration<double>(
+               lab::slot_length * static_cast<std::int64_t>(result.slots.size()))
+        .count();
+}
+
+/// What there is of a run that a signal ended: no page, and no reading, which compare all three.
+void print_part(const std::vector<lab::storm_result>& results, bool is_json) {
+    std::string json_text;
+    json::writer out(json_text, json::layout::indented);
+    std::string text = "Interrupted; so far:\n";
+    out.begin_object();
+    out.member("interrupted", true);
+    out.key("policies").begin_array();
+    for (const lab::storm_result& each : results) {
+        text += fmt::format(
+            "  {:<18} {} {:.1f} s, {} requests, {:.1f} % succeed, {:.2f} attempts per request\n",
+            lab::to_string(each.policy), each.is_complete ? "complete," : "stopped after",
+            watched_seconds(each), each.totals.requests, 100.0 * each.success_share(),
+            each.amplification());
+        out.begin_object();
+        out.member("policy", lab::to_string(each.policy));
+        out.member("complete", each.is_complete);
+        out.member("watched_s", watched_seconds(each));
+        out.member("requests", each.totals.requests);
+        out.member("success_share", each.success_share());
+        out.member("amplification", each.amplification());
+        out.end_object();
+    }
+    out.end_array().end_object();
+    print(is_json ? json_text + "\n" : text);
+}
+
+void print_comparison(
+    const lab_run_options& typed, const lab::scenario& scenario, const lab::comparison& compared) {
+    const std::string command = command_of(typed);
+    const lab::report_heading heading{scenario.name, scenario.title, command};
+    const bool is_named = !typed.html.empty();
+    const std::string path = is_named ? typed.html : fmt::format("reprise-{}.html", scenario.name);
+    if (!typed.json || is_named) {
+        write_file(
+            path, lab::to_html(compared, heading),
+            is_named ? file_choice::by_user : file_choice::by_us);
     }
     if (typed.quiet) {
         return;
@@ -183,8 +230,27 @@ void run_scenario(const lab_run_options& typed) {
         return;
     }
     print(fmt::format(
-        "{}\n\n{}\n{}\nCharts: {}\n", scenario->title, lab::to_table(compared),
+        "{}\n\n{}\n{}\nCharts: {}\n", scenario.title, lab::to_table(compared),
         wrap(lab::to_reading(compared)), path));
+}
+
+void run_scenario(const lab_run_options& typed) {
+    const lab::scenario* scenario = lab::find_scenario(typed.scenario);
+    if (scenario == nullptr) {
+        throw usage_error(fmt::format(
+            "scenario: there is none called '{}'; see reprise lab list", typed.scenario));
+    }
+    lab::comparison compared{make_model(typed, *scenario), {}};
+    const interrupt_watch watch;
+    auto results = lab::run_policies(compared.options, [&watch] { return watch.has_come(); });
+    if (results.size() < compared.results.size() || !results.back().is_complete) {
+        if (!typed.quiet) {
+            print_part(results, typed.json);
+        }
+        throw exit_request(exit_code_of_signal(watch.number()));
+    }
+    std::ranges::move(results, compared.results.begin());
+    print_comparison(typed, *scenario, compared);
 }
 
 /// CLI11 reads "-1" as a very large unsigned number and cuts what is too large; we do not.
@@ -226,7 +292,8 @@ void add_run_command(CLI::App& lab) {
         "Print everything as JSON instead of the table; writes a page only with --html");
     run->add_flag("--quiet", typed->quiet, "Print nothing; only write the page");
     run->footer(
-        "Examples:\n"
+        exit_code_help({exit_code::interrupted, exit_code::terminated}) +
+        "\nExamples:\n"
         "  reprise lab run metastable\n"
         "  reprise lab run metastable --attempts 2 --seed 7\n"
         "  reprise lab run outage --clients 1000 --bucket 10 --html storm.html\n"
@@ -239,7 +306,11 @@ void add_run_command(CLI::App& lab) {
 void add_lab_command(CLI::App& app) {
     CLI::App* lab = app.add_subcommand("lab", "Retry storms made visible, in virtual time");
     lab->require_subcommand(1);
-    lab->add_subcommand("list", "Lists the scenarios")->callback([] { list_scenarios(); });
+    CLI::App* list = lab->add_subcommand("list", "Lists the scenarios");
+    const auto is_json = std::make_shared<bool>(false);
+    list->add_flag("--json", *is_json, "As JSON");
+    list->footer(exit_code_help() + "\nExamples:\n  reprise lab list\n  reprise lab list --json");
+    list->callback([is_json] { *is_json ? list_scenarios_json() : list_scenarios(); });
     add_run_command(*lab);
 }
 

@@ -1,5 +1,7 @@
 /// `reprise sandbox`: a test cluster on loopback sockets, and the commands that drive it.
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -11,6 +13,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+
+#include <reprise/sandbox_net/ready_file.hpp>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -70,7 +74,9 @@ namespace {
     return text;
 }
 
-void run_sandbox(const sandbox_start_options& typed, bool is_quiet) {
+enum class start_output : std::uint8_t { text, json, nothing };
+
+void run_sandbox(const sandbox_start_options& typed, start_output output) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGINT, SIGTERM);
     running_sandbox running(io, typed);
@@ -78,8 +84,10 @@ void run_sandbox(const sandbox_start_options& typed, bool is_quiet) {
         running.stop();
         io.stop();
     });
-    if (!is_quiet) {
+    if (output == start_output::text) {
         print(describe(typed, running.addresses()));
+    } else if (output == start_output::json) {
+        print(sandbox::to_json({running.addresses(), std::int64_t{::getpid()}}));
     }
     io.run();
 }
@@ -88,14 +96,23 @@ void add_start_command(CLI::App& sandbox) {
     CLI::App* start = sandbox.add_subcommand("start", "Runs a cluster until Ctrl-C or SIGTERM");
     const auto typed = std::make_shared<sandbox_start_options>();
     const auto is_quiet = std::make_shared<bool>(false);
+    const auto is_json = std::make_shared<bool>(false);
     add_sandbox_options(*start, *typed);
-    start->add_flag("--quiet", *is_quiet, "Print nothing");
+    auto* quiet = start->add_flag("--quiet", *is_quiet, "Print nothing");
+    start->add_flag("--json", *is_json, "Print what the ready file holds: all addresses as JSON")
+        ->excludes(quiet);
     start->footer(
-        "Examples:\n"
+        exit_code_help() +
+        "\nExamples:\n"
         "  reprise sandbox start\n"
         "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret --tls\n"
         "  reprise sandbox start --port 11210 --collection inventory.airline --ready-file r.json");
-    start->callback([typed, is_quiet] { run_sandbox(*typed, *is_quiet); });
+    start->callback([=] {
+        run_sandbox(
+            *typed, *is_quiet  ? start_output::nothing
+                    : *is_json ? start_output::json
+                               : start_output::text);
+    });
 }
 
 }  // namespace

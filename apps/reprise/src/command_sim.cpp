@@ -5,7 +5,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -15,11 +14,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/json/write.hpp>
 #include <reprise/sim/scenario.hpp>
 #include <reprise/sim/shrink.hpp>
 #include <reprise/sim/simulation.hpp>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "output.hpp"
 #include "sim_report.hpp"
 
@@ -82,14 +83,25 @@ struct seed_range {
     return *found;
 }
 
-void list_profiles() {
+void list_profiles(bool is_json) {
     std::string text;
+    std::string json_text;
+    json::writer out(json_text, json::layout::indented);
+    out.begin_object().key("profiles").begin_array();
     for (const sim::profile& each : sim::all_profiles()) {
         text += fmt::format(
             "{:<8}  {} ({}..{} operations, up to {} faults)\n", each.name, each.meaning,
             each.operation_count_min, each.operation_count_max, each.fault_count_max);
+        out.begin_object();
+        out.member("name", each.name);
+        out.member("meaning", each.meaning);
+        out.member("operations_min", each.operation_count_min);
+        out.member("operations_max", each.operation_count_max);
+        out.member("faults_max", each.fault_count_max);
+        out.end_object();
     }
-    print(text);
+    out.end_array().end_object();
+    print(is_json ? json_text + "\n" : text);
 }
 
 [[nodiscard]] double seconds_since(clock::time_point start) {
@@ -103,7 +115,7 @@ public:
         : is_quiet_(is_quiet), is_terminal_(isatty(STDERR_FILENO) == 1) {}
     ~progress_line() {
         if (is_shown_ && is_terminal_) {
-            fmt::print(stderr, "\n");
+            print_aside("\n");
         }
     }
     progress_line(const progress_line&) = delete;
@@ -117,8 +129,8 @@ public:
         shown_ = clock::now();
         is_shown_ = true;
         const std::string text = sim_progress(totals, seconds_since(start_));
-        fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "  " : "\n");
-        std::fflush(stderr);
+        print_aside(
+            fmt::format("{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "  " : "\n"));
     }
 
 private:
@@ -130,51 +142,66 @@ private:
 };
 
 [[nodiscard]] sim_failure describe_failure(
-    const sim::scenario& plan, const sim::run_report& report, bool is_shrunk) {
+    const sim::scenario& plan, const sim::run_report& report, bool is_shrunk,
+    const interrupt_watch& watch) {
     sim_failure failure{plan.seed, report.findings, {}, {}};
     if (is_shrunk) {
-        failure.shrunk = sim::shrink(plan);
+        failure.shrunk = sim::shrink(plan, [&watch] { return watch.has_come(); });
         failure.events = events_around(failure.shrunk.plan, lines_before, lines_after);
     }
     return failure;
 }
 
-void run_seeds(const sim_options& options) {
-    const sim::profile& from = read_profile(options.profile);
-    const seed_range seeds = read_seeds(options.seeds, options.minutes > 0);
-    const auto start = clock::now();
+/// Everything that is run of a range of seeds.
+struct seed_results {
     sim_totals totals;
     std::vector<sim_failure> failures;
-    {
-        progress_line progress(options.json);
-        for (std::uint64_t seed = seeds.first;; ++seed) {
-            const sim::scenario plan = sim::draw_scenario(seed, from);
-            const sim::run_report report = sim::run_scenario(plan);
-            totals.add(report);
-            progress.show(totals);
-            if (!report.is_clean()) {
-                // The first one is looked at closely; the others can be replayed.
-                failures.push_back(describe_failure(plan, report, failures.empty()));
-                if (!options.keep_going) {
-                    break;
-                }
-            }
-            const bool is_late = options.minutes > 0 && seconds_since(start) > options.minutes * 60;
-            if (seed == seeds.last || is_late) {
+    double seconds = 0;
+};
+
+[[nodiscard]] seed_results try_seeds(
+    const sim_options& options, const sim::profile& from, const seed_range& seeds,
+    const interrupt_watch& watch) {
+    const auto start = clock::now();
+    seed_results results;
+    progress_line progress(options.json);
+    for (std::uint64_t seed = seeds.first;; ++seed) {
+        const sim::scenario plan = sim::draw_scenario(seed, from);
+        const sim::run_report report = sim::run_scenario(plan);
+        results.totals.add(report);
+        progress.show(results.totals);
+        if (!report.is_clean()) {
+            // The first one is looked at closely; the others can be replayed.
+            results.failures.push_back(
+                describe_failure(plan, report, results.failures.empty(), watch));
+            if (!options.keep_going) {
                 break;
             }
         }
+        const bool is_late = options.minutes > 0 && seconds_since(start) > options.minutes * 60;
+        if (seed == seeds.last || is_late || watch.has_come()) {
+            break;
+        }
     }
-    const double seconds = seconds_since(start);
+    results.seconds = seconds_since(start);
+    return results;
+}
+
+void run_seeds(const sim_options& options) {
+    const sim::profile& from = read_profile(options.profile);
+    const seed_range seeds = read_seeds(options.seeds, options.minutes > 0);
+    const interrupt_watch watch;
+    const auto [totals, failures, seconds] = try_seeds(options, from, seeds, watch);
     if (options.json) {
-        print(to_json(totals, failures, options.profile));
+        print(to_json(totals, failures, options.profile, watch.has_come()));
     } else {
         for (const sim_failure& each : failures) {
             print(to_text(each, options.profile) + "\n");
         }
         print(to_text(totals));
         print(fmt::format(
-            "{:.1f} s, {:.1f} seeds/s, {:.0f} operations/s\n", seconds,
+            "{}{:.1f} s, {:.1f} seeds/s, {:.0f} operations/s\n",
+            watch.has_come() ? "interrupted after " : "", seconds,
             static_cast<double>(totals.seeds) / seconds,
             static_cast<double>(totals.operations) / seconds));
         if (options.cells) {
@@ -182,7 +209,10 @@ void run_seeds(const sim_options& options) {
         }
     }
     if (!failures.empty()) {
-        throw exit_request(static_cast<int>(exit_code::failed));
+        throw exit_request(exit_code::failed);
+    }
+    if (watch.has_come()) {
+        throw exit_request(exit_code_of_signal(watch.number()));
     }
 }
 
@@ -190,13 +220,14 @@ void run_seeds(const sim_options& options) {
 void replay(const sim_options& options) {
     sim::scenario plan = sim::draw_scenario(*options.replay, read_profile(options.profile));
     if (options.shrink) {
-        plan = sim::shrink(plan).plan;
+        const interrupt_watch watch;
+        plan = sim::shrink(plan, [&watch] { return watch.has_come(); }).plan;
     }
     sim::run_options how;
     if (!options.json) {
         print(sim::to_string(plan) + "\n");
         how.trace = [](duration at, std::string_view line) {
-            fmt::print("{:>14} {}\n", sim_time(at), line);
+            print(fmt::format("{:>14} {}\n", sim_time(at), line));
         };
     }
     const sim::run_report report = sim::run_scenario(plan, how);
@@ -209,7 +240,7 @@ void replay(const sim_options& options) {
         print(fmt::format("fingerprint {:016x}\n", report.fingerprint));
     }
     if (!report.is_clean()) {
-        throw exit_request(static_cast<int>(exit_code::failed));
+        throw exit_request(exit_code::failed);
     }
 }
 
@@ -242,10 +273,13 @@ void add_sim_command(CLI::App& app) {
         "  reprise sim --seeds 5000.. --minutes 10 --profile network\n"
         "  reprise sim --replay 4711\n"
         "\n"
-        "Exit codes: 0 every promise held, 1 one was broken, 2 wrong usage.");
+        "A broken promise is a failure (1). SIGINT (Ctrl-C) and SIGTERM end the run after the "
+        "seed\n"
+        "under way, with the totals so far.\n\n" +
+        exit_code_help({exit_code::interrupted, exit_code::terminated}));
     command->callback([options] {
         if (options->list_profiles) {
-            list_profiles();
+            list_profiles(options->json);
         } else if (options->replay) {
             replay(*options);
         } else if (options->shrink) {

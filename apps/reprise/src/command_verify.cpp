@@ -1,8 +1,6 @@
 /// `reprise verify`: does the client keep its promises on this cluster?
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <random>
 #include <string>
@@ -14,6 +12,7 @@
 #include <reprise/json/write.hpp>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "kv_access.hpp"
 #include "output.hpp"
 #include "sandbox_tables.hpp"
@@ -38,27 +37,6 @@ struct verify_row {
     std::chrono::duration<double, std::milli> time{};
 };
 
-std::atomic<bool> is_interrupted = false;
-
-// Ctrl-C ends after the check under way, so that the documents are removed; each check is bounded
-// by the timeouts of its operations.
-class interrupt_watch {
-public:
-    interrupt_watch()
-        : before_int_(std::signal(SIGINT, note)), before_term_(std::signal(SIGTERM, note)) {}
-    interrupt_watch(const interrupt_watch&) = delete;
-    interrupt_watch& operator=(const interrupt_watch&) = delete;
-    ~interrupt_watch() {
-        std::signal(SIGINT, before_int_);
-        std::signal(SIGTERM, before_term_);
-    }
-
-private:
-    static void note(int) { is_interrupted = true; }
-    void (*before_int_)(int);
-    void (*before_term_)(int);
-};
-
 [[nodiscard]] verify_row run_check(const verify_check& check, verify_session& session) {
     const auto start = clock::now();
     verify_row row{check.name, {}, {}};
@@ -71,11 +49,14 @@ private:
     return row;
 }
 
-[[nodiscard]] std::vector<verify_row> run_checks(verify_session& session) {
+// A signal ends it after the check under way, so that the documents are removed; each check is
+// bounded by the timeouts of its operations.
+[[nodiscard]] std::vector<verify_row> run_checks(
+    verify_session& session, const interrupt_watch& watch) {
     std::vector<verify_row> rows;
     const auto run_all = [&](std::span<const verify_check> checks) {
         for (const verify_check& check : checks) {
-            if (is_interrupted) {
+            if (watch.has_come()) {
                 return;
             }
             rows.push_back(run_check(check, session));
@@ -102,7 +83,8 @@ private:
     return "FAILED";
 }
 
-void print_rows(const std::vector<verify_row>& rows, std::size_t left, bool is_json) {
+void print_rows(
+    const std::vector<verify_row>& rows, std::size_t left, bool is_interrupted, bool is_json) {
     if (is_json) {
         std::string text;
         json::writer out(text, json::layout::indented);
@@ -118,7 +100,7 @@ void print_rows(const std::vector<verify_row>& rows, std::size_t left, bool is_j
             out.end_object();
         }
         out.end_array();
-        out.member("interrupted", is_interrupted.load());
+        out.member("interrupted", is_interrupted);
         out.member("documents_left", left);
         out.end_object();
         print(text + "\n");
@@ -134,36 +116,32 @@ void print_rows(const std::vector<verify_row>& rows, std::size_t left, bool is_j
 }
 
 void run_verify(const verify_options& options) {
-    kv_access access = open_access(options.access);
+    const interrupt_watch watch;
+    kv_access access = open_access(options.access, access_kind::reads);
     if (access.timeout) {
         access.client.kv_timeout = *access.timeout;
     }
-    auto connected = couchbase::cluster::connect(access.connection, access.client);
-    if (!connected) {
-        throw usage_error(connected.error().message());
-    }
-    auto documents =
-        connected->bucket(access.bucket).scope(options.scope).collection(options.collection);
     std::random_device device;
     const std::uint64_t random = (std::uint64_t{device()} << 32U) | device();
-    const interrupt_watch watch;
     verify_session session(
-        std::move(access), std::move(*connected), std::move(documents),
+        std::move(access), options.scope, options.collection,
         fmt::format("reprise-{:016x}-", random));
-    const std::vector<verify_row> rows = run_checks(session);
+    const std::vector<verify_row> rows = run_checks(session, watch);
     const std::size_t left = session.clean_up();
-    print_rows(rows, left, options.is_json);
-    bool is_good = !is_interrupted && left == 0;
+    print_rows(rows, left, watch.has_come(), options.is_json);
+    bool is_good = left == 0;
     for (const verify_row& row : rows) {
         is_good = is_good && row.outcome.state != check_state::failed;
     }
     if (left != 0) {
-        fmt::print(
-            stderr, "reprise: {} documents could not be removed; their keys begin with {}\n", left,
-            session.prefix());
+        complain(fmt::format(
+            "{} documents could not be removed; their keys begin with {}", left, session.prefix()));
     }
     if (!is_good) {
-        throw exit_request(1);
+        throw exit_request(exit_code::failed);
+    }
+    if (watch.has_come()) {
+        throw exit_request(exit_code_of_signal(watch.number()));
     }
 }
 
@@ -181,9 +159,11 @@ void add_verify_command(CLI::App& app) {
     command->footer(
         "Writes only documents of its own (keys with a random prefix) and removes them at the "
         "end,\n"
-        "also after a failure or Ctrl-C. Takes a few seconds.\n"
-        "Exit codes: 0 all checks ok or skipped, 1 one failed, 2 wrong usage\n"
-        "Examples:\n"
+        "also after a failure or Ctrl-C. Takes a few seconds. A check that fails is a failure "
+        "(1);\n"
+        "one that the cluster has no means for is skipped.\n\n" +
+        exit_code_help({exit_code::interrupted, exit_code::terminated}) +
+        "\nExamples:\n"
         "  reprise verify -c couchbase://host -u app --password-file secret.txt -b travel\n"
         "  reprise verify --json");
     command->callback([options] { run_verify(*options); });

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a cluster says of itself: its configuration through the client, its error map by a short
-/// conversation of our own (the client does not show it).
+/// What a cluster says about itself: its configuration through the client, its error map by a short
+/// conversation (the client does not show it).
 
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace reprise::app {
 
-/// The configuration of a bucket once the client has it. Throws `failure` with the client's error.
+/// The configuration of a bucket once the client has it. Throws `operation_failure`.
 [[nodiscard]] wire::cluster_configuration_ptr fetch_configuration(const kv_access& access);
 
 /// The text of the first seed's error map, inflated. Everything together, from the name to the last

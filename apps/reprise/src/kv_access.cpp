@@ -1,9 +1,11 @@
 #include "kv_access.hpp"
 
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,20 +19,60 @@ namespace reprise::app {
 
 namespace {
 
+constexpr const char* connection_variable = "REPRISE_CONNECT";
+constexpr const char* username_variable = "REPRISE_USERNAME";
 constexpr const char* password_variable = "REPRISE_PASSWORD";
+constexpr const char* ca_file_variable = "REPRISE_CA_FILE";
+constexpr const char* username_default = "app";
 constexpr const char* bucket_default = "travel";
+// Far above any password; a device or a pipe without end is refused before it fills memory.
+constexpr std::size_t password_size_max_bytes = 4096;
+
+// What was typed, else the variable, else `otherwise`.
+[[nodiscard]] std::string choose(
+    const std::string& typed, const char* variable, const char* otherwise) {
+    if (!typed.empty()) {
+        return typed;
+    }
+    const char* given = std::getenv(variable);
+    return given != nullptr && *given != '\0' ? given : otherwise;
+}
+
+// The client's log on standard error, a line for each message.
+class stderr_log final : public couchbase::log_sink {
+    void on_decision(
+        couchbase::log_level level, const couchbase::decision_record& record) noexcept override {
+        write(level, to_string(record));
+    }
+    void on_message(couchbase::log_level level, std::string_view text) noexcept override {
+        write(level, text);
+    }
+    static void write(couchbase::log_level level, std::string_view text) noexcept {
+        complain(fmt::format("{}: {}", to_string(level), text));
+    }
+};
+
+// One line ending at the end is the editor's, everything else is the password.
+[[nodiscard]] std::string read_password(const std::string& path) {
+    std::string text = read_input(path, password_size_max_bytes);
+    if (text.ends_with('\n')) {
+        text.pop_back();
+        if (text.ends_with('\r')) {
+            text.pop_back();
+        }
+    }
+    if (text.empty()) {
+        throw usage_error(
+            fmt::format("--password-file: {} is empty", path == "-" ? "standard input" : path));
+    }
+    return text;
+}
 
 [[nodiscard]] std::string find_password(const kv_access_options& options) {
     if (!options.password_file.empty()) {
-        std::string text = read_input(options.password_file);
-        text.erase(text.find_last_not_of("\r\n") + 1);  // editors end files with a line feed
-        return text;
+        return read_password(options.password_file);
     }
-    if (!options.password.empty()) {
-        return options.password;
-    }
-    const char* given = std::getenv(password_variable);
-    return given != nullptr ? given : "";
+    return choose(options.password, password_variable, "");
 }
 
 [[nodiscard]] std::unique_ptr<sandbox::embedded_cluster> start_embedded(
@@ -50,43 +92,67 @@ constexpr const char* bucket_default = "travel";
     if (!started) {
         throw failure("the embedded cluster cannot start: " + started.error());
     }
-    fmt::print(
-        stderr,
-        "reprise: no cluster given (-c): started an embedded one for this command, bucket '{}'\n",
-        bucket);
+    complain(fmt::format(
+        "started an embedded cluster for this command, bucket '{}'; it ends with the command",
+        bucket));
     return std::move(*started);
 }
 
 }  // namespace
 
 void add_access_options(CLI::App& command, kv_access_options& options) {
-    command.add_option(
+    auto* connection = command.add_option(
         "-c,--connect", options.connection,
-        "Connection string; without it a cluster is started for this command");
-    command.add_option("-u,--user", options.username, "User name")->capture_default_str();
+        "Connection string; otherwise the variable REPRISE_CONNECT");
+    command
+        .add_flag(
+            "--sandbox", options.is_sandbox,
+            "Use an embedded cluster that ends with this command; commands that only read do so "
+            "if no cluster is named")
+        ->excludes(connection);
     command.add_option(
+        "-u,--user", options.username, "User name; otherwise REPRISE_USERNAME, otherwise 'app'");
+    auto* file = command.add_option(
         "--password-file", options.password_file,
-        "File with the password, - for standard input; "
-        "otherwise the variable REPRISE_PASSWORD");
-    command.add_option(
-        "--password", options.password,
-        "Password; others on this machine can see it: prefer the two above");
+        "File with the password, - for standard input: at most 4096 bytes, one line ending at "
+        "the end is not part of it; otherwise the variable REPRISE_PASSWORD");
+    command
+        .add_option(
+            "--password", options.password,
+            "Password; others on this machine can see it: prefer the two above")
+        ->excludes(file);
     command.add_option(
         "-b,--bucket", options.bucket,
         "Bucket; otherwise that of the connection string, otherwise 'travel'");
-    command.add_option("--ca-file", options.ca_file, "Trusted certificates for TLS (PEM)");
+    command.add_option(
+        "--ca-file", options.ca_file,
+        "Trusted certificates for TLS (PEM); otherwise REPRISE_CA_FILE, otherwise the system's");
     command.add_option("--timeout", options.timeout, "For the whole operation: 500ms, 2.5s, 1m");
+    command.add_flag(
+        "--allow-plain", options.allows_plain,
+        "Log in with PLAIN, the password in clear text, if a server offers nothing better "
+        "without TLS; couchbases:// is the better way");
+    command.add_flag("-v,--verbose", options.is_verbose, "Show the client's log on standard error");
 }
 
-kv_access open_access(const kv_access_options& options) {
+kv_access open_access(const kv_access_options& options, access_kind kind) {
     kv_access access;
     access.bucket = options.bucket;
     if (!options.timeout.empty()) {
         access.timeout = parse_time(options.timeout, "--timeout");
     }
-    access.client.username = options.username;
-    access.client.tls.ca_file = options.ca_file;
-    if (options.connection.empty()) {
+    if (options.is_verbose) {
+        access.client.log = std::make_shared<stderr_log>();
+    }
+    access.client.allow_plain_without_tls = options.allows_plain;
+    const std::string connection =
+        options.is_sandbox ? "" : choose(options.connection, connection_variable, "");
+    if (connection.empty()) {
+        if (kind == access_kind::writes && !options.is_sandbox) {
+            throw usage_error(
+                "-c: this command writes and no cluster is named; give -c CONNECTION_STRING or set "
+                "REPRISE_CONNECT. --sandbox writes to an embedded cluster, gone with the command");
+        }
         access.bucket = access.bucket.empty() ? bucket_default : access.bucket;
         access.embedded = start_embedded(access.bucket, options.needs_services);
         access.connection = access.embedded->addresses().connection_string;
@@ -94,36 +160,60 @@ kv_access open_access(const kv_access_options& options) {
         access.client.password = access.embedded->password();
         return access;
     }
-    const auto parsed = wire::parse_connection_string(options.connection);
+    const auto parsed = wire::parse_connection_string(connection);
     if (!parsed) {
-        throw usage_error("-c: " + wire::to_string(parsed.error()));
+        throw usage_error(fmt::format(
+            "{}: {}", options.connection.empty() ? connection_variable : "-c",
+            wire::to_string(parsed.error())));
     }
     if (access.bucket.empty()) {
         access.bucket = parsed->bucket.empty() ? bucket_default : parsed->bucket;
     }
-    access.connection = options.connection;
+    access.connection = connection;
+    access.client.username = choose(options.username, username_variable, username_default);
     access.client.password = find_password(options);
+    access.client.tls.ca_file = choose(options.ca_file, ca_file_variable, "");
     return access;
 }
 
-opened_cluster open_cluster(kv_access_options options) {
-    options.needs_services = true;
-    kv_access access = open_access(options);
+couchbase::cluster connect(const kv_access& access) {
     auto connected = couchbase::cluster::connect(access.connection, access.client);
     if (!connected) {
         throw usage_error(connected.error().message());
     }
-    return {std::move(access), std::move(*connected)};
+    return std::move(*connected);
 }
 
-std::string read_input(const std::string& path) {
-    if (path == "-") {
-        return {std::istreambuf_iterator<char>(std::cin), {}};
+opened_cluster open_cluster(kv_access_options options, access_kind kind) {
+    options.needs_services = true;
+    kv_access access = open_access(options, kind);
+    couchbase::cluster cluster = connect(access);
+    return {std::move(access), std::move(cluster)};
+}
+
+std::string read_input(const std::string& path, std::size_t size_max_bytes) {
+    const bool is_standard = path == "-";
+    errno = 0;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
+        is_standard ? nullptr : std::fopen(path.c_str(), "rbe"),
+        [](std::FILE* file) { return std::fclose(file); });
+    std::FILE* const file = is_standard ? stdin : opened.get();
+    const std::string name = is_standard ? "standard input" : path;
+    std::string text;
+    std::array<char, 4096> chunk{};
+    while (file != nullptr && text.size() <= size_max_bytes) {
+        const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), file);
+        text.append(chunk.data(), size);
+        if (size < chunk.size()) {
+            break;
+        }
     }
-    std::ifstream file(path, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file.good() && !file.eof()) {
-        throw failure("cannot read " + path);
+    if (file == nullptr || std::ferror(file) != 0) {
+        throw failure(
+            fmt::format("cannot read {}: {}", name, std::generic_category().message(errno)));
+    }
+    if (text.size() > size_max_bytes) {
+        throw failure(fmt::format("{} is larger than {} bytes", name, size_max_bytes));
     }
     return text;
 }

@@ -1,9 +1,19 @@
 #include <exception>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/json/write.hpp>
+#include <reprise/wire/connection_string.hpp>
+
 #include "commands.hpp"
+#include "error_report.hpp"
 #include "output.hpp"
 
 namespace {
@@ -11,12 +21,13 @@ namespace {
 using namespace reprise::app;
 
 constexpr const char* description =
-    "Retries that are right, and a Couchbase client that makes them: documents of a cluster, what "
-    "a\n"
-    "cluster says of itself, a test cluster with faults on demand, and models of retry storms.\n"
-    "Without a cluster (-c) the commands start one of their own.";
+    "Retries that are right, and a Couchbase client that makes them: documents of a cluster, what\n"
+    "a cluster says about itself, a test cluster with faults on demand, models of retry storms.\n"
+    "Commands find their cluster by -c or the variable REPRISE_CONNECT; those that only read "
+    "start\n"
+    "one of their own if there is neither, those that write do so with --sandbox.";
 
-constexpr const char* footer =
+constexpr const char* examples =
     "Examples:\n"
     "  reprise upsert airline_10 '{\"name\": \"Reprise Air\"}' -c couchbase://host -u app -b "
     "travel\n"
@@ -31,21 +42,101 @@ constexpr const char* footer =
     "  reprise sim --seeds 1..1000\n"
     "  reprise lab run outage --clients 100 --seed 7 --html storm.html\n"
     "\n"
-    "Exit codes: 0 done, 1 failed, 2 wrong usage. Commands on documents have more: see\n"
-    "reprise get --help. `sandbox run` ends with those of its command.";
+    "Every command takes --json; an error is then an object with a symbolic name.\n"
+    "\n";
 
-[[nodiscard]] int report(exit_code code, const char* message) {
-    fmt::print(stderr, "reprise: {}\n", message);
-    if (code == exit_code::wrong_usage) {
-        fmt::print(stderr, "Run with --help to see what is possible.\n");
+constexpr const char* signal_line =
+    "128+N  sandbox run: the command was ended by signal N; otherwise its own exit code\n";
+
+[[nodiscard]] std::string exit_code_page() {
+    std::string text;
+    for (const exit_code_facts& each : exit_code_table()) {
+        text +=
+            fmt::format("{:>5}  {:<14} {}\n", static_cast<int>(each.code), each.name, each.meaning);
     }
-    return static_cast<int>(code);
+    return text + signal_line;
 }
 
-int run(int argc, char** argv) {
-    CLI::App app{description, "reprise"};
-    app.footer(footer);
-    app.set_version_flag("--version", "reprise " REPRISE_VERSION);
+[[nodiscard]] std::string exit_code_json() {
+    std::string text;
+    reprise::json::writer out(text, reprise::json::layout::indented);
+    out.begin_object().key("exit_codes").begin_array();
+    for (const exit_code_facts& each : exit_code_table()) {
+        out.begin_object();
+        out.member("code", static_cast<int>(each.code));
+        out.member("name", each.name);
+        out.member("meaning", each.meaning);
+        out.end_object();
+    }
+    out.end_array().end_object();
+    return text + "\n";
+}
+
+void add_exit_code_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("exit-codes", "List the exit codes of all commands");
+    const auto is_json = std::make_shared<bool>(false);
+    command->add_flag("--json", *is_json, "As JSON");
+    command->footer("Examples:\n  reprise exit-codes\n  reprise exit-codes --json");
+    command->callback([is_json] { print(*is_json ? exit_code_json() : exit_code_page()); });
+}
+
+/// What is told when the command line ends in an error.
+struct failure_report {
+    exit_code code = exit_code::failed;
+    std::string message;
+    std::string json;  // empty: made of the other two
+};
+
+[[nodiscard]] int report(const failure_report& told, bool is_json) noexcept {
+    try {
+        complain(told.message);
+        if (told.code == exit_code::wrong_usage) {
+            print_aside("Run with --help to see what is possible.\n");
+        }
+        if (is_json) {
+            const std::string made =
+                told.json.empty() ? error_json(told.code, told.message) : told.json;
+            print(fmt::format("{{\"error\": {}}}\n", made));
+        }
+    } catch (const std::exception&) {
+        // It cannot be said; the exit code tells it.
+    }
+    return static_cast<int>(told.code);
+}
+
+/// Names a command that is not there: CLI11 would only say that something was not expected.
+void check_command_names(const CLI::App& app, int argc, char** argv) {
+    const CLI::App* level = &app;
+    std::string path = app.get_name();
+    for (int i = 1; i < argc && level->get_require_subcommand_min() > 0; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--") {
+            return;
+        }
+        if (word.starts_with('-')) {
+            continue;
+        }
+        const auto commands = level->get_subcommands({});
+        std::vector<std::string_view> names;
+        names.reserve(commands.size());
+        const CLI::App* next = nullptr;
+        for (const CLI::App* each : commands) {
+            names.emplace_back(each->get_name());
+            next = each->get_name() == word ? each : next;
+        }
+        if (next == nullptr) {
+            const std::string_view closest = reprise::wire::closest_name(word, names);
+            throw usage_error(fmt::format(
+                "'{}' is not a command of '{}'{}", word, path,
+                closest.empty() ? fmt::format("; there are {}", fmt::join(names, ", "))
+                                : fmt::format("; did you mean '{}'?", closest)));
+        }
+        level = next;
+        path.append(" ").append(word);
+    }
+}
+
+void add_commands(CLI::App& app) {
     app.require_subcommand(1);
     add_lab_command(app);
     add_sandbox_command(app);
@@ -57,26 +148,64 @@ int run(int argc, char** argv) {
     add_demo_commands(app);
     add_verify_command(app);
     add_sim_command(app);
+    add_exit_code_command(app);
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{description, "reprise"};
+    app.footer(examples + ("Exit codes:\n" + exit_code_page()));
+    app.set_version_flag("--version", "reprise " REPRISE_VERSION);
+    add_commands(app);
     try {
+        check_command_names(app, argc, argv);
         app.parse(argc, argv);
-        return static_cast<int>(exit_code::ok);
+        return static_cast<int>(exit_code::done);
     } catch (const CLI::Success& asked) {  // --help and --version end the parse this way.
-        return app.exit(asked);
-    } catch (const CLI::ParseError& error) {
-        return report(exit_code::wrong_usage, error.what());
-    } catch (const usage_error& error) {
-        return report(exit_code::wrong_usage, error.what());
+        std::ostringstream text;
+        static_cast<void>(app.exit(asked, text, text));
+        print(text.str());
+        return static_cast<int>(exit_code::done);
     } catch (const exit_request& asked) {
         return asked.code();
     }
 }
 
+/// What an exception means; only inside a handler.
+[[nodiscard]] failure_report describe_exception() {
+    try {
+        throw;
+    } catch (const operation_failure& error) {
+        return {error.code(), error.what(), to_json(error.error())};
+    } catch (const failure& error) {
+        return {error.code(), error.what(), {}};
+    } catch (const usage_error& error) {
+        return {exit_code::wrong_usage, error.what(), {}};
+    } catch (const CLI::ParseError& error) {
+        return {exit_code::wrong_usage, error.what(), {}};
+    } catch (const std::exception& error) {
+        return {exit_code::failed, error.what(), {}};
+    }
+}
+
+/// Asked of the words themselves, since those that cannot be parsed are answered as JSON as well.
+[[nodiscard]] bool wants_json(int argc, char** argv) {
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+        if (std::string_view(argv[i]) == "--json") {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    prepare_output();
+    int code = 0;
     try {
-        return run(argc, argv);
-    } catch (const std::exception& error) {
-        return report(exit_code::failed, error.what());
+        code = run(argc, argv);
+    } catch (const std::exception&) {
+        code = report(describe_exception(), wants_json(argc, argv));
     }
+    return code == 0 && has_output_failed() ? static_cast<int>(exit_code::output_failed) : code;
 }

@@ -114,7 +114,22 @@ namespace {
     if (const auto problem = find_problem(options.cluster)) {
         throw usage_error(fmt::format("{}: {}", start_option_of(*problem), *problem));
     }
-    options.on_notice = [](std::string_view text) { fmt::print(stderr, "reprise: {}\n", text); };
+    options.on_notice = [](std::string_view text) { complain(text); };
+    return options;
+}
+
+/// Others find the sandbox that wrote a ready file through it: as long as that one runs, the file
+/// is its own. A file that its process left behind is replaced.
+[[nodiscard]] const sandbox_start_options& checked(const sandbox_start_options& options) {
+    const auto owner = options.ready_file.empty()
+                           ? std::int64_t{0}
+                           : sandbox::find_ready_file_owner(options.ready_file);
+    if (owner != 0) {
+        throw failure(fmt::format(
+            "--ready-file: {} belongs to a sandbox that is running, process {}; stop that one or "
+            "name another file",
+            options.ready_file, owner));
+    }
     return options;
 }
 
@@ -169,7 +184,7 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
 }
 
 running_sandbox::running_sandbox(boost::asio::io_context& io, const sandbox_start_options& options)
-    : front_(make_server(io, options)) {
+    : front_(make_server(io, checked(options))) {
     if (options.ready_file.empty()) {
         return;
     }
@@ -182,7 +197,8 @@ running_sandbox::running_sandbox(boost::asio::io_context& io, const sandbox_star
 }
 
 running_sandbox::~running_sandbox() {
-    if (!ready_file_.empty()) {
+    // Not if somebody removed it and another sandbox has that name now.
+    if (!ready_file_.empty() && sandbox::find_ready_file_owner(ready_file_) == ::getpid()) {
         std::error_code ignored;
         std::filesystem::remove(ready_file_, ignored);
     }

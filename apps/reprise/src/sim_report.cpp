@@ -172,12 +172,13 @@ std::string missing_cells(const sim::reason_cells& cells) {
 }
 
 std::string to_json(
-    const sim_totals& totals, const std::vector<sim_failure>& failures,
-    const std::string& profile) {
+    const sim_totals& totals, const std::vector<sim_failure>& failures, const std::string& profile,
+    bool is_interrupted) {
     std::string text;
     json::writer out(text, json::layout::indented);
     out.begin_object();
     out.member("profile", profile);
+    out.member("interrupted", is_interrupted);
     out.member("seeds", totals.seeds);
     out.member("failed", totals.failed);
     out.member("operations", totals.operations);

@@ -51,9 +51,11 @@ struct sim_failure {
 [[nodiscard]] std::string to_text(const sim_totals& totals);
 /// The cells of the table that can be met and were not, a line for each reason.
 [[nodiscard]] std::string missing_cells(const sim::reason_cells& cells);
-/// Everything but the wall time: equal seeds give equal text.
+/// Everything but the wall time: equal seeds give equal text. `is_interrupted`: not all seeds that
+/// were asked for were run.
 [[nodiscard]] std::string to_json(
-    const sim_totals& totals, const std::vector<sim_failure>& failures, const std::string& profile);
+    const sim_totals& totals, const std::vector<sim_failure>& failures, const std::string& profile,
+    bool is_interrupted);
 [[nodiscard]] std::string to_json(const sim::scenario& plan, const sim::run_report& report);
 
 /// Runs a failing scenario once more and keeps the lines around its first finding.

@@ -23,7 +23,7 @@ class WithSandbox(SandboxCase):
         self.assertEqual((read.returncode, read.stdout), (0, '{"a": 1}\n'))
         shown = json.loads(self.command("get", "doc", "--json").stdout)
         self.assertEqual((shown["format"], shown["value"], shown["cas"]),
-                         ("json", '{"a": 1}', cas))
+                         ("json", {"a": 1}, cas))
         self.assertEqual(self.command("exists", "doc").stdout, "true\n")
         stale = self.command("replace", "doc", "x", "--cas", str(int(cas) + 1))
         self.assertEqual(stale.returncode, 4)
@@ -75,7 +75,111 @@ class WithSandbox(SandboxCase):
         by_tls = run("error-map", "-c", self.ready["connection_string_tls"],
                      "--ca-file", self.ready["ca_path"])
         self.assertEqual(by_tls.returncode, 0, by_tls.stderr)
-        self.assertEqual(self.command("error-map", "0x7ffe").returncode, 1)
+        self.assertEqual(self.command("error-map", "0x7ffe").returncode, 3)
+
+    def test_documents_are_embedded_in_json_as_what_they_are(self):
+        for format, value, member, shown in (
+                ("json", '{"b": [1.50, null], "b2": 12345678901234567890}', "value",
+                 {"b": [1.5, None], "b2": 12345678901234567890}),
+                ("json", '"text"', "value", "text"),
+                ("string", '{"not": "embedded"}', "value", '{"not": "embedded"}'),
+                ("string", "plain\n", "value", "plain\n"),
+                ("binary", "a\x01b", "value_base64", "YQFi")):
+            with self.subTest(format=format, value=value):
+                self.assertEqual(self.command("upsert", "e", value, "--as", format).returncode, 0)
+                told = json.loads(self.command("get", "e", "--json").stdout)
+                self.assertEqual((told["format"], told[member]), (format, shown))
+
+    def test_errors_in_json_have_symbolic_names(self):
+        missing = json.loads(self.command("get", "nowhere", "--json").stdout)["error"]
+        self.assertEqual((missing["name"], missing["code"], missing["exit_name"]),
+                         ("document_not_found", 101, "not_found"))
+        self.assertEqual(json.loads(self.command("exists", "nowhere", "--json").stdout),
+                         {"key": "nowhere", "exists": False, "cas": "0"})
+
+    def test_the_environment_names_the_cluster(self):
+        named = {"REPRISE_CONNECT": self.ready["connection_string"]}
+        stored = run("upsert", "by_variable", '"v"', **named)
+        self.assertEqual((stored.returncode, stored.stderr), (0, ""))
+        self.assertEqual(self.command("get", "by_variable").stdout, '"v"\n')
+        # What is typed wins over the variable, and so does --sandbox.
+        wrong = {"REPRISE_CONNECT": "couchbase://127.0.0.1:1"}
+        self.assertEqual(self.command("get", "by_variable", **wrong).returncode, 0)
+        own = run("get", "by_variable", "--sandbox", **named)
+        self.assertEqual(own.returncode, 3, own.stderr)
+        self.assertIn("embedded", own.stderr)
+        refused = run("get", "k", REPRISE_CONNECT="http://host")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("REPRISE_CONNECT: ", refused.stderr)
+        stranger = run("get", "k", REPRISE_USERNAME="nobody", **named)
+        self.assertEqual(stranger.returncode, 6, stranger.stderr)
+        trusted = run("get", "by_variable", REPRISE_CONNECT=self.ready["connection_string_tls"],
+                      REPRISE_CA_FILE=self.ready["ca_path"])
+        self.assertEqual(trusted.returncode, 0, trusted.stderr)
+        self.assertEqual(run("config", "--json", **named).returncode, 0)
+        self.assertEqual(run("error-map", **named).returncode, 0)
+
+    def test_the_log_of_the_client_is_shown_on_standard_error(self):
+        quiet = self.command("exists", "nowhere")
+        self.assertEqual(quiet.stderr, "")
+        for command in (["exists", "nowhere", "--json"], ["config", "--json"]):
+            with self.subTest(command=command):
+                shown = self.command(*command, "--verbose")
+                json.loads(shown.stdout)
+                self.assertRegex(shown.stderr, r"(?m)^reprise: (debug|info|warn): ")
+                self.assertNotIn("secret", shown.stderr)
+
+    def test_password_files_are_bounded_and_not_empty(self):
+        folder = os.path.dirname(self.ready_file)
+        path = os.path.join(folder, "pw")
+
+        def get_with(content):
+            with open(path, "wb") as file:
+                file.write(content)
+            return self.command("exists", "nowhere", "--password-file", path, password="")
+
+        # One line ending is the editor's; everything else is the password.
+        for content, code in ((b"secret", 3), (b"secret\n", 3), (b"secret\r\n", 3),
+                              (b"secret\n\n", 6), (b"secret ", 6), (b"", 2), (b"\n", 2),
+                              (b"\r\n", 2), (b"x" * 4096, 6), (b"x" * 4097, 1)):
+            with self.subTest(content=content[:20]):
+                self.assertEqual(get_with(content).returncode, code)
+        endless = self.command("exists", "k", "--password-file", "/dev/zero")
+        self.assertEqual(endless.returncode, 1)
+        self.assertIn("/dev/zero is larger than 4096 bytes", endless.stderr)
+        empty = get_with(b"")
+        self.assertIn(f"--password-file: {path} is empty", empty.stderr)
+        folder_given = self.command("exists", "k", "--password-file", folder)
+        self.assertEqual(folder_given.returncode, 1)
+        self.assertIn(folder, folder_given.stderr)
+        both = self.command("exists", "k", "--password-file", path, "--password", "x")
+        self.assertEqual(both.returncode, 2)
+
+    def test_the_error_map_is_fetched_over_verified_tls(self):
+        where = self.ready["connection_string_tls"]
+        untrusted = run("error-map", "-c", where)
+        self.assertEqual(untrusted.returncode, 6, untrusted.stderr)
+        self.assertIn("certificate", untrusted.stderr)
+        self.assertEqual(run("error-map", "-c", where + "?tls_verify=none").returncode, 0)
+        unreadable = run("error-map", "-c", where, "--ca-file", "/nonexistent/ca.pem")
+        self.assertEqual(unreadable.returncode, 2, unreadable.stderr)
+
+    def test_one_code_of_the_error_map_as_json(self):
+        whole = json.loads(self.command("error-map", "--json").stdout)
+        one = json.loads(self.command("error-map", "0x86", "--json").stdout)
+        self.assertGreater(len(whole["errors"]), 10)
+        self.assertEqual(one["errors"], {"86": whole["errors"]["86"]})
+        self.assertEqual(one["version"], whole["version"])
+        missing = self.command("error-map", "0x7ffe", "--json")
+        self.assertEqual(missing.returncode, 3)
+        self.assertEqual(json.loads(missing.stdout)["error"]["name"], "not_found")
+        self.assertEqual(self.command("error-map", "86x", "--json").returncode, 2)
+
+    def test_the_place_of_a_key_as_json(self):
+        place = json.loads(self.command("config", "--key", "airline_10", "--json").stdout)
+        self.assertEqual((place["key"], place["vbucket"], place["vbuckets"], place["forward"]),
+                         ("airline_10", 361, 1024, None))
+        self.assertEqual({place["active"], *place["replicas"]}, {0, 1})
 
     def test_a_saved_error_map_reads_back(self):
         saved = self.command("error-map", "--json").stdout
@@ -84,10 +188,23 @@ class WithSandbox(SandboxCase):
 
 
 class WithoutCluster(unittest.TestCase):
-    def test_without_a_cluster_one_is_started_and_said_so(self):
-        stored = run("upsert", "k", "v")
+    def test_without_a_cluster_writes_are_refused_and_reads_start_one(self):
+        for command in (["upsert", "k", "v"], ["insert", "k", "v"], ["replace", "k", "v"],
+                        ["remove", "k"], ["query", "  insert into travel values ('k', 1)"],
+                        ["query", "DELETE FROM travel"], ["analytics", "LOAD x"]):
+            with self.subTest(command=command):
+                refused = run(*command)
+                self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+                for way_out in ("-c", "REPRISE_CONNECT", "--sandbox"):
+                    self.assertIn(way_out, refused.stderr)
+        stored = run("upsert", "k", "v", "--sandbox")
         self.assertEqual(stored.returncode, 0, stored.stderr)
         self.assertIn("embedded", stored.stderr)
+        read = run("get", "k")
+        self.assertEqual(read.returncode, 3, read.stderr)
+        self.assertIn("embedded", read.stderr)
+        both = run("upsert", "k", "v", "--sandbox", "-c", "couchbase://127.0.0.1:1")
+        self.assertEqual(both.returncode, 2)
 
     def test_a_bad_configuration_is_told_where(self):
         text = json.dumps({
@@ -115,7 +232,7 @@ class WithoutCluster(unittest.TestCase):
             with self.subTest(scheme=scheme), socket.create_server(("127.0.0.1", 0)) as silent:
                 port = silent.getsockname()[1]
                 shown = run("error-map", "-c", f"{scheme}://127.0.0.1:{port}", "--timeout", "200ms")
-                self.assertEqual(shown.returncode, 1, shown.stderr)
+                self.assertEqual(shown.returncode, 5, shown.stderr)
                 self.assertIn(f"127.0.0.1:{port}: timeout: no error map within 200 ms",
                               shown.stderr)
         refused = run("error-map", "-c", "couchbase://127.0.0.1:1", "--timeout", "5s")
@@ -129,6 +246,19 @@ class WithoutCluster(unittest.TestCase):
                 refused = run(*command, "-c", "couchbase://127.0.0.1:1?config_idle_redial_timeout=1s")
                 self.assertEqual(refused.returncode, 2, refused.stderr)
                 self.assertIn("config_idle_redial_timeout: this client does not have it yet", refused.stderr)
+
+    def test_explanations_as_json(self):
+        both = json.loads(run("explain", "14", "--json").stdout)["explanations"]
+        self.assertEqual([(each["kind"], each["name"]) for each in both][0],
+                         ("error", "unambiguous_timeout"))
+        self.assertEqual(len(both), 2)
+        reason = json.loads(run("explain", "KV_NOT_MY_VBUCKET", "--json").stdout)["explanations"][0]
+        self.assertEqual((reason["kind"], reason["always_retried"]), ("retry_reason", True))
+        listed = json.loads(run("explain", "--list", "--json").stdout)["explanations"]
+        self.assertEqual({each["kind"] for each in listed},
+                         {"retry_reason", "status", "error", "strategy"})
+        self.assertGreater(len(listed), 150)
+        self.assertTrue(all(each["advice"] and each["meaning"] for each in listed))
 
     def test_everything_can_be_explained(self):
         self.assertIn("KV_TEMPORARY_FAILURE", run("explain", "0x86").stdout)

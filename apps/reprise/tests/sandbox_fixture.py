@@ -16,9 +16,11 @@ PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
 PATIENCE_SECONDS = 60
 
 
-def run(*arguments, stdin="", password="secret"):
-    """Runs the program to its end; the password is in its environment."""
-    environment = dict(os.environ, REPRISE_PASSWORD=password)
+def run(*arguments, stdin="", password="secret", **variables):
+    """Runs the program to its end; the password and `variables` are in its environment."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("REPRISE_")}
+    environment.update(variables, REPRISE_PASSWORD=password)
     return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, text=True,
                           timeout=PATIENCE_SECONDS, check=False, env=environment)
 

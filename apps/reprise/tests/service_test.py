@@ -27,8 +27,39 @@ class ServiceCommands(SandboxCase):
 
     def test_a_wrong_statement_fails_with_the_services_words(self):
         result = self.command("query", "SELEKT 1")
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual((result.returncode, result.stdout), (7, ""))
         self.assertIn("code 3000", result.stderr)
+
+    def test_rows_metadata_and_errors_are_one_json_object(self):
+        told = json.loads(self.command("query", "SELECT n, {} AS o FROM ARRAY_RANGE(0, 3) AS n",
+                                       "--json", "--metrics").stdout)
+        self.assertEqual(told["rows"], [{"n": n, "o": {}} for n in range(3)])
+        self.assertEqual((told["metadata"]["status"], told["metadata"]["metrics"]["rows"]),
+                         ("success", 3))
+        empty = json.loads(self.command("query", "SELECT RAW n FROM [] AS n", "--json").stdout)
+        self.assertEqual(empty["rows"], [])
+        wrong = self.command("query", "SELEKT 1", "--json")
+        told = json.loads(wrong.stdout)
+        self.assertEqual((wrong.returncode, told["rows"]), (7, []))
+        self.assertEqual((told["error"]["name"], told["error"]["service_code"]),
+                         ("parsing_failure", 3000))
+        for command in (["analytics", "SELECT RAW 7"], ["search", "nowhere", "word"],
+                        ["view", "nothing", "here", "--timeout", "2s"]):
+            with self.subTest(command=command):
+                told = json.loads(self.command(*command, "--json").stdout)
+                self.assertIn("metadata" if command[0] == "analytics" else "error", told)
+
+    def test_ping_as_json(self):
+        result = self.command("ping", "--json")
+        told = json.loads(result.stdout)
+        self.assertEqual((result.returncode, told["ok"]), (0, True), result.stderr)
+        self.assertEqual({each["service"]: each["state"] for each in told["services"]},
+                         dict.fromkeys(["key-value", "management", "query", "analytics", "search",
+                                        "views"], "ok"))
+        failed = run("ping", "--json", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms")
+        told = json.loads(failed.stdout)
+        self.assertEqual((failed.returncode, told["ok"]), (1, False))
+        self.assertEqual(told["services"][0]["error"]["name"], "unambiguous_timeout")
 
     def test_a_wrong_parameter_is_wrong_usage(self):
         self.assertEqual(self.command("query", "SELECT 1", "--param", "x").returncode, 2)
@@ -38,8 +69,8 @@ class ServiceCommands(SandboxCase):
         self.assertEqual((result.returncode, result.stdout), (0, "7\n"), result.stderr)
 
     def test_a_missing_index_and_a_missing_view_are_errors(self):
-        self.assertEqual(self.command("search", "nowhere", "word").returncode, 1)
-        self.assertEqual(self.command("view", "nothing", "here", "--timeout", "2s").returncode, 1)
+        self.assertEqual(self.command("search", "nowhere", "word").returncode, 3)
+        self.assertEqual(self.command("view", "nothing", "here", "--timeout", "2s").returncode, 3)
 
     def test_ping_names_every_service(self):
         result = self.command("ping")

@@ -70,6 +70,11 @@ class SimTest(unittest.TestCase):
         for name in ("swarm", "quick", "long", "network", "servers", "services", "calm"):
             self.assertRegex(listed.stdout, rf"(?m)^{name} ")
 
+    def test_profiles_are_listed_as_json(self):
+        listed = json.loads(run("--list-profiles", "--json").stdout)["profiles"]
+        self.assertIn("swarm", [each["name"] for each in listed])
+        self.assertTrue(all(each["meaning"] and each["operations_max"] for each in listed))
+
     def test_wrong_usage_ends_with_2_and_names_the_option(self):
         for arguments, option in (
             (["--seeds", "5..1"], "--seeds"),

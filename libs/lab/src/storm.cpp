@@ -24,7 +24,8 @@ using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_
     return options;
 }
 
-[[nodiscard]] storm_result simulate(const storm_options& options, policy which) {
+[[nodiscard]] storm_result simulate(
+    const storm_options& options, policy which, const stop_question& should_stop) {
     switch (which) {
         case policy::naive:
             return storm_simulation<naive_strategy>(
@@ -34,7 +35,7 @@ using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_
                                attempt_limits{options.attempts_max}, stated_safety{},
                                exponential_backoff{no_pause()}, no_budget{});
                        })
-                .run();
+                .run(should_stop);
         case policy::standard:
             return storm_simulation<standard_strategy>(
                        options,
@@ -43,11 +44,11 @@ using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_
                            standard.attempts_max = options.attempts_max;
                            clients.emplace_back(standard);
                        })
-                .run();
+                .run(should_stop);
         default:
             return storm_simulation<no_retry>(
                        options, [](auto& clients) { clients.emplace_back(); })
-                .run();
+                .run(should_stop);
     }
 }
 
@@ -103,19 +104,34 @@ std::vector<slot> join_slots(std::span<const slot> slots, std::size_t factor) {
     return joined;
 }
 
-storm_result run_storm(const storm_options& options, policy which) {
-    storm_result result = simulate(checked(options), which);
+storm_result run_storm(
+    const storm_options& options, policy which, const stop_question& should_stop) {
+    storm_result result = simulate(checked(options), which, should_stop);
     result.policy = which;
     result.worst_amplification = find_worst_amplification(result.slots);
-    result.recovery = find_recovery(result.slots, {options.outage_start, options.outage_length});
+    if (result.is_complete) {
+        result.recovery =
+            find_recovery(result.slots, {options.outage_start, options.outage_length});
+    }
     return result;
+}
+
+std::vector<storm_result> run_policies(
+    const storm_options& options, const stop_question& should_stop) {
+    std::vector<storm_result> results;
+    results.reserve(policies.size());
+    for (const policy which : policies) {
+        results.push_back(run_storm(options, which, should_stop));
+        if (!results.back().is_complete) {
+            break;
+        }
+    }
+    return results;
 }
 
 comparison compare_policies(const storm_options& options) {
     comparison compared{options, {}};
-    std::ranges::transform(policies, compared.results.begin(), [&](policy which) {
-        return run_storm(options, which);
-    });
+    std::ranges::move(run_policies(options, {}), compared.results.begin());
     return compared;
 }
 

@@ -60,10 +60,15 @@ public:
     }
 
     /// Once.
-    [[nodiscard]] storm_result run() {
-        while (step()) {
+    [[nodiscard]] storm_result run(const stop_question& should_stop) {
+        bool is_stopped = false;
+        for (std::size_t asked = 0; !is_stopped && step();) {
+            if (slots_.size() != asked) {
+                asked = slots_.size();
+                is_stopped = should_stop && should_stop();
+            }
         }
-        while (now_slot_end_ <= options_.length) {
+        while (!is_stopped && now_slot_end_ <= options_.length) {
             close_slot();
         }
         totals_.unfinished = totals_.requests - totals_.succeeded - totals_.failed;
@@ -74,6 +79,7 @@ public:
         storm_result result;
         result.totals = totals_;
         result.slots = std::move(slots_);
+        result.is_complete = !is_stopped;
         return result;
     }
 

@@ -106,7 +106,9 @@ bool set_server_name(SSL* session, const std::string& server_name, bool is_verif
     if (is_address) {
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), server_name.c_str()) == 1;
     }
-    SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    // A certificate without alternative names is for nobody: the common name is free text.
+    SSL_set_hostflags(
+        session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return SSL_set1_host(session, server_name.c_str()) == 1;
 }
 

@@ -1,5 +1,9 @@
 #include <reprise/sandbox_net/ready_file.hpp>
 
+#include <signal.h>
+#include <sys/types.h>
+
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -122,6 +126,14 @@ std::string to_json(const ready_info& info) {
 
 std::expected<void, std::string> write_ready_file(const std::string& path, const ready_info& info) {
     return detail::write_whole_file(path, to_json(info), 0600);
+}
+
+std::int64_t find_ready_file_owner(const std::string& path) {
+    const auto info = read_ready_file(path);
+    // Not ours to signal is running as well.
+    const bool is_running =
+        info && info->pid > 0 && (::kill(static_cast<pid_t>(info->pid), 0) == 0 || errno == EPERM);
+    return is_running ? info->pid : 0;
 }
 
 std::expected<ready_info, std::string> read_ready_file(const std::string& path) {

@@ -27,12 +27,32 @@ int write_all(int file, std::string_view content) noexcept {
     return 0;
 }
 
+struct draft_file {
+    std::string path;
+    int file = -1;
+};
+
+// A new file beside `path`, never one that is there already: in a folder that others can write to,
+// a link of that name would lead elsewhere. `file` is negative if there is none, see errno.
+draft_file open_draft(const std::string& path, mode_t mode) {
+    constexpr int try_count_max = 100;  // drafts that a process of our number left behind
+    draft_file draft;
+    for (int i = 0; i < try_count_max; ++i) {
+        draft.path = path + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".part";
+        draft.file =
+            ::open(draft.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (draft.file >= 0 || errno != EEXIST) {
+            break;
+        }
+    }
+    return draft;
+}
+
 }  // namespace
 
 std::expected<void, std::string> write_whole_file(
     const std::string& path, std::string_view content, mode_t mode) {
-    const std::string draft = path + "." + std::to_string(::getpid()) + ".part";
-    const int file = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    const auto [draft, file] = open_draft(path, mode);
     if (file < 0) {
         return file_failure(path, errno);
     }

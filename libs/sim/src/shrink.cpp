@@ -11,8 +11,11 @@ namespace {
 // Tries changes of a failing scenario and keeps those under which the same checker complains.
 class shrinker {
 public:
-    shrinker(const scenario& plan, std::size_t run_count_max)
-        : best_{plan, run_scenario(plan), 1}, run_count_max_(run_count_max) {
+    shrinker(
+        const scenario& plan, const std::function<bool()>& should_stop, std::size_t run_count_max)
+        : best_{plan, run_scenario(plan), 1},
+          should_stop_(should_stop),
+          run_count_max_(run_count_max) {
         if (!best_.report.findings.empty()) {
             wanted_ = best_.report.findings.front().what;
         }
@@ -22,6 +25,9 @@ public:
 
     // True if the changed scenario still fails alike; it is the best one then.
     bool attempt(scenario&& changed) {
+        if (should_stop_ && should_stop_()) {
+            run_count_max_ = best_.run_count;
+        }
         if (best_.run_count >= run_count_max_) {
             return false;
         }
@@ -183,14 +189,16 @@ public:
 
 private:
     shrunk_scenario best_;
+    const std::function<bool()>& should_stop_;
     std::size_t run_count_max_;
     checker wanted_{};
 };
 
 }  // namespace
 
-shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max) {
-    shrinker at_work(plan, run_count_max);
+shrunk_scenario shrink(
+    const scenario& plan, const std::function<bool()>& should_stop, std::size_t run_count_max) {
+    shrinker at_work(plan, should_stop, run_count_max);
     if (!at_work.fails()) {
         return at_work.take();
     }

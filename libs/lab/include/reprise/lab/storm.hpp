@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,7 @@ struct storm_result {
     storm_totals totals;
     std::vector<slot> slots;           ///< Of `slot_length`, from the start of the run.
     double worst_amplification = 1.0;  ///< Attempts reaching the server per request, worst second.
+    bool is_complete = true;           ///< False: it was stopped; `slots` ends there.
     lab::recovery recovery;
 
     /// Attempts sent per request over the run.
@@ -70,8 +72,12 @@ struct storm_result {
     [[nodiscard]] double wasted_share() const noexcept;
 };
 
+/// Asked after each slot; true ends the run there. Empty: never.
+using stop_question = std::function<bool()>;
+
 /// Throws `invalid_settings` for options that `check` refuses.
-[[nodiscard]] storm_result run_storm(const storm_options& options, policy which);
+[[nodiscard]] storm_result run_storm(
+    const storm_options& options, policy which, const stop_question& should_stop = {});
 
 /// The three policies against the same arrivals.
 struct comparison {
@@ -81,5 +87,10 @@ struct comparison {
 
 /// Throws `invalid_settings` for options that `check` refuses.
 [[nodiscard]] comparison compare_policies(const storm_options& options);
+
+/// The same, as far as it got: one result for each policy that was begun, the last one incomplete
+/// if `should_stop` ended it.
+[[nodiscard]] std::vector<storm_result> run_policies(
+    const storm_options& options, const stop_question& should_stop);
 
 }  // namespace reprise::lab

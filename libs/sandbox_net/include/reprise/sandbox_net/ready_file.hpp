@@ -23,6 +23,10 @@ std::string to_json(const ready_info& info);
 // control token. The error names the file.
 std::expected<void, std::string> write_ready_file(const std::string& path, const ready_info& info);
 
+// The process that wrote the file at `path` and still runs; 0: there is no such file, it cannot be
+// read as one, or its process has ended.
+std::int64_t find_ready_file_owner(const std::string& path);
+
 // Reads what write_ready_file wrote. The error says what is missing or malformed.
 std::expected<ready_info, std::string> read_ready_file(const std::string& path);
 

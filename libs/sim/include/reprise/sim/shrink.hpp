@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <reprise/sim/scenario.hpp>
 #include <reprise/sim/simulation.hpp>
@@ -16,7 +17,10 @@ struct shrunk_scenario {
 
 // Makes a failing scenario smaller as long as the same checker still complains: drops faults, drops
 // operations (halves first), then simplifies the network and the clients. At most `run_count_max`
-// runs. The scenario must fail; if it does not, it comes back unchanged.
-[[nodiscard]] shrunk_scenario shrink(const scenario& plan, std::size_t run_count_max = 400);
+// runs; it ends early, with what it has, when `should_stop` (asked before each run; empty: never)
+// returns true. The scenario must fail; if it does not, it comes back unchanged.
+[[nodiscard]] shrunk_scenario shrink(
+    const scenario& plan, const std::function<bool()>& should_stop = {},
+    std::size_t run_count_max = 400);
 
 }  // namespace reprise::sim

@@ -1,0 +1,92 @@
+"""Output that cannot be written: a full disk, a closed stream, a reader that went away. The program
+never ends by a signal and never with 0 then. Usage: output_test.py PROGRAM
+"""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+from sandbox_fixture import PATIENCE_SECONDS, PROGRAM
+
+OUTPUT_FAILED = 8
+
+# Each prints to standard output in its own way: the parser's help, lines, a table, rows, a demo.
+PRINTING = (["--help"], ["--version"], ["sandbox", "run", "--help"], ["exit-codes"],
+            ["explain", "--list"], ["lab", "list"], ["sim", "--list-profiles"],
+            ["sim", "--seeds", "1..2", "--profile", "quick"],
+            ["sim", "--replay", "7", "--profile", "quick"],
+            ["query", "SELECT RAW 1"], ["query", "SELECT RAW 1", "--json"], ["ping", "--json"],
+            ["demo", "--seconds", "2", "--plain"], ["demo", "--seconds", "2", "--json"])
+
+
+def run(arguments, **streams):
+    return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, check=False,
+                          timeout=PATIENCE_SECONDS, **streams)
+
+
+class OutputTest(unittest.TestCase):
+    def test_a_full_standard_output_is_reported_by_every_command(self):
+        for arguments in PRINTING:
+            with self.subTest(arguments=arguments), open("/dev/full", "wb") as full:
+                ended = run(arguments, stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(ended.returncode, OUTPUT_FAILED, ended.stderr)
+                self.assertIn(b"cannot write to standard output", ended.stderr)
+
+    def test_a_reader_that_goes_away_is_no_signal(self):
+        for arguments in PRINTING:
+            with self.subTest(arguments=arguments):
+                reading, writing = os.pipe()
+                os.close(reading)
+                ended = run(arguments, stdout=writing, stderr=subprocess.DEVNULL)
+                os.close(writing)
+                self.assertEqual(ended.returncode, OUTPUT_FAILED)
+
+    def test_an_unwritable_standard_error_neither_aborts_nor_passes_for_success(self):
+        with open("/dev/full", "wb") as full:
+            # Says on standard error that it started a cluster.
+            ended = run(["query", "SELECT RAW 1"], stdout=subprocess.PIPE, stderr=full)
+            self.assertEqual((ended.returncode, ended.stdout), (OUTPUT_FAILED, b"1\n"))
+            # The error's own code tells more than that its text was lost.
+            for arguments, code in ((["fly"], 2), (["get", "k"], 3), (["sandbox", "status"], 2)):
+                with self.subTest(arguments=arguments):
+                    ended = run(arguments, stdout=subprocess.DEVNULL, stderr=full)
+                    self.assertEqual(ended.returncode, code)
+
+    def test_both_streams_full(self):
+        with open("/dev/full", "wb") as full:
+            for arguments in (["--help"], ["get", "k", "--json"], ["demo", "--seconds", "2"]):
+                with self.subTest(arguments=arguments):
+                    ended = run(arguments, stdout=full, stderr=full)
+                    self.assertIn(ended.returncode, (3, OUTPUT_FAILED))
+
+    def test_closed_streams_are_not_taken_for_sockets(self):
+        # A socket would get the number of the closed stream, and the text would go to a server.
+        for closed, code in ((">&-", OUTPUT_FAILED), ("2>&-", OUTPUT_FAILED),
+                             (">&- 2>&-", OUTPUT_FAILED), ("<&-", 0)):
+            with self.subTest(closed=closed):
+                ended = subprocess.run(
+                    ["sh", "-c", f'"$0" query "SELECT RAW 1" {closed}', PROGRAM],
+                    capture_output=True, check=False, timeout=PATIENCE_SECONDS)
+                self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+
+    def test_a_page_with_a_name_of_ours_is_not_written_through_a_link(self):
+        with tempfile.TemporaryDirectory() as folder:
+            victim = os.path.join(folder, "victim")
+            with open(victim, "w", encoding="utf-8") as file:
+                file.write("precious")
+            os.symlink(victim, os.path.join(folder, "reprise-outage.html"))
+            command = [PROGRAM, "lab", "run", "outage", "--rps", "50", "--capacity", "100"]
+            trap = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                                  timeout=PATIENCE_SECONDS)
+            self.assertEqual(trap.returncode, 1)
+            self.assertIn("symbolic link", trap.stderr)
+            with open(victim, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious")
+            asked = subprocess.run([*command, "--quiet", "--html", "reprise-outage.html"],
+                                   cwd=folder, check=False, timeout=PATIENCE_SECONDS)
+            self.assertEqual(asked.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
