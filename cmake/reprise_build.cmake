@@ -7,6 +7,34 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 
+# Hardening against memory errors, for everything that is shipped: the program and the libraries.
+# Sanitizers and fuzzing bring their own; without optimisation there is no use in it.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZED OR REPRISE_BUILD_FUZZ)
+  set(hardened_default OFF)
+else()
+  set(hardened_default ON)
+endif()
+option(REPRISE_HARDENED "Stack protector, fortified calls, control-flow checks, PIE, RELRO, no lazy binding"
+       ${hardened_default})
+option(REPRISE_LIBRARY_ASSERTIONS "Check the preconditions of the standard library (libstdc++)" OFF)
+
+if(REPRISE_HARDENED)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES CXX)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  add_compile_options(-fstack-protector-strong)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR CMAKE_CXX_FLAGS_DEBUG MATCHES "-O[1-3s]")
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) # needs optimisation
+  endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i[3-6]86")
+    add_compile_options(-fcf-protection=full)
+  endif()
+  add_link_options(-Wl,-z,relro -Wl,-z,now)
+endif()
+if(REPRISE_LIBRARY_ASSERTIONS)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+endif()
+
 if(REPRISE_BUILD_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
