@@ -32,6 +32,9 @@ void write_attempts(json::writer& out, const engine::retry_history& history) {
         out.member("stage", to_string(entry.stage));
         out.member("status", entry.status);
         out.member("endpoint", history.endpoint_of(entry));
+        if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
+            out.member("problem", problem);
+        }
         out.member("delay_us", entry.delay_us);
         out.end_object();
     }

@@ -26,6 +26,10 @@ constexpr std::array status_table{
     status_advice{status::opaque_no_match, replication_advice},
     status_advice{status::rollback, replication_advice},
     status_advice{status::dcp_stream_id_invalid, replication_advice},
+    status_advice{
+        status::econfig_only,
+        "Nothing by itself: this node does not hold the bucket's data, and the client does what "
+        "the error map says."},
     status_advice{status::ewould_throttle, "Send fewer requests."},
     status_advice{status::cas_value_invalid, "Use a CAS that came from a read or a write."},
     status_advice{status::auth_continue, "Nothing: a step of every login."},

@@ -62,7 +62,9 @@ class WithSandbox(SandboxCase):
         failed = run("get", "k", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms", "--json")
         attempts = json.loads(failed.stdout)["error"]["attempts"]
         self.assertGreater(len(attempts), 2)
-        self.assertEqual(failed.stderr.count("NODE_NOT_AVAILABLE, dispatch"), len(attempts))
+        line = "NODE_NOT_AVAILABLE at 127.0.0.1:1 (connection refused), dispatch"
+        self.assertEqual(failed.stderr.count(line), len(attempts))
+        self.assertEqual({each["problem"] for each in attempts}, {"connection refused"})
 
     def test_the_configuration_and_error_map_of_a_cluster_are_shown(self):
         shown = json.loads(self.command("config", "--json").stdout)
