@@ -45,6 +45,7 @@ constexpr auto wait_default = std::chrono::seconds{10};
     options.identity.username = access.client.username;
     options.identity.password = access.client.password;
     options.engine.allow_plain_without_tls = access.client.allow_plain_without_tls;
+    options.engine.allow_plain_http = access.client.allow_plain_http;
     options.engine.log = access.client.log;
     options.tls.ca_file = where.parameters.trust_certificate.value_or(access.client.tls.ca_file);
     options.tls.is_verified = where.parameters.tls_verify.value_or(true);

@@ -132,6 +132,9 @@ void add_access_options(CLI::App& command, kv_access_options& options) {
         "--allow-plain", options.allows_plain,
         "Log in with PLAIN, the password in clear text, if a server offers nothing better "
         "without TLS; couchbases:// is the better way");
+    command.add_flag(
+        "--allow-plain-http", options.allows_plain_http,
+        "Send the password in clear text to HTTP services of other machines without TLS");
     command.add_flag("-v,--verbose", options.is_verbose, "Show the client's log on standard error");
 }
 
@@ -145,6 +148,7 @@ kv_access open_access(const kv_access_options& options, access_kind kind) {
         access.client.log = std::make_shared<stderr_log>();
     }
     access.client.allow_plain_without_tls = options.allows_plain;
+    access.client.allow_plain_http = options.allows_plain_http;
     const std::string connection =
         options.is_sandbox ? "" : choose(options.connection, connection_variable, "");
     if (connection.empty()) {

@@ -28,12 +28,13 @@ struct kv_access_options {
     std::string password;
     std::string password_file;
     std::string bucket;
-    std::string ca_file;          ///< Empty: REPRISE_CA_FILE, else what the system trusts.
-    std::string timeout;          ///< "500ms", "2.5s"; empty: the client's default.
-    bool is_sandbox = false;      ///< A cluster of our own, whatever REPRISE_CONNECT says.
-    bool is_verbose = false;      ///< The client's log goes to standard error.
-    bool allows_plain = false;    ///< The password may be sent in clear text to log in.
-    bool needs_services = false;  ///< A cluster of our own offers the HTTP services.
+    std::string ca_file;             ///< Empty: REPRISE_CA_FILE, else what the system trusts.
+    std::string timeout;             ///< "500ms", "2.5s"; empty: the client's default.
+    bool is_sandbox = false;         ///< A cluster of our own, whatever REPRISE_CONNECT says.
+    bool is_verbose = false;         ///< The client's log goes to standard error.
+    bool allows_plain = false;       ///< The password may be sent in clear text to log in.
+    bool allows_plain_http = false;  ///< The same over HTTP.
+    bool needs_services = false;     ///< A cluster of our own offers the HTTP services.
 };
 
 /// Adds `-c`, `--sandbox`, `-u`, `--password-file`, `--bucket`, ... to a command.
