@@ -1,5 +1,8 @@
 #include "tls_context.hpp"
 
+#include <string>
+#include <string_view>
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -14,6 +17,10 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
+
+// What a server without TLS on this port does, too.
+constexpr std::string_view closed_in_handshake =
+    "closed during the TLS handshake: is this a TLS port?";
 
 setup_error unreadable(const std::string& what, const error_code& ec) {
     return {setup_errc::certificate_unreadable, what + ": " + ec.message()};
@@ -121,7 +128,9 @@ handshake_failure classify_handshake(SSL* session, const error_code& ec) {
     if (!is_ssl_error(ec)) {
         // End of stream and `stream_truncated` are the peer's silence, not its word.
         const bool is_end = ec == boost::asio::error::eof || ec == ssl::error::stream_truncated;
-        return {is_end ? engine::connect_failure::reset : classify_connect(ec), ec.message()};
+        return {
+            is_end ? engine::connect_failure::reset : classify_connect(ec),
+            is_end ? std::string(closed_in_handshake) : ec.message()};
     }
     const long verified = SSL_get_verify_result(session);
     const int reason = ERR_GET_REASON(static_cast<unsigned long>(ec.value()));
@@ -129,7 +138,7 @@ handshake_failure classify_handshake(SSL* session, const error_code& ec) {
         return {classify_verify_result(verified), X509_verify_cert_error_string(verified)};
     }
     if (reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-        return {engine::connect_failure::reset, "closed during the TLS handshake"};
+        return {engine::connect_failure::reset, std::string(closed_in_handshake)};
     }
     // What such a server sent is no record of TLS.
     if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
