@@ -146,7 +146,8 @@ private:
     const interrupt_watch& watch) {
     sim_failure failure{plan.seed, report.findings, {}, {}};
     if (is_shrunk) {
-        failure.shrunk = sim::shrink(plan, [&watch] { return watch.has_come(); });
+        failure.shrunk =
+            sim::shrink(plan, sim::shrink_run_count_max, [&watch] { return watch.has_come(); });
         failure.events = events_around(failure.shrunk.plan, lines_before, lines_after);
     }
     return failure;
@@ -221,7 +222,9 @@ void replay(const sim_options& options) {
     sim::scenario plan = sim::draw_scenario(*options.replay, read_profile(options.profile));
     if (options.shrink) {
         const interrupt_watch watch;
-        plan = sim::shrink(plan, [&watch] { return watch.has_come(); }).plan;
+        plan = sim::shrink(plan, sim::shrink_run_count_max, [&watch] {
+                   return watch.has_come();
+               }).plan;
     }
     sim::run_options how;
     if (!options.json) {

@@ -12,7 +12,7 @@ namespace {
 class shrinker {
 public:
     shrinker(
-        const scenario& plan, const std::function<bool()>& should_stop, std::size_t run_count_max)
+        const scenario& plan, std::size_t run_count_max, const std::function<bool()>& should_stop)
         : best_{plan, run_scenario(plan), 1},
           should_stop_(should_stop),
           run_count_max_(run_count_max) {
@@ -197,8 +197,8 @@ private:
 }  // namespace
 
 shrunk_scenario shrink(
-    const scenario& plan, const std::function<bool()>& should_stop, std::size_t run_count_max) {
-    shrinker at_work(plan, should_stop, run_count_max);
+    const scenario& plan, std::size_t run_count_max, const std::function<bool()>& should_stop) {
+    shrinker at_work(plan, run_count_max, should_stop);
     if (!at_work.fails()) {
         return at_work.take();
     }

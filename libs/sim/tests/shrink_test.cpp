@@ -59,6 +59,8 @@ TEST(shrink, a_scenario_that_holds_comes_back_unchanged) {
 
 TEST(shrink, no_more_runs_than_allowed) {
     EXPECT_LE(shrink(hopeless_scenario(13), 5).run_count, 5U);
+    const auto at_once = [] { return true; };
+    EXPECT_EQ(shrink(hopeless_scenario(13), shrink_run_count_max, at_once).run_count, 1U);
 }
 
 }  // namespace reprise::sim

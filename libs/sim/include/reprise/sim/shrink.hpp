@@ -9,6 +9,8 @@
 
 namespace reprise::sim {
 
+inline constexpr std::size_t shrink_run_count_max = 400;
+
 struct shrunk_scenario {
     scenario plan{};
     run_report report{};        // of the shrunk scenario; the same checker complains
@@ -20,7 +22,7 @@ struct shrunk_scenario {
 // runs; it ends early, with what it has, when `should_stop` (asked before each run; empty: never)
 // returns true. The scenario must fail; if it does not, it comes back unchanged.
 [[nodiscard]] shrunk_scenario shrink(
-    const scenario& plan, const std::function<bool()>& should_stop = {},
-    std::size_t run_count_max = 400);
+    const scenario& plan, std::size_t run_count_max = shrink_run_count_max,
+    const std::function<bool()>& should_stop = {});
 
 }  // namespace reprise::sim
