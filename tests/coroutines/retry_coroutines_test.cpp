@@ -77,12 +77,12 @@ asio::awaitable<void> await_predicates(loop_fixture& with) {
 asio::awaitable<void> await_tokens(loop_fixture& with) {
     const auto executor = co_await asio::this_coro::executor;
     const reprise::call_options options{.timeout = 1h, .stop = with.stop.get_token()};
-    const auto initiate = [text = long_text, calls = with.owned](
+    const auto initiate = [executor, text = long_text, calls = with.owned](
                               const reprise::attempt& current, auto handler) {
         ++*calls;
         const error_code code =
             current.number < 2 ? error_code(asio::error::connection_refused) : error_code{};
-        asio::post([handler = std::move(handler), code, text]() mutable {
+        asio::post(executor, [handler = std::move(handler), code, text]() mutable {
             std::move(handler)(code, text);
         });
     };

@@ -59,13 +59,14 @@ class BeforeLogin(hostile_case.HostileCase):
                     self.assertEqual(trap.accepted, 0, ended.text)
                     self.assert_no_secret(trap, hostile)
 
-    def test_a_wrong_signature_is_terminal_and_hands_out_one_proof(self):
+    def test_a_wrong_signature_is_terminal_and_proofs_are_not_handed_out_in_a_loop(self):
         with KeyValue(password="guess") as hostile:
             ended = self.attack("get", "k", "-c", place(hostile.port), timeout="4s")
             self.assert_failed(
                 ended, "server signature is wrong: this server does not know the password")
             self.assertEqual(ended.code, 6, ended.text)
-            self.assertLessEqual(hostile.counts[SASL_STEP], 1)
+            # The bucket's connection and the cluster's may log in side by side, once.
+            self.assertLessEqual(hostile.counts[SASL_STEP], 2)
 
     def test_a_missing_signature_and_refusals_of_scram_are_terminal(self):
         for value in (b"", b"e=invalid-proof", b"e=unknown-user", b"e=other-error", b"v=", b"x"):

@@ -89,7 +89,7 @@ class TableTest(unittest.TestCase):
 
 
 class EachCodeTest(SandboxCase):
-    OPTIONS = ("--nodes", "1", "--replicas", "0", "--services")
+    OPTIONS = ("--nodes", "1", "--replicas", "0")
 
     def test_each_code_is_what_the_table_says(self):
         self.command("upsert", "there", "1")

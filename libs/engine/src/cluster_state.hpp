@@ -122,6 +122,8 @@ struct bucket_state : engine_timer {
     wait_list topology_waiters;        // no configuration, or no owner in it: likewise
     std::vector<std::unique_ptr<collection_entry>> collections;
     std::uint64_t manifest_uid_max = 0;
+    // Before the first configuration, a refusal by one seed waits a little for the others; once.
+    bool has_waited_for_seeds = false;
     // Terminal states. The first two: of any node this bucket is linked to.
     bool is_auth_refused = false;
     bool is_tls_failed = false;

@@ -235,7 +235,7 @@ void engine_core::on_time(time_point now) {
             case timer_kind::link:
                 return connect(static_cast<node_link&>(timer), now);
             case timer_kind::bucket:
-                return poll(static_cast<bucket_state&>(timer), now);
+                return on_bucket_due(static_cast<bucket_state&>(timer), now);
             case timer_kind::collection:
                 return on_collection_due(static_cast<collection_entry&>(timer), now);
             case timer_kind::endpoint:

@@ -221,6 +221,8 @@ private:
     std::optional<retry_reason> terminal_reason(const bucket_state& bucket) const noexcept;
     void refresh_terminal_states() noexcept;
     void refresh_terminal_state(bucket_state& bucket) noexcept;
+    static bool may_wait_for_seeds(const bucket_state& bucket) noexcept;
+    void on_bucket_due(bucket_state& bucket, time_point now);
     void on_terminal_state(bucket_state* bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);
     void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);

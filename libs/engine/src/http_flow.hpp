@@ -114,6 +114,7 @@ private:
     template <class Predicate>
     bool any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const;
     bool has_node_left(const http_slot& slot) const;
+    void begin_search(http_slot& slot, time_point now) const;
     time_point waiting_end(http_slot& slot, time_point now) const;
     time_point queue_due(http_slot& slot, const http_pool& pool, time_point now) const;
     void on_search_over(http_slot& slot, time_point now);

@@ -68,7 +68,7 @@ std::optional<retry_reason> http_flow::terminal_reason_for(const http_slot& slot
 void http_flow::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
     const auto terminal = terminal_reason_for(slot);
     if (terminal) {
-        slot.search_end = slot.search_end.value_or(add_saturated(now, search_time_max));
+        begin_search(slot, now);
         if (now < *slot.search_end && has_node_left(slot)) {
             return dispatch(slot, now);
         }
@@ -85,12 +85,21 @@ void http_flow::raise(http_slot& slot, retry_reason reason, time_point now) {
     retry(slot, failed, now);
 }
 
+// From now on other nodes are looked for. Without a configuration there are none, and the seeds
+// have had their time already.
+void http_flow::begin_search(http_slot& slot, time_point now) const {
+    if (!slot.search_end) {
+        const bool has_nodes = configuration_for(slot) != nullptr;
+        slot.search_end = add_saturated(now, has_nodes ? search_time_max : duration::zero());
+    }
+}
+
 // How long an operation waits for what may never come. Not for long under a terminal state.
 time_point http_flow::waiting_end(http_slot& slot, time_point now) const {
     if (slot.is_canary || !terminal_reason_for(slot)) {
         return slot.deadline;
     }
-    slot.search_end = slot.search_end.value_or(add_saturated(now, search_time_max));
+    begin_search(slot, now);
     return std::min(slot.deadline, *slot.search_end);
 }
 

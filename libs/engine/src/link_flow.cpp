@@ -14,6 +14,9 @@ constexpr std::size_t endpoint_count_max = 2 * wire::node_count_max;
 // A node that takes longer to be connected to does not hold up the others' word on a bucket.
 constexpr duration slow_connect = std::chrono::milliseconds{500};
 
+// How long a refusal by one seed waits for the others. RH-38 allows 500 ms.
+constexpr duration seed_patience = std::chrono::milliseconds{400};
+
 std::uint64_t link_key(const endpoint_record& to, std::size_t ordinal) noexcept {
     return (std::uint64_t{to.number} << 32U) | ordinal;
 }
@@ -172,10 +175,10 @@ void engine_core::on_link_failed(node_link& link, time_point now) {
     if (!is_any_left && bucket.configuration && !is_closed_) {
         add_seed_links(bucket, now);  // nobody we know answers: begin again where we began
     }
-    const bool was_missing = bucket.is_missing_everywhere;
+    const bool was_terminal = terminal_reason(bucket).has_value();
     refresh_terminal_state(bucket);
-    if (bucket.is_missing_everywhere && !was_missing) {
-        on_terminal_state(&bucket, now);  // this node was the last that could have known it
+    if (terminal_reason(bucket) && !was_terminal) {
+        on_terminal_state(&bucket, now);  // this node was the last that could have known better
     }
 }
 
@@ -287,6 +290,29 @@ void engine_core::refresh_terminal_state(bucket_state& bucket) noexcept {
     }
     // Where some cannot be asked, one answer alone is not enough: that node may be behind.
     bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
+    if (may_wait_for_seeds(bucket)) {
+        bucket.is_auth_refused = false;
+        bucket.is_tls_failed = false;
+    }
+}
+
+// One seed that refuses us, or cannot prove who it is, must not speak for a cluster that another
+// seed may be about to show us.
+bool engine_core::may_wait_for_seeds(const bucket_state& bucket) noexcept {
+    return !bucket.configuration && !bucket.has_waited_for_seeds &&
+           std::ranges::any_of(bucket.links, [](const auto& link) {
+               return !link->is_retired && !link->has_failed && !link->is_slow &&
+                      !link->endpoint->is_auth_refused && !link->endpoint->is_tls_failed;
+           });
+}
+
+void engine_core::on_bucket_due(bucket_state& bucket, time_point now) {
+    if (!bucket.configuration && !bucket.has_waited_for_seeds) {
+        bucket.has_waited_for_seeds = true;
+        refresh_terminal_state(bucket);
+        on_terminal_state(&bucket, now);
+    }
+    poll(bucket, now);
 }
 
 // An endpoint's state changed; several buckets may use it.
@@ -309,6 +335,9 @@ void engine_core::clear_bucket_state(bucket_state& bucket) noexcept {
 void engine_core::on_terminal_state(bucket_state* affected, time_point now) {
     for (const auto& bucket : buckets_) {
         const bool is_affected = affected == nullptr || affected == bucket.get();
+        if (is_affected && may_wait_for_seeds(*bucket) && !bucket->is_armed()) {
+            wheel_.arm(*bucket, add_saturated(now, seed_patience));
+        }
         if (!is_affected || !terminal_reason(*bucket)) {
             continue;
         }

@@ -401,4 +401,44 @@ TEST(trust, allowed_plain_is_taken_only_when_nothing_else_is_offered) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
+// A hostile seed answered first, and every request of the first milliseconds failed with an
+// authentication error although the next seed was the cluster.
+TEST(trust, RH_25_a_seed_that_refuses_does_not_speak_for_the_others) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    engine_driver driver(cluster, with_two_seeds());
+    std::string key = "k";
+    while (wire::vbucket_of(key, 2).value != 1) {
+        key += "k";  // the second seed's
+    }
+    const auto stored = driver.upsert(key, "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, std::error_code{}) << stored->result.ec.message();
+}
+
+TEST(trust, RH_38_a_refusal_waits_for_silent_seeds_for_less_than_500_ms) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    cluster.nodes[1].is_silent = true;
+    engine_driver driver(cluster, with_two_seeds());
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(300ms);
+    EXPECT_EQ(stored->calls, 0) << "the other seed may still answer";
+    driver.advance(200ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::authentication_failure);
+}
+
+TEST(trust, RH_25_a_refusal_counts_at_once_when_no_other_seed_is_left) {
+    scripted_cluster cluster(2);
+    cluster.nodes[0].sasl_status = status::auth_error;
+    cluster.nodes[1].sasl_status = status::auth_error;
+    engine_driver driver(cluster, with_two_seeds());
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(10ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::authentication_failure);
+}
+
 }  // namespace reprise::engine::testing

@@ -176,7 +176,11 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
     if (!engine::info(decision.reason).is_terminal) {
         check_not_early(record);
     }
-    if (!record.is_asked) {
+    if (carries_earlier_reason(decision)) {
+        if (record.decisions.empty() || record.decisions.back().reason != decision.reason) {
+            report(checker::history, record, "turned away for a reason that it never had");
+        }
+    } else if (!record.is_asked) {
         check_stage(record, decision.reason, decision.stage, decision.status);
     } else if (decision.stage != engine::detail::stage_of(decision.reason)) {
         report(checker::history, record, "raised at another stage than it was asked about");

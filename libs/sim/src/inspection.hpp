@@ -12,6 +12,7 @@
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/operation_result.hpp>
+#include <reprise/engine/reason_table.hpp>
 #include <reprise/sandbox/audit_log.hpp>
 #include <reprise/sandbox/ledger.hpp>
 #include <reprise/sandbox/service_audit.hpp>
@@ -29,6 +30,14 @@ inline constexpr std::uint32_t hurry_count_free = 3;
 inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
 // In the long run a request follows not-my-vbucket no faster than this, by either map.
 inline constexpr duration redirect_pause = hurry_distance / 2;
+
+// Turned away since too many wait: the reason is that of the retry before (RH-32), whose stage was
+// another one.
+[[nodiscard]] inline bool carries_earlier_reason(const engine::decision_record& record) noexcept {
+    return record.refusal == engine::retry_refusal::queue_full &&
+           record.stage == engine::attempt_stage::dispatch &&
+           engine::detail::stage_of(record.reason) != engine::attempt_stage::dispatch;
+}
 
 class world;
 

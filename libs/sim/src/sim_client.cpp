@@ -28,7 +28,9 @@ public:
             return;  // the client's own request
         }
         const std::uint32_t number = world_.clients[client_]->number_of(record.id);
-        world_.cells.note(record.reason, record.stage, class_of(world_.book.at(number)));
+        if (!carries_earlier_reason(record)) {
+            world_.cells.note(record.reason, record.stage, class_of(world_.book.at(number)));
+        }
         world_.checks.on_decision(client_, record);
     }
     void on_message(engine::log_level, std::string_view text) noexcept override {
