@@ -24,6 +24,7 @@ document_bytes::document_bytes(document_bytes&& other) noexcept {
         base::slice(std::move(document_bytes_access::slice_of(other)));
 }
 
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the slice handles it
 document_bytes& document_bytes::operator=(const document_bytes& other) noexcept {
     document_bytes_access::slice_of(*this) = document_bytes_access::slice_of(other);
     return *this;

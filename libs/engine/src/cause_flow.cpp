@@ -98,7 +98,7 @@ std::string engine_core::dispatch_cause(const operation_slot& slot) const {
 // What an operation that has no time left was waiting for.
 std::string engine_core::wait_cause(const operation_slot& slot) const {
     const keyspace_entry& space = keyspaces_[slot.request.keyspace.value];
-    const auto with_reason = [](std::string text, const std::string& why) {
+    const auto with_reason = [](const std::string& text, const std::string& why) {
         return why.empty() ? text : text + " (" + why + ")";
     };
     if (slot.state == operation_state::deciding) {
@@ -151,7 +151,7 @@ std::string http_flow::dispatch_cause(const http_slot& slot) const {
 }
 
 std::string http_flow::wait_cause(const http_slot& slot) const {
-    const std::string why = dispatch_cause(slot);
+    std::string why = dispatch_cause(slot);
     const std::string reason = why.empty() ? std::string() : " (" + why + ")";
     switch (slot.state) {
         case http_state::deciding:

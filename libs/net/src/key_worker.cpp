@@ -40,7 +40,7 @@ void key_worker::derive(wire::key_derivation wanted, receiver done) {
         done(std::move(key));
     };
     // Kept aside, so that it is still there if no thread begins.
-    const auto kept = std::make_shared<decltype(receive)>(std::move(receive));
+    auto kept = std::make_shared<decltype(receive)>(std::move(receive));
     try {
         running_->by_number.emplace(
             number, std::thread([executor = executor_, kept, wanted = std::move(wanted)]() mutable {

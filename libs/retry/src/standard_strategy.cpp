@@ -25,7 +25,9 @@ standard_strategy::standard_strategy(const standard_options& options)
     : standard_strategy(options, own_bucket(options)) {}
 
 standard_strategy::standard_strategy(
-    const standard_options& options, std::shared_ptr<token_bucket> bucket)
+    const standard_options& options,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the public form takes a share
+    std::shared_ptr<token_bucket> bucket)
     : standard_strategy(std::in_place, for_shared_bucket(options, bucket), bucket) {}
 
 standard_strategy::standard_strategy(

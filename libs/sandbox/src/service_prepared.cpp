@@ -159,7 +159,7 @@ std::optional<statement_error> find_missing_role(
         }
         std::string place = "default:" + names[0];
         for (std::size_t i = 1; i < names.size(); ++i) {
-            place += "." + names[i];
+            place.append(".").append(names[i]);
         }
         return statement_error{
             in.is_analytics ? 20001 : 13014,

@@ -69,8 +69,8 @@ std::optional<bool> read_flag(view_query& query, std::string_view name, std::str
 void check_parameters(view_query& query, const form_fields& form) {
     for (const auto& [name, value] : form.fields) {
         const bool is_known =
-            std::ranges::any_of(view_parameters(), [&name = name](const view_parameter& each) {
-                return name == each.name || (!each.other_name.empty() && name == each.other_name);
+            std::ranges::any_of(view_parameters(), [&given = name](const view_parameter& each) {
+                return given == each.name || (!each.other_name.empty() && given == each.other_name);
             });
         const bool is_asked = (name == "debug" || name == "update_seq") && value != "false";
         if (!is_known || is_asked) {

@@ -59,8 +59,8 @@ inline constexpr std::string_view map_function_grammar[] = {
     "`function (doc, meta) { ... }`, with any names for the two",
     "`emit(key, value);`",
     "`if (e) ... else ...`, blocks, `return;`",
-    "JSON constants, `undefined`, lists, objects, `doc.a.b`, `doc[\"a\"]`, `doc.list[0]`, "
-    "`.length`",
+    "JSON constants, `undefined`, lists, objects, `doc.a.b`, `doc[\"a\"]`, `.length`",
+    "items of lists: `doc.list[0]`",
     "`meta.id`, `.rev`, `.cas`, `.flags`, `.expiration`, `.type`",
     "`== === != !== < <= > >= && || ! + -`, `typeof`, parentheses, comments",
 };

@@ -28,7 +28,7 @@ using x509_ptr = std::unique_ptr<X509, openssl_free<X509_free>>;
 using bio_ptr = std::unique_ptr<BIO, openssl_free<BIO_free_all>>;
 using extension_ptr = std::unique_ptr<X509_EXTENSION, openssl_free<X509_EXTENSION_free>>;
 
-constexpr long day_seconds = 24 * 60 * 60;
+constexpr long day_seconds = 24L * 60 * 60;
 
 // What a certificate says. Without an issuer it signs itself.
 struct certificate_request {

@@ -134,7 +134,7 @@ private:
 
     tcp::socket socket_;
     std::vector<std::byte> request_;
-    std::array<std::byte, 16 * 1024> buffer_{};
+    std::array<std::byte, std::size_t{16} * 1024> buffer_{};
     http::response_parser parser_;
     std::string body_;
     std::string failure_;

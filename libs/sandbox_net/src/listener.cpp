@@ -38,12 +38,12 @@ std::expected<void, std::string> done(std::uint16_t port, const boost::system::e
 std::expected<void, std::string> listener::reserve(std::uint16_t port) {
     const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
     boost::system::error_code ec;
-    acceptor_.open(endpoint.protocol(), ec);
+    (void)acceptor_.open(endpoint.protocol(), ec);
     if (!ec) {
-        acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
+        (void)acceptor_.set_option(tcp::acceptor::reuse_address(true), ec);
     }
     if (!ec) {
-        acceptor_.bind(endpoint, ec);
+        (void)acceptor_.bind(endpoint, ec);
     }
     if (!ec) {
         port_ = acceptor_.local_endpoint(ec).port();
@@ -53,7 +53,7 @@ std::expected<void, std::string> listener::reserve(std::uint16_t port) {
 
 std::expected<void, std::string> listener::listen() {
     boost::system::error_code ec;
-    acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
+    (void)acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
     return done(port_, ec);
 }
 
@@ -66,7 +66,7 @@ void listener::start(on_accept accepted, on_notice notice) {
 void listener::stop() noexcept {
     is_stopped_ = true;
     boost::system::error_code ignored;
-    acceptor_.close(ignored);
+    (void)acceptor_.close(ignored);
     pause_.cancel();
 }
 
@@ -74,7 +74,7 @@ void listener::set_paused(bool is_paused) {
     is_paused_ = is_paused;
     boost::system::error_code ignored;
     if (is_paused_) {
-        acceptor_.cancel(ignored);
+        (void)acceptor_.cancel(ignored);
     } else {
         accept_next();
     }

@@ -91,7 +91,7 @@ void server_core::stop() noexcept {
     }
     for (const auto& each : doomed_) {
         boost::system::error_code ignored;
-        each->close(ignored);
+        (void)each->close(ignored);
     }
     doomed_.clear();
     sessions_.clear();
@@ -109,7 +109,7 @@ void server_core::on_accepted(const port_role& role, tcp::socket socket) {
     const std::size_t count = sessions_.size() + doomed_.size();
     if (ec || !is_node_up || count >= options_.cluster.connection_count_max) {
         // A reset, as from a host where nobody listens.
-        socket.set_option(tcp::socket::linger(true, 0), ec);
+        (void)socket.set_option(tcp::socket::linger(true, 0), ec);
         return;
     }
     std::string peer_text = wire::to_host_port(peer.address().to_string(), peer.port());

@@ -39,8 +39,8 @@ void server_core::reset_when_heard(tcp::socket socket) {
                 return;
             }
             boost::system::error_code ignored;
-            held->set_option(tcp::socket::linger(true, 0), ignored);
-            held->close(ignored);
+            (void)held->set_option(tcp::socket::linger(true, 0), ignored);
+            (void)held->close(ignored);
             self->doomed_.erase(held);
         });
 }
@@ -52,6 +52,7 @@ void server_core::update_disturbances() {
         }
     }
     std::vector<std::uint64_t> keys;
+    keys.reserve(sessions_.size());
     for (const auto& [key, session] : sessions_) {
         keys.push_back(key);
     }

@@ -88,14 +88,15 @@ std::expected<void, std::string> tls_identity::fill(
         return std::unexpected(shown.error());
     }
     boost::system::error_code ec;
-    context.use_certificate_chain(boost::asio::buffer(shown->certificate), ec);
+    (void)context.use_certificate_chain(boost::asio::buffer(shown->certificate), ec);
     if (!ec) {
-        context.use_private_key(boost::asio::buffer(shown->private_key), ssl::context::pem, ec);
+        (void)context.use_private_key(
+            boost::asio::buffer(shown->private_key), ssl::context::pem, ec);
     }
     if (!ec && takes_client_certificates_) {
-        context.add_certificate_authority(boost::asio::buffer(authority_.certificate()), ec);
+        (void)context.add_certificate_authority(boost::asio::buffer(authority_.certificate()), ec);
         if (!ec) {
-            context.set_verify_mode(ssl::verify_peer, ec);
+            (void)context.set_verify_mode(ssl::verify_peer, ec);
         }
     }
     if (ec) {

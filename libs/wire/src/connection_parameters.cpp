@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -126,6 +127,7 @@ std::unexpected<connection_string_error> refuse_parameter(
 std::unexpected<connection_string_error> refuse_unknown(
     std::size_t position, std::string_view name) {
     std::vector<std::string_view> names;
+    names.reserve(parameter_table.size());
     for (const parameter_row& row : parameter_table) {
         names.push_back(row.name);
     }
@@ -340,7 +342,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) n
         (milliseconds > 0 && milliseconds < 1)) {
         return std::nullopt;
     }
-    return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
+    return std::chrono::milliseconds(std::llround(milliseconds));
 }
 
 std::string_view closest_name(

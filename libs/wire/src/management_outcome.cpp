@@ -25,7 +25,8 @@ std::expected<bucket_definition, outcome_error> read_bucket(
                   : type == "memcached" ? managed_bucket_type::memcached
                                         : managed_bucket_type::couchbase;
     if (const json::value* const quota = shown.find("quota"); quota != nullptr) {
-        bucket.ram_quota_mb = detail::number_or_zero(*quota, "rawRAM") / (1024 * 1024);
+        bucket.ram_quota_mb =
+            detail::number_or_zero(*quota, "rawRAM") / (std::uint64_t{1024} * 1024);
     }
     if (const json::value* const replicas = shown.find("replicaNumber"); replicas != nullptr) {
         const auto count = replicas->as_uint64();

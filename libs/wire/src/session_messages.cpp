@@ -64,7 +64,7 @@ bool read_connection_ids(std::string_view text, agent_identity& identity) noexce
 
 std::expected<void, wire_errc> hello_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    std::array<std::byte, 2 * 64> buffer;
+    std::array<std::byte, std::size_t{2} * 64> buffer;
     base::byte_writer list{base::mutable_byte_view(buffer)};
     write_features(list, features);
     return encode_key_value_request(out, header, opcode::hello, agent, list.bytes());
