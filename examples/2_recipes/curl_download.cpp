@@ -84,7 +84,7 @@ public:
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         socklen_t size = sizeof address;
         auto* const name = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, name, size) != 0 || ::listen(listener_, 4) != 0 ||
+        if (listener_ < 0 || ::bind(listener_, name, size) != 0 || ::listen(listener_, 4) != 0 ||
             ::getsockname(listener_, name, &size) != 0) {
             throw std::system_error(errno, std::generic_category());
         }

@@ -95,10 +95,9 @@ void load::start() {
 }
 
 bool load::stop(std::chrono::milliseconds time_max) {
-    using clock = std::chrono::steady_clock;
     shop_.is_stopping = true;
-    const auto end = clock::now() + time_max;
-    while (shop_.workers_active != 0 && clock::now() < end) {
+    const auto end = std::chrono::steady_clock::now() + time_max;
+    while (shop_.workers_active != 0 && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     if (shop_.workers_active != 0) {

@@ -107,6 +107,7 @@ void print_rows(
         return;
     }
     std::vector<std::vector<std::string>> cells;
+    cells.reserve(rows.size());
     for (const verify_row& row : rows) {
         cells.push_back(
             {std::string(row.name), std::string(to_word(row.outcome.state)),

@@ -35,7 +35,7 @@ struct disturb_command {
     /// `make` gives the control command for what was typed.
     template <class Make>
     void runs(Make make, table_function table = say_done) {
-        app->callback([typed = typed, remote = remote, make, table] {
+        app->callback([typed = typed, remote = remote, make = std::move(make), table] {
             run_remote(*remote, make(*typed), table);
         });
     }

@@ -120,7 +120,7 @@ namespace {
 
 /// Others find the sandbox that wrote a ready file through it: as long as that one runs, the file
 /// is its own. A file that its process left behind is replaced.
-[[nodiscard]] const sandbox_start_options& checked(const sandbox_start_options& options) {
+[[nodiscard]] sandbox_start_options checked(const sandbox_start_options& options) {
     const auto owner = options.ready_file.empty()
                            ? std::int64_t{0}
                            : sandbox::find_ready_file_owner(options.ready_file);

@@ -48,7 +48,9 @@ mutate_spec mutate_spec::array_append(
 }
 
 mutate_spec mutate_spec::array_append(
-    std::string path, json_fragment value, const create_options& options) {
+    std::string path,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    json_fragment value, const create_options& options) {
     return {path_verb::array_append, std::move(path), value, options};
 }
 
@@ -58,7 +60,9 @@ mutate_spec mutate_spec::array_prepend(
 }
 
 mutate_spec mutate_spec::array_prepend(
-    std::string path, json_fragment value, const create_options& options) {
+    std::string path,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    json_fragment value, const create_options& options) {
     return {path_verb::array_prepend, std::move(path), value, options};
 }
 
@@ -68,7 +72,9 @@ mutate_spec mutate_spec::array_insert(
 }
 
 mutate_spec mutate_spec::array_insert(
-    std::string path, json_fragment value, const path_options& options) {
+    std::string path,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    json_fragment value, const path_options& options) {
     return {path_verb::array_insert, std::move(path), value, {false, options.is_xattr}};
 }
 

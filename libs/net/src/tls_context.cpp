@@ -33,16 +33,16 @@ error_code add_trust(ssl::context& context, const tls_options& options, std::str
     }
     if (options.ca_file.empty() && options.ca_pem.empty()) {
         what = "the system's trusted certificates";
-        context.set_default_verify_paths(ec);
+        (void)context.set_default_verify_paths(ec);
         return ec;
     }
     if (!options.ca_file.empty()) {
         what = "CA file " + options.ca_file;
-        context.load_verify_file(options.ca_file, ec);
+        (void)context.load_verify_file(options.ca_file, ec);
     }
     if (!ec && !options.ca_pem.empty()) {
         what = "CA certificates given as PEM text";
-        context.add_certificate_authority(boost::asio::buffer(options.ca_pem), ec);
+        (void)context.add_certificate_authority(boost::asio::buffer(options.ca_pem), ec);
     }
     return ec;
 }
@@ -53,10 +53,10 @@ error_code add_identity(ssl::context& context, const tls_options& options, std::
         return ec;
     }
     what = "certificate file " + options.certificate_file;
-    context.use_certificate_chain_file(options.certificate_file, ec);
+    (void)context.use_certificate_chain_file(options.certificate_file, ec);
     if (!ec) {
         what = "key file " + options.key_file;
-        context.use_private_key_file(options.key_file, ssl::context::pem, ec);
+        (void)context.use_private_key_file(options.key_file, ssl::context::pem, ec);
     }
     return ec;
 }

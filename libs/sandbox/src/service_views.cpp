@@ -176,11 +176,16 @@ std::vector<view_row> view_rows(
             {"type", parsed ? "json" : "base64"}};
         map.run(id, content, meta, rows);
     }
-    std::ranges::stable_sort(rows, [&query](const view_row& left, const view_row& right) {
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        rows[index].order = index;
+    }
+    std::ranges::sort(rows, [&query](const view_row& left, const view_row& right) {
         const int sign = collate(left.key, right.key);
+        if (sign == 0 && left.id == right.id) {
+            return left.order < right.order;
+        }
         const bool is_less = sign != 0 ? sign < 0 : left.id < right.id;
-        const bool is_equal = sign == 0 && left.id == right.id;
-        return query.is_descending ? !is_less && !is_equal : is_less;
+        return query.is_descending ? !is_less : is_less;
     });
     return rows;
 }

@@ -17,6 +17,7 @@ struct view_row {
     std::string id{};
     json::value key{};
     json::value value{};
+    std::size_t order = 0;  // of equal rows: that in which they were emitted
 };
 
 enum class map_operation : std::uint8_t {

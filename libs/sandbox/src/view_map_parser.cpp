@@ -13,7 +13,7 @@ namespace reprise::sandbox::detail {
 namespace {
 
 constexpr std::size_t map_depth_max = 32;
-constexpr std::size_t map_text_size_max = 64 * 1024;
+constexpr std::size_t map_text_size_max = std::size_t{64} * 1024;
 
 enum class script_token_kind : std::uint8_t { end, word, number, text, sign };
 

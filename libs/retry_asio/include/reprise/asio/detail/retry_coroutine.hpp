@@ -119,7 +119,10 @@ run_coroutine(
     const duration delay = session.begin(session.wants_moment() ? time.draw() : moment{});
     const auto signals = co_await boost::asio::this_coro::cancellation_state;
     bool canceled = is_set(signals.cancelled());
-    if (delay > duration::zero() && !canceled && !(canceled = options.stop.stop_requested())) {
+    if (delay > duration::zero()) {
+        canceled = canceled || options.stop.stop_requested();
+    }
+    if (delay > duration::zero() && !canceled) {
         const time_point now = time.clock().now();
         const duration first = std::min(delay, time_left(now, session.deadline()));
         auto pause = pause_in_coroutine(executor, options, add_saturated(now, first));
