@@ -4,6 +4,7 @@ the password counts for nothing, and whatever it sends, the program ends in time
 Usage: key_value_test.py PROGRAM
 """
 
+import contextlib
 import json
 import struct
 
@@ -207,18 +208,18 @@ class Answers(hostile_case.HostileCase):
                     self.assertNotIn(raw, ended.text)
                 self.assertFalse(any(line.startswith("forged") for line in ended.text.split("\n")))
 
-    def test_thousands_of_nodes_are_connected_to_a_few_at_a_time(self):
-        with servers.Silent() as crowd:
+    def test_hundreds_of_nodes_are_connected_to_a_few_at_a_time(self):
+        counter = servers.Counter()
+        with contextlib.ExitStack() as stack:
+            crowd = [stack.enter_context(servers.Silent(counter=counter)) for _ in range(200)]
             def many(server):
-                ports = [server.port] + [crowd.port] * 4095
-                hosts = ["127.0.0.1"] + [
-                    f"127.0.{1 + index // 250}.{1 + index % 250}" for index in range(4095)]
-                return frames.configuration("travel", ports, hosts=hosts, vbucket_count=64)
+                ports = [server.port] + [each.port for each in crowd]
+                return frames.configuration("travel", ports, vbucket_count=64)
             with KeyValue(configure=many) as server:
-                ended = self.attack("get", "k", "-c", place(server.port), timeout="5s",
-                                    descriptors=160)
+                ended = self.attack("get", "k", "-c", place(server.port), timeout="3s")
                 self.assertIn(ended.code, (0, 5), ended.text)
-                self.assertLessEqual(crowd.open_most, 64)
+                self.assertGreater(counter.most, 0)
+                self.assertLessEqual(counter.most, 64)
 
     def test_a_get_of_a_healthy_node_succeeds_among_thousands_of_dead_ones(self):
         def many(server):
@@ -276,11 +277,11 @@ class Peers(hostile_case.HostileCase):
             self.assert_failed(ended, "this is a TLS port")
 
     def test_running_out_of_file_descriptors_is_named_and_ends_in_time(self):
-        with servers.Silent() as crowd:
+        with contextlib.ExitStack() as stack:
+            crowd = [stack.enter_context(servers.Silent()) for _ in range(60)]
             def many(server):
-                hosts = ["127.0.0.1"] + [f"127.0.1.{1 + index}" for index in range(100)]
                 return frames.configuration(
-                    "travel", [server.port] + [crowd.port] * 100, hosts=hosts)
+                    "travel", [server.port] + [each.port for each in crowd])
             with KeyValue(configure=many) as server:
                 ended = self.attack("get", "k", "-c", place(server.port), "--verbose",
                                     timeout="2s", descriptors=24)

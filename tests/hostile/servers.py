@@ -15,16 +15,30 @@ import scram
 USER, PASSWORD = "app", "correct-horse-7f3a"
 
 
+class Counter:
+    """How many connections are open, and were at most; several servers may share one."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+
+    def add(self, step):
+        with self.lock:
+            self.now += step
+            self.most = max(self.most, self.now)
+
+
 class Server:
     """Accepts connections and calls `talk(stream, connection)` for each, on threads of its own."""
 
-    def __init__(self, address="127.0.0.1", tls=None):
+    def __init__(self, address="127.0.0.1", tls=None, counter=None):
         self.listener = socket.create_server((address, 0), backlog=1024)
         self.address, self.port = self.listener.getsockname()[:2]
         self.tls = tls
         self.lock = threading.Lock()
         self.received = bytearray()
-        self.open_now = self.open_most = self.accepted = 0
+        self.accepted = 0
+        self.counter = counter or Counter()
         self.connections = set()
         self.is_stopping = False
         threading.Thread(target=self._accept, daemon=True).start()
@@ -51,9 +65,8 @@ class Server:
                 return
             with self.lock:
                 self.accepted += 1
-                self.open_now += 1
-                self.open_most = max(self.open_most, self.open_now)
                 self.connections.add(connection)
+            self.counter.add(1)
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, plain):
@@ -66,8 +79,8 @@ class Server:
             pass  # the client has gone, or refused us: that is for the test to judge
         finally:
             with self.lock:
-                self.open_now -= 1
                 self.connections.discard(plain)
+            self.counter.add(-1)
             plain.close()
 
     def talk(self, stream, connection):
