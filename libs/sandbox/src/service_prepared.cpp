@@ -161,12 +161,10 @@ std::optional<statement_error> find_missing_role(
         for (std::size_t i = 1; i < names.size(); ++i) {
             place.append(".").append(names[i]);
         }
-        return statement_error{
-            in.is_analytics ? 20001 : 13014,
-            "User does not have credentials to run queries on " + place + ". Add role " +
-                std::string(role) + " on " + place + " to allow the statement to run.",
-            0,
-            {}};
+        std::string text = "User does not have credentials to run queries on " + place;
+        text.append(". Add role ").append(role).append(" on ").append(place);
+        text += " to allow the statement to run.";
+        return statement_error{in.is_analytics ? 20001 : 13014, std::move(text), 0, {}};
     }
     return std::nullopt;
 }
