@@ -276,6 +276,8 @@ class Peers(hostile_case.HostileCase):
             ended = self.attack("get", "k", "-c", place(other.port), timeout="1s")
             self.assert_failed(ended, "this is a TLS port")
 
+
+class ShortOfDescriptors(hostile_case.HostileCase):
     def test_running_out_of_file_descriptors_is_named_and_ends_in_time(self):
         with contextlib.ExitStack() as stack:
             crowd = [stack.enter_context(servers.Silent()) for _ in range(60)]
