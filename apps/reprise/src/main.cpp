@@ -80,7 +80,7 @@ void add_exit_code_command(CLI::App& app) {
     command->callback([is_json] { print(*is_json ? exit_code_json() : exit_code_page()); });
 }
 
-/// What is told when the command line ends in an error.
+/// The message for a command line that ends in an error.
 struct failure_report {
     exit_code code = exit_code::failed;
     std::string message;

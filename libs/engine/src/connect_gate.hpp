@@ -13,7 +13,7 @@ enum class connect_need : std::uint8_t {
     now,    // operations wait for it
 };
 
-// Somebody who wants to open connections: a key-value link or a pool of HTTP connections, which
+// Something that opens connections: a key-value link or a pool of HTTP connections, which
 // derive from it.
 class connect_wish : public list_hook<connect_wish> {
 public:

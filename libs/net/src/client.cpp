@@ -238,7 +238,7 @@ client::~client() {
     host_->end();
 }
 
-// A loop needs descriptors; whoever makes one is told by an exception that there are none.
+// A loop needs descriptors; making one throws when there are none.
 std::expected<std::unique_ptr<client>, setup_error> client::make_with(
     client_options&& options, const asio::any_io_executor* executor) {
     try {

@@ -200,7 +200,7 @@ void handle_select_bucket(request& current) {
         return;
     }
     bucket_record* bucket = current.cluster.find_bucket(message->bucket);
-    // Only who sees all buckets is told that there is none of that name.
+    // Only a user who sees all buckets learns that there is none of that name.
     const bool can_know = bucket != nullptr ? conv.user->rights.can_see(message->bucket)
                                             : conv.user->rights.can_see_all();
     if (!can_know || (bucket != nullptr && bucket->is_denied(conv.user->name))) {

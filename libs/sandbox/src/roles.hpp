@@ -99,7 +99,7 @@ public:
     bool can_see(std::string_view bucket) const noexcept {
         return somewhere_in(bucket) != privilege::none;
     }
-    // Is told that a bucket does not exist.
+    // Learns that a bucket does not exist; others hear only that they have no access.
     bool can_see_all() const noexcept { return has_all(in_cluster(), privilege::see_all); }
 
     const std::vector<role_grant>& grants() const noexcept { return grants_; }

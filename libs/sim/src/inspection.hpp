@@ -24,7 +24,7 @@
 
 namespace reprise::sim {
 
-// Not-my-vbucket: so often a newer map cuts an operation's wait short without question; after that
+// Not-my-vbucket: a newer map always cuts an operation's wait short this many times; after that
 // the client may take this long, if maps follow each other closely.
 inline constexpr std::uint32_t hurry_count_free = 3;
 inline constexpr duration hurry_distance = std::chrono::milliseconds{100};

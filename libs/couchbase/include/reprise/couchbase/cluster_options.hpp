@@ -112,7 +112,7 @@ struct cluster_options {
     std::shared_ptr<log_sink> log{};
     // Document keys in the log; never documents or passwords.
     bool log_keys = false;
-    // 0: the log is told of every decision. Otherwise of so many for each reason and second; the
+    // 0: every decision is logged. Otherwise this many for each reason and second; the
     // others of that second are summed up in one message when it ends.
     std::size_t log_decisions_per_second_max = 0;
     // Told of every request that is sent, retries included; called on the client's thread.

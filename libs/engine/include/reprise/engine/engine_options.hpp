@@ -92,7 +92,7 @@ struct engine_options {
     std::optional<circuit_breaker_options> circuit_breaker{};
     std::shared_ptr<log_sink> log{};
     bool log_keys = false;
-    // 0: the log is told of every decision. Otherwise of so many for each reason and second; the
+    // 0: every decision is logged. Otherwise this many for each reason and second; the
     // others of that second are summed up in one message when it ends.
     std::size_t log_decisions_per_second_max = 0;
     // Told of every request that is handed to a connection; null: nobody is.
