@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Figures of the tree: measure.py [--root DIR] [--build DIR] [--top N]
+
+Prints, as Markdown tables: files and lines per library, headers that `cmake --install` installs,
+how many tests are named after a source, the largest files, functions and classes, and how many
+product files mention one opcode, service, reason and fault. Everything is counted from the files;
+only the installed headers need a configured build directory.
+"""
+
+import argparse
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from rules.sizes import closing_brace, functions_in, without_directives
+from rules.tree import Tree, code_only, without_comments
+
+LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
+# A word that every change to such a thing must visit, as it stands in code.
+EXAMPLES = [
+    ("operation kind", "get_and_touch", r"\bget_and_touch\b"),
+    ("service", "search", r"\bsearch\b"),
+    ("service, as an enumerator", "search", r"::search\b"),
+    ("retry reason", "kv_locked", r"\bkv_locked\b"),
+    ("fault of the simulation", "freeze_node", r"\bfreeze_node\b"),
+]
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)(?:\s+final)?"
+                   r"(?:\s*:[^;{()]*)?\s*\{")
+METHOD = re.compile(r"(~?\w+|operator\s*\S{1,3})\s*\(")
+NOT_METHODS = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "noexcept",
+               "requires", "alignas", "static_assert", "explicit", "catch", "assert",
+               "bool", "void"}
+
+
+class Sized(NamedTuple):
+    size: int
+    name: str
+
+
+def library_of(path):
+    match = LIBRARY.match(path)
+    return match[1] if match else None
+
+
+def part_of(path):
+    """What a file of a library is: a test, a public header or a source."""
+    inside = path[len(library_of(path)) + 1:]
+    if inside.startswith("tests/"):
+        return "tests"
+    return "headers" if inside.startswith("include/") else "sources"
+
+
+def library_table(tree):
+    """Rows of library, then files and lines of its sources, public headers and tests."""
+    files, lines = Counter(), Counter()
+    for path in tree.cpp_files:
+        library = library_of(path)
+        if library:
+            key = (library, part_of(path))
+            files[key] += 1
+            lines[key] += len(tree.text(path).splitlines())
+    parts = ("sources", "headers", "tests")
+    for library in sorted({library for library, _ in files}):
+        yield [library] + [f"{files[library, part]} / {lines[library, part]}" for part in parts]
+    yield ["all"] + [f"{sum(n for key, n in files.items() if key[1] == part)} / "
+                     f"{sum(n for key, n in lines.items() if key[1] == part)}" for part in parts]
+
+
+def mirrored_tests(tree):
+    """Tests of the libraries: all of them, and those not named after a file they could test."""
+    stems = {(library_of(path), Path(path).stem) for path in tree.cpp_files
+             if library_of(path) and part_of(path) != "tests"}
+    tests = [path for path in tree.cpp_files
+             if re.match(r"(libs|testing)/\w+/tests/.*_test\.cpp$", path)]
+    stray = [path for path in tests
+             if (library_of(path), Path(path).stem.removesuffix("_test")) not in stems]
+    return tests, stray
+
+
+def installed_headers(tree, build):
+    """Headers that the install scripts of a build directory copy, or None without one."""
+    cache = build / "CMakeCache.txt"
+    if not cache.exists():
+        return None
+    home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(), re.MULTILINE)[1]
+    copied = set()
+    for script in build.rglob("cmake_install.cmake"):
+        for call in re.findall(r"file\(INSTALL(.*?)\)\n", script.read_text(), re.DOTALL):
+            for source in re.findall(r'"([^"]*)"', call):
+                if source.startswith(home + "/"):
+                    copied.add(source[len(home) + 1:])
+    return [path for path in tree.cpp_files if path.endswith(".hpp")
+            and any(path == source or source.endswith("/") and path.startswith(source)
+                    for source in copied)]
+
+
+def members_only(body):
+    """A class body without what stands inside nested braces and parentheses."""
+    result, depth = [], 0
+    for char in body:
+        if char in ")}":
+            depth -= 1
+        if depth == 0:
+            result.append(char)
+        if char in "({":
+            depth += 1
+    return "".join(result)
+
+
+def classes_in(text):
+    """Name and number of methods (constructors included) of each class, roughly."""
+    text = without_directives(code_only(text))
+    for match in CLASS.finditer(text):
+        opening = match.end() - 1
+        body = members_only(text[opening + 1:closing_brace(text, opening)])
+        count = 0
+        for declaration in re.split(r"[;}]", body):
+            name = METHOD.search(re.sub(r"\boperator\s*\(", "operator_(", declaration))
+            if name and name[1] not in NOT_METHODS and "=" not in declaration[:name.start()]:
+                count += 1
+        yield Sized(count, match[1])
+
+
+def product_files(tree):
+    return [path for path in tree.cpp_files if library_of(path) and part_of(path) != "tests"]
+
+
+def largest(sized, count):
+    return sorted(sized, key=lambda item: (-item.size, item.name))[:count]
+
+
+def table(title, head, rows):
+    print(f"\n## {title}\n")
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(str(field) for field in row) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Prints figures of the tree.")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--build", type=Path, help="configured build (default: ROOT/build/dev)")
+    parser.add_argument("--top", type=int, default=10, help="rows of the lists of largest things")
+    parser.add_argument("--stray", action="store_true", help="also list tests that mirror no file")
+    options = parser.parse_args()
+    tree = Tree(options.root)
+    product = product_files(tree)
+    texts = {path: tree.text(path) for path in product}
+
+    table("Files / lines", ["library", "sources", "public headers", "tests"], library_table(tree))
+    tests, stray = mirrored_tests(tree)
+    headers = installed_headers(tree, options.build or options.root / "build/dev")
+    table("Counts", ["what", "count"], [
+        ["installed headers", "no build directory" if headers is None else len(headers)],
+        ["tests named after a file of their library",
+         f"{len(tests) - len(stray)} of {len(tests)} "
+         f"({100 * (len(tests) - len(stray)) / max(1, len(tests)):.0f} %)"],
+    ])
+    table("Largest product files", ["lines", "file"],
+          largest([Sized(len(text.splitlines()), path) for path, text in texts.items()],
+                  options.top))
+    table("Longest product functions", ["lines", "place"],
+          largest([Sized(function.length, f"{path}:{function.line}")
+                   for path, text in texts.items() for function in functions_in(text)],
+                  options.top))
+    table("Largest classes", ["methods", "class"],
+          largest([Sized(item.size, f"{item.name} ({path})")
+                   for path, text in texts.items() for item in classes_in(text)], options.top))
+    table("Product files that mention", ["what", "example", "files"],
+          [[what, f"`{name}`", sum(1 for text in texts.values()
+                                   if re.search(pattern, without_comments(text)))]
+           for what, name, pattern in EXAMPLES])
+    if options.stray:
+        table("Tests that mirror no file", ["file"], [[path] for path in stray])
+
+
+if __name__ == "__main__":
+    main()
