@@ -66,14 +66,14 @@ function(reprise_compile_options target)
 endfunction()
 
 # reprise_library(name [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
-# Sources: src/*.cpp. Headers: include/. Without sources the target is an interface.
+# Sources: src/**/*.cpp. Headers: include/. Without sources the target is an interface.
 function(reprise_library name)
   cmake_parse_arguments(arg "" "STANDARD" "PUBLIC;PRIVATE" ${ARGN})
   if(NOT arg_STANDARD)
     set(arg_STANDARD 23)
   endif()
   set(target reprise_${name})
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
@@ -95,7 +95,7 @@ function(reprise_library name)
 endfunction()
 
 # reprise_tests(name [STANDARD n] [LABELS label...] [LINK target...] [SOURCES file...])
-# One program <name>_tests from tests/*_test.cpp, run as one ctest entry.
+# One program <name>_tests from tests/**/*_test.cpp, run as one ctest entry.
 function(reprise_tests name)
   if(NOT REPRISE_BUILD_TESTS)
     return()
@@ -108,7 +108,8 @@ function(reprise_tests name)
     set(arg_LABELS unit)
   endif()
   if(NOT arg_SOURCES)
-    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp")
+    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS
+         "${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp")
   endif()
   set(target ${name}_tests)
   add_executable(${target} ${arg_SOURCES})

@@ -8,7 +8,7 @@ set(REPRISE_COMPONENT_NEEDS) # text for reprise_config.cmake.in, filled per comp
 
 # reprise_install(component [LIBRARIES library...] [HIDDEN library...] [REQUIRES component...]
 #                 [PACKAGES "name arguments"...] [MODULES "name module"...])
-# Installs targets reprise_<library> with the headers of libs/<library>. LIBRARIES: what the
+# Installs targets reprise_<library> with the headers of their folders. LIBRARIES: what the
 # component consists of, in the order of the link lines, otherwise the one of its name; a library is
 # in one component. HIDDEN: those of them that are linked only, so their headers stay here.
 # REQUIRES: all other components it stands on, in that order, too. PACKAGES: what
@@ -31,7 +31,8 @@ function(reprise_install component)
     install(EXPORT reprise_${library} NAMESPACE reprise:: FILE reprise_${library}.cmake
       DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
     if(NOT library IN_LIST arg_HIDDEN)
-      install(DIRECTORY "${PROJECT_SOURCE_DIR}/libs/${library}/include/"
+      get_target_property(folder reprise_${library} SOURCE_DIR)
+      install(DIRECTORY "${folder}/include/"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ${component}
         FILES_MATCHING PATTERN "*.hpp")
     endif()

@@ -32,7 +32,7 @@ DEMO = ["demo", "--seconds", "6", "--json"]
 
 def library_of(source):
     """The library that a source belongs to, or None."""
-    found = re.match(r"libs/(\w+)/", source)
+    found = re.match(r"(?:libs|testing)/(\w+)/", source)
     return found[1] if found else None
 
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def corpus_of(target):
     """The committed corpus directories of a target (usually one)."""
-    return [str(path) for path in ROOT.glob(f"libs/*/tests/fuzz/corpus/{target}") if path.is_dir()]
+    return [str(path) for path in ROOT.glob(f"*/*/tests/fuzz/corpus/{target}") if path.is_dir()]
 
 
 def run(program, seconds, work):

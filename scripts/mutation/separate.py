@@ -39,7 +39,7 @@ def compile_and_judge(copy, mutant, folder, timeout):
         if done.returncode != 0:
             return [("", f"{file} does not compile: {done.stderr[:1000]}")]
         objects.append(str(object_file))
-    libraries = sorted(map(str, copy.build.glob("libs/*/libreprise_*.a")))
+    libraries = sorted(map(str, copy.build.glob("*/*/libreprise_*.a")))
     program = folder / "program"
     # The changed source comes first; the library has the sound one in one piece with others.
     done = subprocess.run(

@@ -4,7 +4,7 @@ Tests may read a clock but never sleep."""
 
 import re
 
-from rules.tree import Violation, code_only, line_of
+from rules.tree import LIBRARY, Violation, code_only, line_of
 
 TABLE = "tests/rules/clock.tsv"
 READS = re.compile(
@@ -14,7 +14,7 @@ READS = re.compile(
     r"|(?<![\w.>])(?:std::|::)?s?rand\s*\("
     r"|(?<!\w)(?:std)?::time\s*\(|(?<![\w.>:])time\s*\(\s*(?:nullptr|NULL|0|&)")
 SLEEPS = re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.>:])::sleep\s*\(")
-TEST_FILE = re.compile(r"(libs/\w+/)?tests/")
+TEST_FILE = re.compile(rf"({LIBRARY}/)?tests/")
 
 
 def is_driver(path, patterns):

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
 from rules.includes import includes_of, resolve_private
-from rules.tree import Violation, line_of
+from rules.tree import LIBRARY, Violation, line_of
 
 EXCEPTIONS = "tests/rules/exceptions.tsv"
 LATER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
@@ -17,17 +17,12 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/*$}])/(?:wo" r"rk|ro" r"ot|ho" r"me)/")
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "impl", "v2"}
 BINARY = (".png", ".svg", ".ico", ".bin", ".gz", ".pem", ".der")
 # Sources that reprise_library, reprise_tests and reprise_fuzz take by themselves.
-TAKEN = ("libs/*/src/*.cpp", "libs/*/tests/*_test.cpp", "libs/*/tests/fuzz/*_fuzz.cpp")
-
-
-def glob_match(path, pattern):
-    """fnmatch in which `*` does not cross folders."""
-    return path.count("/") == pattern.count("/") and fnmatch(path, pattern)
+TAKEN = re.compile(rf"{LIBRARY}/(src/.*\.cpp|tests/.*_test\.cpp|tests/fuzz/\w+_fuzz\.cpp)")
 
 
 def is_built(tree, path):
     """True if a source is taken by convention, or its nearest CMakeLists.txt names it."""
-    if any(glob_match(path, pattern) for pattern in TAKEN):
+    if TAKEN.fullmatch(path):
         return True
     for folder in PurePosixPath(path).parents:
         lists = (folder / "CMakeLists.txt").as_posix()
@@ -74,11 +69,11 @@ def check_used(tree):
 
 
 def check_libraries(tree):
-    for library in sorted({path.split("/")[1] for path in tree.files
-                           if path.startswith("libs/") and path.count("/") > 1}):
+    found = (re.match(rf"({LIBRARY})/", path) for path in tree.files)
+    for library in sorted({match[1] for match in found if match}):
         for needed in ("CMakeLists.txt", "README.md"):
-            if f"libs/{library}/{needed}" not in tree.files:
-                yield Violation(f"libs/{library}/{needed}", 1, "every library has one")
+            if f"{library}/{needed}" not in tree.files:
+                yield Violation(f"{library}/{needed}", 1, "every library has one")
 
 
 def check_names(tree):

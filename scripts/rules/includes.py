@@ -1,7 +1,7 @@
 """Who includes whom. tests/rules/includes.tsv says what each folder may use; the row with the
-longest matching folder decides, and for a library's tests the row `libs/*/tests` is added to it.
+longest matching folder decides, and for a library's tests the row `*/*/tests` is added to it.
 Own libraries are named by folder, others by include prefix (`boost/asio`, `openssl`; `posix` is
-any other C header; `x/src` is a private header of libs/x named in <>); `*` is everything and
+any other C header; `x/src` is a private header of library x named in <>); `*` is everything and
 `name@1` lets one file of that folder use the name. Own public headers are included as
 <reprise/...>, private ones in quotes, and only from the same library."""
 
@@ -9,19 +9,20 @@ import re
 from collections import defaultdict
 from pathlib import PurePosixPath
 
-from rules.tree import Violation, line_of, without_comments
+from rules.tree import LIBRARY, Violation, line_of, without_comments
 
 TABLE = "tests/rules/includes.tsv"
-TESTS_ROW = "libs/*/tests"
+TESTS_ROW = "*/*/tests"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 # Headers that stand directly in /usr/include, and the compiler's own for vectors.
 C_LIBRARIES = {"snappy": "snappy", "ares": "ares", "immintrin": "immintrin"}
 
 
 def unit_of(path):
-    """The folder whose private headers a file may include: libs/x, apps/x, or a top folder."""
+    """The folder whose private headers a file may include: libs/x, testing/x, apps/x, or a top
+    folder."""
     parts = PurePosixPath(path).parts
-    depth = 2 if parts[0] in ("libs", "apps") else 1
+    depth = 2 if parts[0] in ("libs", "testing", "apps") else 1
     return "/".join(parts[:depth])
 
 
@@ -70,8 +71,8 @@ def public_owners(tree):
 def private_owners(tree):
     """{header name: `library/src`} of all private headers of libraries: naming one in <> does not
     make it public, and a folder that may do so says so in its row."""
-    found = (re.fullmatch(r"libs/(\w+)/src/([\w.]+\.hpp)", path) for path in tree.files)
-    return {m[2]: f"{m[1]}/src" for m in found if m}
+    found = (re.fullmatch(rf"{LIBRARY}/src/([\w/]+\.hpp)", path) for path in tree.files)
+    return {m[1]: f"{m[0].split('/')[1]}/src" for m in found if m}
 
 
 def allowed_for(path, rows):
@@ -81,7 +82,7 @@ def allowed_for(path, rows):
         return None, set()
     folder, own, foreign, _ = max(fitting, key=lambda row: len(row[0]))
     names = set(own.split()) | set(foreign.split())
-    if re.match(r"libs/\w+/tests/", path):
+    if re.match(rf"{LIBRARY}/tests/", path):
         for row in rows:
             if row[0] == TESTS_ROW:
                 names |= set(row[1].split()) | set(row[2].split())
@@ -106,7 +107,7 @@ def check_file(tree, path, owners, private, rows, sole_users):
             if used is None:
                 yield Violation(path, line, f"<{name}> is no public header of any library")
                 continue
-            if path.startswith(f"libs/{used}/"):
+            if re.match(LIBRARY, path) and path.split("/")[1] == used:
                 continue
         else:
             used = private.get(name) or third_party(name)

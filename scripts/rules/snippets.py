@@ -1,14 +1,15 @@
-"""What a reader copies compiles. A ```cpp block of README.md, libs/*/README.md or docs/guide/*.md
-that follows a line `<!-- example: path/to/file.cpp -->` equals the text of that file between its
-`// [readme]` and `// [/readme]` lines; `<!-- example: path #region name -->` means the lines
-between `// [name]` and `// [/name]`. In the root README every ```cpp block must have one."""
+"""What a reader copies compiles. A ```cpp block of the root's or a library's
+README.md or of docs/guide/*.md that follows a line `<!-- example: path/to/file.cpp -->` equals the
+text of that file between its `// [readme]` and `// [/readme]` lines; `<!-- example: path #region
+name -->` means the lines between `// [name]` and `// [/name]`. In the root README every ```cpp
+block must have one."""
 
 import re
 import textwrap
 
-from rules.tree import Violation
+from rules.tree import LIBRARY, Violation
 
-PAGE = re.compile(r"README\.md$|libs/\w+/README\.md$|docs/guide/.*\.md$")
+PAGE = re.compile(rf"README\.md$|{LIBRARY}/README\.md$|docs/guide/.*\.md$")
 EXAMPLE = re.compile(r"<!--\s*example:\s*(\S+?)(?:\s+#region\s+([\w-]+))?\s*-->\s*$")
 
 

@@ -1,5 +1,6 @@
-"""Shipped code has no bugs on purpose: nothing below libs/ and apps/ names a mutant's macro or a
-planted bug. They are text files in tests/mutants, and `./dev mutants` writes them into a copy."""
+"""Shipped code has no bugs on purpose: nothing below libs/, testing/ and apps/ names a
+mutant's macro or a planted bug. They are text files in tests/mutants, and `./dev mutants` writes
+them into a copy."""
 
 import re
 
@@ -10,7 +11,7 @@ SWITCH = re.compile(r"REPRISE_(?:MUTANT|PLANTED)\w*|\breprise_mutant\b|\bplanted
 
 def check(tree):
     for path in tree.files:
-        if not path.startswith(("libs/", "apps/")) or not path.endswith(
+        if not path.startswith(("libs/", "testing/", "apps/")) or not path.endswith(
                 (".hpp", ".cpp", ".cmake", "CMakeLists.txt")):
             continue
         text = tree.text(path)

@@ -14,6 +14,9 @@ TOKEN = re.compile(
           | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+')""",
     re.DOTALL | re.VERBOSE)
 
+# Folders of libraries: what ships in a program, and what is for testing programs.
+LIBRARY = r"(?:libs|testing)/\w+"
+
 
 class Violation(NamedTuple):
     path: str
@@ -48,7 +51,7 @@ class Tree:
 
     @cached_property
     def public_headers(self):
-        return [path for path in self.cpp_files if re.match(r"libs/\w+/include/.*\.hpp$", path)]
+        return [path for path in self.cpp_files if re.match(rf"{LIBRARY}/include/.*\.hpp$", path)]
 
     def text(self, path):
         return (self.root / path).read_text(encoding="utf-8", errors="replace")

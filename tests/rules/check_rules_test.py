@@ -268,15 +268,16 @@ class files_rule(planted_tree):
         self.assert_clean()
 
     def test_library_without_readme_or_build_file_is_reported(self):
-        for name in ("README.md", "CMakeLists.txt"):
-            with self.subTest(name):
-                self.plant("libs/lab/README.md", "")
-                self.plant("libs/lab/CMakeLists.txt", "")
-                (self.root / "libs/lab" / name).unlink()
-                self.assert_reported(f"libs/lab/{name}")
+        for folder in ("libs/lab", "testing/sim"):
+            for name in ("README.md", "CMakeLists.txt"):
+                with self.subTest(folder=folder, name=name):
+                    self.plant(f"{folder}/README.md", "")
+                    self.plant(f"{folder}/CMakeLists.txt", "")
+                    (self.root / folder / name).unlink()
+                    self.assert_reported(f"{folder}/{name}")
 
     def test_dead_files_are_reported(self):
-        for path in ("libs/retry/tests/dead.cpp", "libs/retry/src/deep/dead.cpp",
+        for path in ("libs/retry/tests/dead.cpp", "testing/sim/tests/hunt/dead.cpp",
                      "libs/retry/src/dead.hpp", "examples/dead.cpp", "scripts/dead.py"):
             with self.subTest(path):
                 self.plant("examples/CMakeLists.txt", "add_executable(alive alive.cpp)\n")
@@ -289,6 +290,12 @@ class files_rule(planted_tree):
         self.assert_clean()
         self.plant("examples/CMakeLists.txt", "\n")
         self.assert_reported("examples/CMakeLists.txt", "does not name this folder")
+
+    def test_sources_in_subfolders_of_a_library_are_built(self):
+        self.plant("libs/retry/src/loops/loop.cpp", '#include "loops/step.hpp"\n')
+        self.plant("libs/retry/src/loops/step.hpp", "#pragma once\n")
+        self.plant("libs/retry/tests/loops/loop_test.cpp", "\n")
+        self.assert_clean()
 
     def test_named_or_globbed_sources_are_built(self):
         self.plant("examples/CMakeLists.txt",

@@ -6,7 +6,7 @@
 
 #include "engine_driver.hpp"
 
-// What whole simulated runs (libs/sim, profile services) have shown to be wrong with HTTP
+// What whole simulated runs (testing/sim, profile services) have shown to be wrong with HTTP
 // operations, each in its smallest form. The number of the seed stands beside it.
 
 namespace reprise::engine::testing {

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What whole simulated runs (libs/sim) have shown to be wrong, each in its smallest form. The
+// What whole simulated runs (testing/sim) have shown to be wrong, each in its smallest form. The
 // number of the seed stands beside it.
 
 namespace reprise::engine::testing {

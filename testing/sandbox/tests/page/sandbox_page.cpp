@@ -225,7 +225,7 @@ std::string make_page() {
         "shown\n"
         "and enforced. The tables are those that the sandbox works by. How to start and disturb "
         "it:\n"
-        "[libs/sandbox/README.md](../libs/sandbox/README.md).\n\n";
+        "[testing/sandbox/README.md](../testing/sandbox/README.md).\n\n";
     add_statements(page);
     add_views_and_search(page);
     add_administration(page);
