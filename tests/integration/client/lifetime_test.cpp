@@ -133,10 +133,11 @@ TEST_P(lifetime, destruction_without_close_ends_every_operation_once) {
 }
 
 TEST_P(lifetime, cancellation_ends_one_operation_and_leaves_the_others) {
+    // A signal and the handler it is bound to belong to one thread: this one. The context outlives
+    // the client's thread, which posts to it.
+    asio::io_context here;
     const auto cluster = begin();
     asio::cancellation_signal signal;
-    // A signal and the handler it is bound to belong to one thread: this one.
-    asio::io_context here;
     const auto guard = asio::make_work_guard(here);
     std::error_code seen;
     documents(cluster).async_get(
