@@ -6,8 +6,8 @@
 #include <reprise/net/error_map_fetch.hpp>
 #include <reprise/wire/connection_string.hpp>
 
-#include "error_report.hpp"
-#include "output.hpp"
+#include "output/error_report.hpp"
+#include "output/output.hpp"
 
 namespace reprise::app {
 

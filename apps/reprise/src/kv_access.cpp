@@ -13,7 +13,7 @@
 #include <reprise/sandbox_net/server.hpp>
 #include <reprise/wire/connection_string.hpp>
 
-#include "output.hpp"
+#include "output/output.hpp"
 
 namespace reprise::app {
 

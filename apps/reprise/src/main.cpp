@@ -12,9 +12,9 @@
 #include <reprise/json/write.hpp>
 #include <reprise/wire/connection_string.hpp>
 
-#include "commands.hpp"
-#include "error_report.hpp"
-#include "output.hpp"
+#include "commands/commands.hpp"
+#include "output/error_report.hpp"
+#include "output/output.hpp"
 
 namespace {
 

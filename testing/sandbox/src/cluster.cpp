@@ -6,7 +6,7 @@
 #include <reprise/wire/vbucket.hpp>
 
 #include "cluster_state.hpp"
-#include "session.hpp"
+#include "key_value/session.hpp"
 
 namespace reprise::sandbox {
 

@@ -6,7 +6,7 @@
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/wire/framing_extras.hpp>
 
-#include "session.hpp"
+#include "key_value/session.hpp"
 
 namespace reprise::sandbox::detail {
 

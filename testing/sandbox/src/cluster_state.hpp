@@ -17,11 +17,11 @@
 #include <reprise/wire/collections_manifest.hpp>
 #include <reprise/wire/scram.hpp>
 
-#include "configuration_publisher.hpp"
-#include "pending_write.hpp"
-#include "rebalance_plan.hpp"
-#include "roles.hpp"
-#include "vbucket.hpp"
+#include "key_value/pending_write.hpp"
+#include "key_value/vbucket.hpp"
+#include "management/roles.hpp"
+#include "topology/configuration_publisher.hpp"
+#include "topology/rebalance_plan.hpp"
 
 namespace reprise::sandbox::detail {
 

@@ -1,6 +1,6 @@
 #include <reprise/sim/simulation.hpp>
 
-#include "world.hpp"
+#include "world/world.hpp"
 
 namespace reprise::sim {
 namespace {

@@ -7,17 +7,17 @@
 
 #include <reprise/wire/opcode.hpp>
 
-#include "bucket_settings.hpp"
-#include "dispatcher.hpp"
-#include "handlers.hpp"
-#include "management_routes.hpp"
-#include "roles.hpp"
-#include "search_query.hpp"
-#include "service_language.hpp"
-#include "service_query_body.hpp"
-#include "service_routes.hpp"
-#include "service_statement.hpp"
-#include "view_design.hpp"
+#include "key_value/dispatcher.hpp"
+#include "key_value/handlers.hpp"
+#include "management/bucket_settings.hpp"
+#include "management/roles.hpp"
+#include "management/routes.hpp"
+#include "services/query/language.hpp"
+#include "services/query/query_body.hpp"
+#include "services/query/statement.hpp"
+#include "services/routes.hpp"
+#include "services/search/search_query.hpp"
+#include "services/views/view_design.hpp"
 
 // Prints docs/sandbox.md from the tables that the sandbox works by:
 //

@@ -1,0 +1,90 @@
+/// `reprise demo` and `reprise soak`: the client under trouble, with the books kept.
+
+#include <expected>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "commands/commands.hpp"
+#include "demo/run.hpp"
+#include "interrupt.hpp"
+#include "output/output.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+// Runs until the end or a signal. What the audit found counts more than the signal.
+template <class Options>
+using run_function =
+    std::expected<bool, std::string> (*)(const Options&, const demo::run_surroundings&);
+
+template <class Options>
+void run_watched(run_function<Options> run, const Options& options) {
+    const interrupt_watch watch;
+    const auto is_good =
+        run(options, {.print = print, .should_stop = [&watch] { return watch.has_come(); }});
+    if (!is_good) {
+        throw failure(is_good.error());
+    }
+    if (!*is_good) {
+        throw exit_request(exit_code::failed);
+    }
+    if (watch.has_come()) {
+        throw exit_request(exit_code_of_signal(watch.number()));
+    }
+}
+
+constexpr const char* signal_text =
+    "SIGINT (Ctrl-C) and SIGTERM end the run early with the audit so far; a second one ends it at\n"
+    "once.";
+
+[[nodiscard]] std::string make_footer(const char* verdict, const char* examples) {
+    return fmt::format(
+        "{}\n{}\n\n{}\nExamples:\n{}", verdict, signal_text,
+        exit_code_help({exit_code::interrupted, exit_code::terminated}), examples);
+}
+
+void add_demo(CLI::App& app) {
+    CLI::App* command = app.add_subcommand(
+        "demo", "A cluster, a load, and trouble for a minute; then the audit of every write");
+    const auto options = std::make_shared<demo::demo_options>();
+    command->add_option("--seconds", options->seconds, "Length of all phases together (60)")
+        ->check(CLI::Range(2.0, 3600.0));
+    command->add_option("--seed", options->seed, "Number that all randomness follows from (1)");
+    command->add_flag("--plain", options->is_plain, "Lines instead of a live view");
+    command->add_flag("--json", options->is_json, "One JSON object at the end, nothing else");
+    command->footer(make_footer(
+        "A write that was lost or duplicated is a failure (1).",
+        "  reprise demo\n"
+        "  reprise demo --seconds 10 --plain\n"
+        "  reprise demo --json > demo.json"));
+    command->callback([options] { run_watched(demo::run_demo, *options); });
+}
+
+void add_soak(CLI::App& app) {
+    CLI::App* command = app.add_subcommand(
+        "soak", "Topology changes and faults without end; then the audit, and memory");
+    const auto options = std::make_shared<demo::soak_options>();
+    command->add_option("--minutes", options->minutes, "How long (5)")
+        ->check(CLI::Range(0.1, 60.0 * 24 * 7));
+    command->add_option("--seed", options->seed, "Number that all randomness follows from (1)");
+    command->add_flag("--plain", options->is_plain, "Lines instead of a live view");
+    command->add_flag("--json", options->is_json, "One JSON object at the end, nothing else");
+    command->footer(make_footer(
+        "A write that was lost or duplicated, or memory that grew, is a failure (1).",
+        "  reprise soak --minutes 30\n"
+        "  reprise soak --minutes 5 --seed 7 --json > soak.json"));
+    command->callback([options] { run_watched(demo::run_soak, *options); });
+}
+
+}  // namespace
+
+void add_demo_commands(CLI::App& app) {
+    add_demo(app);
+    add_soak(app);
+}
+
+}  // namespace reprise::app

@@ -1,0 +1,245 @@
+/// `reprise get|exists|upsert|insert|replace|remove KEY [VALUE]`: one document of one cluster.
+
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <reprise/http/authorization.hpp>
+#include <reprise/json/parse.hpp>
+#include <reprise/json/write.hpp>
+
+#include "commands/commands.hpp"
+#include "kv_access.hpp"
+#include "output/error_report.hpp"
+#include "output/output.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+struct kv_options {
+    kv_access_options access;
+    std::string key;
+    std::string value;
+    std::string format = "auto";
+    std::string scope;
+    std::string collection;
+    std::uint64_t cas = 0;
+    std::string expiry;
+    bool json = false;
+};
+
+/// One line each, below "Examples:".
+[[nodiscard]] std::string make_footer(std::string_view examples) {
+    using enum exit_code;
+    return fmt::format(
+        "{}\nExamples:\n{}",
+        exit_code_help({not_found, conflict, timeout, no_access, server_error}), examples);
+}
+
+// A client for one call, ended before the embedded cluster.
+struct opened_collection {
+    kv_access access;
+    couchbase::cluster cluster;
+    couchbase::collection documents;
+};
+
+[[nodiscard]] opened_collection open_collection(const kv_options& options, access_kind kind) {
+    kv_access access = open_access(options.access, kind);
+    couchbase::cluster cluster = connect(access);
+    auto documents = cluster.bucket(access.bucket)
+                         .scope(options.scope.empty() ? "_default" : options.scope)
+                         .collection(options.collection.empty() ? "_default" : options.collection);
+    return {std::move(access), std::move(cluster), std::move(documents)};
+}
+
+[[nodiscard]] couchbase::encoded_value encode(const kv_options& options, const std::string& text) {
+    using couchbase::document_format;
+    auto format = document_format::string;
+    if (options.format == "binary") {
+        format = document_format::binary;
+    } else if (options.format == "json" || options.format == "auto") {
+        const bool is_json = json::parse(text).has_value();
+        if (!is_json && options.format == "json") {
+            throw usage_error("--as json: the value is not JSON");
+        }
+        format = is_json ? document_format::json : document_format::string;
+    }
+    return couchbase::encoded_value::own(text, format);
+}
+
+[[nodiscard]] couchbase::expiry expiry_of(const kv_options& options) {
+    if (options.expiry.empty()) {
+        return {};
+    }
+    return std::chrono::ceil<std::chrono::seconds>(parse_time(options.expiry, "--expiry"));
+}
+
+void print_mutation(const kv_options& options, const couchbase::mutation_result& result) {
+    if (!options.json) {
+        print(fmt::format("{} cas {}\n", options.key, result.cas.value));
+        return;
+    }
+    std::string text;
+    json::writer out(text, json::layout::indented);
+    out.begin_object();
+    out.member("key", options.key);
+    out.member("cas", std::to_string(result.cas.value));
+    if (result.token) {
+        out.member("vbucket", result.token->vbucket);
+        out.member("seqno", std::to_string(result.token->seqno));
+    }
+    out.member("retry_attempts", result.trace.retry_attempts);
+    out.end_object();
+    print(text + "\n");
+}
+
+// JSON is embedded as it is, text is a JSON string; other bytes would not survive as either.
+void write_document(json::writer& out, const couchbase::get_result& read) {
+    using couchbase::document_format;
+    const std::string_view content = read.text();
+    const auto format = read.format();
+    const bool may_be_json = format == document_format::json || format == document_format::none;
+    if (may_be_json && json::parse(content)) {
+        out.key("value").raw(content);
+    } else if (format == document_format::json || format == document_format::string) {
+        out.member("value", content);
+    } else {
+        out.member("value_base64", http::encode_base64(content));
+    }
+}
+
+void run_get(const kv_options& options) {
+    const auto opened = open_collection(options, access_kind::reads);
+    const auto read = take(opened.documents.get(options.key, {.timeout = opened.access.timeout}));
+    if (!options.json) {
+        print(read.text());
+        if (read.format() != couchbase::document_format::binary) {
+            print("\n");
+        }
+        return;
+    }
+    std::string text;
+    json::writer out(text, json::layout::indented);
+    out.begin_object();
+    out.member("key", options.key);
+    out.member("cas", std::to_string(read.cas().value));
+    out.member("format", to_string(read.format()));
+    out.member("flags", read.flags());
+    write_document(out, read);
+    out.member("retry_attempts", read.trace().retry_attempts);
+    out.end_object();
+    print(text + "\n");
+}
+
+void run_exists(const kv_options& options) {
+    const auto opened = open_collection(options, access_kind::reads);
+    const auto found =
+        take(opened.documents.exists(options.key, {.timeout = opened.access.timeout}));
+    if (options.json) {
+        std::string text;
+        json::writer out(text, json::layout::indented);
+        out.begin_object();
+        out.member("key", options.key);
+        out.member("exists", found.exists);
+        out.member("cas", std::to_string(found.cas.value));
+        out.end_object();
+        print(text + "\n");
+    } else {
+        print(fmt::format("{}\n", found.exists));
+    }
+    if (!found.exists) {
+        throw exit_request(exit_code::not_found);
+    }
+}
+
+void run_store(const kv_options& options, couchbase::detail::call_kind kind) {
+    const std::string value = options.value == "-" ? read_input("-") : options.value;
+    const auto encoded = encode(options, value);
+    const auto expiry = expiry_of(options);
+    const auto opened = open_collection(options, access_kind::writes);
+    const auto timeout = opened.access.timeout;
+    const auto& documents = opened.documents;
+    using couchbase::detail::call_kind;
+    auto stored =
+        kind == call_kind::upsert
+            ? documents.upsert(options.key, encoded, {.timeout = timeout, .expiry = expiry})
+        : kind == call_kind::insert
+            ? documents.insert(options.key, encoded, {.timeout = timeout, .expiry = expiry})
+            : documents.replace(
+                  options.key, encoded,
+                  {.timeout = timeout, .cas = couchbase::cas{options.cas}, .expiry = expiry});
+    print_mutation(options, take(std::move(stored)));
+}
+
+void run_remove(const kv_options& options) {
+    const auto opened = open_collection(options, access_kind::writes);
+    print_mutation(
+        options,
+        take(opened.documents.remove(
+            options.key, {.timeout = opened.access.timeout, .cas = couchbase::cas{options.cas}})));
+}
+
+// The options all six have.
+std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_view examples) {
+    command.footer(make_footer(examples));
+    auto options = std::make_shared<kv_options>();
+    command.add_option("key", options->key, "The document's key")->required();
+    add_access_options(command, options->access);
+    command.add_option("--scope", options->scope, "Scope; otherwise _default");
+    command.add_option("--collection", options->collection, "Collection; otherwise _default");
+    command.add_flag(
+        "--json", options->json, "Result or error as JSON, a JSON document embedded as it is");
+    return options;
+}
+
+void add_store_command(
+    CLI::App& app, const char* name, const char* help, couchbase::detail::call_kind kind) {
+    CLI::App* command = app.add_subcommand(name, help);
+    const auto options = add_document_options(
+        *command, fmt::format(
+                      "  reprise {0} k '{{\"a\": 1}}' -c couchbase://host -u app -b travel\n"
+                      "  reprise {0} k - --as binary -c couchbase://host < file\n"
+                      "  REPRISE_CONNECT=couchbase://host reprise {0} k text",
+                      name));
+    command->add_option("value", options->value, "The value; - reads standard input")->required();
+    command
+        ->add_option(
+            "--as", options->format,
+            "How it is marked: json, string, binary; auto: json if it is, else string")
+        ->check(CLI::IsMember({"auto", "json", "string", "binary"}))
+        ->capture_default_str();
+    command->add_option("--expiry", options->expiry, "Gone after this time: 90s, 24h");
+    if (kind == couchbase::detail::call_kind::replace) {
+        command->add_option("--cas", options->cas, "Only this version");
+    }
+    command->callback([options, kind] { run_store(*options, kind); });
+}
+
+}  // namespace
+
+void add_kv_commands(CLI::App& app) {
+    CLI::App* get = app.add_subcommand("get", "Read a document");
+    const auto get_options = add_document_options(
+        *get,
+        "  reprise get k -c couchbase://host -u app --password-file secret.txt -b travel\n"
+        "  reprise get k --json --scope inventory --collection airline -c couchbase://host");
+    get->callback([get_options] { run_get(*get_options); });
+    CLI::App* exists = app.add_subcommand("exists", "Say whether a document is there");
+    const auto exists_options =
+        add_document_options(*exists, "  reprise exists k -c couchbase://host -u app -b travel");
+    exists->callback([exists_options] { run_exists(*exists_options); });
+    using couchbase::detail::call_kind;
+    add_store_command(app, "upsert", "Store a document", call_kind::upsert);
+    add_store_command(app, "insert", "Store a new document", call_kind::insert);
+    add_store_command(app, "replace", "Store over a document", call_kind::replace);
+    CLI::App* remove = app.add_subcommand("remove", "Remove a document");
+    const auto options =
+        add_document_options(*remove, "  reprise remove k -c couchbase://host -u app -b travel");
+    remove->add_option("--cas", options->cas, "Only this version");
+    remove->callback([options] { run_remove(*options); });
+}
+
+}  // namespace reprise::app

@@ -1,0 +1,139 @@
+/// `reprise sandbox`: a test cluster on loopback sockets, and the commands that drive it.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <reprise/sandbox_net/ready_file.hpp>
+
+#include "commands/commands.hpp"
+#include "output/output.hpp"
+#include "sandbox/remote.hpp"
+#include "sandbox/start.hpp"
+#include "sandbox/topology.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+/// "http://127.0.0.1:8093, https://127.0.0.1:18093" of the first node; empty without such ports.
+[[nodiscard]] std::string service_line(
+    std::string_view name, std::uint16_t plain, std::uint16_t tls) {
+    std::string text;
+    if (plain != 0) {
+        text = fmt::format("http://127.0.0.1:{}", plain);
+    }
+    if (tls != 0) {
+        text += fmt::format("{}https://127.0.0.1:{}", text.empty() ? "" : ", ", tls);
+    }
+    return text.empty() ? text : fmt::format("  {:<19}{}\n", name, text);
+}
+
+[[nodiscard]] std::string describe_services(const sandbox::node_ports& at) {
+    return service_line("management", at.management, at.management_tls) +
+           service_line("query", at.query, at.query_tls) +
+           service_line("analytics", at.analytics, at.analytics_tls) +
+           service_line("search", at.search, at.search_tls) +
+           service_line("views", at.views, at.views_tls);
+}
+
+[[nodiscard]] std::string describe(
+    const sandbox_start_options& typed, const sandbox::server_addresses& at) {
+    std::string text = fmt::format(
+        "Sandbox of {} nodes is running; stop it with Ctrl-C.\n\n"
+        "  connection string  {}\n",
+        typed.nodes, at.connection_string);
+    if (!at.connection_string_tls.empty()) {
+        text += fmt::format(
+            "  over TLS           {}\n"
+            "  trust this CA      {}\n",
+            at.connection_string_tls, at.ca_path);
+    }
+    text += fmt::format(
+        "  buckets            {}\n"
+        "  user, password     {}, {}\n"
+        "{}"
+        "  control            {}\n",
+        fmt::join(typed.buckets, ", "), typed.user, typed.password,
+        describe_services(at.nodes.front()), at.control_url);
+    if (!typed.ready_file.empty()) {
+        text += fmt::format("  ready file         {}\n", typed.ready_file);
+    } else {
+        text += fmt::format("  control token      {}\n", at.control_token);
+    }
+    return text;
+}
+
+enum class start_output : std::uint8_t { text, json, nothing };
+
+void run_sandbox(const sandbox_start_options& typed, start_output output) {
+    boost::asio::io_context io(1);
+    boost::asio::signal_set signals(io, SIGINT, SIGTERM);
+    running_sandbox running(io, typed);
+    signals.async_wait([&](const boost::system::error_code&, int) {
+        running.stop();
+        io.stop();
+    });
+    if (output == start_output::text) {
+        print(describe(typed, running.addresses()));
+    } else if (output == start_output::json) {
+        print(sandbox::to_json({running.addresses(), std::int64_t{::getpid()}}));
+    }
+    io.run();
+}
+
+void add_start_command(CLI::App& sandbox) {
+    CLI::App* start = sandbox.add_subcommand("start", "Runs a cluster until Ctrl-C or SIGTERM");
+    const auto typed = std::make_shared<sandbox_start_options>();
+    const auto is_quiet = std::make_shared<bool>(false);
+    const auto is_json = std::make_shared<bool>(false);
+    add_sandbox_options(*start, *typed);
+    auto* quiet = start->add_flag("--quiet", *is_quiet, "Print nothing");
+    start->add_flag("--json", *is_json, "Print what the ready file holds: all addresses as JSON")
+        ->excludes(quiet);
+    start->footer(
+        exit_code_help() +
+        "\nExamples:\n"
+        "  reprise sandbox start\n"
+        "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret --tls\n"
+        "  reprise sandbox start --port 11210 --collection inventory.airline --ready-file r.json");
+    start->callback([=] {
+        run_sandbox(
+            *typed, *is_quiet  ? start_output::nothing
+                    : *is_json ? start_output::json
+                               : start_output::text);
+    });
+}
+
+}  // namespace
+
+void add_sandbox_command(CLI::App& app) {
+    CLI::App* sandbox = app.add_subcommand(
+        "sandbox", "A test cluster in one process, with faults on demand and an audit");
+    sandbox->require_subcommand(1);
+    sandbox->footer(
+        "Examples:\n"
+        "  reprise sandbox start --nodes 4 --bucket travel --ready-file r.json\n"
+        "  reprise sandbox fault add --opcode get --status 0x86 --ready-file r.json\n"
+        "  reprise sandbox fault service --service query --status 503 --ready-file r.json\n"
+        "  reprise sandbox audit --ready-file r.json\n"
+        "  reprise sandbox audit --services --twice --ready-file r.json\n"
+        "  reprise sandbox topology rebalance --eject 1 --ready-file r.json\n"
+        "  reprise sandbox run --bucket travel -- ./my_program");
+    add_start_command(*sandbox);
+    add_sandbox_run_command(*sandbox);
+    add_sandbox_remote_commands(*sandbox);
+    add_sandbox_topology_commands(*sandbox);
+}
+
+}  // namespace reprise::app

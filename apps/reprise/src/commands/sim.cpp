@@ -1,0 +1,296 @@
+/// `reprise sim`: the client and the cluster on a simulated network and clock, seed by seed.
+
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <reprise/json/write.hpp>
+#include <reprise/sim/scenario.hpp>
+#include <reprise/sim/shrink.hpp>
+#include <reprise/sim/simulation.hpp>
+
+#include "commands/commands.hpp"
+#include "interrupt.hpp"
+#include "output/output.hpp"
+#include "output/sim_report.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t lines_before = 40;
+constexpr std::size_t lines_after = 8;
+
+struct sim_options {
+    std::string seeds = "1..200";
+    double minutes = 0;  ///< 0: until the seeds are done.
+    std::string profile = "swarm";
+    std::optional<std::uint64_t> replay;
+    bool json = false;
+    bool shrink = false;
+    bool keep_going = false;
+    bool cells = false;
+    bool list_profiles = false;
+};
+
+struct seed_range {
+    std::uint64_t first = 1;
+    std::uint64_t last = 1;
+};
+
+[[nodiscard]] std::optional<std::uint64_t> read_number(std::string_view text) {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+}
+
+/// "A..B", or "A" for one seed; "A.." goes on until the minutes are over.
+[[nodiscard]] seed_range read_seeds(const std::string& text, bool is_timed) {
+    const std::size_t dots = text.find("..");
+    const auto first = read_number(std::string_view(text).substr(0, dots));
+    std::optional<std::uint64_t> last = first;
+    if (dots != std::string::npos) {
+        const std::string_view rest = std::string_view(text).substr(dots + 2);
+        last = rest.empty() && is_timed ? std::numeric_limits<std::uint64_t>::max()
+                                        : read_number(rest);
+    }
+    if (!first || !last || *last < *first) {
+        throw usage_error(
+            fmt::format("--seeds: '{}' is not A..B with whole numbers, A not above B", text));
+    }
+    return {*first, *last};
+}
+
+[[nodiscard]] const sim::profile& read_profile(const std::string& name) {
+    const sim::profile* found = sim::find_profile(name);
+    if (found == nullptr) {
+        throw usage_error(fmt::format(
+            "--profile: there is none called '{}'; see reprise sim --list-profiles", name));
+    }
+    return *found;
+}
+
+void list_profiles(bool is_json) {
+    std::string text;
+    std::string json_text;
+    json::writer out(json_text, json::layout::indented);
+    out.begin_object().key("profiles").begin_array();
+    for (const sim::profile& each : sim::all_profiles()) {
+        text += fmt::format(
+            "{:<8}  {} ({}..{} operations, up to {} faults)\n", each.name, each.meaning,
+            each.operation_count_min, each.operation_count_max, each.fault_count_max);
+        out.begin_object();
+        out.member("name", each.name);
+        out.member("meaning", each.meaning);
+        out.member("operations_min", each.operation_count_min);
+        out.member("operations_max", each.operation_count_max);
+        out.member("faults_max", each.fault_count_max);
+        out.end_object();
+    }
+    out.end_array().end_object();
+    print(is_json ? json_text + "\n" : text);
+}
+
+[[nodiscard]] double seconds_since(clock::time_point start) {
+    return std::max(std::chrono::duration<double>(clock::now() - start).count(), 1e-9);
+}
+
+/// On a terminal one line that changes, otherwise a line every ten seconds.
+class progress_line {
+public:
+    explicit progress_line(bool is_quiet)
+        : is_quiet_(is_quiet), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+    ~progress_line() {
+        if (is_shown_ && is_terminal_) {
+            print_aside("\n");
+        }
+    }
+    progress_line(const progress_line&) = delete;
+    progress_line& operator=(const progress_line&) = delete;
+
+    void show(const sim_totals& totals) {
+        const double pause = is_terminal_ ? 0.5 : 10.0;
+        if (is_quiet_ || seconds_since(shown_) < pause) {
+            return;
+        }
+        shown_ = clock::now();
+        is_shown_ = true;
+        const std::string text = sim_progress(totals, seconds_since(start_));
+        print_aside(
+            fmt::format("{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "  " : "\n"));
+    }
+
+private:
+    bool is_quiet_;
+    bool is_terminal_;
+    bool is_shown_ = false;
+    clock::time_point start_ = clock::now();
+    clock::time_point shown_ = start_;
+};
+
+[[nodiscard]] sim_failure describe_failure(
+    const sim::scenario& plan, const sim::run_report& report, bool is_shrunk,
+    const interrupt_watch& watch) {
+    sim_failure failure{plan.seed, report.findings, {}, {}};
+    if (is_shrunk) {
+        failure.shrunk =
+            sim::shrink(plan, sim::shrink_run_count_max, [&watch] { return watch.has_come(); });
+        failure.events = events_around(failure.shrunk.plan, lines_before, lines_after);
+    }
+    return failure;
+}
+
+/// Everything that is run of a range of seeds.
+struct seed_results {
+    sim_totals totals;
+    std::vector<sim_failure> failures;
+    double seconds = 0;
+};
+
+[[nodiscard]] seed_results try_seeds(
+    const sim_options& options, const sim::profile& from, const seed_range& seeds,
+    const interrupt_watch& watch) {
+    const auto start = clock::now();
+    seed_results results;
+    progress_line progress(options.json);
+    for (std::uint64_t seed = seeds.first;; ++seed) {
+        const sim::scenario plan = sim::draw_scenario(seed, from);
+        const sim::run_report report = sim::run_scenario(plan);
+        results.totals.add(report);
+        progress.show(results.totals);
+        if (!report.is_clean()) {
+            // The first one is looked at closely; the others can be replayed.
+            results.failures.push_back(
+                describe_failure(plan, report, results.failures.empty(), watch));
+            if (!options.keep_going) {
+                break;
+            }
+        }
+        const bool is_late = options.minutes > 0 && seconds_since(start) > options.minutes * 60;
+        if (seed == seeds.last || is_late || watch.has_come()) {
+            break;
+        }
+    }
+    results.seconds = seconds_since(start);
+    return results;
+}
+
+void run_seeds(const sim_options& options) {
+    const sim::profile& from = read_profile(options.profile);
+    const seed_range seeds = read_seeds(options.seeds, options.minutes > 0);
+    const interrupt_watch watch;
+    const auto [totals, failures, seconds] = try_seeds(options, from, seeds, watch);
+    if (options.json) {
+        print(to_json(totals, failures, options.profile, watch.has_come()));
+    } else {
+        for (const sim_failure& each : failures) {
+            print(to_text(each, options.profile) + "\n");
+        }
+        print(to_text(totals));
+        print(fmt::format(
+            "{}{:.1f} s, {:.1f} seeds/s, {:.0f} operations/s\n",
+            watch.has_come() ? "interrupted after " : "", seconds,
+            static_cast<double>(totals.seeds) / seconds,
+            static_cast<double>(totals.operations) / seconds));
+        if (options.cells) {
+            print("\ncells not met:\n" + missing_cells(totals.cells));
+        }
+    }
+    if (!failures.empty()) {
+        throw exit_request(exit_code::failed);
+    }
+    if (watch.has_come()) {
+        throw exit_request(exit_code_of_signal(watch.number()));
+    }
+}
+
+/// One seed with everything that happens, a line each; every run of it prints the same.
+void replay(const sim_options& options) {
+    sim::scenario plan = sim::draw_scenario(*options.replay, read_profile(options.profile));
+    if (options.shrink) {
+        const interrupt_watch watch;
+        plan = sim::shrink(plan, sim::shrink_run_count_max, [&watch] {
+                   return watch.has_come();
+               }).plan;
+    }
+    sim::run_options how;
+    if (!options.json) {
+        print(sim::to_string(plan) + "\n");
+        how.trace = [](duration at, std::string_view line) {
+            print(fmt::format("{:>14} {}\n", sim_time(at), line));
+        };
+    }
+    const sim::run_report report = sim::run_scenario(plan, how);
+    if (options.json) {
+        print(to_json(plan, report));
+    } else {
+        sim_totals totals;
+        totals.add(report);
+        print("\n" + to_text(totals));
+        print(fmt::format("fingerprint {:016x}\n", report.fingerprint));
+    }
+    if (!report.is_clean()) {
+        throw exit_request(exit_code::failed);
+    }
+}
+
+[[nodiscard]] std::string check_seed(const std::string& text) {
+    return read_number(text) ? std::string{} : fmt::format("'{}' is not a whole number", text);
+}
+
+}  // namespace
+
+void add_sim_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand(
+        "sim", "The client against the test cluster, simulated: many seeds, every promise checked");
+    const auto options = std::make_shared<sim_options>();
+    command->add_option("--seeds", options->seeds, "Which seeds: A..B, or one (1..200)");
+    command
+        ->add_option(
+            "--minutes", options->minutes, "Stops after so many minutes; allows --seeds A..")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--profile", options->profile, "What scenarios are drawn from (swarm)");
+    command->add_option("--replay", options->replay, "Steps through one seed, every event a line")
+        ->check(check_seed);
+    command->add_flag("--shrink", options->shrink, "With --replay: makes it smaller first");
+    command->add_flag("--keep-going", options->keep_going, "Goes on after a seed that fails");
+    command->add_flag("--cells", options->cells, "Lists the cells of the table not met");
+    command->add_flag("--list-profiles", options->list_profiles, "Lists the profiles");
+    command->add_flag("--json", options->json, "Results as JSON, without progress");
+    command->footer(
+        "Examples:\n"
+        "  reprise sim --seeds 1..1000\n"
+        "  reprise sim --seeds 5000.. --minutes 10 --profile network\n"
+        "  reprise sim --replay 4711\n"
+        "\n"
+        "A broken promise is a failure (1). SIGINT (Ctrl-C) and SIGTERM end the run after the "
+        "seed\n"
+        "under way, with the totals so far.\n\n" +
+        exit_code_help({exit_code::interrupted, exit_code::terminated}));
+    command->callback([options] {
+        if (options->list_profiles) {
+            list_profiles(options->json);
+        } else if (options->replay) {
+            replay(*options);
+        } else if (options->shrink) {
+            throw usage_error("--shrink: needs --replay");
+        } else {
+            run_seeds(*options);
+        }
+    });
+}
+
+}  // namespace reprise::app

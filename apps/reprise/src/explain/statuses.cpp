@@ -1,0 +1,96 @@
+#include <array>
+
+#include <reprise/engine/status_meaning.hpp>
+
+#include "explain/table.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+using couchbase::errc;
+using couchbase::retry_reason;
+using wire::status;
+
+struct status_advice {
+    status code;
+    std::string_view text;
+};
+constexpr std::string_view replication_advice =
+    "Nothing: part of the replication protocol, which this client does not speak.";
+constexpr std::string_view full_advice =
+    "Make room in the bucket, or give it more memory or disk; writes are refused until then.";
+constexpr std::array status_table{
+    status_advice{status::success, "Nothing."},
+    status_advice{status::dcp_stream_not_found, replication_advice},
+    status_advice{status::opaque_no_match, replication_advice},
+    status_advice{status::rollback, replication_advice},
+    status_advice{status::dcp_stream_id_invalid, replication_advice},
+    status_advice{
+        status::econfig_only,
+        "Nothing by itself: this node does not hold the bucket's data, and the client does what "
+        "the error map says."},
+    status_advice{status::ewould_throttle, "Send fewer requests."},
+    status_advice{status::cas_value_invalid, "Use a CAS that came from a read or a write."},
+    status_advice{status::auth_continue, "Nothing: a step of every login."},
+    status_advice{status::erange, "Correct the number in the request."},
+    status_advice{status::encryption_key_not_available, "Give the node its encryption key again."},
+    status_advice{
+        status::checksum_mismatch, "Look at the node's disk and memory: data is damaged."},
+    status_advice{status::expiry_overflow, "Use a nearer expiry."},
+    status_advice{status::lock_expiry_overflow, "Use a shorter lock time."},
+    status_advice{status::bucket_size_limit_exceeded, full_advice},
+    status_advice{status::bucket_resident_ratio_too_low, full_advice},
+    status_advice{status::bucket_data_size_too_big, full_advice},
+    status_advice{status::bucket_disk_space_too_low, full_advice},
+    status_advice{status::bucket_paused, "Resume the bucket on the server."},
+    status_advice{status::cancelled, "Nothing was changed: try again if you still want it."},
+    status_advice{status::unknown_frame_info, "Ask for less: the server is too old for it."},
+    status_advice{
+        status::no_collections_manifest, "Use the default collection, or a newer server."},
+    status_advice{
+        status::cannot_apply_collections_manifest, "Read the manifest again, then change it."},
+    status_advice{status::collections_manifest_is_ahead, "Nothing: the node catches up."},
+    status_advice{status::range_scan_more, "Nothing: more of the scan follows."},
+    status_advice{status::range_scan_complete, "Nothing: the scan is over."},
+    status_advice{
+        status::subdoc_multi_path_failure,
+        "Look at the result of each path: the others are there."},
+    status_advice{status::subdoc_success_deleted, "Nothing: done on a removed document."},
+    status_advice{
+        status::subdoc_multi_path_failure_deleted,
+        "Look at the result of each path: the others are there."},
+    status_advice{
+        status::subdoc_field_not_binary_value, "Read the field as JSON: it is not binary."},
+};
+
+}  // namespace
+
+std::optional<errc> error_of(status code) noexcept {
+    const auto meaning = engine::usual_meaning(code);
+    return meaning && meaning->reason == retry_reason::unknown ? std::optional(meaning->error)
+                                                               : std::nullopt;
+}
+
+std::optional<retry_reason> reason_of(status code) noexcept {
+    const auto meaning = engine::usual_meaning(code);
+    return meaning && meaning->reason != retry_reason::unknown ? std::optional(meaning->reason)
+                                                               : std::nullopt;
+}
+
+std::string_view advice_on(status code) noexcept {
+    if (const auto reason = reason_of(code)) {
+        return advice_on(*reason);
+    }
+    if (const auto error = error_of(code)) {
+        return advice_on(*error);
+    }
+    for (const status_advice& row : status_table) {
+        if (row.code == code) {
+            return row.text;
+        }
+    }
+    return {};
+}
+
+}  // namespace reprise::app

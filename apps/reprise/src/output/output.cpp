@@ -1,0 +1,110 @@
+#include "output/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace reprise::app {
+
+namespace {
+
+[[nodiscard]] std::string last_error() {
+    return std::generic_category().message(errno);
+}
+
+/// 0, or why not everything was written.
+[[nodiscard]] int write_all(int file, std::string_view content) noexcept {
+    while (!content.empty()) {
+        const ssize_t size = ::write(file, content.data(), content.size());
+        if (size < 0 && errno != EINTR) {
+            return errno;
+        }
+        content.remove_prefix(size < 0 ? 0 : static_cast<std::size_t>(size));
+    }
+    return 0;
+}
+
+}  // namespace
+
+void prepare_output() noexcept {
+    std::signal(SIGPIPE, SIG_IGN);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+            // The wrong way round, so that using it fails as it would have failed before.
+            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
+std::string wrap(std::string_view text, std::size_t width) {
+    std::string lines;
+    std::size_t column = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        if (column > 0 && column + 1 + end > width) {
+            lines += '\n';
+            column = 0;
+        } else if (column > 0) {
+            lines += ' ';
+            ++column;
+        }
+        lines.append(text.substr(0, end));
+        column += end;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines + '\n';
+}
+
+void print(std::string_view text) {
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+        std::fflush(stdout) != 0) {
+        throw failure(
+            fmt::format("cannot write to standard output: {}", last_error()),
+            exit_code::output_failed);
+    }
+}
+
+void complain(std::string_view text) noexcept {
+    ::flockfile(stderr);  // one line, whoever else is writing
+    print_aside("reprise: ");
+    print_aside(text);
+    print_aside("\n");
+    ::funlockfile(stderr);
+}
+
+void print_aside(std::string_view text) noexcept {
+    // Unbuffered; a failure is kept by the stream.
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+bool has_output_failed() noexcept {
+    return std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || std::ferror(stderr) != 0;
+}
+
+void write_file(const std::string& path, std::string_view content, file_choice chosen) {
+    const int links = chosen == file_choice::by_us ? O_NOFOLLOW : 0;
+    const int file =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | links, mode_t{0666});
+    if (file < 0) {
+        throw failure(fmt::format(
+            "cannot write {}: {}", path,
+            links != 0 && errno == ELOOP ? "it is a symbolic link" : last_error()));
+    }
+    const int trouble = write_all(file, content);
+    const int closing = ::close(file) == 0 ? 0 : errno;
+    if (trouble != 0 || closing != 0) {
+        throw failure(fmt::format(
+            "cannot write {}: {}", path,
+            std::generic_category().message(trouble != 0 ? trouble : closing)));
+    }
+}
+
+}  // namespace reprise::app

@@ -1,0 +1,237 @@
+#include "sandbox/remote.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <reprise/json/write.hpp>
+
+#include "output/output.hpp"
+#include "sandbox/cadence.hpp"
+#include "sandbox/call.hpp"
+#include "sandbox/control_members.hpp"
+#include "sandbox/disturb.hpp"
+#include "sandbox/services.hpp"
+#include "sandbox/tables.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+/// A fault rule as typed; absent: whatever the sandbox takes for granted.
+struct fault_options {
+    std::vector<std::string> opcodes;
+    std::string key;
+    std::string bucket;
+    cadence_options cadence;
+    std::string status;
+    std::string context;
+    std::string delay;
+    bool never_answer = false;
+    bool close_before = false;
+    bool close_after = false;
+    bool answer_twice = false;
+    bool wrong_opaque = false;
+    std::optional<std::uint64_t> truncate;
+    std::optional<std::uint64_t> garbage;
+    std::string trickle;
+};
+
+struct audit_options {
+    std::string opcode;
+    std::string key;
+    std::string bucket;
+    // Of the services; node, status, applied and limit are key-value's as well.
+    service_audit_options shared;
+    bool clear = false;
+};
+
+[[nodiscard]] std::string say_fault_id(const json::value& answer) {
+    const json::value* id = answer.find("id");
+    return fmt::format("fault {} added\n", id != nullptr ? json::serialize(*id) : "?");
+}
+
+/// The effects that are a word of their own.
+[[nodiscard]] std::vector<std::string_view> effect_words(const fault_options& typed) {
+    return typed_words({
+        {typed.never_answer, "no_answer"},
+        {typed.close_before, "close_before"},
+        {typed.close_after, "close_after"},
+        {typed.answer_twice, "answer_twice"},
+        {typed.wrong_opaque, "wrong_opaque"},
+    });
+}
+
+[[nodiscard]] json::value make_effect(const fault_options& typed) {
+    const std::vector<std::string_view> words = effect_words(typed);
+    const auto count = words.size() + std::size_t{!typed.status.empty()} +
+                       std::size_t{!typed.delay.empty()} + std::size_t{typed.truncate.has_value()} +
+                       std::size_t{typed.garbage.has_value()} + std::size_t{!typed.trickle.empty()};
+    if (count != 1) {
+        throw usage_error(
+            "--status, --delay, --never-answer, --close-before, --close-after, --answer-twice, "
+            "--wrong-opaque, --truncate, --garbage, --trickle: give exactly one");
+    }
+    if (!typed.context.empty() && typed.status.empty()) {
+        throw usage_error("--context: belongs to --status");
+    }
+    if (!words.empty()) {
+        return words.front();
+    }
+    json::object effect;
+    set_text(effect, "status", typed.status);
+    set_text(effect, "context", typed.context);
+    set_value(effect, "truncate", typed.truncate);
+    set_value(effect, "garbage", typed.garbage);
+    if (!typed.delay.empty()) {
+        effect.set("delay_ms", parse_milliseconds("--delay", typed.delay));
+    }
+    if (!typed.trickle.empty()) {
+        effect.set("trickle_ms", parse_milliseconds("--trickle", typed.trickle));
+    }
+    return effect;
+}
+
+[[nodiscard]] json::value make_fault_command(const fault_options& typed) {
+    json::object command{{"command", "fault_add"}};
+    if (!typed.opcodes.empty()) {
+        command.set("ops", json::array(typed.opcodes.begin(), typed.opcodes.end()));
+    }
+    set_text(command, "key", typed.key);
+    set_text(command, "bucket", typed.bucket);
+    set_cadence(command, typed.cadence);
+    command.set("effect", make_effect(typed));
+    return command;
+}
+
+/// What becomes of an answer that is sent, but not as it should be.
+void add_answer_options(CLI::App& add, fault_options& typed) {
+    add.add_flag("--answer-twice", typed.answer_twice, "Apply once, send the answer twice");
+    add.add_flag("--wrong-opaque", typed.wrong_opaque, "Apply, answer with another opaque");
+    add.add_option("--truncate", typed.truncate, "Apply, send so many bytes, then close");
+    add.add_option("--garbage", typed.garbage, "Apply, send so many random bytes instead");
+    add.add_option("--trickle", typed.trickle, "Apply, send one byte each so often: 5ms");
+}
+
+void add_fault_add_command(CLI::App& fault) {
+    CLI::App* add = fault.add_subcommand("add", "Adds a rule that disturbs key-value requests");
+    const auto remote = std::make_shared<remote_options>();
+    const auto typed = std::make_shared<fault_options>();
+    add_remote_options(*add, remote);
+    add->add_option("--opcode", typed->opcodes, "Names or 0xNN, e.g. get,set (all)")
+        ->delimiter(',');
+    add->add_option("--key", typed->key, "Pattern with * and ? (all)");
+    add->add_option("--bucket", typed->bucket, "Name of a bucket (all)");
+    add_cadence_options(*add, typed->cadence);
+    add->add_option("--status", typed->status, "Answer this: 0xNN or a name; nothing is applied");
+    add->add_option("--context", typed->context, "Text for people beside --status");
+    add->add_option("--delay", typed->delay, "Apply, answer later: 200ms, 2s");
+    add->add_flag("--never-answer", typed->never_answer, "Apply, and never answer");
+    add->add_flag("--close-before", typed->close_before, "Close without applying");
+    add->add_flag("--close-after", typed->close_after, "Apply, then close without an answer");
+    add_answer_options(*add, *typed);
+    add->footer(
+        "Examples:\n"
+        "  reprise sandbox fault add --ready-file r.json --opcode get --status 0x86 --count 10\n"
+        "  reprise sandbox fault add --ready-file r.json --key 'user*' --node 1 --delay 200ms\n"
+        "  reprise sandbox fault add --ready-file r.json --opcode set --nth 3 --close-after");
+    add->callback([=] { run_remote(*remote, make_fault_command(*typed), say_fault_id); });
+}
+
+void add_fault_commands(CLI::App& sandbox) {
+    CLI::App* fault = sandbox.add_subcommand("fault", "Disturbs requests on purpose");
+    fault->require_subcommand(1);
+    add_fault_add_command(*fault);
+
+    const auto remote = std::make_shared<remote_options>();
+    CLI::App* list = fault->add_subcommand("list", "Lists the rules and what they did");
+    add_remote_options(*list, remote);
+    list->callback(
+        [=] { run_remote(*remote, json::object{{"command", "fault_list"}}, fault_table); });
+
+    const auto id = std::make_shared<std::uint64_t>(0);
+    const auto is_service = std::make_shared<bool>(false);
+    CLI::App* remove = fault->add_subcommand("remove", "Removes one rule");
+    remove->add_option("id", *id, "Number of the rule; see 'fault list'")->required();
+    remove->add_flag("--service", *is_service, "One of those about HTTP requests");
+    add_remote_options(*remove, remote);
+    remove->callback([=] {
+        const char* command = *is_service ? "service_fault_remove" : "fault_remove";
+        run_remote(*remote, json::object{{"command", command}, {"id", *id}}, say_done);
+    });
+
+    add_sandbox_service_commands(*fault);
+    add_sandbox_disturb_commands(*fault);
+
+    CLI::App* clear =
+        fault->add_subcommand("clear", "Removes all rules, those about HTTP requests too");
+    add_remote_options(*clear, remote);
+    clear->callback(
+        [=] { run_remote(*remote, json::object{{"command", "fault_clear"}}, say_done); });
+}
+
+void run_audit(const remote_options& remote, const audit_options& typed) {
+    if (typed.clear) {
+        run_remote(remote, json::object{{"command", "audit_clear"}}, say_done);
+        return;
+    }
+    if (typed.shared.is_wanted) {
+        run_service_audit(remote, typed.shared);
+        return;
+    }
+    json::object command{{"command", "audit"}, {"limit", typed.shared.limit}};
+    set_text(command, "op", typed.opcode);
+    set_text(command, "key", typed.key);
+    set_text(command, "bucket", typed.bucket);
+    set_text(command, "status", typed.shared.status);
+    set_value(command, "node", typed.shared.node);
+    set_value(command, "applied", typed.shared.applied);
+    run_remote(remote, command, audit_tables);
+}
+
+void add_audit_command(CLI::App& sandbox) {
+    CLI::App* audit = sandbox.add_subcommand("audit", "Shows the requests the cluster saw");
+    const auto remote = std::make_shared<remote_options>();
+    const auto typed = std::make_shared<audit_options>();
+    service_audit_options& shared = typed->shared;
+    add_remote_options(*audit, remote);
+    CLI::Option* services = add_service_audit_options(*audit, shared);
+    audit->add_option("--opcode", typed->opcode, "Only this one: a name or 0xNN")
+        ->excludes(services);
+    audit->add_option("--key", typed->key, "Only keys like this; * and ? as in a shell")
+        ->excludes(services);
+    audit->add_option("--bucket", typed->bucket, "Only this bucket")->excludes(services);
+    audit->add_option("--node", shared.node, "Only this node");
+    audit->add_option(
+        "--status", shared.status, "Only this status: 0xNN or a name, of HTTP a number");
+    audit->add_option("--applied", shared.applied, "Only those that did (true) or did not (false)");
+    audit->add_option("--limit", shared.limit, "The newest so many (50)");
+    audit->add_flag("--clear", typed->clear, "Forget everything instead");
+    audit->footer(
+        "Examples:\n"
+        "  reprise sandbox audit --opcode set --applied true --ready-file r.json\n"
+        "  reprise sandbox audit --services --statement 'UPSERT*' --ready-file r.json\n"
+        "  reprise sandbox audit --services --twice --ready-file r.json");
+    audit->callback([=] { run_audit(*remote, *typed); });
+}
+
+}  // namespace
+
+void add_sandbox_remote_commands(CLI::App& sandbox) {
+    CLI::App* status = sandbox.add_subcommand("status", "Shows nodes, buckets and numbers");
+    const auto remote = std::make_shared<remote_options>();
+    add_remote_options(*status, remote);
+    status->callback(
+        [=] { run_remote(*remote, json::object{{"command", "status"}}, status_tables); });
+    add_audit_command(sandbox);
+    add_fault_commands(sandbox);
+}
+
+}  // namespace reprise::app

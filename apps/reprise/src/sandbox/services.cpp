@@ -1,0 +1,256 @@
+#include "sandbox/services.hpp"
+
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <reprise/json/value.hpp>
+
+#include "output/output.hpp"
+#include "sandbox/cadence.hpp"
+#include "sandbox/control_members.hpp"
+#include "sandbox/tables.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+struct service_fault_options {
+    std::string service;
+    std::string method;
+    std::string path;
+    std::string statement;
+    std::string context;
+    cadence_options cadence;
+    std::optional<std::uint64_t> status;
+    std::optional<std::string> body;
+    std::vector<std::string> headers;
+    std::optional<std::string> retry_after;
+    std::string delay;
+    bool never_answer = false;
+    bool close_before = false;
+    bool close_after = false;
+    bool close_after_headers = false;
+    bool bad_chunk = false;
+    std::optional<std::uint64_t> close_mid_body;
+    std::optional<std::int64_t> wrong_length;
+    std::string encoding;
+    std::string redirect;
+    std::optional<std::uint64_t> continue_first;
+};
+
+[[nodiscard]] std::string say_service_fault_id(const json::value& answer) {
+    return fmt::format("service fault {} added\n", cell(answer, "id"));
+}
+
+[[nodiscard]] std::string say_forgotten(const json::value& answer) {
+    return fmt::format("{} prepared statements forgotten\n", cell(answer, "forgotten"));
+}
+
+[[nodiscard]] json::object make_headers(const service_fault_options& typed) {
+    json::object headers;
+    for (const std::string& each : typed.headers) {
+        const std::size_t colon = each.find(':');
+        if (colon == std::string::npos || colon == 0) {
+            throw usage_error(fmt::format("--header: '{}' is not 'Name: value'", each));
+        }
+        const std::size_t value = each.find_first_not_of(' ', colon + 1);
+        headers.set(each.substr(0, colon), value == std::string::npos ? "" : each.substr(value));
+    }
+    set_value(headers, "Retry-After", typed.retry_after);
+    return headers;
+}
+
+[[nodiscard]] std::vector<std::string_view> service_effect_words(
+    const service_fault_options& typed) {
+    return typed_words({
+        {typed.never_answer, "no_answer"},
+        {typed.close_before, "close_before"},
+        {typed.close_after, "close_after"},
+        {typed.close_after_headers, "close_after_headers"},
+        {typed.bad_chunk, "bad_chunk"},
+    });
+}
+
+[[nodiscard]] json::value make_service_effect(const service_fault_options& typed) {
+    const std::vector<std::string_view> words = service_effect_words(typed);
+    const bool is_answer = typed.status && typed.redirect.empty();
+    const auto count = words.size() + std::size_t{is_answer} + std::size_t{!typed.delay.empty()} +
+                       std::size_t{typed.close_mid_body.has_value()} +
+                       std::size_t{typed.wrong_length.has_value()} +
+                       std::size_t{!typed.encoding.empty()} + std::size_t{!typed.redirect.empty()} +
+                       std::size_t{typed.continue_first.has_value()};
+    if (count != 1) {
+        throw usage_error(
+            "--status, --redirect, --delay, --never-answer, --close-before, --close-after, "
+            "--close-after-headers, --close-mid-body, --wrong-length, --bad-chunk, --encoding, "
+            "--continue: give exactly one");
+    }
+    const json::object headers = make_headers(typed);
+    if ((typed.body || !headers.empty()) && !is_answer) {
+        throw usage_error("--body, --header, --retry-after: belong to --status");
+    }
+    if (!words.empty()) {
+        return words.front();
+    }
+    json::object effect;
+    set_value(effect, "status", typed.status);
+    set_value(effect, "body", typed.body);
+    if (!headers.empty()) {
+        effect.set("headers", headers);
+    }
+    set_value(effect, "close_mid_body", typed.close_mid_body);
+    set_value(effect, "wrong_length", typed.wrong_length);
+    set_text(effect, "encoding", typed.encoding);
+    set_text(effect, "redirect", typed.redirect);
+    set_value(effect, "continue_first", typed.continue_first);
+    if (!typed.delay.empty()) {
+        effect.set("delay_ms", parse_milliseconds("--delay", typed.delay));
+    }
+    return effect;
+}
+
+[[nodiscard]] json::value make_service_fault_command(const service_fault_options& typed) {
+    json::object command{{"command", "service_fault_add"}};
+    set_text(command, "service", typed.service);
+    set_text(command, "method", typed.method);
+    set_text(command, "path", typed.path);
+    set_text(command, "statement", typed.statement);
+    set_text(command, "context", typed.context);
+    set_cadence(command, typed.cadence);
+    command.set("effect", make_service_effect(typed));
+    return command;
+}
+
+void add_effect_options(CLI::App& add, service_fault_options& typed) {
+    add.add_option("--status", typed.status, "Answer this, 100 to 999; nothing is carried out");
+    add.add_option("--body", typed.body, "Body beside --status");
+    add.add_option("--header", typed.headers, "'Name: value' beside --status, repeatable")
+        ->allow_extra_args(false);
+    add.add_option("--retry-after", typed.retry_after, "Seconds or a date, beside --status");
+    add.add_option("--redirect", typed.redirect, "Send elsewhere; --status is 302 unless given");
+    add.add_option("--delay", typed.delay, "Carry out, answer later: 200ms, 2s");
+    add.add_flag("--never-answer", typed.never_answer, "Carry out, and never answer");
+    add.add_flag("--close-before", typed.close_before, "Close without carrying out");
+    add.add_flag("--close-after", typed.close_after, "Carry out, then close without an answer");
+    add.add_flag(
+        "--close-after-headers", typed.close_after_headers, "Carry out, close after the headers");
+    add.add_option(
+        "--close-mid-body", typed.close_mid_body, "Carry out, close after so many body bytes");
+    add.add_option(
+        "--wrong-length", typed.wrong_length, "Carry out, Content-Length wrong by so much");
+    add.add_flag("--bad-chunk", typed.bad_chunk, "Carry out, chunks with nonsense between them");
+    add.add_option("--encoding", typed.encoding, "Carry out, claim this Content-Encoding");
+    add.add_option(
+        "--continue", typed.continue_first, "Carry out, so many '100 Continue' come before");
+}
+
+// --- audit --------------------------------------------------------------------------------------
+
+[[nodiscard]] std::string service_audit_table(const json::value& answer) {
+    return member_table(
+               list_of(answer, "entries"),
+               {"number", "node", "service", "method", "path", "context", "statement", "applied",
+                "status", "code", "answer", "fault"},
+               {"number", "node", "service", "method", "path", "context", "statement", "applied",
+                "status", "code", "answer", "fault"}) +
+           fmt::format("\n{} requests in all\n", cell(answer, "requests"));
+}
+
+[[nodiscard]] std::string context_table(const json::value& answer) {
+    const json::array& contexts = list_of(answer, "contexts");
+    if (contexts.empty()) {
+        return "no context id was seen twice\n";
+    }
+    return member_table(
+        contexts, {"context", "requests", "applied"}, {"context", "requests", "applied"});
+}
+
+[[nodiscard]] std::uint64_t parse_http_status(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || stop != end) {
+        throw usage_error(fmt::format("--status: '{}' is no HTTP status", text));
+    }
+    return number;
+}
+
+}  // namespace
+
+void add_sandbox_service_commands(CLI::App& fault) {
+    CLI::App* add = fault.add_subcommand("service", "Adds a rule that disturbs HTTP requests");
+    const auto remote = std::make_shared<remote_options>();
+    const auto typed = std::make_shared<service_fault_options>();
+    add_remote_options(*add, remote);
+    add->add_option(
+        "--service", typed->service, "query, analytics, search, views or management (all)");
+    add->add_option("--method", typed->method, "GET, POST, ... (all)");
+    add->add_option("--path", typed->path, "Pattern of the path with * and ? (all)");
+    add->add_option("--statement", typed->statement, "Pattern of a statement (all)");
+    add->add_option("--context", typed->context, "Pattern of a client context id (all)");
+    add_cadence_options(*add, typed->cadence);
+    add_effect_options(*add, *typed);
+    add->footer(
+        "Examples:\n"
+        "  reprise sandbox fault service --service query --status 503 --retry-after 2 \\\n"
+        "      --body '{\"errors\":[{\"code\":5000,\"msg\":\"busy\",\"retry\":true}]}' \\\n"
+        "      --ready-file r.json\n"
+        "  reprise sandbox fault service --statement 'UPSERT*' --nth 3 --close-mid-body 20 \\\n"
+        "      --ready-file r.json\n"
+        "  reprise sandbox fault service --service views --redirect /elsewhere --count 5 \\\n"
+        "      --ready-file r.json");
+    add->callback(
+        [=] { run_remote(*remote, make_service_fault_command(*typed), say_service_fault_id); });
+
+    CLI::App* forget = fault.add_subcommand(
+        "forget-prepared", "Lets the query service forget its prepared statements");
+    const auto forget_remote = std::make_shared<remote_options>();
+    add_remote_options(*forget, forget_remote);
+    forget->callback([=] {
+        run_remote(*forget_remote, json::object{{"command", "forget_prepared"}}, say_forgotten);
+    });
+}
+
+CLI::Option* add_service_audit_options(CLI::App& audit, service_audit_options& typed) {
+    CLI::Option* services =
+        audit.add_flag("--services", typed.is_wanted, "HTTP requests instead of key-value");
+    audit.add_option("--service", typed.service, "Only this one: query, search, ...")
+        ->needs(services);
+    audit.add_option("--path", typed.path, "Only paths like this")->needs(services);
+    audit.add_option("--statement", typed.statement, "Only statements like this")->needs(services);
+    audit.add_option("--context", typed.context, "Only this client context id")->needs(services);
+    audit
+        .add_flag(
+            "--twice", typed.twice,
+            "Context ids that were seen more than once, and applied how "
+            "often; alone")
+        ->needs(services);
+    return services;
+}
+
+void run_service_audit(const remote_options& remote, const service_audit_options& typed) {
+    if (typed.twice) {
+        if (!typed.service.empty() || !typed.path.empty() || !typed.statement.empty() ||
+            !typed.context.empty() || typed.node || !typed.status.empty() || typed.applied) {
+            throw usage_error("--twice: counts all requests, without other filters");
+        }
+        run_remote(remote, json::object{{"command", "service_contexts"}}, context_table);
+        return;
+    }
+    json::object command{{"command", "service_audit"}, {"limit", typed.limit}};
+    set_text(command, "service", typed.service);
+    set_text(command, "path", typed.path);
+    set_text(command, "statement", typed.statement);
+    set_text(command, "context", typed.context);
+    set_value(command, "node", typed.node);
+    set_value(command, "applied", typed.applied);
+    if (!typed.status.empty()) {
+        command.set("status", parse_http_status(typed.status));
+    }
+    run_remote(remote, command, service_audit_table);
+}
+
+}  // namespace reprise::app

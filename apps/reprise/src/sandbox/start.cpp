@@ -1,0 +1,207 @@
+#include "sandbox/start.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <reprise/sandbox_net/ready_file.hpp>
+
+#include "output/output.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+/// Sorts "scope.name" into the scopes of every bucket.
+[[nodiscard]] std::vector<sandbox::scope_options> make_scopes(
+    const std::vector<std::string>& collections) {
+    std::vector<sandbox::scope_options> scopes;
+    for (const std::string& typed : collections) {
+        const std::size_t dot = typed.find('.');
+        if (dot == std::string::npos || dot == 0 || dot + 1 == typed.size()) {
+            throw usage_error(fmt::format("--collection: '{}' is not scope.name", typed));
+        }
+        const std::string scope = typed.substr(0, dot);
+        auto found = scopes.begin();
+        while (found != scopes.end() && found->name != scope) {
+            ++found;
+        }
+        if (found == scopes.end()) {
+            found = scopes.insert(scopes.end(), {scope, {}});
+        }
+        found->collections.push_back(typed.substr(dot + 1));
+    }
+    return scopes;
+}
+
+[[nodiscard]] sandbox::certificate_fault parse_certificate(std::string_view word) {
+    using sandbox::certificate_fault;
+    if (word == "wrong-host") {
+        return certificate_fault::wrong_host;
+    }
+    if (word == "expired") {
+        return certificate_fault::expired;
+    }
+    return word == "untrusted" ? certificate_fault::untrusted : certificate_fault::none;
+}
+
+[[nodiscard]] std::vector<wire::service> parse_services(const std::vector<std::string>& words) {
+    std::vector<wire::service> services;
+    for (const wire::service each :
+         {wire::service::views, wire::service::query, wire::service::search,
+          wire::service::analytics}) {
+        if (std::ranges::find(words, to_string(each)) != words.end()) {
+            services.push_back(each);
+        }
+    }
+    return services;
+}
+
+/// The option to blame for what is wrong with the cluster's options.
+[[nodiscard]] std::string_view start_option_of(std::string_view problem) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> option_of_word{{
+        {"node_count", "--nodes"},
+        {"replica_count", "--replicas"},
+        {"scram_iterations", "--scram-iterations"},
+        {"user ", "--user"},
+        {"scope", "--collection"},
+        {"collection", "--collection"},
+    }};
+    for (const auto& [word, option] : option_of_word) {
+        if (problem.contains(word)) {
+            return option;
+        }
+    }
+    return "--bucket";
+}
+
+[[nodiscard]] sandbox::server_options make_server_options(const sandbox_start_options& typed) {
+    const bool wants_tls_detail =
+        typed.certificate != "good" || typed.client_certificates || !typed.ca_file.empty();
+    if (wants_tls_detail && !typed.tls) {
+        throw usage_error("--certificate, --client-certificates, --ca-file: only with --tls");
+    }
+    sandbox::server_options options;
+    options.cluster.node_count = typed.nodes;
+    options.cluster.replica_count = typed.replicas;
+    options.cluster.scram_iterations = typed.scram_iterations;
+    options.cluster.seed = typed.seed;
+    for (const std::string& name : typed.buckets) {
+        sandbox::bucket_options bucket;
+        bucket.name = name;
+        bucket.scopes = make_scopes(typed.collections);
+        options.cluster.buckets.push_back(std::move(bucket));
+    }
+    sandbox::user_options user;
+    user.name = typed.user;
+    user.password = typed.password;
+    options.cluster.users.push_back(std::move(user));
+    options.port = typed.port;
+    if (!typed.services.empty()) {
+        options.services = parse_services(typed.services);
+    }
+    options.tls.is_enabled = typed.tls;
+    options.tls.ca_path = typed.ca_file;
+    options.tls.fault = parse_certificate(typed.certificate);
+    options.tls.takes_client_certificates = typed.client_certificates;
+    if (const auto problem = find_problem(options.cluster)) {
+        throw usage_error(fmt::format("{}: {}", start_option_of(*problem), *problem));
+    }
+    options.on_notice = [](std::string_view text) { complain(text); };
+    return options;
+}
+
+/// Others find the sandbox that wrote a ready file through it: as long as that one runs, the file
+/// is its own. A file that its process left behind is replaced.
+[[nodiscard]] sandbox_start_options checked(const sandbox_start_options& options) {
+    const auto owner = options.ready_file.empty()
+                           ? std::int64_t{0}
+                           : sandbox::find_ready_file_owner(options.ready_file);
+    if (owner != 0) {
+        throw failure(fmt::format(
+            "--ready-file: {} belongs to a sandbox that is running, process {}; stop that one or "
+            "name another file",
+            options.ready_file, owner));
+    }
+    return options;
+}
+
+[[nodiscard]] sandbox::server make_server(
+    boost::asio::io_context& io, const sandbox_start_options& typed) {
+    auto made = sandbox::server::make(io, make_server_options(typed));
+    if (!made) {
+        throw failure(fmt::format("the sandbox cannot start: {}", made.error()));
+    }
+    return std::move(*made);
+}
+
+}  // namespace
+
+void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
+    command.add_option("--nodes", options.nodes, "Nodes, 1 to 256 (4)");
+    command.add_option("--replicas", options.replicas, "Copies beside the active one, 0 to 3 (1)");
+    command.add_option("--bucket", options.buckets, "Name of a bucket, repeatable (travel)")
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    command.add_option("--user", options.user, "Who may log in (app)");
+    command.add_option("--password", options.password, "With which password (secret)");
+    command
+        .add_option("--collection", options.collections, "scope.name in every bucket, repeatable")
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    command.add_option("--scram-iterations", options.scram_iterations, "Password rounds (4096)");
+    command.add_option("--seed", options.seed, "Number that all randomness follows from (1)");
+    command
+        .add_option(
+            "--services", options.services,
+            "HTTP services beside management: views, query, search, analytics, or none (all)")
+        ->check(CLI::IsMember({"views", "query", "search", "analytics", "none"}))
+        ->allow_extra_args(false)
+        ->delimiter(',');
+    command.add_flag("--tls", options.tls, "TLS ports too, with certificates made for this run");
+    command.add_option("--ca-file", options.ca_file, "Where to write the CA (a temporary file)");
+    command
+        .add_option(
+            "--certificate", options.certificate, "good, wrong-host, expired or untrusted (good)")
+        ->check(CLI::IsMember({"good", "wrong-host", "expired", "untrusted"}));
+    command.add_flag(
+        "--client-certificates", options.client_certificates,
+        "Log in the user that a client certificate names");
+    command.add_option(
+        "--port", options.port,
+        "First port; each node uses twelve: key-value, management, views, query, search, "
+        "analytics, each plain and over TLS; fewer with --services (any free ports)");
+    command.add_option(
+        "--ready-file", options.ready_file,
+        "JSON with all addresses, there as long as the sandbox can be used");
+}
+
+running_sandbox::running_sandbox(boost::asio::io_context& io, const sandbox_start_options& options)
+    : front_(make_server(io, checked(options))) {
+    if (options.ready_file.empty()) {
+        return;
+    }
+    const auto written = sandbox::write_ready_file(
+        options.ready_file, {front_.addresses(), std::int64_t{::getpid()}});
+    if (!written) {
+        throw failure(fmt::format("--ready-file: {}", written.error()));
+    }
+    ready_file_ = options.ready_file;
+}
+
+running_sandbox::~running_sandbox() {
+    // Not if somebody removed it and another sandbox has that name now.
+    if (!ready_file_.empty() && sandbox::find_ready_file_owner(ready_file_) == ::getpid()) {
+        std::error_code ignored;
+        std::filesystem::remove(ready_file_, ignored);
+    }
+}
+
+}  // namespace reprise::app

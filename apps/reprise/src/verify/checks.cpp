@@ -1,0 +1,308 @@
+#include "verify/checks.hpp"
+
+#include <array>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <reprise/wire/error_map.hpp>
+
+#include "config_fetch.hpp"
+#include "output/output.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+using couchbase::errc;
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr auto ready_timeout = 10s;
+
+// The first line says it; the attempts belong to a longer report.
+[[nodiscard]] std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+check_outcome check_ready(verify_session& session) {
+    const auto ready =
+        session.cluster().bucket(session.access().bucket).wait_until_ready(ready_timeout);
+    return ready ? passed(session.access().connection)
+                 : failed(first_line(ready.error().message()));
+}
+
+check_outcome check_configuration(verify_session& session) {
+    const auto configuration = fetch_configuration(session.access());
+    return passed(fmt::format(
+        "{} nodes, {} vbuckets", configuration->nodes().size(), configuration->vbucket_count()));
+}
+
+check_outcome check_error_map(verify_session& session) {
+    const auto map = wire::parse_error_map(fetch_error_map(session.access()));
+    if (!map) {
+        return failed(fmt::format("cannot be read: {}", to_string(map.error())));
+    }
+    return passed(fmt::format(
+        "version {}, revision {}, {} codes", map->version(), map->revision(),
+        map->entries().size()));
+}
+
+check_outcome check_store_and_read(verify_session& session) {
+    const std::string key = session.key("store");
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
+        return judge(stored.error());
+    }
+    const auto read = session.documents().get(key);
+    if (!read) {
+        return judge(read.error());
+    }
+    return read->text() == "one" ? passed() : failed("another value came back");
+}
+
+check_outcome check_insert(verify_session& session) {
+    const std::string key = session.key("insert");
+    if (const auto stored = session.documents().insert(key, couchbase::plain_text{"one"});
+        !stored) {
+        return judge(stored.error());
+    }
+    return expect_error(
+        session.documents().insert(key, couchbase::plain_text{"two"}), errc::document_exists);
+}
+
+check_outcome check_cas(verify_session& session) {
+    const std::string key = session.key("cas");
+    const auto first = session.documents().upsert(key, couchbase::plain_text{"one"});
+    if (!first) {
+        return judge(first.error());
+    }
+    if (const auto second =
+            session.documents().replace(key, couchbase::plain_text{"two"}, {.cas = first->cas});
+        !second) {
+        return judge(second.error());
+    }
+    return expect_error(
+        session.documents().replace(key, couchbase::plain_text{"three"}, {.cas = first->cas}),
+        errc::cas_mismatch);
+}
+
+check_outcome check_remove(verify_session& session) {
+    const std::string key = session.key("remove");
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
+        return judge(stored.error());
+    }
+    if (const auto removed = session.documents().remove(key); !removed) {
+        return judge(removed.error());
+    }
+    return expect_error(session.documents().get(key), errc::document_not_found);
+}
+
+check_outcome check_exists(verify_session& session) {
+    const std::string key = session.key("exists");
+    const auto before = session.documents().exists(key);
+    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
+        !stored) {
+        return judge(stored.error());
+    }
+    const auto after = session.documents().exists(key);
+    if (!before || !after) {
+        return judge(before ? after.error() : before.error());
+    }
+    return !before->exists && after->exists ? passed() : failed("exists says otherwise");
+}
+
+check_outcome check_missing_document(verify_session& session) {
+    const std::string key = session.key("missing");
+    return expect_error(session.documents().get(key), errc::document_not_found);
+}
+
+check_outcome check_append(verify_session& session) {
+    const std::string key = session.key("append");
+    const auto bytes = [](std::string_view text) { return std::as_bytes(std::span{text}); };
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"b"}); !stored) {
+        return judge(stored.error());
+    }
+    const auto appended = documents.append(key, bytes("c"));
+    const auto prepended = documents.prepend(key, bytes("a"));
+    if (!appended || !prepended) {
+        return judge(appended ? prepended.error() : appended.error());
+    }
+    const auto read = documents.get(key);
+    return read && read->text() == "abc" ? passed() : failed("not abc afterwards");
+}
+
+check_outcome check_counters(verify_session& session) {
+    const std::string key = session.key("counter");
+    const auto& documents = session.documents();
+    const auto made = documents.increment(key, {.initial = 10});
+    if (!made) {
+        return judge(made.error());
+    }
+    const auto up = documents.increment(key, {.delta = 5});
+    const auto down = documents.decrement(key, {.delta = 100});
+    if (!up || !down) {
+        return judge(up ? down.error() : up.error());
+    }
+    return made->value == 10 && up->value == 15 && down->value == 0
+               ? passed("10, 15, 0")
+               : failed(fmt::format("{}, {}, {}", made->value, up->value, down->value));
+}
+
+// Stored for a minute and shortened to a second: only a touch that works makes it go in time. The
+// other way round the document may be gone before the touch, since servers count whole seconds.
+check_outcome check_expiry(verify_session& session) {
+    const std::string key = session.key("expiry");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = 60s});
+        !stored) {
+        return judge(stored.error());
+    }
+    if (const auto touched = documents.get_and_touch(key, 1s); !touched) {
+        return judge(touched.error());
+    }
+    const auto start = clock::now();
+    while (clock::now() - start < 8s) {
+        std::this_thread::sleep_for(100ms);
+        const auto found = documents.get(key);
+        if (!found && found.error().code() == make_error_code(errc::document_not_found)) {
+            return passed("gone after its time");
+        }
+    }
+    return failed("still there after 8 s");
+}
+
+check_outcome check_subdocument(verify_session& session) {
+    using couchbase::lookup_spec;
+    using couchbase::mutate_spec;
+    const std::string key = session.key("paths");
+    const auto& documents = session.documents();
+    const couchbase::json_text document{R"({"name":"one","count":1})"};
+    if (const auto stored = documents.upsert(key, document); !stored) {
+        return judge(stored.error());
+    }
+    const auto changed = documents.mutate_in(
+        key, {mutate_spec::upsert("name", "two"), mutate_spec::increment("count")});
+    if (!changed) {
+        return judge(changed.error());
+    }
+    const auto seen = documents.lookup_in(
+        key, {lookup_spec::get("name"), lookup_spec::get("count"), lookup_spec::get("nothing")});
+    if (!seen) {
+        return judge(seen.error());
+    }
+    const auto name = seen->content(0);
+    const bool is_right = name && name->text() == "\"two\"" && !seen->code(1) &&
+                          seen->code(2) == make_error_code(errc::path_not_found);
+    return is_right ? passed() : failed("other values came back");
+}
+
+constexpr std::array connecting{
+    verify_check{"connect and bootstrap", check_ready},
+    verify_check{"configuration", check_configuration},
+    verify_check{"error map", check_error_map},
+};
+
+constexpr std::array documents_of_all_kinds{
+    verify_check{"upsert and get", check_store_and_read},
+    verify_check{"insert twice is refused", check_insert},
+    verify_check{"replace with an old CAS is refused", check_cas},
+    verify_check{"remove", check_remove},
+    verify_check{"exists", check_exists},
+    verify_check{"missing document named at once", check_missing_document},
+    verify_check{"append and prepend", check_append},
+    verify_check{"counters", check_counters},
+    verify_check{"expiry", check_expiry},
+    verify_check{"sub-document", check_subdocument},
+};
+
+[[nodiscard]] kv_access with_log(kv_access access, const std::shared_ptr<decision_watch>& log) {
+    access.client.log = log;
+    return access;
+}
+
+}  // namespace
+
+bool decision_watch::wait_for(couchbase::retry_reason reason, std::chrono::milliseconds time_max) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time_max, [&] { return seen_.contains(reason); });
+}
+
+void decision_watch::forget() {
+    const std::lock_guard lock(mutex_);
+    seen_ = {};
+}
+
+void decision_watch::on_decision(
+    couchbase::log_level level, const couchbase::decision_record& record) noexcept {
+    if (record.is_retried) {
+        const std::lock_guard lock(mutex_);
+        seen_.insert(record.reason);
+        changed_.notify_all();
+    }
+    if (next_) {
+        next_->on_decision(level, record);
+    }
+}
+
+void decision_watch::on_message(couchbase::log_level level, std::string_view text) noexcept {
+    if (next_) {
+        next_->on_message(level, text);
+    }
+}
+
+verify_session::verify_session(
+    kv_access access, const std::string& scope, const std::string& collection, std::string prefix)
+    : decisions_(std::make_shared<decision_watch>(access.client.log)),
+      access_(with_log(std::move(access), decisions_)),
+      cluster_(connect(access_)),
+      documents_(cluster_.bucket(access_.bucket).scope(scope).collection(collection)),
+      prefix_(std::move(prefix)) {}
+
+std::string verify_session::key(std::string_view name) {
+    return keys_.emplace_back(prefix_ + std::string(name));
+}
+
+std::size_t verify_session::clean_up() {
+    std::size_t left = 0;
+    for (const std::string& key : keys_) {
+        // A document may still be locked: its lock ends within the timeout.
+        const auto removed = documents_.remove(key, {.timeout = 5s});
+        left += removed || removed.error().code() == make_error_code(errc::document_not_found) ? 0U
+                                                                                               : 1U;
+    }
+    keys_.clear();
+    return left;
+}
+
+std::span<const verify_check> connection_checks() noexcept {
+    return connecting;
+}
+
+std::span<const verify_check> document_checks() noexcept {
+    return documents_of_all_kinds;
+}
+
+check_outcome passed(std::string detail) {
+    return {check_state::ok, std::move(detail)};
+}
+
+check_outcome failed(std::string detail) {
+    return {check_state::failed, std::move(detail)};
+}
+
+check_outcome judge(const couchbase::error& failure) {
+    const std::error_code code = failure.code();
+    for (const errc lacking :
+         {errc::unsupported_operation, errc::feature_not_available, errc::durability_impossible,
+          errc::durability_level_not_available}) {
+        if (code == make_error_code(lacking)) {
+            return {check_state::skipped, code.message()};
+        }
+    }
+    return failed(first_line(failure.message()));
+}
+
+}  // namespace reprise::app

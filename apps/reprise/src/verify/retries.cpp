@@ -1,0 +1,174 @@
+#include <array>
+#include <expected>
+#include <future>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "verify/checks.hpp"
+
+namespace reprise::app {
+
+namespace {
+
+using couchbase::durability_level;
+using couchbase::errc;
+using couchbase::retry_reason;
+using namespace std::chrono_literals;
+
+[[nodiscard]] bool names_reason(const couchbase::operation_trace& trace, retry_reason reason) {
+    if (!trace.history) {
+        return false;
+    }
+    const auto& entries = trace.history->entries;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (entries[i].reason == reason) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A document of its own, stored and locked for longer than any check takes; otherwise why not.
+std::expected<couchbase::cas, check_outcome> store_and_lock(
+    const verify_session& session, const std::string& key) {
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
+        return std::unexpected(judge(stored.error()));
+    }
+    const auto locked = documents.get_and_lock(key, 10s);
+    if (!locked) {
+        return std::unexpected(judge(locked.error()));
+    }
+    return locked->cas();
+}
+
+[[nodiscard]] check_outcome judge_timeout(const couchbase::error& error) {
+    if (error.code() != couchbase::error_condition::timeout) {
+        return judge(error);
+    }
+    const bool is_named_ambiguous = error.code() == make_error_code(errc::ambiguous_timeout);
+    if (error.is_ambiguous() != is_named_ambiguous) {
+        return failed("the error's name contradicts what it says about ambiguity");
+    }
+    return error.history() != nullptr
+               ? passed(fmt::format("{} retries in its history", error.retry_attempts()))
+               : failed("no history");
+}
+
+// A second writer waits for the lock and gets through once it is gone; its history says why.
+check_outcome check_lock(verify_session& session) {
+    const std::string key = session.key("lock");
+    const auto& documents = session.documents();
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
+    }
+    session.decisions().forget();
+    auto waiting = std::async(std::launch::async, [&documents, key] {
+        return documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = 8s});
+    });
+    // Not so many milliseconds: on a busy machine the writer may not even have begun by then.
+    const bool has_waited = session.decisions().wait_for(retry_reason::kv_locked, 8s);
+    if (const auto unlocked = documents.unlock(key, *lock); !unlocked) {
+        waiting.wait();
+        return judge(unlocked.error());
+    }
+    const auto written = waiting.get();
+    if (!written) {
+        return judge(written.error());
+    }
+    if (!has_waited || !names_reason(written->trace, retry_reason::kv_locked)) {
+        return failed("the writer did not wait for the lock");
+    }
+    return passed(fmt::format("{} retries, KV_LOCKED", written->trace.retry_attempts));
+}
+
+check_outcome check_wrong_unlock(verify_session& session) {
+    const std::string key = session.key("unlock");
+    const auto& documents = session.documents();
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
+    }
+    const auto outcome =
+        expect_error(documents.unlock(key, couchbase::cas{lock->value + 1}), errc::cas_mismatch);
+    const auto unlocked = documents.unlock(key, *lock);
+    return unlocked ? outcome : judge(unlocked.error());
+}
+
+// Under a lock that does not end: a timeout tells what it met. One attempt may be in flight when
+// the time is over, which makes a write ambiguous; both kinds are right, if the error says which.
+// On a busy machine the first answer may take longer than the timeout, then there is nothing to
+// tell: a longer one follows.
+check_outcome check_timeout(verify_session& session) {
+    const std::string key = session.key("timeout");
+    const auto& documents = session.documents();
+    const auto lock = store_and_lock(session, key);
+    if (!lock) {
+        return lock.error();
+    }
+    check_outcome outcome;
+    for (const auto timeout : {300ms, 1200ms, 4800ms}) {
+        const auto written =
+            documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = timeout});
+        if (written) {
+            return failed("a locked document was written");
+        }
+        outcome = judge_timeout(written.error());
+        if (written.error().history() != nullptr) {
+            break;
+        }
+    }
+    const auto unlocked = documents.unlock(key, *lock);
+    return unlocked ? outcome : judge(unlocked.error());
+}
+
+check_outcome check_durable(verify_session& session) {
+    const std::string key = session.key("durable");
+    const auto stored = session.documents().upsert(
+        key, couchbase::plain_text{"one"}, {.durability = durability_level::majority});
+    return stored ? passed("majority") : judge(stored.error());
+}
+
+check_outcome check_replicas(verify_session& session) {
+    const std::string key = session.key("replica");
+    const auto& documents = session.documents();
+    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
+        return judge(stored.error());
+    }
+    const auto any = documents.get_any_replica(key);
+    if (!any) {
+        return judge(any.error());
+    }
+    const auto all = documents.get_all_replicas(key);
+    if (!all) {
+        return judge(all.error());
+    }
+    return any->text() == "one" ? passed(fmt::format("{} copies", all->size()))
+                                : failed("another value came back");
+}
+
+check_outcome check_missing_collection(verify_session& session) {
+    const auto missing = session.cluster()
+                             .bucket(session.access().bucket)
+                             .collection(fmt::format("none_{}", session.prefix().substr(8, 8)));
+    return expect_error(missing.get("any"), errc::collection_not_found);
+}
+
+constexpr std::array retried{
+    verify_check{"a writer waits for a lock", check_lock},
+    verify_check{"unlock with another CAS is refused", check_wrong_unlock},
+    verify_check{"a timeout tells its attempts", check_timeout},
+    verify_check{"durable write", check_durable},
+    verify_check{"replica reads", check_replicas},
+    verify_check{"missing collection named at once", check_missing_collection},
+};
+
+}  // namespace
+
+std::span<const verify_check> retry_checks() noexcept {
+    return retried;
+}
+
+}  // namespace reprise::app

@@ -1,0 +1,60 @@
+#include "explain/table.hpp"
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace app = reprise::app;
+namespace couchbase = reprise::couchbase;
+namespace wire = reprise::wire;
+
+TEST(explain_table, has_advice_for_all_25_reasons) {
+    const auto reasons = couchbase::all_retry_reasons();
+    EXPECT_EQ(reasons.size(), 25U);
+    for (const auto& facts : reasons) {
+        EXPECT_FALSE(app::advice_on(facts.reason).empty()) << facts.name;
+    }
+}
+
+TEST(explain_table, has_advice_for_every_listed_status) {
+    EXPECT_GT(wire::all_statuses().size(), 80U);
+    for (const auto& facts : wire::all_statuses()) {
+        EXPECT_FALSE(app::advice_on(facts.code).empty()) << facts.name;
+    }
+}
+
+TEST(explain_table, has_advice_for_every_error_and_none_for_other_numbers) {
+    const auto errors = app::all_errors();
+    EXPECT_GT(errors.size(), 50U);
+    EXPECT_EQ(std::set(errors.begin(), errors.end()).size(), errors.size());
+    for (const couchbase::errc error : errors) {
+        EXPECT_FALSE(app::advice_on(error).empty()) << to_string(error);
+    }
+    EXPECT_TRUE(app::advice_on(static_cast<couchbase::errc>(999)).empty());
+}
+
+// Each errc that the client can have stands in the list; the last ones are its own.
+TEST(explain_table, lists_the_first_and_the_last_error) {
+    const auto errors = app::all_errors();
+    ASSERT_FALSE(errors.empty());
+    EXPECT_EQ(errors.front(), couchbase::errc::request_canceled);
+    EXPECT_EQ(errors.back(), couchbase::errc::plain_http_not_allowed);
+}
+
+// A status is either retried, or told as an error, or has words of its own; never two of them.
+TEST(explain_table, no_status_is_both_retried_and_told) {
+    for (const auto& facts : wire::all_statuses()) {
+        EXPECT_FALSE(app::reason_of(facts.code) && app::error_of(facts.code)) << facts.name;
+    }
+}
+
+TEST(explain_table, knows_every_strategy_by_name_with_the_default_first) {
+    const auto strategies = app::all_strategies();
+    ASSERT_GE(strategies.size(), 4U);
+    EXPECT_EQ(strategies.front().name, "terminal_error_strategy");
+    for (const auto& strategy : strategies) {
+        EXPECT_FALSE(strategy.meaning.empty() || strategy.delays.empty() || strategy.advice.empty())
+            << strategy.name;
+    }
+}

@@ -1,0 +1,214 @@
+#include "control/fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+std::optional<std::uint32_t> parse_hex_code(std::string_view text) noexcept {
+    if (!text.starts_with("0x")) {
+        return std::nullopt;
+    }
+    text.remove_prefix(2);
+    std::uint32_t code = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, code, 16);
+    return error == std::errc{} && stop == end && !text.empty() ? std::optional(code)
+                                                                : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<wire::opcode> parse_opcode(std::string_view text) noexcept {
+    if (const auto code = parse_hex_code(text)) {
+        return *code <= 0xff ? std::optional(static_cast<wire::opcode>(*code)) : std::nullopt;
+    }
+    for (unsigned byte = 0; byte <= 0xff; ++byte) {
+        const auto& facts = wire::opcode_info(static_cast<wire::opcode>(byte));
+        if (facts.is_known && facts.name == text) {
+            return facts.op;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<wire::status> parse_status(std::string_view text) noexcept {
+    if (const auto code = parse_hex_code(text)) {
+        return *code <= 0xffff ? std::optional(static_cast<wire::status>(*code)) : std::nullopt;
+    }
+    for (const wire::status_facts& facts : wire::all_statuses()) {
+        if (facts.name == text) {
+            return facts.code;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string status_text(wire::status code) {
+    const auto number = static_cast<std::uint32_t>(code);
+    std::string text = "0x";
+    for (int shift = 12; shift >= 0; shift -= 4) {
+        text += "0123456789abcdef"[(number >> shift) & 0xf];
+    }
+    return text;
+}
+
+const json::value* field_reader::any(std::string_view name) {
+    asked_.push_back(name);
+    return request_.find(name);
+}
+
+void field_reader::wrong(std::string text) {
+    if (problem_.empty()) {
+        problem_ = std::move(text);
+    }
+}
+
+void field_reader::missing(std::string_view name) {
+    wrong("'" + std::string(name) + "' is missing");
+}
+
+std::optional<std::string> field_reader::text(std::string_view name) {
+    const json::value* given = any(name);
+    if (given == nullptr) {
+        return std::nullopt;
+    }
+    const auto found = given->as_string();
+    if (!found) {
+        wrong("'" + std::string(name) + "' must be a string");
+        return std::nullopt;
+    }
+    return std::string(*found);
+}
+
+std::string field_reader::required_text(std::string_view name) {
+    auto found = text(name);
+    if (!found) {
+        missing(name);
+    }
+    return found.value_or(std::string());
+}
+
+std::optional<std::uint64_t> field_reader::number(std::string_view name) {
+    const json::value* given = any(name);
+    if (given == nullptr) {
+        return std::nullopt;
+    }
+    const auto found = given->as_uint64();
+    if (!found) {
+        wrong("'" + std::string(name) + "' must be a whole number, 0 or more");
+    }
+    return found;
+}
+
+std::uint64_t field_reader::required_number(std::string_view name) {
+    const auto found = number(name);
+    if (!found) {
+        missing(name);
+    }
+    return found.value_or(0);
+}
+
+std::optional<std::uint64_t> field_reader::bounded(std::string_view name, std::uint64_t most) {
+    const auto found = number(name);
+    if (found.value_or(0) > most) {
+        wrong("'" + std::string(name) + "' is above " + std::to_string(most));
+    }
+    return found;
+}
+
+std::optional<double> field_reader::share(std::string_view name) {
+    const json::value* given = any(name);
+    if (given == nullptr) {
+        return std::nullopt;
+    }
+    const auto found = given->as_double();
+    if (!found || *found < 0 || *found > 1) {
+        wrong("'" + std::string(name) + "' must be a number from 0 to 1");
+        return std::nullopt;
+    }
+    return found;
+}
+
+std::optional<bool> field_reader::flag(std::string_view name) {
+    const json::value* given = any(name);
+    if (given == nullptr) {
+        return std::nullopt;
+    }
+    const auto found = given->as_bool();
+    if (!found) {
+        wrong("'" + std::string(name) + "' must be true or false");
+    }
+    return found;
+}
+
+std::optional<node_id> field_reader::node(std::string_view name) {
+    const auto found = number(name);
+    if (found && *found > 0xffff) {
+        wrong("'" + std::string(name) + "' is no node");
+        return std::nullopt;
+    }
+    return found ? std::optional(node_id{static_cast<std::uint32_t>(*found)}) : std::nullopt;
+}
+
+node_id field_reader::required_node(std::string_view name) {
+    const auto found = node(name);
+    if (!found) {
+        missing(name);
+    }
+    return found.value_or(node_id{});
+}
+
+std::optional<wire::opcode> field_reader::op(std::string_view name) {
+    const auto given = text(name);
+    const auto found = given ? parse_opcode(*given) : std::nullopt;
+    if (given && !found) {
+        wrong("'" + *given + "' is no opcode");
+    }
+    return found;
+}
+
+std::vector<wire::opcode> field_reader::ops(std::string_view name) {
+    std::vector<wire::opcode> found;
+    const json::value* given = any(name);
+    if (given == nullptr) {
+        return found;
+    }
+    const json::array* list = given->as_array();
+    if (list == nullptr) {
+        wrong("'" + std::string(name) + "' must be a list of opcodes");
+        return found;
+    }
+    for (const json::value& element : *list) {
+        const auto op = parse_opcode(element.as_string().value_or(std::string_view()));
+        if (!op) {
+            wrong("'" + std::string(name) + "' has something that is no opcode");
+            return found;
+        }
+        found.push_back(*op);
+    }
+    return found;
+}
+
+std::optional<wire::status> field_reader::status(std::string_view name) {
+    const auto given = text(name);
+    const auto found = given ? parse_status(*given) : std::nullopt;
+    if (given && !found) {
+        wrong("'" + *given + "' is no status");
+    }
+    return found;
+}
+
+bool field_reader::finish() {
+    for (const json::member& given : request_) {
+        if (given.name != "command" && std::ranges::find(asked_, given.name) == asked_.end()) {
+            wrong("'" + given.name + "' is not known here");
+        }
+    }
+    return problem_.empty();
+}
+
+}  // namespace reprise::sandbox::detail

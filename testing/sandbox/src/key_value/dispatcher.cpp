@@ -1,0 +1,189 @@
+#include "key_value/dispatcher.hpp"
+
+#include <array>
+
+#include <reprise/wire/opcode.hpp>
+
+#include "key_value/handlers.hpp"
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+using wire::datatype;
+using wire::hello_feature;
+using wire::opcode;
+using wire::status;
+
+constexpr std::size_t slot(opcode op) noexcept {
+    return static_cast<std::size_t>(op);
+}
+
+constexpr privilege any_user = privilege::none;
+constexpr privilege reads = privilege::read;
+constexpr privilege writes = privilege::upsert;
+constexpr privilege reads_and_writes = privilege::read | privilege::upsert;
+
+constexpr command_facts listed_commands[] = {
+    {opcode::get, handle_get, reads},
+    {opcode::set, handle_store, writes},
+    {opcode::add, handle_store, privilege::insert},
+    {opcode::replace, handle_store, writes},
+    {opcode::remove, handle_remove, privilege::remove},
+    {opcode::increment, handle_counter, reads_and_writes},
+    {opcode::decrement, handle_counter, reads_and_writes},
+    {opcode::quit, handle_quit, any_user},
+    {opcode::noop, handle_noop, any_user},
+    {opcode::version, handle_version, any_user},
+    {opcode::append, handle_concat, writes},
+    {opcode::prepend, handle_concat, writes},
+    {opcode::stat, handle_stat, any_user},
+    {opcode::verbosity, handle_verbosity, any_user},
+    {opcode::touch, handle_touch, writes},
+    {opcode::get_and_touch, handle_touch, reads_and_writes},
+    {opcode::hello, handle_hello, any_user},
+    {opcode::sasl_list_mechanisms, handle_sasl_list, any_user},
+    {opcode::sasl_auth, handle_sasl_auth, any_user},
+    {opcode::sasl_step, handle_sasl_step, any_user},
+    {opcode::get_replica, handle_get_replica, reads},
+    {opcode::select_bucket, handle_select_bucket, any_user},
+    {opcode::observe_seqno, handle_observe_seqno, reads},
+    {opcode::observe, handle_observe, reads},
+    {opcode::get_locked, handle_get_locked, reads},
+    {opcode::unlock, handle_unlock, reads},
+    {opcode::get_meta, handle_get_meta, reads},
+    {opcode::get_cluster_config, handle_cluster_config, any_user},
+    {opcode::get_collections_manifest, handle_manifest, any_user},
+    {opcode::get_collection_id, handle_collection_id, any_user},
+    {opcode::get_scope_id, handle_scope_id, any_user},
+    {opcode::get_error_map, handle_error_map, any_user},
+    {opcode::subdoc_get, handle_subdoc_single, reads},
+    {opcode::subdoc_exists, handle_subdoc_single, reads},
+    {opcode::subdoc_get_count, handle_subdoc_single, reads},
+    {opcode::subdoc_dict_add, handle_subdoc_single, writes},
+    {opcode::subdoc_dict_upsert, handle_subdoc_single, writes},
+    {opcode::subdoc_remove, handle_subdoc_single, writes},
+    {opcode::subdoc_replace, handle_subdoc_single, writes},
+    {opcode::subdoc_array_push_last, handle_subdoc_single, writes},
+    {opcode::subdoc_array_push_first, handle_subdoc_single, writes},
+    {opcode::subdoc_array_insert, handle_subdoc_single, writes},
+    {opcode::subdoc_array_add_unique, handle_subdoc_single, writes},
+    {opcode::subdoc_counter, handle_subdoc_single, reads_and_writes},
+    {opcode::subdoc_replace_body_with_xattr, handle_subdoc_single, writes},
+    {opcode::subdoc_multi_lookup, handle_subdoc_lookup, reads},
+    {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
+};
+
+constexpr std::array<command_facts, 256> make_table() noexcept {
+    std::array<command_facts, 256> table{};
+    for (const command_facts& each : listed_commands) {
+        table[slot(each.op)] = each;
+    }
+    return table;
+}
+
+constexpr std::array<command_facts, 256> table = make_table();
+
+// Roles may have changed since the login.
+void refresh_rights(request& current) {
+    conversation& conv = current.conv;
+    if (!conv.user || conv.user->rights_generation == current.cluster.rights_generation) {
+        return;
+    }
+    if (const auto found = current.cluster.users.find(conv.user->name);
+        found != current.cluster.users.end()) {
+        conv.user = current.cluster.identity_of(found->second.options);
+    }
+    conv.user->rights_generation = current.cluster.rights_generation;
+    conv.note_rights();
+}
+
+// A datatype bit may be used only if its feature was agreed on.
+bool is_datatype_agreed(const conversation& conv, datatype given) noexcept {
+    const bool has_snappy =
+        conv.has(hello_feature::snappy) || conv.has(hello_feature::snappy_everywhere);
+    constexpr datatype known = datatype::json | datatype::snappy | datatype::xattr;
+    return (given & known) == given &&
+           (!wire::has(given, datatype::json) || conv.has(hello_feature::json)) &&
+           (!wire::has(given, datatype::snappy) || has_snappy) &&
+           (!wire::has(given, datatype::xattr) || conv.has(hello_feature::xattr));
+}
+
+// Framing extras of a request: false if it was rejected.
+bool take_frame_infos(request& current) {
+    if (current.frame.framing_extras().empty()) {
+        return true;
+    }
+    const auto infos = wire::decode_request_frame_infos(current.frame.framing_extras());
+    if (!infos) {
+        current.reject(infos.error());
+        return false;
+    }
+    if (const auto allowed = wire::check_frame_infos(current.op(), *infos); !allowed) {
+        current.reject(allowed.error());
+        return false;
+    }
+    if (infos->preserve_ttl && !current.conv.has(hello_feature::preserve_ttl)) {
+        current.reject(status::not_supported, "Preserving the TTL needs HELLO PreserveTtl");
+        return false;
+    }
+    if (infos->dcp_stream_id) {
+        current.reject(status::einval, "DCP stream id outside of DCP");
+        return false;
+    }
+    if (!infos->extra_privilege.empty()) {
+        current.reject(status::einval, "Unknown privilege");
+        return false;
+    }
+    if (!infos->run_as_user.empty() || infos->run_as_token) {
+        current.reject(status::eaccess, "Running as another user is not permitted");
+        return false;
+    }
+    current.infos = *infos;
+    return true;
+}
+
+}  // namespace
+
+std::span<const command_facts> known_commands() noexcept {
+    return listed_commands;
+}
+
+void dispatch(request& current) {
+    refresh_rights(current);
+    const wire::opcode_facts& facts = wire::opcode_info(current.op());
+    if (!current.conv.user && !facts.is_allowed_before_auth) {
+        current.reject(status::eaccess, "Not authenticated");
+        return;
+    }
+    const command_facts& chosen = table[slot(current.op())];
+    if (chosen.handle == nullptr) {
+        current.reject(facts.is_known ? status::not_supported : status::unknown_command);
+        return;
+    }
+    if (current.conv.local != nullptr &&
+        current.conv.local->presence == bucket_presence::config_only &&
+        !facts.is_allowed_before_auth && current.op() != opcode::get_cluster_config &&
+        current.op() != opcode::select_bucket) {
+        current.fail(status::econfig_only, "The bucket is here as a configuration only");
+        return;
+    }
+    if (!is_datatype_agreed(current.conv, current.frame.datatype())) {
+        current.reject(status::einval, "Datatype not agreed on in HELLO");
+        return;
+    }
+    current.needs = chosen.needs;
+    // Commands about documents look closer once they know the collection.
+    if (chosen.needs != any_user && !facts.has_document_key && current.conv.bucket != nullptr &&
+        !has_all(
+            current.conv.user->rights.somewhere_in(current.conv.bucket->options.name),
+            chosen.needs)) {
+        current.reject(status::eaccess, "No role of the user permits this");
+        return;
+    }
+    if (take_frame_infos(current)) {
+        chosen.handle(current);
+    }
+}
+
+}  // namespace reprise::sandbox::detail

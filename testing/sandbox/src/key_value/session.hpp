@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/connection.hpp>
+
+#include "cluster_state.hpp"
+#include "key_value/request.hpp"
+
+namespace reprise::sandbox::detail {
+
+// One connection at one node: cuts bytes into requests, lets fault rules have their say, and puts
+// the answers in order. What a request means is the handlers' business.
+class session {
+public:
+    session(
+        cluster_state& cluster, node_record& node, connection_id id, const accept_options& options);
+    ~session();
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    connection_id id() const noexcept { return id_; }
+    node_id node() const noexcept { return node_.id; }
+    std::string_view bucket_name() const noexcept;
+
+    void on_bytes(time_point now, base::byte_view bytes, std::vector<std::byte>& out);
+    void on_time(time_point now, std::vector<std::byte>& out);
+    std::optional<time_point> next_due() const noexcept;
+    bool has_backlog() const noexcept { return has_backlog_; }
+    bool is_closing() const noexcept { return is_closing_; }
+    bool is_aborted() const noexcept { return is_aborted_; }
+
+    // The node knows new configurations; wakes up if this connection wants to hear of one.
+    void on_configuration();
+    // The node or the bucket is gone.
+    void close_from_cluster();
+    // The node was killed.
+    void abort_from_cluster();
+    // The node may speak again, if it could not.
+    void resume();
+    // Pushes what the node knew before what it knows now, if this connection hears of changes.
+    void replay_configuration();
+    // A pending durable write of this connection was applied, or nobody knows: it is answered.
+    void on_committed(time_point now, std::uint64_t pending_id, std::uint64_t seqno);
+    void on_ambiguous(time_point now, std::uint64_t pending_id);
+    // False if it is in the list of wake-ups already.
+    bool mark_woken() noexcept;
+    void clear_woken() noexcept { is_woken_ = false; }
+
+private:
+    // How an answer leaves.
+    struct answer_shape {
+        std::chrono::nanoseconds delay{0};
+        std::chrono::nanoseconds interval{0};  // between its bytes; 0: all at once
+        bool closes = false;                   // the connection, afterwards
+    };
+    struct delayed_answer {
+        time_point due;
+        answer_shape shape;
+        bool is_reorderable = false;
+        std::vector<std::byte> bytes;
+        std::size_t sent_size = 0;
+    };
+    // The answer to a pending durable write.
+    struct awaited_answer {
+        std::uint64_t pending_id = 0;
+        wire::opcode op{};
+        std::uint32_t opaque = 0;
+        std::optional<fault_effect> effect;
+        std::vector<std::byte> bytes;  // of a success
+    };
+
+    // Handles whole frames at the beginning of `bytes`; gives the size of those handled.
+    std::size_t process(time_point now, base::byte_view bytes, std::vector<std::byte>& out);
+    void process_held(time_point now, std::vector<std::byte>& out);
+    void hold(base::byte_view bytes);
+    void on_frame(time_point now, const wire::frame_view& frame, std::vector<std::byte>& out);
+    // Fills in what is known of a request before it is carried out.
+    void describe(time_point now, const wire::frame_view& frame, audit_entry& entry) const;
+    const fault_entry* find_fault(const audit_entry& entry);
+    // Does to the answer that begins at `start` of `out` what a rule says.
+    answer_shape shape_answer(
+        const fault_effect& effect, std::size_t start, answer_fate& fate,
+        std::vector<std::byte>& out);
+    // Moves the answer that begins at `start` of `out` to where it has to wait, if it has to.
+    void settle_answer(
+        time_point now, const answer_shape& shape, std::size_t start, audit_entry& entry,
+        std::vector<std::byte>& out);
+    // When an answer may leave that wants to at `due`: not before what it must not overtake.
+    time_point due_in_order(time_point due, bool is_reorderable) const noexcept;
+    void queue_answer(delayed_answer later);
+    bool is_reorderable(wire::opcode op) const noexcept;
+    // The answer at `start` is that of a durable write which is pending.
+    void await_answer(
+        const request& current, const fault_effect* effect, std::size_t start,
+        std::vector<std::byte>& out);
+    std::optional<awaited_answer> take_awaited(std::uint64_t pending_id);
+    void send_awaited(time_point now, awaited_answer& ready);
+    // Whether a request has to wait for pending writes before it is looked at.
+    bool must_wait(wire::opcode op) const noexcept;
+    void send_due(time_point now, std::vector<std::byte>& out);
+    void send_pushes(std::vector<std::byte>& out);
+    void push(
+        const known_configuration& configuration, std::string_view bucket,
+        configuration_progress& progress, std::vector<std::byte>& out);
+    bool wants_push(
+        const known_configuration& configuration,
+        const configuration_progress& progress) const noexcept;
+    // A push of a configuration, in full or its revision only.
+    void write_push(
+        const known_configuration& configuration, std::string_view bucket,
+        std::vector<std::byte>& out) const;
+    bool is_subscribed() const noexcept;
+    void close() noexcept;
+
+    cluster_state& cluster_;
+    node_record& node_;
+    connection_id id_;
+    std::string peer_;
+    conversation conversation_;
+    std::vector<std::byte> held_;  // bytes of requests not yet handled
+    std::deque<delayed_answer> delayed_;
+    std::size_t delayed_size_ = 0;
+    std::optional<delayed_answer> trickling_;  // nothing else may leave meanwhile
+    std::vector<awaited_answer> awaited_;
+    bool has_backlog_ = false;
+    bool is_closing_ = false;
+    bool is_aborted_ = false;
+    bool is_replay_due_ = false;
+    bool is_woken_ = false;
+};
+
+}  // namespace reprise::sandbox::detail

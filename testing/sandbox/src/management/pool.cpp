@@ -1,0 +1,174 @@
+#include <utility>
+
+#include <reprise/json/parse.hpp>
+#include <reprise/json/write.hpp>
+
+#include "management/routes.hpp"
+#include "management/texts.hpp"
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+constexpr std::string_view version_shown = "7.6.0-sandbox";
+// 7.6 as servers write it: major * 65536 + minor.
+constexpr std::uint32_t compatibility_shown = 7 * 65536 + 6;
+// Shown where servers show the memory of a machine, which has no meaning here.
+constexpr std::uint64_t memory_shown = std::uint64_t{8} * 1024 * 1024 * 1024;
+
+service_response json_response(const json::value& body) {
+    return make_service_response(200, json::serialize(body));
+}
+
+json::array shown_services(const wire::cluster_node& at) {
+    json::array names{"kv"};
+    for (const wire::service each :
+         {wire::service::query, wire::service::search, wire::service::analytics}) {
+        if (at.ports.port(each, wire::transport::plain) != 0) {
+            names.emplace_back(wire::port_member(each, wire::transport::plain));
+        }
+    }
+    return names;
+}
+
+json::object shown_node(service_exchange& with, node_id id) {
+    const wire::cluster_node& at = *with.cluster.endpoints_of(id);
+    const auto port = [&at](wire::service which, wire::transport over) {
+        return at.ports.port(which, over);
+    };
+    const std::string number = std::to_string(id.value);
+    const std::string host =
+        wire::to_host_port(at.hostname, port(wire::service::management, wire::transport::plain));
+    json::object ports{
+        {"direct", port(wire::service::key_value, wire::transport::plain)}, {"distTCP", 21100}};
+    if (const auto tls = port(wire::service::management, wire::transport::tls); tls != 0) {
+        ports.set("httpsMgmt", tls);
+    }
+    const bool is_up = with.cluster.state_of(id) == node_state::up;
+    json::object node{
+        {"otpNode", "ns_" + number + "@" + at.hostname},
+        {"nodeUUID", with.services.cluster.cluster_uuid.substr(0, 28) +
+                         std::string(4 - std::min<std::size_t>(4, number.size()), '0') + number},
+        {"hostname", host},
+        {"configuredHostname", host},
+        {"status", is_up ? "healthy" : "unhealthy"},
+        {"clusterMembership", "active"},
+        {"recoveryType", "none"},
+        {"version", version_shown},
+        {"clusterCompatibility", compatibility_shown},
+        {"os", "sandbox"},
+        {"cpuCount", 1},
+        {"uptime", "0"},
+        {"memoryTotal", memory_shown},
+        {"memoryFree", memory_shown},
+        {"mcdMemoryReserved", memory_shown / 1024 / 1024},
+        {"mcdMemoryAllocated", memory_shown / 1024 / 1024},
+        {"services", shown_services(at)},
+        {"ports", std::move(ports)},
+        {"nodeEncryption", false},
+        {"addressFamily", "inet"},
+        {"systemStats", json::object{}},
+        {"interestingStats", json::object{}}};
+    if (id == with.node) {
+        node.set("thisNode", true);
+    }
+    return node;
+}
+
+json::object shown_pool(service_exchange& with) {
+    const bool is_rebalancing = with.cluster.rebalance_status().is_running;
+    return {
+        {"name", "default"},
+        {"clusterName", with.cluster.options().cluster_name},
+        {"nodes", shown_nodes(with)},
+        {"buckets",
+         json::object{
+             {"uri", "/pools/default/buckets"},
+             {"terseBucketsBase", "/pools/default/b/"},
+             {"terseStreamingBucketsBase", "/pools/default/bs/"}}},
+        {"rebalanceStatus", is_rebalancing ? "running" : "none"},
+        {"memoryQuota", memory_shown / 1024 / 1024}};
+}
+
+service_response shown_configuration(
+    service_exchange& with, const std::string& bucket, bool is_stream) {
+    auto text = with.cluster.configuration_text(with.node, bucket);
+    if (!text) {
+        return no_such_resource();
+    }
+    service_response response = make_service_response(200, *std::move(text));
+    if (is_stream) {
+        response.body += stream_separator;
+        response.continues = management_response::stream{
+            bucket, *with.cluster.configuration_revision(with.node, bucket)};
+    }
+    return response;
+}
+
+}  // namespace
+
+json::array shown_nodes(service_exchange& with) {
+    const std::vector<node_id> ids = with.cluster.nodes();
+    json::array nodes;
+    nodes.reserve(ids.size());
+    for (const node_id id : ids) {
+        nodes.emplace_back(shown_node(with, id));
+    }
+    return nodes;
+}
+
+service_response get_welcome(service_exchange&) {
+    return make_service_response(200, "sandbox\n", "text/plain");
+}
+
+service_response get_who_am_i(service_exchange& with) {
+    return json_response(json::object{
+        {"id", with.user->name},
+        {"domain", "local"},
+        {"name", with.user->full_name},
+        {"roles", shown_roles(with.rights.grants())}});
+}
+
+service_response get_pools(service_exchange& with) {
+    return json_response(json::object{
+        {"isAdminCreds", has_all(with.rights.in_cluster(), privilege::everything)},
+        {"isROAdminCreds", false},
+        {"isEnterprise", true},
+        {"implementationVersion", version_shown},
+        {"uuid", with.services.cluster.cluster_uuid},
+        {"pools", json::array{json::object{
+                      {"name", "default"},
+                      {"uri", "/pools/default?uuid=" + with.services.cluster.cluster_uuid},
+                      {"streamingUri",
+                       "/poolsStreaming/default?uuid=" + with.services.cluster.cluster_uuid}}}}});
+}
+
+service_response get_default_pool(service_exchange& with) {
+    return json_response(shown_pool(with));
+}
+
+service_response get_nodes(service_exchange& with) {
+    return json_response(json::object{{"name", "default"}, {"nodes", shown_nodes(with)}});
+}
+
+service_response get_own_node(service_exchange& with) {
+    return json_response(shown_node(with, with.node));
+}
+
+service_response get_global_configuration(service_exchange& with) {
+    return shown_configuration(with, {}, false);
+}
+
+service_response stream_global_configuration(service_exchange& with) {
+    return shown_configuration(with, {}, true);
+}
+
+service_response get_bucket_configuration(service_exchange& with) {
+    return shown_configuration(with, with.parts[3], false);
+}
+
+service_response stream_bucket_configuration(service_exchange& with) {
+    return shown_configuration(with, with.parts[3], true);
+}
+
+}  // namespace reprise::sandbox::detail

@@ -1,0 +1,104 @@
+#include "services/query/value.hpp"
+
+#include <algorithm>
+
+namespace reprise::sandbox::detail {
+
+namespace {
+
+// Numbers of all kinds rank alike; false before true.
+int type_rank(const json::value& of) noexcept {
+    switch (of.what()) {
+        case json::kind::null:
+            return 0;
+        case json::kind::boolean:
+            return of.as_bool().value_or(false) ? 2 : 1;
+        case json::kind::integer:
+        case json::kind::unsigned_integer:
+        case json::kind::decimal:
+            return 3;
+        case json::kind::string:
+            return 4;
+        case json::kind::list:
+            return 5;
+        case json::kind::map:
+            return 6;
+    }
+    return 7;
+}
+
+template <class T>
+int sign_of(const T& left, const T& right) noexcept {
+    return left < right ? -1 : (right < left ? 1 : 0);
+}
+
+int collate_numbers(const json::value& left, const json::value& right) noexcept {
+    const auto a = left.as_int64();
+    const auto b = right.as_int64();
+    return a && b ? sign_of(*a, *b)
+                  : sign_of(left.as_double().value_or(0), right.as_double().value_or(0));
+}
+
+int collate_arrays(const json::array& left, const json::array& right) {
+    const std::size_t count = std::min(left.size(), right.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        if (const int sign = collate(left[i], right[i]); sign != 0) {
+            return sign;
+        }
+    }
+    return sign_of(left.size(), right.size());
+}
+
+// By size, then by the members in the order of their names.
+int collate_objects(const json::object& left, const json::object& right) {
+    if (left.size() != right.size()) {
+        return sign_of(left.size(), right.size());
+    }
+    const auto sorted = [](const json::object& from) {
+        std::vector<const json::member*> members;
+        for (const json::member& each : from) {
+            members.push_back(&each);
+        }
+        std::ranges::sort(
+            members, {}, [](const json::member* each) -> const std::string& { return each->name; });
+        return members;
+    };
+    const auto a = sorted(left);
+    const auto b = sorted(right);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (const int sign = sign_of(a[i]->name, b[i]->name); sign != 0) {
+            return sign;
+        }
+        if (const int sign = collate(a[i]->content, b[i]->content); sign != 0) {
+            return sign;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+int collate(const json::value& left, const json::value& right) {
+    const int rank = type_rank(left);
+    if (const int other = type_rank(right); rank != other) {
+        return rank < other ? -1 : 1;
+    }
+    switch (rank) {
+        case 3:
+            return collate_numbers(left, right);
+        case 4:
+            return sign_of(*left.as_string(), *right.as_string());
+        case 5:
+            return collate_arrays(*left.as_array(), *right.as_array());
+        case 6:
+            return collate_objects(*left.as_object(), *right.as_object());
+        default:
+            return 0;
+    }
+}
+
+std::string quoted_name(std::string_view name) {
+    return "`" + std::string(name) + "`";
+}
+
+}  // namespace reprise::sandbox::detail

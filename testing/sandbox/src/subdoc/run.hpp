@@ -1,0 +1,48 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include <reprise/wire/status.hpp>
+#include <reprise/wire/subdoc_messages.hpp>
+
+#include "subdoc/xattrs.hpp"
+
+namespace reprise::sandbox::detail {
+
+// One path of a sub-document command, single or multi, lookup or mutation.
+struct subdoc_spec {
+    wire::opcode op{};
+    wire::path_flags flags = wire::path_flags::none;
+    std::string_view path;
+    std::string_view value;
+
+    bool is_xattr() const noexcept { return wire::has(flags, wire::path_flags::xattr); }
+};
+
+// The document a command reads or changes. Mutations work on this copy; it is stored only when all
+// of them have passed.
+struct subdoc_subject {
+    std::string body;
+    std::string xattrs;       // text of an object, empty: none
+    bool has_body = true;     // false for a tombstone
+    bool is_removed = false;  // the whole document was deleted by the command
+};
+
+struct subdoc_surroundings {
+    macro_source macros;
+    bool can_access_system_xattrs = true;
+    bool creates_parents = false;  // for every path, as creating the document does
+};
+
+// The value of one path. Errors are path statuses.
+std::expected<std::string, wire::status> run_lookup(
+    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
+
+// Changes one path; gives what the path answers (counters only). After an error the subject is
+// unchanged by this path, and must be thrown away with the command.
+std::expected<std::string, wire::status> run_mutation(
+    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
+
+}  // namespace reprise::sandbox::detail

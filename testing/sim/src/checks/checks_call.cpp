@@ -1,0 +1,418 @@
+// Operations of the HTTP services: what is sent where, which rows are handed out, and what their
+// users are told. RH-16, RH-29, RH-43, RH-45, and the three invariants of writes.
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include <reprise/engine/service_exchange.hpp>
+#include <reprise/http/message.hpp>
+
+#include "checks/inspection.hpp"
+#include "world/world.hpp"
+
+namespace reprise::sim {
+namespace {
+
+using engine::errc;
+
+constexpr duration tick_of_calls = std::chrono::milliseconds{1};
+constexpr int prepared_unknown = 4040;
+
+std::string node_and_service(const sim_link& link) {
+    return "node " + std::to_string(link.node.value) + ", " +
+           std::string(wire::to_string(link.http->service)) + ", connection " +
+           std::to_string(link.id.value);
+}
+
+bool names_address(
+    const wire::cluster_configuration& map, const engine::connect_action& action) noexcept {
+    return std::ranges::any_of(map.nodes(), [&](const wire::cluster_node& node) {
+        bool is_there = false;
+        for (std::size_t index = 0; index < wire::service_count; ++index) {
+            const auto service = static_cast<wire::service>(index);
+            is_there = is_there || node.ports.port(service, action.transport) == action.port;
+        }
+        return is_there && node.hostname == action.host;
+    });
+}
+
+// What breakers send by themselves.
+bool is_canary(const sim_link& link, std::string_view line) {
+    return line == "GET " + std::string(engine::health_path(link.http->service)) + " HTTP/1.1";
+}
+
+bool is_range(call_kind kind) noexcept {
+    return kind == call_kind::select_range || kind == call_kind::analytics_range;
+}
+
+}  // namespace
+
+// Nothing is ever sent to an address that no configuration has named.
+bool inspection::on_connect(std::uint32_t client, const engine::connect_action& action) {
+    const client_view& view = refresh(client);
+    const bool is_known =
+        std::ranges::any_of(
+            view.maps,
+            [&](const known_map& map) { return names_address(*map.configuration, action); }) ||
+        std::ranges::any_of(
+            view.global_maps, [&](const auto& map) { return names_address(*map, action); });
+    if (!is_known) {
+        world_.record.report(
+            checker::routing, std::nullopt,
+            "client " + std::to_string(client) + " connects to " + action.host + ":" +
+                std::to_string(action.port) + ", which no configuration names");
+    }
+    return is_known;
+}
+
+void inspection::on_composed(std::uint32_t operation, const engine::http_call& call) {
+    call_record& made = *world_.book.at(operation).call;
+    made.request_line = call.method + " " + call.target + " HTTP/1.1";
+    made.prepares = call.body.find("\"statement\":\"PREPARE ") != std::string::npos;
+    made.is_preparing =
+        made.prepares && call.body.find("\"auto_execute\":true") == std::string::npos;
+}
+
+// The client has read a whole answer and made up its mind about it.
+void inspection::on_judged(
+    std::uint32_t operation, const engine::http_answer& answer,
+    const engine::exchange_verdict& verdict) {
+    operation_record& record = world_.book.at(operation);
+    call_record& call = *record.call;
+    const sent_request& last = record.last;
+    if (!last.is_spoiled && (!last.is_answered || last.status != answer.status)) {
+        report(checker::answer, record, "takes an answer for its own that is not");
+    }
+    call.next_count += verdict.what == engine::exchange_verdict::step::next ? 1U : 0U;
+    call.delay_floor = duration::zero();
+    if (const auto asked = http::find_header(answer.headers, "Retry-After")) {
+        int seconds = 0;
+        std::from_chars(asked->data(), asked->data() + asked->size(), seconds);
+        call.delay_floor = std::chrono::seconds{seconds};
+    }
+    client_view& view = views_[record.plan.client];
+    view.prepared_count += call.prepares ? 1U : 0U;
+    if (verdict.server_code == prepared_unknown) {
+        call.unknown_heard = world_.now;
+        call.prepared_by_then = view.prepared_count;
+    }
+}
+
+void inspection::on_call_sent(
+    std::uint32_t index, std::optional<std::uint32_t> operation, std::string_view line) {
+    sim_link& link = world_.net.link(index);
+    if (!operation && is_canary(link, line) &&
+        world_.plan.clients[link.client].breaker.has_value()) {
+        if (world_.record.is_tracing()) {
+            world_.record.line(
+                "client " + std::to_string(link.client) + ": canary sent to " +
+                node_and_service(link));
+        }
+        link.http->owner = 0;
+        link.http->is_awaited = true;
+        return;
+    }
+    ++request_count_;
+    if (!operation || *operation >= world_.book.size() || !world_.book.at(*operation).call) {
+        return world_.record.report(
+            checker::routing, std::nullopt,
+            "a request that nobody asked for: " + std::string(line));
+    }
+    operation_record& record = world_.book.at(*operation);
+    world_.record.mix(link.handed + (std::uint64_t{record.number} << 32U));
+    if (world_.record.is_tracing()) {
+        world_.record.line(
+            "operation " + std::to_string(record.number) + ": " +
+            std::string(to_string(record.call->plan.kind)) + ", " + std::string(line) +
+            " sent to " + node_and_service(link));
+    }
+    refresh(record.plan.client);
+    check_call_request(record, link, line);
+    check_call_repetition(record);
+    check_not_early(record);
+    const time_point stalled = world_.clients[record.plan.client]->stalled_until;
+    if (world_.now > std::max(record.deadline, stalled) + tick_of_calls) {
+        report(checker::deadline, record, "sent after its deadline");
+    }
+    link.http->owner = record.number + 1;
+    link.http->is_awaited = true;
+    record.is_backing_off = false;
+    record.last = {};
+    record.last.link = index;
+    record.last.sent = world_.now;
+    record.last.is_spoiled = link.http->is_spoiled;
+    record.last.is_harmless = record.call->is_preparing;
+    ++record.sent_count;
+}
+
+void inspection::check_call_request(
+    const operation_record& record, const sim_link& link, std::string_view line) {
+    if (record.calls != 0) {
+        report(checker::completion, record, "sent after its end");
+    }
+    if (line != record.call->request_line) {
+        report(
+            checker::routing, record,
+            "asks for '" + std::string(line) + "' instead of '" + record.call->request_line + "'");
+    }
+    if (record.plan.client != link.client ||
+        link.http->service != service_of(record.call->plan.kind)) {
+        report(checker::routing, record, "sent to another service: " + node_and_service(link));
+    }
+    if (link.http->is_paused) {
+        report(checker::credit, record, "sent on a connection that is not read");
+    }
+    if (link.http->is_awaited && !link.http->is_spoiled) {
+        report(
+            checker::credit, record,
+            "sent on a connection whose last answer has not come to its end: " +
+                node_and_service(link));
+    }
+}
+
+// Invariant 2, and RH-45.
+void inspection::check_call_repetition(const operation_record& record) {
+    const sent_request& last = record.last;
+    if (record.sent_count > record.retries + record.call->next_count) {
+        report(checker::repetition, record, "sent without a decision to do so");
+    }
+    if (record.call->rows_taken != 0) {
+        report(checker::repetition, record, "sent again after rows were handed out");
+    }
+    if (record.sent_count == 0 || last.is_unsent || last.is_spoiled) {
+        return;
+    }
+    if (last.is_applied) {
+        report(checker::repetition, record, "sent again although it was applied");
+    }
+    if (last.is_answered) {
+        return;
+    }
+    if (!record.is_idempotent && !last.is_harmless) {
+        report(checker::repetition, record, "sent again, and nobody said that nothing was done");
+    } else if (!last.is_decided) {
+        report(checker::repetition, record, "on the wire twice");
+    }
+}
+
+void inspection::on_call_answered(std::uint32_t index, const sim_link::answer_mark& answer) {
+    sim_link& link = world_.net.link(index);
+    if (link.http->owner == answer.opaque) {
+        link.http->is_awaited = false;
+    }
+    if (answer.opaque == 0) {
+        return;
+    }
+    operation_record& record = world_.book.at(answer.opaque - 1);
+    if (record.last.link == index) {
+        record.last.is_answered = true;
+        record.last.status = answer.status;
+        record.last.answered = world_.now;
+    }
+}
+
+void inspection::on_call_link_end(std::uint32_t index, std::uint64_t sent_end) {
+    const service_side& side = *world_.net.link(index).http;
+    if (side.owner == 0) {
+        return;
+    }
+    sent_request& last = world_.book.at(side.owner - 1).last;
+    if (last.link != index || last.is_answered || last.is_decided) {
+        return;
+    }
+    if (side.offset >= sent_end) {
+        last.is_unsent = true;
+    } else {
+        last.is_lost = true;
+    }
+}
+
+void inspection::on_spoiled(std::uint32_t index) {
+    const service_side& side = *world_.net.link(index).http;
+    if (side.owner != 0 && world_.book.at(side.owner - 1).last.link == index) {
+        world_.book.at(side.owner - 1).last.is_spoiled = true;
+    }
+}
+
+// The server's side of the books.
+void inspection::on_service_audit(std::uint32_t index, const sandbox::service_audit_entry& entry) {
+    const sim_link& link = world_.net.link(index);
+    std::uint32_t number = 0;
+    const std::string& text = entry.context_id;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (read.ec != std::errc{} || number >= world_.book.size() || !world_.book.at(number).call) {
+        return;
+    }
+    operation_record& record = world_.book.at(number);
+    if (world_.record.is_tracing()) {
+        world_.record.line(
+            "operation " + std::to_string(number) +
+            (entry.is_applied ? " applied by" : " seen by") + " " + node_and_service(link) + ": " +
+            std::to_string(entry.status) +
+            (entry.error_code == 0 ? "" : ", code " + std::to_string(entry.error_code)) +
+            (entry.fault_id == 0 ? "" : ", disturbed"));
+    }
+    if (record.last.link == index) {
+        record.last.is_spoiled = record.last.is_spoiled || link.http->is_spoiled;
+        record.last.is_applied = record.last.is_applied || entry.is_applied;
+        record.last.is_made_up = entry.fault_id != 0;
+    }
+    if (entry.is_applied) {
+        ledger_.on_applied(number);
+        if (is_statement(record.call->plan.kind)) {
+            const bool is_gone = record.call->plan.kind == call_kind::remove;
+            call_documents_[record.call->plan.key] = is_gone ? std::nullopt : std::optional(number);
+        }
+    }
+    // A client that has heard so prepares the statement before it runs it again. If another of its
+    // operations has done it meanwhile, the server may have forgotten that, too.
+    const call_record& call = *record.call;
+    const bool is_unknown = entry.error_code == prepared_unknown && entry.fault_id == 0;
+    if (is_unknown && call.unknown_heard && *call.unknown_heard > world_.prepared_forgotten &&
+        call.prepared_by_then == views_[record.plan.client].prepared_count) {
+        report(checker::repetition, record, "asks again for a statement that the server forgot");
+    }
+}
+
+void inspection::on_rows_told(operation_record& record) {
+    if (record.calls != 0) {
+        report(checker::completion, record, "told of rows after its end");
+    }
+}
+
+void inspection::on_rows(operation_record& record, const engine::row_batch& rows) {
+    world_.record.mix(rows.size() + (std::uint64_t{record.number} << 32U));
+    if (world_.record.is_tracing()) {
+        world_.record.line(
+            "operation " + std::to_string(record.number) + " takes " + std::to_string(rows.size()) +
+            " rows, " + std::to_string(record.call->rows_taken) + " before");
+    }
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        check_row(record, rows[index]);
+    }
+}
+
+// Each row once, in order, whoever takes it and when.
+void inspection::check_row(operation_record& record, std::string_view row) {
+    call_record& call = *record.call;
+    const std::uint64_t index = call.rows_taken++;
+    ++row_count_;
+    bool is_right = true;
+    switch (call.plan.kind) {
+        case call_kind::select_range:
+        case call_kind::analytics_range:
+            is_right = (index < call.plan.row_count || record.last.is_made_up) &&
+                       row == std::to_string(index);
+            break;
+        case call_kind::insert_returning:
+            is_right = index == 0 && row == "{\"id\":\"q" + std::to_string(call.plan.key) + "\"}";
+            break;
+        case call_kind::select_key: {
+            std::uint32_t writer = 0;
+            const auto read = std::from_chars(row.data(), row.data() + row.size(), writer);
+            is_right = index == 0 && read.ec == std::errc{} && writer < world_.book.size() &&
+                       world_.book.at(writer).call &&
+                       world_.book.at(writer).call->plan.key == call.plan.key;
+            break;
+        }
+        case call_kind::search:
+        case call_kind::view:
+            is_right = std::ranges::find(call.rows_seen, row) == call.rows_seen.end();
+            call.rows_seen.emplace_back(row);
+            break;
+        default:
+            is_right = false;
+            break;
+    }
+    if (!is_right && (is_range(call.plan.kind) || !record.last.is_made_up)) {
+        report(
+            checker::answer, record,
+            "row " + std::to_string(index) + " is '" + std::string(row.substr(0, 80)) + "'");
+    }
+}
+
+void inspection::check_call(operation_record& record, const engine::operation_result& result) {
+    if (!result.http) {
+        return report(checker::answer, record, "a result without its HTTP part");
+    }
+    check_call_ambiguity(record, result);
+    const sent_request& last = record.last;
+    if (result.ec) {
+        const std::optional<std::uint16_t> shown = result.error->status;
+        const bool is_plain = record.sent_count != 0 && last.is_answered && !last.is_decided;
+        if (is_plain && !last.is_spoiled && shown && *shown != last.status) {
+            report(checker::answer, record, "shows a status that no server sent");
+        }
+        return;
+    }
+    if (record.sent_count == 0 || last.is_decided || (!last.is_answered && !last.is_spoiled)) {
+        return report(checker::answer, record, "a success without an answer");
+    }
+    if (!last.is_spoiled && (last.status < 200 || last.status >= 300)) {
+        report(checker::answer, record, "a success, but the server said otherwise");
+    }
+    check_call_rows(record, result);
+}
+
+// A success brings every row.
+void inspection::check_call_rows(operation_record& record, const engine::operation_result& result) {
+    const call_record& call = *record.call;
+    on_rows(record, result.http->rows);
+    const bool is_exact = is_range(call.plan.kind) || call.plan.kind == call_kind::insert_returning;
+    const std::uint64_t wanted = is_range(call.plan.kind) ? call.plan.row_count : 1;
+    if ((is_exact && call.rows_taken != wanted) || result.http->row_count != call.rows_taken) {
+        report(
+            checker::answer, record,
+            "a success with " + std::to_string(call.rows_taken) + " rows, which counts " +
+                std::to_string(result.http->row_count) +
+                (is_exact ? " instead of " + std::to_string(wanted) : std::string()));
+    }
+}
+
+// What the applied statements make of the documents.
+void inspection::check_call_documents() {
+    for (const auto& [key, writer] : call_documents_) {
+        const auto stored = world_.cluster.find_document(
+            bucket_name, wire::collection_id{0}, "q" + std::to_string(key), world_.server_now());
+        const bool is_there = stored && !stored->is_deleted;
+        const std::string wanted = writer ? "{\"n\":" + std::to_string(*writer) + "}" : "";
+        if (is_there != writer.has_value() || (is_there && stored->value != wanted)) {
+            world_.record.report(
+                checker::documents, writer,
+                "q" + std::to_string(key) + " is " +
+                    (is_there ? "'" + stored->value + "'" : "not there") + " instead of " +
+                    (writer ? "'" + wanted + "'" : "not there"));
+        }
+    }
+}
+
+// RH-16, RH-29: ambiguous exactly when the server may have acted. What cannot be read is ambiguous
+// unless enough of it could be read to know better: the ledger says whether that was right.
+void inspection::check_call_ambiguity(
+    const operation_record& record, const engine::operation_result& result) {
+    if (!result.ec) {
+        return;
+    }
+    const sent_request& last = record.last;
+    const bool is_ambiguous = result.error->is_ambiguous;
+    const bool is_timeout =
+        result.ec == errc::ambiguous_timeout || result.ec == errc::unambiguous_timeout;
+    if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
+        report(checker::ambiguity, record, "the timeout's name and its mark disagree");
+    }
+    if (last.is_spoiled && !record.is_idempotent) {
+        return;
+    }
+    const bool is_out = record.sent_count != 0 && !last.is_answered && !last.is_unsent;
+    const bool may_have_acted = !record.is_idempotent && !last.is_harmless && is_out;
+    if (is_ambiguous != may_have_acted) {
+        report(
+            checker::ambiguity, record,
+            "told '" + result.ec.message() + (is_ambiguous ? "', ambiguous" : "', not ambiguous") +
+                ", but the server " + (may_have_acted ? "may have acted" : "cannot have acted"));
+    }
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,494 @@
+// Questions to strategies and retry decisions: RH-02, RH-03, RH-10, RH-12, RH-13, RH-16, RH-32,
+// RH-33, VB-02, VB-05, EM-11.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <reprise/engine/reason_table.hpp>
+
+#include "checks/inspection.hpp"
+#include "world/world.hpp"
+
+namespace reprise::sim {
+namespace {
+
+using engine::attempt_stage;
+using engine::errc;
+using engine::retry_reason;
+
+constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options
+
+// RH-12, once more: 1, 10, 50, 100, 500, then 1000 ms.
+duration ladder(std::uint32_t attempts) noexcept {
+    constexpr std::array<int, 6> steps{1, 10, 50, 100, 500, 1000};
+    return std::chrono::milliseconds{steps[std::min<std::size_t>(attempts, steps.size() - 1)]};
+}
+
+bool is_always_retried(retry_reason reason) noexcept {
+    return reason == retry_reason::kv_not_my_vbucket ||
+           reason == retry_reason::kv_collection_outdated ||
+           reason == retry_reason::views_no_active_partition;
+}
+
+bool is_lost_write(const operation_record& record, retry_reason reason) noexcept {
+    return reason == retry_reason::socket_closed_while_in_flight && !record.is_idempotent &&
+           !record.last.is_harmless;
+}
+
+// Strategies of the client's own keep what the server asks for; others may do as they like.
+bool keeps_floor(const operation_record& record, const scenario& plan) noexcept {
+    switch (record.plan.strategy.value_or(plan.clients[record.plan.client].strategy)) {
+        case strategy_choice::never:
+        case strategy_choice::at_once:
+            return false;
+        default:
+            return true;
+    }
+}
+
+std::string text_of(duration time) {
+    return std::to_string(time.count() / 1000) + " us";
+}
+
+engine::retry_reason_set reasons_of(const operation_record& record) noexcept {
+    engine::retry_reason_set set;
+    for (const decision_note& note : record.decisions) {
+        if (note.is_retried) {
+            set.insert(note.reason);
+        }
+    }
+    return set;
+}
+
+}  // namespace
+
+void inspection::on_asked(
+    std::uint32_t operation, const engine::request_snapshot& request, retry_reason reason) {
+    operation_record& record = world_.book.at(operation);
+    const std::string name(engine::to_string(reason));
+    refresh(record.plan.client);
+    if (record.calls != 0) {
+        report(checker::completion, record, "its strategy is asked after its end");
+    }
+    if (is_always_retried(reason) || reason == retry_reason::unknown ||
+        is_lost_write(record, reason)) {
+        report(checker::strategy, record, "asked about " + name + ", where it has no say");
+    }
+    if (record.is_asked) {
+        report(checker::strategy, record, "asked again before the first answer was obeyed");
+    }
+    const bool may_repeat =
+        record.is_idempotent ||
+        (reason == retry_reason::socket_closed_while_in_flight && record.last.is_harmless);
+    if (request.retry_attempts != record.retries || request.deadline != record.deadline ||
+        request.is_idempotent != may_repeat || request.now != world_.now ||
+        request.operation != name_of(record) ||
+        request.delay_floor != (record.call ? record.call->delay_floor : duration::zero()) ||
+        !(request.retry_reasons == reasons_of(record))) {
+        report(checker::strategy, record, "asked with wrong facts about " + name);
+    }
+    if (request.server_rule) {
+        // EM-11: another status begins anew.
+        const std::uint32_t before = request.status == record.status_last ? record.status_count : 0;
+        if (request.server_rule->retries != before) {
+            report(
+                checker::error_map, record,
+                "status " + std::to_string(request.status) + " was met " + std::to_string(before) +
+                    " times before, not " + std::to_string(request.server_rule->retries));
+        }
+    }
+    if (engine::info(reason).is_terminal) {
+        check_terminal(record, reason);
+    }
+    if (!engine::info(reason).is_terminal) {
+        check_not_early(record);
+    }
+    check_stage(record, reason, engine::detail::stage_of(reason), request.status);
+    record.is_backing_off = false;  // it waits for the answer now
+    record.is_asked = true;
+    record.asked_reason = reason;
+    record.has_strategy_failed = false;
+    record.answer.reset();
+}
+
+void inspection::on_strategy_answer(std::uint32_t operation, const engine::retry_sink& sink) {
+    operation_record& record = world_.book.at(operation);
+    switch (sink.current()) {
+        case engine::retry_sink::state::answered:
+            record.answer = sink.action();
+            break;
+        case engine::retry_sink::state::failed:
+        case engine::retry_sink::state::open:
+            record.has_strategy_failed = true;
+            break;
+        case engine::retry_sink::state::deferred:
+            break;
+    }
+}
+
+void inspection::on_late_answer(
+    std::uint32_t operation, std::optional<engine::retry_action> action) {
+    operation_record& record = world_.book.at(operation);
+    record.has_strategy_failed = !action;
+    record.answer = action;
+    record.decided = world_.now;
+    views_[record.plan.client].answered.push_back(operation);
+}
+
+void inspection::on_success_told(std::uint32_t operation) {
+    operation_record& record = world_.book.at(operation);
+    if (record.is_success_told) {
+        report(checker::strategy, record, "its success is told twice");
+    }
+    record.is_success_told = true;
+    const planned_client& plan = world_.plan.clients[record.plan.client];
+    if (plan.budget_units > 0) {
+        const std::int64_t refund =
+            plan.refunds_last_cost && record.retries != 0 ? record.cost : 1000;
+        client_view& view = views_[record.plan.client];
+        view.budget_level = std::min(milli_units(plan.budget_units), view.budget_level + refund);
+    }
+}
+
+void inspection::on_decision(std::uint32_t client, const engine::decision_record& decision) {
+    if (decision.id == 0) {
+        return;  // the client's own request
+    }
+    operation_record& record = world_.book.at(world_.clients[client]->number_of(decision.id));
+    const auto reason = static_cast<std::size_t>(decision.reason);
+    const auto stage = static_cast<std::size_t>(decision.stage);
+    world_.record.mix(record.number);
+    world_.record.mix(reason * 1024 + stage * 64 + (decision.is_retried ? 1 : 0));
+    world_.record.mix(static_cast<std::uint64_t>(decision.delay.count()));
+    if (world_.record.is_tracing()) {
+        world_.record.line(
+            "operation " + std::to_string(record.number) + ": " + engine::to_string(decision));
+    }
+    refresh(client);
+    if (record.calls != 0) {
+        report(checker::completion, record, "a decision about it after its end");
+    }
+    if (decision.attempt != record.retries) {
+        report(checker::history, record, "counts other retries than were made");
+    }
+    if (!engine::info(decision.reason).is_terminal) {
+        check_not_early(record);
+    }
+    if (carries_earlier_reason(decision)) {
+        if (record.decisions.empty() || record.decisions.back().reason != decision.reason) {
+            report(checker::history, record, "turned away for a reason that it never had");
+        }
+    } else if (!record.is_asked) {
+        check_stage(record, decision.reason, decision.stage, decision.status);
+    } else if (decision.stage != engine::detail::stage_of(decision.reason)) {
+        report(checker::history, record, "raised at another stage than it was asked about");
+    }
+    if (decision.is_retried) {
+        check_allowed(record, decision, time_left(world_.now, record.deadline));
+    } else {
+        check_refused(record, decision);
+    }
+    record.decisions.push_back(
+        {world_.now - record.started, decision.is_retried ? decision.delay : duration::zero(),
+         decision.reason, decision.stage, decision.status, decision.attempt, decision.is_retried});
+    if (decision.stage == attempt_stage::response) {
+        const bool is_same = decision.status == record.status_last;
+        record.status_count = is_same ? record.status_count + 1 : 1;
+        record.status_last = decision.status;
+    }
+    record.is_backing_off = false;
+    if (decision.is_retried) {
+        take_retry(record, decision);
+    }
+    record.is_asked = false;
+    record.answer.reset();
+    record.has_strategy_failed = false;
+}
+
+void inspection::take_retry(operation_record& record, const engine::decision_record& decision) {
+    client_view& view = views_[record.plan.client];
+    ++record.retries;
+    record.cost = 0;
+    if (record.is_asked && world_.plan.clients[record.plan.client].budget_units > 0) {
+        if (view.budget_level < price_of_retry) {
+            report(checker::budget, record, "retried though the budget could not pay");
+        }
+        view.budget_level -= price_of_retry;
+        record.cost = static_cast<std::uint32_t>(price_of_retry);
+    }
+    record.is_backing_off = true;
+    record.decided = world_.now;
+    record.due = world_.now + decision.delay;
+    record.revision_decided.reset();
+    if (!view.maps.empty()) {
+        record.revision_decided = view.maps.back().revision();
+    }
+    if (record.call) {
+        record.call->delay_floor = duration::zero();
+        return;  // after its time it may wait for a connection
+    }
+    view.waiting.push_back(record.number);
+    view.overdue_from = std::min(view.overdue_from, record.due);
+}
+
+void inspection::check_allowed(
+    operation_record& record, const engine::decision_record& decision, duration left) {
+    if (decision.reason == retry_reason::unknown) {
+        return report(checker::strategy, record, "retried for an unknown reason");
+    }
+    if (is_lost_write(record, decision.reason)) {
+        return report(checker::repetition, record, "a write lost in flight is retried");
+    }
+    if (is_always_retried(decision.reason)) {
+        check_always(record, decision, left);
+    } else {
+        check_asked(record, decision, left);
+    }
+}
+
+std::optional<bool> inspection::is_at_once(const operation_record& record) {
+    const client_view& view = views_[record.plan.client];
+    if (record.plan.kind == engine::operation_kind::noop || view.maps.empty()) {
+        return false;
+    }
+    if (!record.revision) {
+        return std::nullopt;  // nobody knows by which map it went
+    }
+    const known_map& newest = view.maps.back();
+    if (newest.revision() > *record.revision) {
+        return true;
+    }
+    if (record.plan.kind == engine::operation_kind::get_replica || record.went_forward) {
+        return false;
+    }
+    const std::int32_t forward = newest.forward(world_.vbucket_of(record.plan));
+    const auto refused = static_cast<std::int32_t>(world_.net.link(record.last.link).node.value);
+    return forward >= 0 && forward != refused;
+}
+
+void inspection::check_always(
+    operation_record& record, const engine::decision_record& decision, duration left) {
+    duration planned = ladder(decision.attempt);
+    if (decision.reason == retry_reason::kv_not_my_vbucket) {
+        planned = world_.plan.clients[record.plan.client].not_my_vbucket_delay.value_or(planned);
+        const std::optional<bool> at_once = is_at_once(record);
+        // Newer maps that follow each other closely are paced after a few retries.
+        const bool is_paced = record.retries >= hurry_count_free &&
+                              decision.delay == std::min({planned, hurry_distance, left});
+        if (is_paced) {
+            planned = decision.delay;
+        } else if (at_once.value_or(decision.delay == duration::zero())) {
+            planned = duration::zero();
+        }
+        record.redirects_at_once += decision.delay == duration::zero() ? 1U : 0U;
+        if (record.redirects_at_once > 10 + (world_.now - record.started) / redirect_pause) {
+            report(checker::delay, record, "follows redirects without a pause");
+        }
+    }
+    if (decision.delay != std::min(planned, left)) {
+        report(
+            checker::delay, record,
+            std::string(engine::to_string(decision.reason)) + " waits " + text_of(decision.delay) +
+                " instead of " + text_of(std::min(planned, left)));
+    }
+}
+
+void inspection::check_asked(
+    operation_record& record, const engine::decision_record& decision, duration left) {
+    const std::string name(engine::to_string(decision.reason));
+    if (!record.is_asked || record.asked_reason != decision.reason) {
+        return report(checker::strategy, record, "nobody was asked about " + name);
+    }
+    if (record.has_strategy_failed || !record.answer || !record.answer->delay()) {
+        return report(checker::strategy, record, "retried against its strategy: " + name);
+    }
+    const duration planned = std::min(*record.answer->delay(), left);
+    if (record.call && keeps_floor(record, world_.plan) &&
+        decision.delay < std::min(record.call->delay_floor, left)) {
+        report(checker::delay, record, name + " comes before the server wants to hear of it");
+    }
+    if (decision.delay != planned) {
+        report(
+            checker::delay, record,
+            name + " waits " + text_of(decision.delay) + " instead of " + text_of(planned));
+    }
+}
+
+// RH-32: turned away only if there is no place to wait.
+void inspection::check_queue_full(const operation_record& record) {
+    sim_client& client = *world_.clients[record.plan.client];
+    if (client.engine().statistics().operations_parked < client.plan().parked_count_max) {
+        report(checker::credit, record, "turned away although there is room to wait");
+    }
+}
+
+void inspection::check_refused(operation_record& record, const engine::decision_record& decision) {
+    const std::string name(engine::to_string(decision.reason));
+    if (decision.reason == retry_reason::unknown) {
+        return;
+    }
+    if (is_lost_write(record, decision.reason)) {
+        if (decision.error != errc::request_canceled) {
+            report(checker::ambiguity, record, "a write lost in flight ends with another error");
+        }
+        return;
+    }
+    if (decision.refusal == engine::retry_refusal::rows_taken) {
+        if (!record.call || record.call->rows_taken == 0) {
+            report(checker::strategy, record, "given up for rows that nobody has taken");
+        }
+        return;
+    }
+    const bool is_full = decision.error == errc::retry_queue_full;
+    if (is_full) {
+        check_queue_full(record);
+    }
+    if (is_always_retried(decision.reason)) {
+        if (!is_full) {
+            report(checker::strategy, record, name + " is always retried, but was not");
+        }
+        return;
+    }
+    const bool is_asked = record.is_asked && record.asked_reason == decision.reason;
+    if (is_full && !is_asked && decision.stage == attempt_stage::dispatch) {
+        return;  // no place to wait for its first attempt: no strategy has a say
+    }
+    if (!is_asked) {
+        return report(checker::strategy, record, "given up for " + name + ", nobody was asked");
+    }
+    if (is_full && !(record.answer && !record.answer->delay())) {
+        return;
+    }
+    if (record.has_strategy_failed) {
+        if (decision.error != errc::strategy_failure) {
+            report(checker::strategy, record, "its strategy failed, but the error is another");
+        }
+        return;
+    }
+    if (record.answer && !record.answer->delay()) {
+        const std::error_code wanted = record.answer->error();
+        if (wanted && wanted != make_error_code(decision.error)) {
+            report(checker::strategy, record, "its strategy named another error");
+        }
+        return;
+    }
+    const client_view& view = views_[record.plan.client];
+    const bool is_poor = world_.plan.clients[record.plan.client].budget_units > 0 &&
+                         view.budget_level < price_of_retry;
+    if (!record.answer || !is_poor) {
+        report(checker::strategy, record, "given up for " + name + " against its strategy");
+    }
+}
+
+// What the client says about the attempt must be what the network saw, when it says so.
+void inspection::check_stage(
+    operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
+    const auto cell = engine::cell_of(reason, stage, class_of(record));
+    const std::string name(engine::to_string(reason));
+    if (cell.applicable != engine::reason_applicability::yes) {
+        report(
+            checker::history, record,
+            name + " at stage " + std::string(engine::to_string(stage)) + " for " +
+                std::string(name_of(record)));
+    }
+    sent_request& last = record.last;
+    const bool is_open = record.sent_count != 0 && !last.is_decided;
+    if (is_open && last.is_spoiled) {
+        last.is_decided = true;  // read as far as it could be
+        return;
+    }
+    const bool is_out = is_open && !last.is_answered && !last.is_unsent;
+    switch (stage) {
+        case attempt_stage::dispatch:
+            if (is_out) {
+                report(checker::repetition, record, name + ": taken for not sent, but it was");
+            }
+            break;
+        case attempt_stage::network:
+            if (is_open && last.is_answered && last.answered == world_.now) {
+                // The client closed the connection while the answer lay in its buffer.
+                last.is_answered = false;
+                last.is_lost = true;
+            } else if (!is_out) {
+                report(checker::history, record, name + ": taken for sent, but it was not");
+            }
+            break;
+        case attempt_stage::response:
+            if (!is_open || !last.is_answered || last.status != code) {
+                report(checker::answer, record, name + ": no server has said this");
+            }
+            break;
+    }
+    last.is_decided = true;
+}
+
+// RH-27: every data node said so; where some cannot be asked, there were two such answers at least.
+bool inspection::is_bucket_gone(std::uint32_t client) {
+    const client_view& view = views_[client];
+    const known_map& newest = view.maps.back();
+    const std::size_t count = newest.configuration->kv_node_count();
+    std::size_t answers = 0;
+    std::size_t silent = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        const auto node = static_cast<std::size_t>(newest.nodes[index]);
+        answers += view.is_bucket_missing[node];
+        silent += view.is_bucket_missing[node] == 0 ? 1U : 0U;
+        if (view.is_bucket_missing[node] == 0 && is_node_open(client, newest.nodes[index])) {
+            return false;
+        }
+    }
+    return answers >= (silent == 0 ? 1U : 2U);
+}
+
+bool inspection::is_node_open(std::uint32_t client, std::int32_t node) {
+    for (std::uint32_t index = 0; index < world_.net.link_count(); ++index) {
+        const sim_link& link = world_.net.link(index);
+        const bool is_up = index < is_up_.size() && is_up_[index] == link_progress::open;
+        if (link.client == client && static_cast<std::int32_t>(link.node.value) == node && is_up &&
+            link.state == link_state::open) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// RH-25 to RH-28: the state is there because a server said so, and nobody has mended it since.
+void inspection::check_terminal(const operation_record& record, retry_reason reason) {
+    const client_view& view = views_[record.plan.client];
+    const auto any = [](const std::vector<std::uint8_t>& flags) {
+        return std::ranges::any_of(flags, [](std::uint8_t flag) { return flag != 0; });
+    };
+    bool has_cause = true;
+    switch (reason) {
+        case retry_reason::authentication_error:
+            has_cause = any(record.call ? view.has_refused_auth : view.is_auth_refused);
+            break;
+        case retry_reason::tls_error:
+            has_cause = record.call ? any(view.has_failed_tls) || any(view.is_service_tls_failed)
+                                    : any(view.is_tls_failed);
+            break;
+        case retry_reason::bucket_access_error:
+            has_cause = view.is_access_denied;
+            if (!has_cause && view.maps.empty()) {
+                has_cause = any(view.is_bucket_missing);
+            } else if (!has_cause) {
+                has_cause = is_bucket_gone(record.plan.client);
+            }
+            break;
+        case retry_reason::scope_not_found:
+        case retry_reason::collection_not_found:
+            has_cause = view.name_missing == world_.now;
+            break;
+        default:
+            break;
+    }
+    if (!has_cause) {
+        report(
+            checker::terminal, record,
+            std::string(engine::to_string(reason)) + " without a cause that still holds");
+    }
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,358 @@
+// What must hold after every turn, when faults have ended, and at the end: invariants 1 and 5,
+// VB-06, VB-09, RH-32, RH-33, liveness.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "checks/inspection.hpp"
+#include "world/world.hpp"
+
+namespace reprise::sim {
+namespace {
+
+using engine::retry_reason;
+
+constexpr duration tick_of_turns = std::chrono::milliseconds{1};
+
+// Hosts are called "node0", "node1", ...
+std::int32_t number_of_host(std::string_view host) {
+    std::int32_t number = 0;
+    for (const char digit : host.substr(4)) {
+        number = number * 10 + (digit - '0');
+    }
+    return number;
+}
+
+std::int32_t node_at(
+    const std::vector<std::int32_t>& nodes, std::optional<wire::node_index> position) {
+    return position && *position < nodes.size() ? nodes[*position] : -1;
+}
+
+// A map without data ports is no topology yet: what was known before still counts.
+bool has_data_port(const wire::cluster_configuration& map) {
+    return std::ranges::any_of(map.nodes(), [](const wire::cluster_node& node) {
+        return node.ports.port(wire::service::key_value, wire::transport::plain) != 0;
+    });
+}
+
+bool has_collection(const wire::collections_manifest& manifest, std::uint32_t id) {
+    return id != 0 && std::ranges::any_of(manifest.scopes, [id](const auto& scope) {
+               return std::ranges::find(scope.collections, id, &wire::manifest_collection::id) !=
+                      scope.collections.end();
+           });
+}
+
+}  // namespace
+
+std::int32_t inspection::known_map::active(std::size_t vbucket) const {
+    return node_at(nodes, configuration->active_node(vbucket));
+}
+
+std::int32_t inspection::known_map::forward(std::size_t vbucket) const {
+    return node_at(nodes, configuration->forward_node(vbucket));
+}
+
+std::int32_t inspection::known_map::replica(std::size_t vbucket) const {
+    return node_at(nodes, configuration->replica_node(vbucket, 1));
+}
+
+inspection::inspection(world& owner)
+    : world_(owner),
+      views_(owner.plan.clients.size()),
+      documents_((1 + named_collection_count) * document_key_count) {
+    for (std::size_t client = 0; client < views_.size(); ++client) {
+        client_view& view = views_[client];
+        view.is_auth_refused.assign(owner.plan.node_slots(), 0);
+        view.is_tls_failed.assign(owner.plan.node_slots(), 0);
+        view.is_bucket_missing.assign(owner.plan.node_slots(), 0);
+        view.has_refused_auth.assign(owner.plan.node_slots(), 0);
+        view.has_failed_tls.assign(owner.plan.node_slots(), 0);
+        view.is_service_tls_failed.assign(owner.plan.node_slots() * wire::service_count, 0);
+        view.budget_level = milli_units(owner.plan.clients[client].budget_units);
+    }
+}
+
+void inspection::report(checker what, const operation_record& record, std::string text) {
+    world_.record.report(what, record.number, std::move(text));
+}
+
+inspection::client_view& inspection::refresh(std::uint32_t client) {
+    client_view& view = views_[client];
+    if (!world_.plan.calls.empty()) {
+        auto global = world_.clients[client]->engine().configuration({});
+        if (global && (view.global_maps.empty() || view.global_maps.back() != global)) {
+            view.global_maps.push_back(std::move(global));
+            forget_left(view);
+        }
+    }
+    auto newest = world_.clients[client]->engine().configuration(bucket_name);
+    if (newest == nullptr || (!view.maps.empty() && view.maps.back().configuration == newest)) {
+        return view;
+    }
+    if (newest->bucket_name() != bucket_name ||
+        (!view.maps.empty() && newest->revision() <= view.maps.back().revision())) {
+        world_.record.report(
+            checker::configuration, std::nullopt,
+            "client " + std::to_string(client) + " takes " + to_string(newest->revision()) +
+                " of '" + newest->bucket_name() + "' over " +
+                (view.maps.empty() ? "nothing" : to_string(view.maps.back().revision())));
+    }
+    known_map added;
+    for (const wire::cluster_node& node : newest->nodes()) {
+        added.nodes.push_back(number_of_host(node.hostname));
+    }
+    added.configuration = std::move(newest);
+    view.maps.push_back(std::move(added));
+    view.is_map_new = true;
+    return view;
+}
+
+// What calls may be told of nodes ends once neither the cluster's map nor the bucket's has them.
+void inspection::forget_left(client_view& view) {
+    std::vector<std::uint8_t> is_named(view.has_refused_auth.size(), 0);
+    const auto name = [&](const wire::cluster_configuration& map) {
+        for (const wire::cluster_node& node : map.nodes()) {
+            if (const std::int32_t number = number_of_host(node.hostname); number >= 0) {
+                is_named[static_cast<std::size_t>(number)] = 1;
+            }
+        }
+    };
+    if (view.maps.empty() || view.global_maps.empty()) {
+        return;
+    }
+    name(*view.maps.back().configuration);
+    name(*view.global_maps.back());
+    for (std::size_t node = 0; node < is_named.size(); ++node) {
+        view.has_refused_auth[node] &= is_named[node];
+        view.has_failed_tls[node] &= is_named[node];
+    }
+}
+
+void inspection::after_turn(std::uint32_t client) {
+    sim_client& owner = *world_.clients[client];
+    client_view& view = refresh(client);
+    const engine::engine_statistics now = owner.engine().statistics();
+    const std::string name = "client " + std::to_string(client);
+    if (now.operations_open != owner.open_count) {
+        world_.record.report(
+            checker::completion, std::nullopt,
+            name + " works on " + std::to_string(now.operations_open) +
+                " operations, its user waits for " + std::to_string(owner.open_count));
+    }
+    if (now.operations_parked > owner.plan().parked_count_max) {
+        world_.record.report(
+            checker::credit, std::nullopt,
+            name + " lets " + std::to_string(now.operations_parked) + " operations wait");
+    }
+    if (owner.is_closed() &&
+        now.operations_parked + now.operations_ready + now.connections_open != 0) {
+        world_.record.report(checker::leak, std::nullopt, name + " is closed, but not empty");
+    }
+    check_budget(client);
+    check_late_answers(client);
+    if (view.is_map_new && has_data_port(*view.maps.back().configuration)) {
+        // Who leaves the topology takes its states along.
+        const auto& nodes = view.maps.back().nodes;
+        for (std::size_t node = 0; node < view.is_auth_refused.size(); ++node) {
+            if (std::ranges::find(nodes, static_cast<std::int32_t>(node)) == nodes.end()) {
+                view.is_auth_refused[node] = 0;
+                view.is_tls_failed[node] = 0;
+                view.is_bucket_missing[node] = 0;
+            }
+        }
+        forget_left(view);
+    }
+    const bool is_new_map = std::exchange(view.is_map_new, false);
+    const bool is_new_connection = view.opened_last == world_.now;
+    const bool is_overdue =
+        world_.now > std::max(owner.stalled_until, add_saturated(view.overdue_from, tick_of_turns));
+    if (is_new_map || is_new_connection || is_overdue) {
+        check_wake_ups(client, is_new_map, is_new_connection);
+    }
+}
+
+void inspection::check_budget(std::uint32_t client) {
+    const auto& bucket = world_.clients[client]->bucket;
+    if (bucket && bucket->level() != views_[client].budget_level) {
+        world_.record.report(
+            checker::budget, std::nullopt,
+            "client " + std::to_string(client) + " has " + std::to_string(bucket->level()) +
+                " milli-units instead of " + std::to_string(views_[client].budget_level));
+    }
+}
+
+// RH-02: an answer that came later is obeyed as soon as the client's thread hears of it.
+void inspection::check_late_answers(std::uint32_t client) {
+    std::vector<std::uint32_t>& answered = views_[client].answered;
+    if (answered.empty()) {
+        return;
+    }
+    std::erase_if(answered, [this](std::uint32_t number) {
+        const operation_record& record = world_.book.at(number);
+        return record.calls != 0 || !record.is_asked;
+    });
+    const time_point stalled = world_.clients[client]->stalled_until;
+    for (const std::uint32_t number : answered) {
+        const operation_record& record = world_.book.at(number);
+        if (world_.now > std::max(record.decided, stalled)) {
+            report(checker::strategy, record, "its strategy has answered, and nothing happens");
+        }
+    }
+}
+
+bool inspection::is_idle(std::uint32_t client) {
+    const client_view& view = views_[client];
+    const planned_client& plan = world_.plan.clients[client];
+    if (view.maps.empty()) {
+        return false;
+    }
+    const known_map& newest = view.maps.back();
+    const std::size_t node_count = newest.configuration->kv_node_count();
+    std::vector<std::size_t> free(world_.plan.node_slots());
+    for (std::uint32_t index = 0; index < world_.net.link_count(); ++index) {
+        const sim_link& link = world_.net.link(index);
+        if (link.client != client || link.state != link_state::open || link.http) {
+            continue;
+        }
+        const auto progress = index < is_up_.size() ? is_up_[index] : link_progress::begun;
+        if (progress == link_progress::of_cluster) {
+            continue;
+        }
+        const bool is_up = progress == link_progress::open;
+        const bool is_writing =
+            link.is_writing || link.unreported != 0 || link.handed != link.taken;
+        if (!is_up || is_writing || link.on_wire >= plan.pipeline_credit) {
+            return false;
+        }
+        ++free[link.node.value];
+    }
+    for (std::size_t position = 0; position < node_count; ++position) {
+        if (free[static_cast<std::size_t>(newest.nodes[position])] != plan.connections_per_node) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// VB-06: whoever waited for what has come now is on the wire, unless the pipelines are full. And
+// nobody waits longer than planned. Operations of named collections may wait for an id meanwhile.
+void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection) {
+    if (!is_idle(client)) {
+        return;
+    }
+    client_view& view = views_[client];
+    const planned_client& plan = world_.plan.clients[client];
+    std::erase_if(view.waiting, [this](std::uint32_t number) {
+        const operation_record& record = world_.book.at(number);
+        return record.calls != 0 || !record.is_backing_off;
+    });
+    view.overdue_from = time_point::max();
+    for (const std::uint32_t number : view.waiting) {
+        view.overdue_from = std::min(view.overdue_from, world_.book.at(number).due);
+    }
+    const wire::configuration_revision newest = view.maps.back().revision();
+    const time_point stalled = world_.clients[client]->stalled_until;
+    const bool is_ready_bounded = plan.ready_count_max < world_.book.size();
+    for (const std::uint32_t number : view.waiting) {
+        const operation_record& record = world_.book.at(number);
+        const retry_reason reason = record.decisions.back().reason;
+        if (record.plan.collection != 0 || record.plan.kind == engine::operation_kind::noop) {
+            continue;
+        }
+        if (is_new_map && reason == retry_reason::kv_not_my_vbucket &&
+            record.retries < hurry_count_free && record.revision_decided != std::optional(newest)) {
+            report(checker::wake_up, record, "a new configuration did not wake it");
+        }
+        const bool waits_for_socket =
+            reason == retry_reason::node_not_available ||
+            reason == retry_reason::socket_closed_while_in_flight ||
+            (reason == retry_reason::socket_not_available && !is_ready_bounded);
+        // With one connection to its node, the one that it waited for is there.
+        if (is_new_connection && plan.connections_per_node == 1 && waits_for_socket &&
+            record.decided < world_.now && record.revision_decided == std::optional(newest) &&
+            view.maps.back().active(world_.vbucket_of(record.plan)) == view.opened_node &&
+            !record.went_forward && record.plan.kind != engine::operation_kind::get_replica) {
+            report(checker::wake_up, record, "a new connection did not wake it");
+        }
+        if (world_.now > std::max(stalled, record.due + tick_of_turns)) {
+            report(checker::wake_up, record, "its retry is overdue, and nothing hinders it");
+        }
+    }
+}
+
+// Every operation had its time, and every client the time to learn of everything.
+void inspection::after_settling() {
+    for (const operation_record& record : world_.book.all()) {
+        if (record.is_started && record.calls == 0) {
+            report(checker::liveness, record, "has not ended long after its deadline");
+        }
+    }
+    for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
+        const client_view& view = views_[client];
+        if (world_.clients[client]->is_closed() || view.maps.empty()) {
+            continue;
+        }
+        for (const sandbox::node_id node : world_.cluster.nodes()) {
+            const auto newest = world_.cluster.configuration_revision(node, bucket_name);
+            if (newest && *newest > view.maps.back().revision()) {
+                return world_.record.report(
+                    checker::liveness, std::nullopt,
+                    "client " + std::to_string(client) + " has not heard of configuration " +
+                        to_string(*newest));
+            }
+        }
+    }
+}
+
+void inspection::at_end() {
+    for (const operation_record& record : world_.book.all()) {
+        if (record.is_started && record.calls != 1) {
+            report(
+                checker::completion, record,
+                "has ended " + std::to_string(record.calls) + " times");
+        }
+    }
+    for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
+        if (world_.net.open_count(client) != 0 || world_.net.is_connecting(client)) {
+            world_.record.report(
+                checker::leak, std::nullopt,
+                "client " + std::to_string(client) + " has left connections behind");
+        }
+    }
+    for (const sandbox::ledger_finding& found : ledger_.findings()) {
+        world_.record.report(
+            checker::ledger, static_cast<std::uint32_t>(found.write),
+            std::string(sandbox::to_string(found.fault)));
+    }
+    if (!is_store_lossy_) {
+        check_documents();
+        check_call_documents();
+    }
+}
+
+void inspection::check_documents() {
+    const wire::collections_manifest* manifest = world_.cluster.manifest(bucket_name);
+    for (std::size_t index = 0; manifest != nullptr && index < documents_.size(); ++index) {
+        const document_view& document = documents_[index];
+        const bool is_default = index < document_key_count;
+        if (!is_default && !has_collection(*manifest, document.collection)) {
+            continue;  // never used, or gone with its collection
+        }
+        planned_operation name;
+        name.key = static_cast<std::uint16_t>(index % document_key_count);
+        const std::string key = world_.key_text(name);
+        const auto stored = world_.cluster.find_document(
+            bucket_name, wire::collection_id{document.collection}, key, world_.server_now());
+        const bool is_there = stored && !stored->is_deleted;
+        if (is_there != document.exists || (is_there && stored->value != document.text)) {
+            world_.record.report(
+                checker::documents, std::nullopt,
+                key + " of collection " + std::to_string(document.collection) + " is " +
+                    (is_there ? "'" + stored->value + "'" : "not there") + " instead of " +
+                    (document.exists ? "'" + document.text + "'" : "not there"));
+        }
+    }
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/attempt_observer.hpp>
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/engine/reason_table.hpp>
+#include <reprise/sandbox/audit_log.hpp>
+#include <reprise/sandbox/ledger.hpp>
+#include <reprise/sandbox/service_audit.hpp>
+#include <reprise/sim/finding.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
+
+#include "world/network.hpp"
+#include "world/operation_book.hpp"
+
+namespace reprise::sim {
+
+// Not-my-vbucket: a newer map always cuts an operation's wait short this many times; after that
+// the client may take this long, if maps follow each other closely.
+inline constexpr std::uint32_t hurry_count_free = 3;
+inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
+// In the long run a request follows not-my-vbucket no faster than this, by either map.
+inline constexpr duration redirect_pause = hurry_distance / 2;
+
+// Turned away since too many wait: the reason is that of the retry before (RH-32), whose stage was
+// another one.
+[[nodiscard]] inline bool carries_earlier_reason(const engine::decision_record& record) noexcept {
+    return record.refusal == engine::retry_refusal::queue_full &&
+           record.stage == engine::attempt_stage::dispatch &&
+           engine::detail::stage_of(record.reason) != engine::attempt_stage::dispatch;
+}
+
+class world;
+
+// Keys of one collection, at most.
+inline constexpr std::size_t document_key_count = 512;
+
+// The checkers. They see what a user, a server and the network see, know the rules of the client
+// from its documents, and nothing of its inside. Each rule is stated here a second time, on
+// purpose.
+class inspection {
+public:
+    explicit inspection(world& owner);
+
+    // checks_decision.cpp
+    void on_asked(
+        std::uint32_t operation, const engine::request_snapshot& request,
+        engine::retry_reason reason);
+    void on_strategy_answer(std::uint32_t operation, const engine::retry_sink& sink);
+    void on_late_answer(std::uint32_t operation, std::optional<engine::retry_action> action);
+    void on_decision(std::uint32_t client, const engine::decision_record& record);
+    void on_success_told(std::uint32_t operation);
+
+    // checks_request.cpp
+    void on_request(std::uint32_t client, const engine::attempt_record& record);
+    void on_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+    void on_link_end(std::uint32_t link, std::uint64_t sent_end);
+    void on_audit(const sandbox::audit_entry& entry);
+    void on_connect_failed(std::uint32_t link, engine::connect_failure failure);
+    void on_tls_alert(std::uint32_t link);
+    void on_bytes(std::uint32_t link);
+
+    // checks_hostile.cpp: servers that have not proved that they know the password.
+    // A client did something that only a trusted server may bring it to.
+    void on_trusted(std::uint32_t link, std::string_view what);
+    void on_hostile_login(std::uint32_t link);
+    // The end of a login is about to reach the client.
+    void on_hostile_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+
+    // checks_call.cpp: operations of the HTTP services.
+    // A client connects to a port that is not key-value's; false if nobody told it of the address.
+    bool on_connect(std::uint32_t client, const engine::connect_action& action);
+    void on_composed(std::uint32_t operation, const engine::http_call& call);
+    void on_judged(
+        std::uint32_t operation, const engine::http_answer& answer,
+        const engine::exchange_verdict& verdict);
+    // A whole request goes out; `operation` is the number it carries.
+    void on_call_sent(
+        std::uint32_t link, std::optional<std::uint32_t> operation, std::string_view line);
+    void on_call_answered(std::uint32_t link, const sim_link::answer_mark& answer);
+    void on_call_link_end(std::uint32_t link, std::uint64_t sent_end);
+    void on_service_audit(std::uint32_t link, const sandbox::service_audit_entry& entry);
+    // What follows on the connection cannot be read.
+    void on_spoiled(std::uint32_t link);
+    void on_rows_told(operation_record& record);
+    void on_rows(operation_record& record, const engine::row_batch& rows);
+
+    // checks_result.cpp
+    void on_started(operation_record& record);
+    void on_done(operation_record& record, const engine::operation_result& result);
+
+    // checks_world.cpp
+    void after_turn(std::uint32_t client);
+    void after_settling();
+    void at_end();
+    void note_loss() noexcept { is_store_lossy_ = true; }
+    const sandbox::ledger& writes() const noexcept { return ledger_; }
+    std::uint64_t request_count() const noexcept { return request_count_; }
+    std::uint64_t succeeded_count() const noexcept { return succeeded_count_; }
+    std::uint64_t ambiguous_count() const noexcept { return ambiguous_count_; }
+    std::uint64_t row_count() const noexcept { return row_count_; }
+
+private:
+    // A map of one client, with the numbers of its nodes by position.
+    struct known_map {
+        wire::cluster_configuration_ptr configuration;
+        std::vector<std::int32_t> nodes;
+
+        // -1: none.
+        std::int32_t active(std::size_t vbucket) const;
+        std::int32_t forward(std::size_t vbucket) const;
+        std::int32_t replica(std::size_t vbucket) const;
+        wire::configuration_revision revision() const { return configuration->revision(); }
+    };
+    // What the servers have told one client, and what it has of them.
+    struct client_view {
+        std::vector<known_map> maps;  // all it ever had, the newest last
+        // Likewise of the cluster itself; kept for calls only.
+        std::vector<wire::cluster_configuration_ptr> global_maps;
+        bool is_map_new = false;        // since the last turn
+        time_point opened_last{};       // when a bootstrap of it was answered to the end ...
+        std::int32_t opened_node = -1;  // ... and by whom
+        std::vector<std::uint8_t> is_auth_refused;  // by node
+        std::vector<std::uint8_t> is_tls_failed;
+        std::vector<std::uint8_t> is_bucket_missing;  // how often it said so, up to 2
+        // As the two above, for calls: these go by the configuration of the cluster itself, too,
+        // which may come later than the bucket's.
+        std::vector<std::uint8_t> has_refused_auth;
+        std::vector<std::uint8_t> has_failed_tls;
+        std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
+        std::uint64_t prepared_count = 0;                 // answers to PREPARE
+        bool is_access_denied = false;
+        std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
+        time_point name_missing{};             // when a scope or a collection was told missing
+        std::int64_t budget_level = 0;
+        std::vector<std::uint32_t> waiting;   // operations that back off; may hold ended ones
+        std::vector<std::uint32_t> answered;  // whose strategies answered later; likewise
+        time_point overdue_from = time_point::max();  // not before: a retry is overdue
+    };
+    // What the applied writes make of a document.
+    struct document_view {
+        std::uint32_t collection = 0;
+        bool exists = false;
+        std::string text;
+    };
+
+    void report(checker what, const operation_record& record, std::string text);
+    // Takes the client's newest map into its view.
+    client_view& refresh(std::uint32_t client);
+    static void forget_left(client_view& view);
+
+    void check_allowed(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_always(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_asked(
+        operation_record& record, const engine::decision_record& decision, duration left);
+    void check_refused(operation_record& record, const engine::decision_record& decision);
+    void check_queue_full(const operation_record& record);
+    void check_stage(
+        operation_record& record, engine::retry_reason reason, engine::attempt_stage stage,
+        std::uint16_t code);
+    bool is_bucket_gone(std::uint32_t client);
+    bool is_node_open(std::uint32_t client, std::int32_t node);
+    void check_terminal(const operation_record& record, engine::retry_reason reason);
+    // Whether not-my-vbucket must be followed at once; nothing if both are right.
+    std::optional<bool> is_at_once(const operation_record& record);
+    void take_retry(operation_record& record, const engine::decision_record& decision);
+
+    void check_route(operation_record& record, const sim_link& link);
+    void check_repetition(const operation_record& record);
+    void check_not_early(operation_record& record);
+    void on_bootstrap_answer(std::uint32_t link, const sim_link::answer_mark& answer);
+
+    void check_time(const operation_record& record, const engine::operation_result& result);
+    void check_ambiguity(const operation_record& record, const engine::operation_result& result);
+    void check_history(const operation_record& record, const engine::operation_result& result);
+    void check_answer(const operation_record& record, const engine::operation_result& result);
+    void check_final_round(const operation_record& record, const engine::operation_result& result);
+    void settle(const operation_record& record, const engine::operation_result& result);
+
+    void check_call_request(
+        const operation_record& record, const sim_link& link, std::string_view line);
+    void check_call_repetition(const operation_record& record);
+    void check_row(operation_record& record, std::string_view row);
+    void check_call(operation_record& record, const engine::operation_result& result);
+    void check_call_ambiguity(
+        const operation_record& record, const engine::operation_result& result);
+    void check_call_rows(operation_record& record, const engine::operation_result& result);
+    void check_call_documents();
+
+    void check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection);
+    void check_budget(std::uint32_t client);
+    void check_late_answers(std::uint32_t client);
+    // Every node of the map is connected and would take a request at once.
+    bool is_idle(std::uint32_t client);
+    void check_documents();
+    void apply(operation_record& record, const sandbox::audit_entry& entry);
+
+    world& world_;
+    std::vector<client_view> views_;
+    std::vector<document_view> documents_;  // by collection and key
+    // How far the bootstrap of a connection has come.
+    enum class link_progress : std::uint8_t { begun, of_bucket, open, of_cluster };
+    std::vector<link_progress> is_up_;  // by link
+    // Who wrote the documents of statements last, by key; absent: removed.
+    std::map<std::uint16_t, std::optional<std::uint32_t>> call_documents_;
+    sandbox::ledger ledger_;
+    std::size_t ledger_findings_ = 0;
+    bool is_store_lossy_ = false;
+    std::uint64_t request_count_ = 0;
+    std::uint64_t succeeded_count_ = 0;
+    std::uint64_t ambiguous_count_ = 0;
+    std::uint64_t row_count_ = 0;
+};
+
+}  // namespace reprise::sim

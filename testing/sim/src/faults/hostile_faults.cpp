@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "world/world.hpp"
+
+// Servers of the cluster that lie: they know the password and are believed, so what is checked is
+// that the client stays bounded, keeps its deadlines and recovers.
+
+namespace reprise::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using sandbox::node_id;
+using wire::opcode;
+
+// Every operation on this node's documents is sent elsewhere.
+sandbox::fault_rule redirecting_rule(node_id node) {
+    sandbox::fault_rule rule;
+    rule.effect = sandbox::fault_status{wire::status::not_my_vbucket, {}};
+    rule.node = node;
+    rule.bucket = bucket_name;
+    rule.ops = {opcode::get,    opcode::set,       opcode::add,       opcode::replace,
+                opcode::remove, opcode::increment, opcode::decrement, opcode::touch};
+    return rule;
+}
+
+}  // namespace
+
+void world::begin_hostile_fault(const planned_fault& fault, std::uint32_t index) {
+    if (fault.kind == fault_kind::lie_about_lengths) {
+        net.lie_about_length(
+            static_cast<std::uint32_t>(fault.client % clients.size()), node_of(fault).value,
+            fault.detail);
+        return;
+    }
+    rule_ids_[index] = cluster.faults().add(redirecting_rule(node_of(fault)));
+    queue.push(now, event_kind::step_fault, index);
+}
+
+// A newer configuration that says the same: the node owns what it has just refused.
+void world::redirect_again(const planned_fault& fault, std::uint32_t index) {
+    if (rule_ids_[index] == 0) {
+        return;
+    }
+    announce();
+    net.pump_wakeups();
+    queue.push(now + 1ms + 1us * (fault.detail % 4000), event_kind::step_fault, index);
+}
+
+void world::end_hostile_fault(const planned_fault& fault, std::uint32_t index) {
+    if (fault.kind == fault_kind::lie_about_lengths) {
+        for (std::uint32_t client = 0; client < clients.size(); ++client) {
+            net.reset(client, node_of(fault).value, false);
+        }
+        return;
+    }
+    (void)cluster.faults().remove(rule_ids_[index]);
+    rule_ids_[index] = 0;
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,205 @@
+#include <array>
+#include <string>
+#include <utility>
+
+#include <reprise/sandbox/services.hpp>
+
+#include "scenario/drawing.hpp"
+#include "world/world.hpp"
+
+// Faults of the HTTP services. Nothing here tells a success of a write that never was: that would
+// say nothing about the client.
+
+namespace reprise::sim {
+
+namespace {
+
+using sandbox::service_fault_answer;
+using sandbox::service_fault_effect;
+using wire::service;
+
+constexpr std::array<service, 5> call_services = {
+    service::query, service::analytics, service::search, service::views, service::management};
+
+template <class Value, std::size_t Count>
+const Value& any_of_these(random_stream& random, const std::array<Value, Count>& from) {
+    return from[random.below(Count)];
+}
+
+std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
+    // 5000 means many things; this is the one that is tried again.
+    const std::string text = code == 5000 ? "queryport.indexNotFound" : "the simulation says so";
+    return "{\"results\":[" + std::string(rows) +
+           "],\"errors\":[{\"code\":" + std::to_string(code) + ",\"msg\":\"" + text +
+           "\",\"retry\":" + (is_retry_advised ? "true" : "false") + "}],\"status\":\"errors\"}";
+}
+
+// An answer that no service would give here.
+service_fault_effect wrong_answer(random_stream& random, std::optional<service> to) {
+    constexpr std::array<int, 10> statuses = {400, 401, 403, 404, 408, 429, 500, 502, 503, 504};
+    constexpr std::array<int, 8> codes = {1065, 1080, 3000, 4300, 5000, 12003, 12009, 24045};
+    const bool has_errors = to == service::query || to == service::analytics;
+    service_fault_answer answer;
+    answer.status = any_of_these(random, statuses);
+    switch (random.below(has_errors ? 5 : 3)) {
+        case 0:
+            break;  // no body
+        case 1:
+            answer.body = "{}";
+            break;
+        case 2:
+            answer.body = "no JSON at all";
+            break;
+        case 3:
+            answer.body = error_body(any_of_these(random, codes), false, "");
+            break;
+        default:
+            // Rows first, then the error: a success until its end.
+            answer.status = 200;
+            answer.body = error_body(any_of_these(random, codes), random.percent(30), "0,1,2");
+            break;
+    }
+    return answer;
+}
+
+service_fault_effect any_effect(random_stream& random, std::optional<service> to) {
+    switch (random.below(16)) {
+        case 0:
+            return sandbox::service_fault_delay{
+                random.between(duration{1000}, duration{300'000'000})};
+        case 1:
+            return sandbox::service_fault_no_answer{};
+        case 2:
+            return sandbox::service_fault_close_before{};
+        case 3:
+        case 4:
+            return sandbox::service_fault_close_after{};
+        case 5:
+            return sandbox::service_fault_close_after_headers{};
+        case 6:
+        case 7:
+        case 8:
+            return sandbox::service_fault_close_mid_body{random.between(1, 600)};
+        case 9:
+            return sandbox::service_fault_wrong_length{
+                static_cast<std::int64_t>(random.between(0, 40)) - 20};
+        case 10:
+            return sandbox::service_fault_bad_chunk{};
+        case 11:
+            return sandbox::service_fault_unasked_encoding{};
+        case 12:
+            return sandbox::service_fault_continue_first{random.between(1, 3)};
+        default:
+            return wrong_answer(random, to);
+    }
+}
+
+// An answer that asks for a retry, as the service would word it.
+service_fault_answer busy_answer(random_stream& random, service from) {
+    constexpr std::array<int, 3> prepared_codes = {4040, 4050, 4070};
+    constexpr std::array<int, 3> analytics_codes = {23000, 23003, 23007};
+    constexpr std::array<int, 5> view_statuses = {302, 408, 500, 503, 504};
+    service_fault_answer answer;
+    answer.status = 503;
+    switch (from) {
+        case service::query:
+            answer.status = random.percent(50) ? 503 : 200;
+            answer.body = random.percent(40)
+                              ? error_body(any_of_these(random, prepared_codes), false, "")
+                              : error_body(1181, true, random.percent(50) ? "" : "0,1");
+            break;
+        case service::analytics:
+            answer.body = error_body(any_of_these(random, analytics_codes), false, "");
+            break;
+        case service::search:
+            answer.status = 429;
+            answer.body = R"({"error":"too many requests"})";
+            break;
+        case service::views:
+            answer.status = any_of_these(random, view_statuses);
+            answer.body = "{}";
+            break;
+        default:
+            break;  // management asks for nothing
+    }
+    if (random.percent(50)) {
+        answer.headers.push_back({"Retry-After", std::to_string(random.below(3))});
+    }
+    return answer;
+}
+
+service_fault_effect redirect(random_stream& random) {
+    constexpr std::array<int, 5> statuses = {301, 302, 303, 307, 308};
+    constexpr std::array<std::string_view, 4> places = {
+        "/elsewhere", "http://node0:8093/query/service", "http://elsewhere.example:8093/",
+        "https://node1:18091/pools"};
+    return sandbox::service_fault_redirect{
+        any_of_these(random, statuses), std::string(any_of_these(random, places))};
+}
+
+sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox::node_id node) {
+    random_stream random(fault.detail, 5);
+    sandbox::service_fault_rule rule;
+    // Statements are what most calls are.
+    if (fault.kind == fault_kind::service_busy || random.percent(60)) {
+        rule.service = random.percent(50) ? service::query : any_of_these(random, call_services);
+    }
+    switch (fault.kind) {
+        case fault_kind::service_busy:
+            rule.effect = busy_answer(random, *rule.service);
+            break;
+        case fault_kind::redirect_calls:
+            rule.effect = redirect(random);
+            break;
+        default:
+            rule.effect = any_effect(random, rule.service);
+            break;
+    }
+    if (random.percent(50)) {
+        rule.node = node;
+    }
+    draw_cadence(random, rule);
+    return rule;
+}
+
+}  // namespace
+
+void world::begin_service_fault(const planned_fault& fault, std::uint32_t index) {
+    if (plan.calls.empty()) {
+        return;  // nobody could meet it
+    }
+    switch (fault.kind) {
+        case fault_kind::forget_prepared:
+            cluster.services().forget_prepared();
+            prepared_forgotten = now;
+            break;
+        case fault_kind::hide_calls:
+            are_calls_hidden_ = true;
+            announce();
+            break;
+        default:
+            rule_ids_[index] =
+                cluster.services().faults().add(service_rule_of(fault, node_of(fault)));
+            break;
+    }
+}
+
+void world::end_service_fault(const planned_fault& fault, std::uint32_t index) {
+    if (plan.calls.empty()) {
+        return;
+    }
+    if (fault.kind == fault_kind::hide_calls) {
+        are_calls_hidden_ = false;
+        announce();
+    } else {
+        (void)cluster.services().faults().remove(rule_ids_[index]);
+    }
+}
+
+// What searches and views are about; gone with the bucket.
+void world::make_definitions() {
+    (void)cluster.services().create_search_index(search_index_name, bucket_name);
+    (void)cluster.services().put_view(bucket_name, design_name, view_name);
+}
+
+}  // namespace reprise::sim

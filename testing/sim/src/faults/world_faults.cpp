@@ -1,0 +1,356 @@
+#include <algorithm>
+#include <array>
+
+#include <reprise/sandbox/node_disturbance.hpp>
+#include <reprise/sandbox/rebalance.hpp>
+
+#include "world/world.hpp"
+
+// The younger half of the faults: what nodes say wrongly, what they do not know yet, and how the
+// cluster changes step by step.
+
+namespace reprise::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using sandbox::node_id;
+using wire::opcode;
+
+// How an answer is spoiled. Opaques are changed in bits that no request has in use: what answers
+// another request cannot be told from its answer by anybody.
+sandbox::fault_effect spoiled_answer(random_stream& random) {
+    // The last two rarely come about by themselves.
+    constexpr std::array<wire::status, 8> misplaced = {
+        wire::status::locked,
+        wire::status::etmpfail,
+        wire::status::not_my_vbucket,
+        wire::status::unknown_collection,
+        wire::status::sync_write_in_progress,
+        wire::status::sync_write_in_progress,
+        wire::status::sync_write_re_commit_in_progress,
+        wire::status::sync_write_re_commit_in_progress};
+    switch (random.below(9)) {
+        case 0:
+            return sandbox::fault_answer_twice{};
+        case 1:
+            return sandbox::fault_wrong_opaque{random.percent(50) ? 0x8000'0000U : 0x0100'0000U};
+        case 2:
+            return sandbox::fault_truncate{random.below(40)};
+        case 3:
+            return sandbox::fault_garbage{random.between(1, 60)};
+        case 4:
+            return sandbox::fault_trickle{random.between(duration{1us}, duration{2ms})};
+        case 5:
+            return sandbox::fault_status{wire::status::success, {}};
+        default:
+            // Believed whatever was asked.
+            return sandbox::fault_status{misplaced[random.below(misplaced.size())], {}};
+    }
+}
+
+sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
+    random_stream random(detail, 1);
+    sandbox::fault_rule rule;
+    rule.effect = spoiled_answer(random);
+    rule.node = node;
+    rule.bucket = bucket_name;
+    rule.every = random.between(1, 4);
+    rule.probability = random.percent(50) ? 1.0 : 0.3;
+    if (random.percent(70)) {
+        rule.limit = random.between(1, 8);
+    }
+    if (auto* told = std::get_if<sandbox::fault_status>(&rule.effect);
+        told != nullptr && told->status == wire::status::success) {
+        if (random.percent(25)) {
+            // A success with a text that is no list of results.
+            told->context.context = "spoiled";
+            rule.ops = {opcode::subdoc_multi_mutation};
+            return rule;
+        }
+        // A success that brings nothing: only to requests whose answer must bring something, since
+        // nothing was done.
+        rule.ops = {opcode::get,        opcode::increment,          opcode::decrement,
+                    opcode::get_meta,   opcode::get_replica,        opcode::get_and_touch,
+                    opcode::get_locked, opcode::subdoc_multi_lookup};
+    } else if (told != nullptr && random.percent(60)) {
+        // The rarer requests would hardly meet it otherwise.
+        constexpr std::array<opcode, 8> rare = {
+            opcode::get_replica, opcode::noop,     opcode::subdoc_multi_lookup,
+            opcode::unlock,      opcode::get_meta, opcode::subdoc_multi_mutation,
+            opcode::get_locked,  opcode::touch};
+        rule.ops = {rare[random.below(rare.size())]};
+        rule.node.reset();
+        rule.limit.reset();
+        rule.every = 1;
+    }
+    return rule;
+}
+
+std::string collection_of(const planned_fault& fault) {
+    return "c" + std::to_string(1 + fault.detail % named_collection_count);
+}
+
+}  // namespace
+
+void world::change_disturbance(const planned_fault& fault, bool is_begin) {
+    const node_id node = node_of(fault);
+    sandbox::node_disturbance how = cluster.disturbance_of(node);
+    switch (fault.kind) {
+        case fault_kind::freeze_node:
+            how.is_frozen = is_begin;
+            break;
+        case fault_kind::corrupt_error_map:
+            how.is_error_map_corrupt = is_begin;
+            break;
+        case fault_kind::corrupt_configuration:
+            how.is_configuration_corrupt = is_begin;
+            break;
+        case fault_kind::reject_credentials:
+            how.rejects_credentials = is_begin;
+            break;
+        default:
+            how.stale_login_count = !is_begin               ? 0
+                                    : fault.detail % 2 == 0 ? 1 + fault.detail / 2 % 3
+                                                            : sandbox::node_disturbance::no_limit;
+            break;
+    }
+    (void)cluster.disturb(node, how);
+    // What is wrong when connecting is seen by those who connect.
+    const bool is_about_connecting = fault.kind == fault_kind::corrupt_error_map ||
+                                     fault.kind == fault_kind::reject_credentials ||
+                                     fault.kind == fault_kind::stale_credentials;
+    for (std::uint32_t client = 0; is_begin && is_about_connecting && client < clients.size();
+         ++client) {
+        net.reset(client, node.value, false);
+    }
+}
+
+void world::begin_disturbance(const planned_fault& fault, std::uint32_t index) {
+    const node_id node = node_of(fault);
+    switch (fault.kind) {
+        case fault_kind::spoil_answers:
+            rule_ids_[index] = cluster.faults().add(spoiling_rule(fault.detail, node));
+            break;
+        case fault_kind::replay_configuration:
+            (void)cluster.replay_configuration(node);
+            break;
+        case fault_kind::hide_collection:
+            (void)cluster.hide_collection(
+                node, bucket_name, scope_name, collection_of(fault), true);
+            break;
+        case fault_kind::recreate_collection:
+            (void)cluster.recreate_collection(bucket_name, scope_name, collection_of(fault));
+            break;
+        case fault_kind::hide_bucket:
+            (void)cluster.set_bucket_presence(
+                node, bucket_name,
+                fault.detail % 2 == 0 ? sandbox::bucket_presence::absent
+                                      : sandbox::bucket_presence::config_only);
+            break;
+        case fault_kind::rebalance:
+        case fault_kind::graceful_failover:
+            begin_rebalance(fault, index);
+            break;
+        case fault_kind::kill_node:
+            (void)cluster.kill(node);
+            break;
+        case fault_kind::delay_replication:
+            cluster.set_replication_delay(1us * (fault.detail % 200'000));
+            break;
+        case fault_kind::delay_recommit:
+            cluster.set_recommit_delay(1us * (fault.detail % 200'000));
+            cluster.hold_recommit(fault.detail % 5 == 0);
+            break;
+        case fault_kind::hide_service:
+            hide_services(true);
+            break;
+        default:
+            change_disturbance(fault, true);
+            break;
+    }
+    net.pump_wakeups();
+}
+
+void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
+    const node_id node = node_of(fault);
+    switch (fault.kind) {
+        case fault_kind::spoil_answers:
+            (void)cluster.faults().remove(rule_ids_[index]);
+            break;
+        case fault_kind::replay_configuration:
+        case fault_kind::recreate_collection:
+            break;
+        case fault_kind::hide_collection:
+            (void)cluster.hide_collection(
+                node, bucket_name, scope_name, collection_of(fault), false);
+            break;
+        case fault_kind::hide_bucket:
+            (void)cluster.set_bucket_presence(node, bucket_name, sandbox::bucket_presence::full);
+            break;
+        case fault_kind::rebalance:
+        case fault_kind::graceful_failover:
+            if (rebalance_fault_ == index) {
+                rebalance_fault_ = no_link;
+                (void)cluster.stop_rebalance();
+            }
+            break;
+        case fault_kind::kill_node: {
+            const bool is_lossy = fault.detail % 3 == 0;
+            if (is_lossy) {
+                checks.note_loss();
+            }
+            (void)cluster.restart(
+                node,
+                is_lossy ? sandbox::restart_kind::without_data : sandbox::restart_kind::with_data);
+            break;
+        }
+        case fault_kind::delay_replication:
+            cluster.set_replication_delay(0ns);
+            break;
+        case fault_kind::delay_recommit:
+            cluster.set_recommit_delay(0ns);
+            cluster.hold_recommit(false);
+            break;
+        case fault_kind::hide_service:
+            hide_services(false);
+            break;
+        default:
+            change_disturbance(fault, false);
+            break;
+    }
+    net.pump_wakeups();
+}
+
+// Nodes come back, come new and leave as the detail says, as far as the cluster stays usable.
+void world::begin_rebalance(const planned_fault& fault, std::uint32_t index) {
+    if (cluster.rebalance_status().is_running) {
+        return;
+    }
+    if (fault.kind == fault_kind::graceful_failover) {
+        if (!cluster.begin_graceful_failover(node_of(fault))) {
+            return;
+        }
+    } else {
+        random_stream random(fault.detail, 2);
+        if (random.percent(50)) {
+            for (const sandbox::node_overview& each : cluster.overview()) {
+                if (each.state == sandbox::node_state::failed_over && cluster.add_back(each.node)) {
+                    announce(each.node.value);  // it may have missed what happened to its ports
+                }
+            }
+        }
+        if (added_node_count_ < plan.spare_node_count && random.percent(60)) {
+            const std::size_t node = plan.node_count + added_node_count_;
+            added_node_count_ += cluster.add_node(make_endpoints(plan, node)) ? 1U : 0U;
+        }
+        sandbox::rebalance_options options;
+        if (cluster.nodes().size() > plan.replica_count + 1 && random.percent(40)) {
+            options.eject.push_back(node_of(fault));
+        }
+        if (!cluster.begin_rebalance(options)) {
+            return;
+        }
+    }
+    rebalance_fault_ = index;
+    queue.push(now, event_kind::step_fault, index);
+}
+
+void world::step_fault(const planned_fault& fault, std::uint32_t index) {
+    if (fault.kind == fault_kind::hold_configuration) {
+        for (std::uint32_t client = 0; client < clients.size(); ++client) {
+            net.reset(client, node_of(fault).value, false);
+        }
+        return;
+    }
+    if (fault.kind == fault_kind::redirect_endlessly) {
+        return redirect_again(fault, index);
+    }
+    const sandbox::rebalance_progress progress = cluster.rebalance_status();
+    if (rebalance_fault_ != index || !progress.is_running) {
+        return;
+    }
+    const auto step = cluster.step_rebalance();
+    if (!step || step->is_end) {
+        rebalance_fault_ = no_link;
+    } else {
+        const duration pause = fault.length / static_cast<int>(progress.moves_total + 3);
+        queue.push(now + pause, event_kind::step_fault, index);
+    }
+    if (record.is_tracing()) {
+        record.line(
+            "rebalance: " + std::to_string(progress.moves_done) + " of " +
+            std::to_string(progress.moves_total) + " moves" +
+            (!step          ? ", failed"
+             : step->is_end ? ", done"
+                            : ""));
+    }
+    net.pump_wakeups();
+    if (!plan.calls.empty()) {
+        net.refresh_services();
+    }
+}
+
+void world::hide_services(bool is_begin) {
+    if (is_begin == are_services_hidden_) {
+        return;  // two at once count as one
+    }
+    are_services_hidden_ = is_begin;
+    announce();
+}
+
+// Every node tells its ports anew, without those that are hidden.
+void world::announce() {
+    for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
+        (void)cluster.set_endpoints(node_id{node}, offered_endpoints(node));
+    }
+}
+
+// One node, if it tells something else. Nodes that are failed over cannot be told anything.
+void world::announce(std::uint32_t node) {
+    const wire::cluster_node* const told = cluster.endpoints_of(node_id{node});
+    if (wire::cluster_node offered = offered_endpoints(node);
+        told && told->ports != offered.ports) {
+        (void)cluster.set_endpoints(node_id{node}, std::move(offered));
+    }
+}
+
+wire::cluster_node world::offered_endpoints(std::uint32_t node) const {
+    wire::cluster_node at = make_endpoints(plan, node);
+    for (std::size_t index = 0; index < wire::service_count; ++index) {
+        const auto service = static_cast<wire::service>(index);
+        const bool is_data = service == wire::service::key_value;
+        if (is_data ? are_services_hidden_ : are_calls_hidden_) {
+            at.ports.set(service, wire::transport::plain, 0);
+            at.ports.set(service, wire::transport::tls, 0);
+        }
+    }
+    return at;
+}
+
+void world::heal_disturbances() {
+    hide_services(false);
+    if (are_calls_hidden_) {
+        are_calls_hidden_ = false;
+        announce();
+    }
+    cluster.set_replication_delay(0ns);
+    cluster.set_recommit_delay(0ns);
+    cluster.hold_recommit(false);
+    for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
+        const node_id which{node};
+        (void)cluster.disturb(which, {});
+        (void)cluster.set_bucket_presence(which, bucket_name, sandbox::bucket_presence::full);
+        for (const std::string_view name : {"c1", "c2"}) {
+            (void)cluster.hide_collection(which, bucket_name, scope_name, name, false);
+        }
+        if (cluster.state_of(which) == sandbox::node_state::down) {
+            (void)cluster.set_node_state(which, true);
+        }
+    }
+    rebalance_fault_ = no_link;
+    (void)cluster.stop_rebalance();
+    net.pump_wakeups();
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,420 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "scenario/drawing.hpp"
+
+// Swarm scenarios: a seed does not draw from everything every time. It first draws what it leaves
+// out (operations, faults, limits), then fills the rest. Runs differ more from each other this way
+// than if each had a little of everything.
+
+namespace reprise::sim {
+
+namespace {
+
+using engine::operation_kind;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint32_t network_group = 1;
+constexpr std::uint32_t connecting_group = 2;
+constexpr std::uint32_t server_group = 4;
+constexpr std::uint32_t client_group = 8;
+constexpr std::uint32_t all_groups = 15;
+
+constexpr std::array<profile, 10> profiles = {{
+    {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6},
+    {"quick", "small runs, few faults: good to find and to read", 20, 120, 6, all_groups},
+    {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20},
+    {"network", "only the network and connecting fail", 200, 1000, 12,
+     network_group | connecting_group},
+    {"servers", "only the servers fail", 200, 1000, 12, server_group},
+    {"client", "only the client itself stalls and is closed", 20, 200, 6, client_group},
+    {"services", "the HTTP services: statements, searches, views, management", 0, 60, 8, all_groups,
+     100, 120, 8},
+    {"hostile", "a seed that does not know the password, and servers that lie", 50, 500, 6,
+     network_group | connecting_group | server_group, 30, 60, 4, 3},
+    {"calm", "nothing fails", 200, 1000, 0, 0},
+    {"bench", "nothing fails, many operations: to measure the speed", 20000, 20000, 0, 0},
+}};
+
+constexpr std::uint32_t group_of(fault_kind kind) noexcept {
+    if (kind <= fault_kind::garbage) {
+        return network_group;
+    }
+    if (kind <= fault_kind::fail_tls) {
+        return connecting_group;
+    }
+    return kind < fault_kind::stall_client ? server_group : client_group;
+}
+
+constexpr bool is_at_once(fault_kind kind) noexcept {
+    switch (kind) {
+        case fault_kind::reset_connections:
+        case fault_kind::garbage:
+        case fault_kind::move_vbuckets:
+        case fault_kind::failover:
+        case fault_kind::replay_configuration:
+        case fault_kind::recreate_collection:
+        case fault_kind::close_client:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// --- cluster, network, clients -------------------------------------------------------------------
+
+void draw_cluster(scenario& plan) {
+    random_stream random(plan.seed, cluster_stream);
+    plan.node_count = random.between(1, random.percent(30) ? 5 : 3);
+    plan.replica_count = random.below(std::min<std::size_t>(plan.node_count, 4));
+    plan.spare_node_count = random.percent(25) ? random.between(1, 2) : 0;
+    plan.vbucket_count = std::size_t{4} << random.below(4);
+    plan.is_ephemeral = random.percent(15);
+}
+
+void draw_network(scenario& plan) {
+    random_stream random(plan.seed, network_stream);
+    planned_network& network = plan.network;
+    network.latency = draw_scaled(random, microseconds{20}, milliseconds{5});
+    network.jitter = random.percent(70) ? draw_scaled(random, microseconds{1}, network.latency * 2)
+                                        : duration::zero();
+    network.tail = random.percent(40) ? static_cast<std::uint32_t>(random.between(1, 30)) : 0;
+    network.send_room =
+        pick(random, std::array<std::size_t, 4>{200, 4096, 65536, std::size_t{256} * 1024});
+    network.split = random.percent(50) ? static_cast<std::uint32_t>(random.between(1, 60)) : 0;
+    network.slow_report =
+        random.percent(40) ? static_cast<std::uint32_t>(random.between(1, 100)) : 0;
+}
+
+void draw_limits(random_stream& random, planned_client& client) {
+    using counts = std::array<std::size_t, 4>;
+    client.connections_per_node = random.percent(75) ? 1 : random.between(2, 3);
+    if (random.percent(40)) {
+        client.pipeline_credit = pick(random, counts{1, 2, 8, 64});
+    }
+    if (random.percent(20)) {
+        client.parked_count_max = pick(random, counts{2, 8, 32, 256});
+    }
+    if (random.percent(20)) {
+        client.ready_count_max = pick(random, counts{1, 4, 16, 128});
+    }
+    if (random.percent(25)) {
+        client.write_size_max = pick(random, counts{64, 512, 4096, 65536});
+    }
+    if (random.percent(35)) {
+        client.budget_units = static_cast<double>(random.between(10, 150));
+        client.refunds_last_cost = random.percent(50);
+    }
+    if (random.percent(30)) {
+        client.breaker = planned_breaker{
+            .volume = static_cast<std::uint32_t>(random.between(1, 10)),
+            .percent = static_cast<std::uint32_t>(random.between(1, 100)),
+            .window = draw_scaled(random, milliseconds{20}, seconds{5}),
+            .sleep = draw_scaled(random, milliseconds{2}, seconds{1}),
+            .canary = draw_scaled(random, milliseconds{5}, seconds{1})};
+    }
+}
+
+planned_client draw_client(random_stream& random, const planned_network& network) {
+    planned_client client;
+    client.strategy = random.percent(30)
+                          ? strategy_choice::terminal_error
+                          : static_cast<strategy_choice>(random.below(strategy_choice_count));
+    // Not below what a healthy network needs: the last round must be able to succeed.
+    const duration trip =
+        (network.latency + network.jitter) * (network.tail != 0 ? 60 : 20) + milliseconds{10};
+    client.kv_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{3}));
+    client.kv_durable_timeout =
+        std::max(milliseconds{1500} + trip, draw_scaled(random, milliseconds{1500}, seconds{10}));
+    client.connect_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{2}));
+    client.bootstrap_timeout =
+        std::max(trip * 4, draw_scaled(random, milliseconds{100}, seconds{5}));
+    client.reconnect_delay_max = draw_scaled(random, milliseconds{50}, seconds{2});
+    client.config_poll_interval = draw_scaled(random, milliseconds{50}, milliseconds{2500});
+    client.probe_after = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{1}));
+    client.probe_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{2}));
+    client.internal_timeout = std::max(trip, draw_scaled(random, milliseconds{50}, seconds{2}));
+    if (random.percent(15)) {
+        client.not_my_vbucket_delay = draw_scaled(random, milliseconds{1}, milliseconds{100});
+    }
+    draw_limits(random, client);
+    client.uses_tls = random.percent(35);
+    client.uses_scram = random.percent(25);
+    client.uses_bearer = client.uses_tls && random.percent(30);
+    client.uses_srv = random.percent(15);
+    client.hello_last = random.percent(10);
+    client.has_error_map = !random.percent(15);
+    client.has_unordered = !random.percent(25);
+    client.has_compression = random.percent(20);
+    return client;
+}
+
+// --- operations ----------------------------------------------------------------------------------
+
+constexpr std::size_t operation_kind_count = 18;
+
+constexpr bool is_mutation(operation_kind kind) noexcept {
+    switch (kind) {
+        case operation_kind::upsert:
+        case operation_kind::insert:
+        case operation_kind::replace:
+        case operation_kind::remove:
+        case operation_kind::append:
+        case operation_kind::prepend:
+        case operation_kind::increment:
+        case operation_kind::decrement:
+        case operation_kind::mutate_in:
+            return true;
+        default:
+            return false;
+    }
+}
+
+constexpr bool can_use_cas(operation_kind kind) noexcept {
+    return is_mutation(kind) && kind != operation_kind::insert &&
+           kind != operation_kind::increment && kind != operation_kind::decrement;
+}
+
+// The remainder that the key of a document must have; 4: any.
+constexpr std::uint16_t document_of(operation_kind kind) noexcept {
+    switch (kind) {
+        case operation_kind::increment:
+        case operation_kind::decrement:
+            return 1;
+        case operation_kind::append:
+        case operation_kind::prepend:
+            return 2;
+        case operation_kind::lookup_in:
+        case operation_kind::mutate_in:
+            return 3;
+        default:
+            return 4;
+    }
+}
+
+// What the operations of one scenario have in common.
+struct workload {
+    std::vector<operation_kind> kinds;  // each as often as it weighs
+    std::uint64_t key_groups = 1;       // keys are 4 times as many
+    std::uint64_t durable_percent = 0;
+    std::uint64_t collection_percent = 0;
+    std::uint64_t strategy_percent = 0;
+    std::uint64_t timeout_percent = 0;
+    std::uint64_t cancel_per_mille = 0;
+    std::uint64_t cas_percent = 0;
+    std::uint64_t burst = 1;  // operations that start at one time, about
+};
+
+workload draw_workload(random_stream& random) {
+    using shares = std::array<std::uint64_t, 4>;
+    workload drawn;
+    for (std::size_t index = 0; index < operation_kind_count; ++index) {
+        if (random.percent(65)) {
+            drawn.kinds.insert(
+                drawn.kinds.end(), random.between(1, 6), static_cast<operation_kind>(index));
+        }
+    }
+    if (drawn.kinds.empty()) {
+        drawn.kinds = {operation_kind::upsert, operation_kind::get};
+    }
+    drawn.key_groups = pick(random, shares{1, 2, 6, 16});
+    drawn.durable_percent = pick(random, shares{0, 0, 15, 60});
+    drawn.collection_percent = pick(random, shares{0, 20, 50, 100});
+    drawn.strategy_percent = pick(random, shares{0, 0, 10, 50});
+    drawn.timeout_percent = pick(random, shares{0, 0, 10, 40});
+    drawn.cancel_per_mille = pick(random, shares{0, 0, 10, 40});
+    drawn.cas_percent = pick(random, shares{0, 0, 10, 40});
+    drawn.burst = pick(random, std::array<std::uint64_t, 5>{1, 1, 2, 10, 100});
+    return drawn;
+}
+
+planned_operation draw_operation(
+    random_stream& random, const workload& from, std::size_t client_count) {
+    planned_operation drawn;
+    drawn.kind = from.kinds[random.below(from.kinds.size())];
+    drawn.client = static_cast<std::uint8_t>(random.below(client_count));
+    const std::uint16_t document = document_of(drawn.kind);
+    const std::uint64_t rest = document < 4 ? document : random.below(4);
+    drawn.key = static_cast<std::uint16_t>(random.below(from.key_groups) * 4 + rest);
+    if (random.percent(from.collection_percent)) {
+        drawn.collection = static_cast<std::uint8_t>(random.between(1, 2));
+    }
+    if (is_mutation(drawn.kind) && random.percent(from.durable_percent)) {
+        drawn.durability = static_cast<std::uint8_t>(random.between(1, 3));
+    }
+    // A lock is named by its CAS.
+    drawn.uses_cas = drawn.kind == operation_kind::unlock ||
+                     (can_use_cas(drawn.kind) && random.percent(from.cas_percent));
+    if (random.percent(from.strategy_percent)) {
+        drawn.strategy = static_cast<strategy_choice>(random.below(strategy_choice_count));
+    }
+    if (random.percent(from.timeout_percent)) {
+        drawn.timeout = draw_scaled(random, microseconds{200}, seconds{2});
+        if (drawn.durability != 0) {
+            drawn.timeout += milliseconds{1500};  // the least that servers take
+        }
+    }
+    if (random.per_mille(from.cancel_per_mille)) {
+        drawn.cancel_after = draw_scaled(random, microseconds{1}, milliseconds{200});
+    }
+    return drawn;
+}
+
+void draw_operations(scenario& plan, const profile& from) {
+    random_stream random(plan.seed, operation_stream);
+    const workload work = draw_workload(random);
+    const std::size_t count = random.between(from.operation_count_min, from.operation_count_max);
+    draw_bursts(random, plan.operations, count, plan.span, work.burst, [&] {
+        return draw_operation(random, work, plan.clients.size());
+    });
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+// Whether the fault can do anything there, and leaves a cluster that can be healed.
+bool makes_sense(fault_kind kind, const scenario& plan) {
+    const auto any_client = [&plan](bool planned_client::* trait) {
+        return std::ranges::any_of(
+            plan.clients, [trait](const planned_client& each) { return each.*trait; });
+    };
+    switch (kind) {
+        case fault_kind::failover:
+        case fault_kind::graceful_failover:
+            return plan.node_count > 1 && plan.replica_count > 0;
+        case fault_kind::move_vbuckets:
+        case fault_kind::forward_map:
+            return plan.node_count > 1;
+        case fault_kind::rebalance:
+            return plan.node_slots() > 1;
+        case fault_kind::fail_tls:
+            return any_client(&planned_client::uses_tls);
+        case fault_kind::wrong_password:
+            return any_client(&planned_client::uses_scram);
+        case fault_kind::stale_credentials:
+            return any_client(&planned_client::uses_bearer);
+        case fault_kind::reject_credentials:
+            return any_client(&planned_client::uses_scram) ||
+                   any_client(&planned_client::uses_bearer);
+        default:
+            return true;
+    }
+}
+
+planned_fault draw_fault(random_stream& random, fault_kind kind, const scenario& plan) {
+    planned_fault drawn;
+    drawn.kind = kind;
+    drawn.at = random.between(duration::zero(), plan.span * 9 / 10);
+    if (!is_at_once(kind)) {
+        const duration length =
+            draw_scaled(random, milliseconds{1}, plan.span / 2 + milliseconds{2});
+        drawn.length = std::min(plan.span - drawn.at, length);
+    }
+    drawn.node = static_cast<std::uint32_t>(random.below(plan.node_count));
+    drawn.client = static_cast<std::uint32_t>(random.below(plan.clients.size()));
+    drawn.detail = random.next();
+    if (kind == fault_kind::close_client) {
+        // Some in the middle of the first bootstrap.
+        drawn.at =
+            random.percent(33)
+                ? random.between(duration::zero(), std::min<duration>(milliseconds{30}, plan.span))
+                : random.between(plan.span / 3, plan.span);
+    }
+    return drawn;
+}
+
+std::vector<fault_kind> draw_fault_kinds(
+    random_stream& random, const scenario& plan, const profile& from) {
+    std::vector<fault_kind> kinds;
+    const std::uint64_t share = pick(random, std::array<std::uint64_t, 3>{10, 30, 60});
+    for (std::size_t index = 0; index < service_fault_kind_first; ++index) {
+        const auto kind = static_cast<fault_kind>(index);
+        // The end of a client ends much that could be seen.
+        const bool is_rare = kind == fault_kind::close_client && from.fault_groups != client_group;
+        const std::uint64_t chance = is_rare ? share / 5 : share;
+        if (random.percent(chance) && (group_of(kind) & from.fault_groups) != 0 &&
+            makes_sense(kind, plan)) {
+            // They have many forms, or show something only together with others.
+            const bool is_frequent =
+                kind == fault_kind::server_rule || kind == fault_kind::spoil_answers ||
+                kind == fault_kind::replay_configuration || kind == fault_kind::forward_map;
+            kinds.insert(kinds.end(), is_frequent ? 3U : 1U, kind);
+        }
+    }
+    return kinds;
+}
+
+void draw_faults(scenario& plan, const profile& from) {
+    random_stream random(plan.seed, fault_stream);
+    const std::vector<fault_kind> kinds = draw_fault_kinds(random, plan, from);
+    if (kinds.empty() || from.fault_count_max == 0) {
+        return;
+    }
+    std::size_t failovers = 0;
+    for (std::size_t left = random.between(1, from.fault_count_max); left > 0; --left) {
+        const fault_kind kind = kinds[random.below(kinds.size())];
+        const planned_fault drawn = draw_fault(random, kind, plan);
+        // More of them than there are copies would leave vbuckets without a node.
+        const bool is_failover =
+            kind == fault_kind::failover || kind == fault_kind::graceful_failover;
+        if (!is_failover || failovers++ < plan.replica_count) {
+            plan.faults.push_back(drawn);
+        }
+    }
+    sort_by_time(plan.faults);
+}
+
+void draw_hostility(scenario& plan, const profile& from) {
+    if (from.hostile_fault_count_max == 0) {
+        return;
+    }
+    random_stream random(plan.seed, hostile_stream);
+    plan.has_hostile_seed = true;
+    for (planned_client& client : plan.clients) {
+        client.uses_scram = true;  // what proves who a server is
+        client.uses_bearer = false;
+    }
+    constexpr std::uint64_t kind_count = fault_kind_count - hostile_fault_kind_first;
+    for (std::size_t left = random.below(from.hostile_fault_count_max + 1); left > 0; --left) {
+        const auto kind =
+            static_cast<fault_kind>(hostile_fault_kind_first + random.below(kind_count));
+        plan.faults.push_back(draw_fault(random, kind, plan));
+    }
+    sort_by_time(plan.faults);
+}
+
+}  // namespace
+
+std::span<const profile> all_profiles() noexcept {
+    return profiles;
+}
+
+const profile* find_profile(std::string_view name) noexcept {
+    const auto* const found = std::ranges::find(profiles, name, &profile::name);
+    return found == profiles.end() ? nullptr : found;
+}
+
+scenario draw_scenario(std::uint64_t seed, const profile& from) {
+    scenario plan;
+    plan.seed = seed;
+    plan.profile = from.name;
+    draw_cluster(plan);
+    draw_network(plan);
+    random_stream random(seed, client_stream);
+    const std::size_t client_count = random.percent(40) ? 2 : 1;
+    for (std::size_t number = 0; number < client_count; ++number) {
+        plan.clients.push_back(draw_client(random, plan.network));
+    }
+    plan.span = draw_scaled(random, milliseconds{100}, seconds{8});
+    draw_operations(plan, from);
+    draw_faults(plan, from);
+    draw_calls(plan, from);
+    draw_hostility(plan, from);
+    return plan;
+}
+
+}  // namespace reprise::sim

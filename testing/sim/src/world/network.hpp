@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/http/response_parser.hpp>
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/service_audit.hpp>
+#include <reprise/sandbox/service_connection.hpp>
+#include <reprise/sim/random.hpp>
+#include <reprise/wire/cluster_node.hpp>
+#include <reprise/wire/status.hpp>
+
+#include "faults/hostile_peer.hpp"
+#include "world/event_queue.hpp"
+
+namespace reprise::sim {
+
+class world;
+
+enum class link_state : std::uint8_t { connecting, open, closed };
+
+// A piece of the stream on its way.
+struct packet {
+    time_point due{};
+    std::vector<std::byte> bytes{};
+    bool is_end = false;  // the sender has closed
+};
+
+// What a connection to an HTTP service has beside.
+struct service_side {
+    wire::service service{};
+    bool is_address_known = true;  // the client has heard of the host and the port
+    std::optional<sandbox::service_connection> server{};
+    bool is_paused = false;          // the client does not read
+    std::size_t in_flight_down = 0;  // bytes sent and not yet at the client
+
+    // What the observer needs.
+    std::uint32_t owner = 0;     // operation number + 1 whose request was sent last; 0: none
+    std::uint64_t offset = 0;    // where in the stream it begins
+    bool is_awaited = false;     // its whole answer has not been handed to the client
+    bool is_being_sent = false;  // the server works on the answer
+    http::response_parser parser;
+    bool is_spoiled = false;  // bytes that are no answer are on their way
+};
+
+// One connection: the client's end, the server's end and what is between. The client's end may be
+// gone while the server still reads what was sent before, and the other way round.
+struct sim_link {
+    std::uint32_t client = 0;
+    engine::connection_id id{};
+    sandbox::node_id node{};
+    bool is_tls = false;
+    link_state state = link_state::connecting;      // the client's view
+    std::optional<engine::close_reason> closing{};  // to be reported to the client
+    std::optional<sandbox::connection> server{};
+    std::unique_ptr<service_side> http{};     // of an HTTP service; `server` is empty then
+    std::unique_ptr<hostile_peer> hostile{};  // likewise: a server that is none of the cluster's
+    time_point opened{};
+    random_stream random{0};
+
+    std::deque<packet> up{};
+    std::deque<packet> down{};
+    time_point up_last{};  // when the last packet of a direction arrives
+    time_point down_last{};
+    std::size_t in_flight_up = 0;  // bytes taken and not yet at the server
+    bool is_writing = false;       // more of the outstanding write follows by an event
+    std::size_t unreported = 0;    // bytes taken, not yet reported as written
+    std::optional<time_point> server_due{};
+    bool has_bytes_from_server = false;
+
+    // What the observer needs: whose request has which opaque, and where in the stream it begins.
+    struct request_mark {
+        std::uint32_t opaque = 0;
+        std::uint64_t offset = 0;
+    };
+    struct answer_mark {
+        std::uint64_t end = 0;
+        std::uint32_t opaque = 0;
+        std::uint16_t status = 0;
+        wire::opcode op{};
+        std::uint64_t cas = 0;
+    };
+    std::vector<std::uint32_t> owners{};  // by opaque - 256: operation number + 1
+    std::uint32_t opaque_last = 0;
+    std::deque<request_mark> requests{};  // of the outstanding write
+    std::deque<answer_mark> answers{};
+    std::uint64_t handed = 0;         // bytes that begin_write has given
+    std::uint64_t taken = 0;          // of these, taken by the operating system
+    std::uint64_t sent_down = 0;      // bytes the server has sent
+    std::vector<std::byte> unread{};  // the beginning of an answer of which more must come
+    bool is_readable = true;          // so far all the server sent were frames
+    std::uint64_t got_down = 0;       // of these, delivered
+    std::uint32_t on_wire = 0;        // requests of operations without an answer
+};
+
+// How the way between a client and a node is disturbed right now. Counts, since faults overlap.
+struct path_trouble {
+    int blocked_up = 0;
+    int blocked_down = 0;
+    int slow = 0;
+    int tiny_writes = 0;
+    int refuse = 0;
+    int ignore = 0;
+    int no_name = 0;
+    int tls = 0;
+    engine::connect_failure tls_kind = engine::connect_failure::tls_untrusted;
+};
+
+// The network: latency, loss, partitions, partial writes, connects that fail. It carries bytes
+// between clients and the cluster's connections, in order and never twice, as TCP does.
+class network {
+public:
+    explicit network(world& owner);
+
+    // --- for a client's driver ---
+    void connect(std::uint32_t client, const engine::connect_action& action);
+    void close(std::uint32_t client, engine::connection_id id);
+    void flush(std::uint32_t client, engine::connection_id id);
+    void set_reading(std::uint32_t client, engine::connection_id id, bool is_paused);
+
+    // --- events ---
+    void on_connect_done(std::uint32_t index);
+    void on_deliver_up(std::uint32_t index);
+    void on_deliver_down(std::uint32_t index);
+    void on_write_more(std::uint32_t index);
+    void on_report_written(std::uint32_t index);
+    void on_report_closed(std::uint32_t index);
+    void on_server_timer(std::uint32_t index);
+
+    // --- faults ---
+    path_trouble& path(std::uint32_t client, std::uint32_t node) {
+        return paths_[client * node_count_ + node];
+    }
+    // Lets what waited pass.
+    void resume(std::uint32_t client, std::uint32_t node);
+    void reset(std::uint32_t client, std::uint32_t node, bool is_lossy);
+    void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
+    // The beginning of an answer that claims another length than it has.
+    void lie_about_length(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
+    // Calls those connections of the cluster that have something to say by themselves.
+    void pump_wakeups();
+    // Nodes went down, came up, froze or thawed: their HTTP connections follow.
+    void refresh_services();
+    // The server of the request that is being handled writes its audit.
+    void on_service_audit(const sandbox::service_audit_entry& entry);
+
+    // --- looking in ---
+    sim_link& link(std::uint32_t index) { return *links_[index]; }
+    std::size_t link_count() const noexcept { return links_.size(); }
+    // no_link if there is none of that name.
+    std::uint32_t find(std::uint32_t client, std::uint64_t connection) const noexcept;
+    std::size_t open_count(std::uint32_t client) const noexcept;
+    bool is_connecting(std::uint32_t client) const noexcept;
+
+private:
+    duration draw_latency(sim_link& link);
+    std::optional<engine::connect_failure> accept(std::uint32_t index);
+    void write(std::uint32_t index);
+    void mark_requests(sim_link& link, base::byte_view bytes);
+    void send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
+    void send_down(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
+    void after_server(std::uint32_t index, std::vector<std::byte>&& out);
+    void mark_answers(sim_link& link, base::byte_view bytes);
+    void drop_server(std::uint32_t index);
+    void end_client_side(std::uint32_t index, engine::close_reason reason);
+    void hand_over(std::uint32_t index, std::vector<std::byte>& bytes);
+    bool is_postponed(std::uint32_t index, event_kind kind);
+    // hostile_network.cpp
+    std::optional<engine::connect_failure> accept_hostile(std::uint32_t index);
+    void serve_hostile(std::uint32_t index, base::byte_view bytes);
+    // network_services.cpp
+    std::optional<engine::connect_failure> accept_service(std::uint32_t index);
+    bool is_frozen(const sim_link& link) const;
+    void mark_call(std::uint32_t index, base::byte_view bytes);
+    void serve(std::uint32_t index, base::byte_view bytes);
+    void mark_answer(std::uint32_t index, base::byte_view bytes);
+    void after_service(std::uint32_t index, std::vector<std::byte>& out);
+    void on_service_timer(std::uint32_t index);
+    void send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& bytes);
+    std::vector<std::byte> take_buffer();
+    void give_buffer(std::vector<std::byte>&& buffer);
+
+    world& world_;
+    std::size_t node_count_;
+    std::vector<std::unique_ptr<sim_link>> links_;
+    std::vector<path_trouble> paths_;
+    std::vector<std::vector<std::uint32_t>> by_connection_;  // client, connection id -> link
+    std::vector<std::uint32_t> by_server_;                   // cluster's connection id -> link
+    std::vector<std::vector<std::byte>> buffers_;
+    std::vector<sandbox::connection_id> woken_;
+    std::uint32_t serving_;  // the link whose HTTP request is being handled; no_link: none
+};
+
+}  // namespace reprise::sim

@@ -1,0 +1,408 @@
+#include "world/sim_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/base/bytes.hpp>
+
+#include "world/world.hpp"
+
+namespace reprise::sim {
+namespace {
+
+using engine::operation_kind;
+
+constexpr std::size_t key_space = 512;  // per collection
+// Of stretching a password, on a machine of 2024.
+constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
+
+// The engine's observer and log, as the checkers want them.
+class client_ears final : public engine::attempt_observer, public engine::log_sink {
+public:
+    client_ears(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
+    void on_attempt(const engine::attempt_record& record) noexcept override {
+        world_.checks.on_request(client_, record);
+    }
+    void on_decision(engine::log_level, const engine::decision_record& record) noexcept override {
+        if (record.id == 0 || record.operation == "canary") {
+            return;  // the client's own request
+        }
+        const std::uint32_t number = world_.clients[client_]->number_of(record.id);
+        if (!carries_earlier_reason(record)) {
+            world_.cells.note(record.reason, record.stage, class_of(world_.book.at(number)));
+        }
+        world_.checks.on_decision(client_, record);
+    }
+    void on_message(engine::log_level, std::string_view text) noexcept override {
+        if (world_.record.is_tracing()) {
+            world_.record.line("client " + std::to_string(client_) + ": " + std::string(text));
+        }
+    }
+
+private:
+    world& world_;
+    std::uint32_t client_;
+};
+
+// The hostile seed comes first. Nodes that may join are among them: a client that was away must
+// find the others.
+std::vector<wire::bootstrap_address> seeds_of(const scenario& plan) {
+    std::vector<wire::bootstrap_address> seeds;
+    const std::size_t slots = plan.node_slots();
+    seeds.reserve(slots);
+    const std::size_t first = plan.has_hostile_seed ? slots - 1 : 0;
+    for (std::size_t step = 0; step < slots; ++step) {
+        seeds.push_back({"node" + std::to_string((first + step) % slots), std::nullopt});
+    }
+    return seeds;
+}
+
+base::slice slice_of(std::string_view text) {
+    return base::slice::copy_of(base::as_bytes(text));
+}
+
+}  // namespace
+
+sim_client::sim_client(world& owner, std::uint32_t number)
+    : world_(owner),
+      plan_(owner.plan.clients[number]),
+      number_(number),
+      cas_((1 + named_collection_count) * key_space) {
+    engine::credentials identity;
+    identity.username = user_name;
+    identity.password = right_password;
+    identity.has_client_certificate = !plan_.uses_scram && !plan_.uses_bearer;
+    if (plan_.uses_bearer) {
+        identity.bearer_token = right_token;
+    }
+    engine_ = std::make_unique<engine::client_engine>(
+        make_options(), std::move(identity),
+        engine::seeded_randomness(random_stream::mix(owner.plan.seed * 31 + number + 1)),
+        owner.now);
+    engine_->set_wake_hook([this] { wake_later(); });
+}
+
+sim_client::~sim_client() = default;
+
+engine::engine_options sim_client::make_options() {
+    for (std::size_t choice = 0; choice < strategy_choice_count; ++choice) {
+        strategies_.push_back(std::make_shared<observed_strategy>(
+            world_, number_, static_cast<strategy_choice>(choice)));
+    }
+    engine::engine_options options;
+    options.seeds = seeds_of(world_.plan);
+    options.dns_srv_name = plan_.uses_srv ? "_couchbase._tcp.sim" : "";
+    options.transport = plan_.uses_tls ? wire::transport::tls : wire::transport::plain;
+    options.network = "default";
+    options.kv_timeout = plan_.kv_timeout;
+    options.kv_durable_timeout = plan_.kv_durable_timeout;
+    options.connect_timeout = plan_.connect_timeout;
+    options.bootstrap_timeout = plan_.bootstrap_timeout;
+    options.reconnect_delay_min = std::chrono::milliseconds{10};
+    options.reconnect_delay_max = plan_.reconnect_delay_max;
+    options.config_poll_interval = plan_.config_poll_interval;
+    options.config_poll_floor = std::chrono::milliseconds{20};
+    options.internal_timeout = plan_.internal_timeout;
+    options.probe_after = plan_.probe_after;
+    options.probe_timeout = plan_.probe_timeout;
+    options.not_my_vbucket_delay = plan_.not_my_vbucket_delay;
+    options.kv_connections_per_node = plan_.connections_per_node;
+    options.pipeline_credit = plan_.pipeline_credit;
+    options.parked_count_max = plan_.parked_count_max;
+    options.ready_count_max = plan_.ready_count_max;
+    options.write_size_max_bytes = plan_.write_size_max;
+    options.strategy = strategies_[static_cast<std::size_t>(plan_.strategy)];
+    if (plan_.budget_units > 0) {
+        bucket = std::make_shared<token_bucket>(
+            token_bucket_options{.capacity = plan_.budget_units, .initial = {}});
+        bucket_prices prices;
+        prices.retry = 5.0;
+        prices.timeout = 5.0;
+        prices.refund_last_cost = plan_.refunds_last_cost;
+        options.retry_budget.emplace(bucket, prices);
+    }
+    if (plan_.breaker) {
+        engine::circuit_breaker_options breaker;
+        breaker.volume_threshold = plan_.breaker->volume;
+        breaker.error_threshold_percent = plan_.breaker->percent;
+        breaker.rolling_window = plan_.breaker->window;
+        breaker.sleep_window = plan_.breaker->sleep;
+        breaker.canary_timeout = plan_.breaker->canary;
+        options.circuit_breaker = breaker;
+    }
+    options.http.query_timeout = plan_.http_timeout;
+    options.http.analytics_timeout = plan_.http_timeout;
+    options.http.search_timeout = plan_.http_timeout;
+    options.http.views_timeout = plan_.http_timeout;
+    options.http.management_timeout = plan_.http_timeout;
+    options.http.connections_per_node_max = plan_.http_connections_max;
+    const auto ears = std::make_shared<client_ears>(world_, number_);
+    options.log = ears;
+    options.log_decisions_per_second_max = 0;
+    options.observer = ears;
+    options.hello =
+        plan_.hello_last ? engine::hello_order::after_authentication : engine::hello_order::first;
+    options.allow_plain_http = true;  // nobody listens on a network made of numbers
+    options.enable_error_map = plan_.has_error_map;
+    options.enable_unordered_execution = plan_.has_unordered;
+    options.enable_compression = plan_.has_compression;
+    return options;
+}
+
+engine::keyspace_id sim_client::keyspace(std::uint8_t collection) {
+    if (keyspaces_.empty()) {
+        keyspaces_.push_back(engine_->keyspace(bucket_name));
+        for (std::size_t named = 1; named <= named_collection_count; ++named) {
+            keyspaces_.push_back(
+                engine_->keyspace(bucket_name, scope_name, "c" + std::to_string(named)));
+        }
+    }
+    return keyspaces_[collection];
+}
+
+// What the operation writes carries its number, so that it is known again wherever it turns up.
+void sim_client::fill_write(
+    engine::operation_request& request, const operation_record& record) const {
+    const std::string value = value_of(record.plan, record.number);
+    switch (request.kind) {
+        case operation_kind::upsert:
+        case operation_kind::insert:
+        case operation_kind::replace:
+            request.value = slice_of(value);
+            request.datatype = document_kind_of(record.plan.key) == document_kind::list
+                                   ? wire::datatype::json
+                                   : wire::datatype::raw;
+            break;
+        case operation_kind::append:
+        case operation_kind::prepend:
+            request.value = slice_of(value);
+            break;
+        case operation_kind::increment:
+        case operation_kind::decrement:
+            request.delta = delta_of(record.number);
+            request.initial = counter_initial;
+            break;
+        case operation_kind::mutate_in:
+            request.doc_flags = wire::doc_flags::create;
+            request.specs.push_back(
+                {wire::opcode::subdoc_array_push_last, wire::path_flags::create_parents,
+                 std::string(list_path), slice_of(value)});
+            break;
+        case operation_kind::lookup_in:
+            request.specs.push_back(
+                {wire::opcode::subdoc_get, wire::path_flags::none, std::string(list_path), {}});
+            break;
+        case operation_kind::touch:
+        case operation_kind::get_and_touch:
+            request.expiry = 1'000'000;  // seconds: longer than any run
+            break;
+        default:
+            break;
+    }
+}
+
+engine::operation_request sim_client::make_request(operation_record& record) {
+    const planned_operation& plan = record.plan;
+    engine::operation_request request;
+    request.kind = plan.kind;
+    request.keyspace = keyspace(plan.collection);
+    if (plan.kind != operation_kind::noop) {
+        request.key = slice_of(world_.key_text(plan));
+    }
+    fill_write(request, record);
+    const std::uint64_t seen = cas_[plan.collection * key_space + plan.key];
+    if (plan.kind == operation_kind::unlock) {
+        request.cas = seen == 0 ? 1 : seen;
+    } else if (plan.uses_cas) {
+        request.cas = seen;
+    }
+    if (plan.durability != 0) {
+        request.durability = static_cast<wire::durability_level>(plan.durability);
+    }
+    request.lock_seconds = 1;
+    fill_usual(request, plan, record);
+    return request;
+}
+
+void sim_client::note_start(operation_record& record, duration timeout) {
+    record.is_started = true;
+    record.is_canceled = is_closed_;
+    record.started = world_.now;
+    record.deadline = world_.now + timeout;
+    ++open_count;
+    starting_ = record.number;
+    world_.checks.on_started(record);
+}
+
+void sim_client::start(operation_record& record) {
+    if (record.call) {
+        return start_call(record);
+    }
+    engine::operation_request request = make_request(record);
+    const duration usual = request.durability ? plan_.kv_durable_timeout : plan_.kv_timeout;
+    note_start(record, request.timeout.value_or(usual));
+    record.id = engine_->start(
+        std::move(request),
+        [this, number = record.number](engine::operation_result&& result) {
+            on_done(number, std::move(result));
+        },
+        world_.now);
+    number_of(record.id.value);
+    turn();
+}
+
+std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
+    const auto slot = static_cast<std::uint32_t>(id);
+    if (slot < names_.size() && names_[slot].id == id) {
+        return names_[slot].number;
+    }
+    if (const auto found = call_names_.find(id); found != call_names_.end()) {
+        return found->second;
+    }
+    if (is_starting_call_) {
+        call_names_.emplace(id, starting_);
+        return starting_;
+    }
+    if (slot >= names_.size()) {
+        names_.resize(slot + 1);
+    }
+    names_[slot] = {id, starting_};
+    return starting_;
+}
+
+void sim_client::on_done(std::uint32_t number, engine::operation_result&& result) {
+    operation_record& record = world_.book.at(number);
+    ++record.calls;
+    if (record.calls == 1) {
+        --open_count;
+    }
+    if (!result.ec && result.cas != 0) {
+        cas_[record.plan.collection * key_space + record.plan.key] = result.cas;
+    }
+    world_.record.mix(
+        std::uint64_t{number} * 65536U + static_cast<std::uint64_t>(result.ec.value()));
+    if (world_.record.is_tracing()) {
+        world_.record.line(
+            "operation " + std::to_string(number) +
+            " ends: " + (result.ec ? result.ec.message() : "success") +
+            (result.error && result.error->is_ambiguous ? " (ambiguous)" : ""));
+    }
+    world_.checks.on_done(record, result);
+}
+
+void sim_client::cancel(operation_record& record) {
+    if (record.calls == 0 && record.is_started && engine_->cancel(record.id, world_.now)) {
+        record.is_canceled = true;
+    }
+    turn();
+}
+
+void sim_client::close() {
+    is_closed_ = true;
+    for (operation_record& record : world_.book.all()) {
+        if (record.plan.client == number_ && record.is_started && record.calls == 0) {
+            record.is_canceled = true;
+        }
+    }
+    engine_->close(world_.now);
+    turn();
+}
+
+void sim_client::on_timer() {
+    if (armed_for_ != world_.now) {
+        return;  // moved since
+    }
+    armed_for_.reset();
+    engine_->on_time(world_.now);
+    turn();
+}
+
+void sim_client::wake_later() {
+    if (!is_wake_planned_) {
+        is_wake_planned_ = true;
+        world_.queue.push(world_.now, event_kind::client_wake, number_);
+    }
+}
+
+void sim_client::on_wake() {
+    is_wake_planned_ = false;
+    engine_->on_wake(world_.now);
+    turn();
+}
+
+void sim_client::on_strategy_answer(std::uint64_t question) {
+    strategies_[question % strategy_choice_count]->answer(question);
+}
+
+void sim_client::on_name_found() {
+    std::vector<wire::bootstrap_address> found;
+    bool is_answered = world_.plan.seed % 3 != 0;
+    for (std::uint32_t node = 0; node < world_.plan.node_slots(); ++node) {
+        is_answered = is_answered && world_.net.path(number_, node).no_name == 0;
+        found.push_back(
+            {"node" + std::to_string(node),
+             static_cast<std::uint16_t>(plan_.uses_tls ? 11207 : 11210)});
+    }
+    if (!is_answered) {
+        found.clear();
+    }
+    engine_->on_resolved(resolution_, found, world_.now);
+    turn();
+}
+
+void sim_client::on_key_derived(std::uint64_t derivation) {
+    const auto found = derivations_.find(derivation);
+    engine_->on_key_derived(
+        engine::derivation_id{derivation}, wire::derive_key(found->second), world_.now);
+    derivations_.erase(found);
+    turn();
+}
+
+void sim_client::turn() {
+    for (int round = 0; round < 1000; ++round) {
+        actions_.clear();
+        engine_->take_actions(actions_);
+        if (actions_.empty() && !engine_->has_completions()) {
+            break;
+        }
+        for (const engine::driver_action& action : actions_) {
+            obey(action);
+        }
+        engine_->drain_completions();
+    }
+    if (const auto due = engine_->next_due(); due && (!armed_for_ || *due < *armed_for_)) {
+        armed_for_ = std::max(*due, world_.now);
+        world_.queue.push(*armed_for_, event_kind::client_timer, number_);
+    }
+    world_.checks.after_turn(number_);
+}
+
+void sim_client::obey(const engine::driver_action& action) {
+    if (const auto* connect = std::get_if<engine::connect_action>(&action)) {
+        world_.net.connect(number_, *connect);
+    } else if (const auto* write = std::get_if<engine::write_action>(&action)) {
+        world_.net.flush(number_, write->connection);
+    } else if (const auto* closed = std::get_if<engine::close_action>(&action)) {
+        world_.net.close(number_, closed->connection);
+    } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
+        world_.net.set_reading(number_, read->connection, read->is_paused);
+    } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
+        resolution_ = resolve->resolution;
+        world_.queue.push(
+            world_.now + world_.plan.network.latency, event_kind::name_found, number_);
+    } else if (const auto* derive = std::get_if<engine::derive_key_action>(&action)) {
+        derivations_.emplace(derive->derivation.value, derive->wanted);
+        world_.queue.push(
+            world_.now + time_of_one_round * derive->wanted.iterations, event_kind::key_derived,
+            number_, derive->derivation.value);
+    }
+}
+
+void sim_client::destroy() {
+    for (const auto& strategy : strategies_) {
+        strategy->forget_questions();
+    }
+    engine_.reset();
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/client_engine.hpp>
+#include <reprise/engine/service_exchange.hpp>
+#include <reprise/retry/token_bucket.hpp>
+
+#include "world/operation_book.hpp"
+#include "world/strategies.hpp"
+
+namespace reprise::sim {
+
+class world;
+
+// Drives one engine as a socket driver would: obeys its actions, tells it the time, hands over
+// operations. One turn for each event.
+class sim_client {
+public:
+    sim_client(world& owner, std::uint32_t number);
+    ~sim_client();
+    sim_client(const sim_client&) = delete;
+    sim_client& operator=(const sim_client&) = delete;
+
+    engine::client_engine& engine() noexcept { return *engine_; }
+    const planned_client& plan() const noexcept { return plan_; }
+
+    void start(operation_record& record);
+    void cancel(operation_record& record);
+    void take_rows(operation_record& record);
+    void close();
+    void on_timer();
+    // Its thread stands still: the timer fires when it goes on.
+    void wait_for_timer(time_point now) {
+        armed_for_ = armed_for_ == now ? std::optional(stalled_until) : armed_for_;
+    }
+    void on_wake();
+    void on_name_found();
+    void on_key_derived(std::uint64_t derivation);
+    void on_strategy_answer(std::uint64_t question);
+    // Obeys until there is nothing left to do at this time, then arms the timer.
+    void turn();
+    void destroy();
+    void wake_later();
+
+    // The number of the operation behind an engine's id; the one being started if it is new.
+    std::uint32_t number_of(std::uint64_t id) noexcept;
+
+    bool is_closed() const noexcept { return is_closed_; }
+    time_point stalled_until{};   // its thread does nothing before
+    std::uint64_t client_id = 0;  // as said in HELLO; 0 until the first request
+    std::shared_ptr<token_bucket> bucket;
+    std::uint32_t open_count = 0;  // operations started and not completed
+
+private:
+    engine::engine_options make_options();
+    engine::operation_request make_request(operation_record& record);
+    // sim_client_calls.cpp
+    void start_call(operation_record& record);
+    engine::http_request make_call(operation_record& record);
+    engine::http_request make_statement(const operation_record& record);
+    void on_rows(operation_record& record);
+    // What requests of both kinds carry, and what is written down when one starts.
+    template <class Request, class Plan>
+    void fill_usual(Request& request, const Plan& plan, const operation_record& record) const {
+        if (plan.timeout != duration::zero()) {
+            request.timeout = plan.timeout;
+        }
+        if (plan.strategy) {
+            request.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
+        }
+        request.user_data =
+            std::shared_ptr<const std::any>(std::shared_ptr<const std::any>{}, &record.name);
+    }
+    void note_start(operation_record& record, duration timeout);
+    void fill_write(engine::operation_request& request, const operation_record& record) const;
+    void obey(const engine::driver_action& action);
+    void on_done(std::uint32_t number, engine::operation_result&& result);
+    engine::keyspace_id keyspace(std::uint8_t collection);
+
+    world& world_;
+    const planned_client& plan_;
+    std::uint32_t number_;
+    bool is_closed_ = false;
+    bool is_wake_planned_ = false;
+    std::vector<std::shared_ptr<observed_strategy>> strategies_;
+    std::unique_ptr<engine::client_engine> engine_;
+    engine::action_list actions_;
+    std::optional<time_point> armed_for_;
+    engine::resolution_id resolution_{};  // the question the name service works on
+    std::map<std::uint64_t, wire::key_derivation> derivations_;  // under way, by the engine's id
+    std::vector<engine::keyspace_id> keyspaces_;
+    struct slot_name {
+        std::uint64_t id = 0;
+        std::uint32_t number = 0;
+    };
+    std::vector<slot_name> names_;  // by the engine's slot
+    std::uint32_t starting_ = 0;
+    bool is_starting_call_ = false;
+    std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
+    std::array<std::shared_ptr<wire::prepared_cache>, prepared_choice_count> prepared_;
+    std::vector<std::uint64_t> cas_;  // newest seen, by collection and key
+};
+
+}  // namespace reprise::sim

@@ -1,0 +1,197 @@
+// Operations of the HTTP services, as a user starts them and takes their rows.
+
+#include <utility>
+
+#include <reprise/base/assert.hpp>
+#include <reprise/wire/service_call.hpp>
+
+#include "world/observed_exchange.hpp"
+#include "world/sim_client.hpp"
+#include "world/world.hpp"
+
+namespace reprise::sim {
+
+namespace {
+
+std::string key_of(const planned_call& plan) {
+    return "q" + std::to_string(plan.key);
+}
+
+// Texts are few, so that prepared statements are met again.
+std::string statement_of(call_kind kind) {
+    const std::string bucket(bucket_name);
+    switch (kind) {
+        case call_kind::select_key:
+            return "SELECT RAW d.n FROM " + bucket + " AS d USE KEYS $key";
+        case call_kind::insert:
+            return "INSERT INTO " + bucket + R"( (KEY, VALUE) VALUES ($key, {"n": $number}))";
+        case call_kind::upsert:
+            return "UPSERT INTO " + bucket + R"( (KEY, VALUE) VALUES ($key, {"n": $number}))";
+        case call_kind::insert_returning:
+            return "INSERT INTO " + bucket +
+                   R"( (KEY, VALUE) VALUES ($key, {"n": $number}) RETURNING META().id AS id)";
+        case call_kind::remove:
+            return "DELETE FROM " + bucket + " USE KEYS $key";
+        default:
+            return "SELECT RAW n FROM ARRAY_RANGE(0, $count) AS n";
+    }
+}
+
+std::vector<wire::named_json> parameters_of(const operation_record& record) {
+    const planned_call& plan = record.call->plan;
+    switch (plan.kind) {
+        case call_kind::select_range:
+        case call_kind::analytics_range:
+            return {{"count", std::to_string(plan.row_count)}};
+        case call_kind::select_key:
+        case call_kind::remove:
+            return {{"key", "\"" + key_of(plan) + "\""}};
+        default:
+            return {{"key", "\"" + key_of(plan) + "\""}, {"number", std::to_string(record.number)}};
+    }
+}
+
+engine::http_request taken(engine::service_request made) {
+    REPRISE_ASSERT(made.has_value());
+    return std::move(*made);
+}
+
+engine::http_request make_analytics(const operation_record& record) {
+    wire::analytics_request asked;
+    asked.statement = statement_of(record.call->plan.kind);
+    asked.client_context_id = std::to_string(record.number);
+    asked.is_readonly = true;
+    asked.parameters = parameters_of(record);
+    return taken(engine::make_analytics_operation(asked));
+}
+
+engine::http_request make_search() {
+    wire::search_request asked;
+    asked.index = search_index_name;
+    asked.query = wire::make_match_all_query();
+    asked.size = 1000;
+    return taken(engine::make_search_operation(asked));
+}
+
+engine::http_request make_view() {
+    wire::view_request asked;
+    asked.bucket = bucket_name;
+    asked.design_document = design_name;
+    asked.view = view_name;
+    return taken(engine::make_view_operation(asked));
+}
+
+engine::http_request make_management(const operation_record& record) {
+    wire::service_call call;
+    if (record.call->plan.kind == call_kind::read_settings) {
+        call.target = "/settings/rbac/users";
+    } else {
+        call.method = "PUT";
+        call.target = "/settings/rbac/users/local/u" + std::to_string(record.number);
+        call.content_type = "application/x-www-form-urlencoded";
+        call.body = "password=secret1&roles=admin";
+    }
+    return engine::make_management_operation(std::move(call));
+}
+
+}  // namespace
+
+engine::http_request sim_client::make_statement(const operation_record& record) {
+    const planned_call& plan = record.call->plan;
+    wire::query_request asked;
+    asked.statement = statement_of(plan.kind);
+    asked.client_context_id = std::to_string(record.number);
+    asked.is_readonly = is_readonly(plan.kind);
+    asked.parameters = parameters_of(record);
+    engine::query_plan how;
+    if (plan.prepared != prepared_choice::plain) {
+        auto& cache = prepared_[static_cast<std::size_t>(plan.prepared)];
+        if (!cache) {
+            cache = std::make_shared<wire::prepared_cache>();
+        }
+        how.cache = cache;
+        how.may_be_enhanced = plan.prepared == prepared_choice::enhanced;
+    }
+    return taken(engine::make_query_operation(std::move(asked), std::move(how)));
+}
+
+engine::http_request sim_client::make_call(operation_record& record) {
+    const planned_call& plan = record.call->plan;
+    engine::http_request request;
+    switch (service_of(plan.kind)) {
+        case wire::service::query:
+            request = make_statement(record);
+            break;
+        case wire::service::analytics:
+            request = make_analytics(record);
+            break;
+        case wire::service::search:
+            request = make_search();
+            break;
+        case wire::service::views:
+            request = make_view();
+            break;
+        default:
+            request = make_management(record);
+            break;
+    }
+    request.exchange =
+        std::make_unique<observed_exchange>(world_, record.number, std::move(request.exchange));
+    if (plan.rows_room != 0) {
+        request.rows_size_max_bytes = plan.rows_room;
+    }
+    if (plan.taking != row_taking::at_end) {
+        request.on_rows = [this, number = record.number] { on_rows(world_.book.at(number)); };
+    }
+    fill_usual(request, plan, record);
+    return request;
+}
+
+void sim_client::start_call(operation_record& record) {
+    engine::http_request request = make_call(record);
+    note_start(record, request.timeout.value_or(plan_.http_timeout));
+    is_starting_call_ = true;
+    record.id = engine_->start_http(
+        std::move(request),
+        [this, number = record.number](engine::operation_result&& result) {
+            on_done(number, std::move(result));
+        },
+        world_.now);
+    number_of(record.id.value);
+    is_starting_call_ = false;
+    turn();
+}
+
+// Rows wait for their user, who does as planned.
+void sim_client::on_rows(operation_record& record) {
+    world_.checks.on_rows_told(record);
+    switch (record.call->plan.taking) {
+        case row_taking::at_once:
+            return take_rows(record);
+        case row_taking::later:
+            world_.queue.push(
+                world_.now + record.call->plan.take_after, event_kind::take_rows, record.number);
+            return;
+        case row_taking::then_cancel:
+            take_rows(record);
+            if (record.calls == 0 && engine_->cancel(record.id, world_.now)) {
+                record.is_canceled = true;
+            }
+            return;
+        case row_taking::at_end:
+        case row_taking::never:
+            return;
+    }
+}
+
+void sim_client::take_rows(operation_record& record) {
+    engine::row_batch batch;
+    if (record.calls == 0 && engine_->take_rows(record.id, batch, world_.now)) {
+        world_.checks.on_rows(record, batch);
+    }
+    if (record.call->plan.taking == row_taking::later) {
+        turn();  // an event of its own
+    }
+}
+
+}  // namespace reprise::sim

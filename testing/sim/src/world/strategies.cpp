@@ -1,0 +1,186 @@
+#include "world/strategies.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <reprise/engine/library_strategy.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/retry/standard_strategy.hpp>
+
+#include "world/world.hpp"
+
+namespace reprise::sim {
+namespace {
+
+using engine::request_snapshot;
+using engine::retry_action;
+using engine::retry_reason;
+using engine::retry_sink;
+
+// Whatever may be repeated, without delay.
+class at_once_strategy final : public engine::request_strategy {
+public:
+    void retry_after(
+        const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
+        const bool is_safe =
+            request.is_idempotent || engine::info(reason).allows_non_idempotent_retry;
+        const bool is_enough = request.retry_attempts >= 50;
+        sink.answer(
+            is_safe && !is_enough ? retry_action::after(duration::zero()) : retry_action::no());
+    }
+};
+
+class never_strategy final : public engine::request_strategy {
+public:
+    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+        sink.answer(retry_action::no());
+    }
+};
+
+std::unique_ptr<engine::request_strategy> make_library_strategy() {
+    standard_options options;
+    options.attempts_max = 6;
+    options.backoff.base = std::chrono::milliseconds{2};
+    options.backoff.cap = std::chrono::milliseconds{100};
+    options.bucket.capacity = 200;
+    return std::make_unique<engine::library_strategy>(
+        std::make_shared<virtual_strategy<standard_strategy>>(options));
+}
+
+std::unique_ptr<engine::request_strategy> make_inner(strategy_choice choice) {
+    switch (choice) {
+        case strategy_choice::terminal_error:
+            return std::make_unique<engine::terminal_error_strategy>();
+        case strategy_choice::jittered:
+            return std::make_unique<engine::best_effort_strategy>(engine::jittered_calculator());
+        case strategy_choice::server_directed:
+            return std::make_unique<engine::server_directed_strategy>();
+        case strategy_choice::library:
+            return make_library_strategy();
+        case strategy_choice::never:
+            return std::make_unique<never_strategy>();
+        case strategy_choice::at_once:
+            return std::make_unique<at_once_strategy>();
+        case strategy_choice::best_effort:
+        case strategy_choice::deferred:
+        case strategy_choice::broken:
+            break;
+    }
+    return std::make_unique<engine::best_effort_strategy>();
+}
+
+// Catches an answer that is to be given later.
+retry_action ask(
+    engine::request_strategy& inner, const request_snapshot& request, retry_reason reason) {
+    retry_sink caught(nullptr, {});
+    inner.retry_after(request, reason, caught);
+    return caught.action().value_or(retry_action::no());
+}
+
+}  // namespace
+
+observed_strategy::observed_strategy(world& owner, std::uint32_t client, strategy_choice choice)
+    : world_(owner), client_(client), choice_(choice), inner_(make_inner(choice)) {}
+
+void observed_strategy::retry_after(
+    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
+    const auto* number = request.user_data_as<std::uint32_t>();
+    if (number == nullptr) {
+        return inner_->retry_after(request, reason, sink);
+    }
+    world_.checks.on_asked(*number, request, reason);
+    switch (choice_) {
+        case strategy_choice::deferred:
+            defer(request, reason, sink, *number);
+            break;
+        case strategy_choice::broken:
+            play_broken(request, reason, sink);
+            if (sink.current() == retry_sink::state::deferred) {
+                return;  // told already
+            }
+            break;
+        default:
+            inner_->retry_after(request, reason, sink);
+            break;
+    }
+    world_.checks.on_strategy_answer(*number, sink);
+}
+
+// One of the mistakes a user's strategy can make, or none.
+void observed_strategy::play_broken(
+    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
+    const std::uint32_t number = *request.user_data_as<std::uint32_t>();
+    switch (request.random % 8) {
+        case 0:
+            // The engine learns of it by the exception; the checker must know before.
+            world_.checks.on_strategy_answer(number, sink);
+            throw std::runtime_error("the simulated strategy threw");
+        case 1:
+            return;  // forgets to answer
+        case 2:
+            sink.fail("the simulated strategy could not decide");
+            return;
+        case 3:
+            static_cast<void>(sink.defer());  // drops the question at once
+            world_.checks.on_strategy_answer(number, sink);
+            world_.checks.on_late_answer(number, std::nullopt);
+            return;
+        case 4:
+            // Several answers: the first one counts.
+            inner_->retry_after(request, reason, sink);
+            sink.answer(retry_action::no());
+            return;
+        case 5:
+            defer(request, reason, sink, number);
+            questions_.back().is_dropped = true;
+            world_.checks.on_strategy_answer(number, sink);
+            return;
+        default:
+            inner_->retry_after(request, reason, sink);
+            return;
+    }
+}
+
+void observed_strategy::defer(
+    const request_snapshot& request, retry_reason reason, retry_sink& sink,
+    std::uint32_t operation) {
+    const retry_action action = ask(*inner_, request, reason);
+    question put;
+    // Numbers of all strategies of a client differ.
+    put.number = asked_count_++ * strategy_choice_count + static_cast<std::uint64_t>(choice_);
+    put.operation = operation;
+    put.decision = world_.book.at(operation).decisions.size();
+    put.later = sink.defer();
+    put.action = action;
+    const duration wait{static_cast<std::int64_t>(request.random % 8'000'000)};
+    world_.queue.push(world_.now + wait, event_kind::strategy_answer, client_, put.number);
+    questions_.push_back(std::move(put));
+}
+
+void observed_strategy::on_success(const request_snapshot& request) noexcept {
+    if (const auto* number = request.user_data_as<std::uint32_t>()) {
+        world_.checks.on_success_told(*number);
+    }
+    inner_->on_success(request);
+}
+
+void observed_strategy::answer(std::uint64_t question_number) {
+    const auto found = std::ranges::find(questions_, question_number, &question::number);
+    if (found == questions_.end()) {
+        return;
+    }
+    question put = std::move(*found);
+    questions_.erase(found);
+    const operation_record& record = world_.book.at(put.operation);
+    // An answer that comes too late says nothing to anybody.
+    if (record.calls == 0 && record.decisions.size() == put.decision) {
+        world_.checks.on_late_answer(
+            put.operation, put.is_dropped ? std::nullopt : std::optional(put.action));
+    }
+    if (!put.is_dropped) {
+        put.later.answer(put.action);
+    }
+}
+
+}  // namespace reprise::sim

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sim/scenario.hpp>
+#include <reprise/sim/simulation.hpp>
+
+#include "checks/inspection.hpp"
+#include "world/event_queue.hpp"
+#include "world/network.hpp"
+#include "world/operation_book.hpp"
+#include "world/recorder.hpp"
+#include "world/sim_client.hpp"
+
+namespace reprise::sim {
+
+inline constexpr std::string_view bucket_name = "travel";
+inline constexpr std::string_view scope_name = "s";
+inline constexpr std::string_view user_name = "app";
+inline constexpr std::string_view right_password = "secret";
+inline constexpr std::string_view right_token = "token";
+inline constexpr std::size_t named_collection_count = 2;  // "c1", "c2"
+inline constexpr std::string_view search_index_name = "everything";
+inline constexpr std::string_view design_name = "all";
+inline constexpr std::string_view view_name = "documents";
+// Every request of a call carries the number of its operation in this field.
+inline constexpr std::string_view call_number_field = "client-context-id";
+
+// The one bucket, as it is made at first and again when it was dropped.
+sandbox::bucket_options make_bucket(const scenario& plan);
+// Host and ports of a node, by its number. Those of the HTTP services only if they are used.
+wire::cluster_node make_endpoints(const scenario& plan, std::size_t node);
+// "node3" is 3; nothing for other hosts.
+std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept;
+// The HTTP service behind a port; nothing for those of key-value. Unknown ports are management's.
+std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept;
+
+// One run: the queue of events and everything they happen to. The parts know each other through it.
+class world {
+public:
+    world(const scenario& given, const run_options& options);
+    ~world();
+    world(const world&) = delete;
+    world& operator=(const world&) = delete;
+
+    run_report run();
+
+    const scenario& plan;
+    event_queue queue;
+    recorder record;
+    time_point now;
+    sandbox::cluster cluster;
+    operation_book book;
+    network net;
+    inspection checks;
+    std::vector<std::unique_ptr<sim_client>> clients;
+    reason_cells cells;
+    time_point prepared_forgotten{};  // when the servers did so last
+
+    // The cluster's time.
+    sandbox::time_point server_now() const noexcept;
+    duration elapsed() const noexcept { return now - origin; }
+    static constexpr time_point origin{std::chrono::hours{1}};
+
+    // The vbucket of a key of the scenario.
+    std::uint16_t vbucket_of(const planned_operation& operation);
+    std::string key_text(const planned_operation& operation) const;
+
+private:
+    void plan_start(const operation_record& added);
+    void handle(const event& next);
+    void dispatch(const event& next);
+    void dispatch_user(const event& next);
+    void begin_fault(const planned_fault& fault, std::uint32_t index);
+    void end_fault(const planned_fault& fault, std::uint32_t index);
+    void begin_network_fault(const planned_fault& fault, int step);
+    void begin_server_fault(const planned_fault& fault, std::uint32_t index);
+    void end_server_fault(const planned_fault& fault, std::uint32_t index);
+    void change_identity(const planned_fault& fault, bool is_begin);
+    void change_names(const planned_fault& fault, bool is_begin);
+    void move_some_vbuckets(const planned_fault& fault, bool is_announced_only);
+    void follow_announced_map();
+    void fail_over(const planned_fault& fault);
+    void make_names();
+    // world_faults.cpp: the kinds from spoil_answers to hide_service.
+    void begin_disturbance(const planned_fault& fault, std::uint32_t index);
+    void end_disturbance(const planned_fault& fault, std::uint32_t index);
+    void step_fault(const planned_fault& fault, std::uint32_t index);
+    void begin_rebalance(const planned_fault& fault, std::uint32_t index);
+    void change_disturbance(const planned_fault& fault, bool is_begin);
+    // Takes back whatever of these still holds; part of heal().
+    void heal_disturbances();
+    void hide_services(bool is_begin);
+    void announce();
+    void announce(std::uint32_t node);
+    [[nodiscard]] wire::cluster_node offered_endpoints(std::uint32_t node) const;
+    // service_faults.cpp: the kinds from service_rule on.
+    void begin_service_fault(const planned_fault& fault, std::uint32_t index);
+    void end_service_fault(const planned_fault& fault, std::uint32_t index);
+    void make_definitions();
+    // hostile_faults.cpp: the kinds from lie_about_lengths on.
+    void begin_hostile_fault(const planned_fault& fault, std::uint32_t index);
+    void end_hostile_fault(const planned_fault& fault, std::uint32_t index);
+    void redirect_again(const planned_fault& fault, std::uint32_t index);
+    void heal();
+    void start_final_round();
+    void start_final_calls(std::uint8_t client, duration pause);
+    void finish();
+    duration settle_time() const;
+    sandbox::node_id node_of(const planned_fault& fault) const;
+
+    std::vector<std::uint64_t> rule_ids_;      // by fault, then their partners
+    std::uint32_t rebalance_fault_ = no_link;  // whose steps are under way
+    std::uint32_t added_node_count_ = 0;
+    bool are_services_hidden_ = false;
+    bool are_calls_hidden_ = false;
+    std::vector<std::uint16_t> vbuckets_;  // by key
+    wire::vbucket_rows announced_;
+    std::optional<time_point> cluster_due_;
+    std::uint64_t event_count_ = 0;
+    bool is_over_ = false;
+};
+
+}  // namespace reprise::sim

@@ -1,0 +1,298 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "world/world.hpp"
+
+// The checkers of calls alone: each is told of one broken promise, and of a kept one beside it.
+
+namespace reprise::sim {
+namespace checks_call_tests {
+
+using namespace std::chrono_literals;
+using engine::errc;
+using engine::retry_reason;
+
+scenario scenario_with_a_call() {
+    scenario plan;
+    plan.clients.emplace_back();
+    planned_client& client = plan.clients[0];
+    client.kv_timeout = 100ms;
+    client.kv_durable_timeout = 2s;
+    client.connect_timeout = 100ms;
+    client.bootstrap_timeout = 1s;
+    client.reconnect_delay_max = 100ms;
+    client.config_poll_interval = 1s;
+    client.probe_after = 1s;
+    client.probe_timeout = 1s;
+    client.internal_timeout = 1s;
+    plan.calls.emplace_back();
+    plan.network.send_room = 65536;
+    plan.span = 1s;
+    return plan;
+}
+
+// A world in which nothing happens but what a test tells the checkers. Two connections to the query
+// service of a node are open.
+struct told_calls {
+    scenario plan = scenario_with_a_call();
+    run_options options{};
+    world all{plan, options};
+
+    told_calls() {
+        for (const std::uint64_t id : {1U, 2U}) {
+            all.net.connect(0, {engine::connection_id{id}, "node0", 11210, {}, "node0"});
+            sim_link& made = all.net.link(static_cast<std::uint32_t>(id - 1));
+            made.http = std::make_unique<service_side>();
+            made.http->service = wire::service::query;
+        }
+    }
+    operation_record& add(call_kind kind, std::uint32_t row_count = 0) {
+        planned_call call;
+        call.kind = kind;
+        call.row_count = row_count;
+        operation_record& added = all.book.add_call(call);
+        added.is_started = true;
+        added.started = all.now;
+        added.deadline = all.now + 100ms;
+        all.checks.on_started(added);
+        return added;
+    }
+    void compose(const operation_record& record, std::string body = {}) {
+        engine::http_call call;
+        call.target = "/query/service";
+        call.body = std::move(body);
+        all.checks.on_composed(record.number, call);
+    }
+    void send(
+        const operation_record& record, std::uint32_t link = 0,
+        std::string_view line = "POST /query/service HTTP/1.1") {
+        all.checks.on_call_sent(link, record.number, line);
+    }
+    void answer(const operation_record& record, std::uint16_t status = 200) {
+        sim_link::answer_mark mark;
+        mark.opaque = record.number + 1;
+        mark.status = status;
+        all.checks.on_call_answered(record.last.link, mark);
+    }
+    void audit(const operation_record& record, bool is_applied, int error_code = 0) {
+        sandbox::service_audit_entry entry;
+        entry.context_id = std::to_string(record.number);
+        entry.is_applied = is_applied;
+        entry.error_code = error_code;
+        all.checks.on_service_audit(record.last.link, entry);
+    }
+    void judge(const operation_record& record, int status, std::uint32_t server_code = 0) {
+        const http::header_list headers{{"Retry-After", "2"}};
+        engine::exchange_verdict verdict;
+        verdict.server_code = server_code;
+        all.checks.on_judged(record.number, {status, headers, {}, 0}, verdict);
+    }
+    void take(operation_record& record, const std::vector<std::string>& rows) {
+        engine::row_batch batch;
+        const std::vector<std::string_view> views(rows.begin(), rows.end());
+        batch.append(views, {}, nullptr);
+        all.checks.on_rows(record, batch);
+    }
+    void end(operation_record& record, errc error = {}, bool is_ambiguous = false) {
+        engine::operation_result result;
+        result.http = std::make_unique<engine::http_result>();
+        result.http->row_count = record.call->rows_taken;
+        if (error != errc{}) {
+            result.ec = error;
+            auto info = std::make_shared<engine::error_info>();
+            info->code = error;
+            info->is_ambiguous = is_ambiguous;
+            result.error = std::move(info);
+        } else {
+            all.checks.on_success_told(record.number);
+        }
+        ++record.calls;
+        all.checks.on_done(record, result);
+    }
+    bool has(checker what) const {
+        return std::ranges::find(all.record.findings(), what, &finding::what) !=
+               all.record.findings().end();
+    }
+    bool is_clean() const { return all.record.findings().empty(); }
+};
+
+}  // namespace checks_call_tests
+
+using namespace checks_call_tests;
+
+TEST(checks_call, an_address_that_no_configuration_names_is_found) {
+    told_calls told;
+    EXPECT_TRUE(told.is_clean());
+    told.all.net.connect(
+        0, {engine::connection_id{3}, "elsewhere.example", 8093, {}, "elsewhere.example"});
+    EXPECT_TRUE(told.has(checker::routing));
+}
+
+TEST(checks_call, a_request_that_was_not_composed_and_one_that_nobody_wants_are_found) {
+    for (const bool is_redirected : {true, false}) {
+        told_calls told;
+        operation_record& record = told.add(call_kind::select_range);
+        told.compose(record);
+        told.send(record, 0, is_redirected ? "POST / HTTP/1.1" : "POST /query/service HTTP/1.1");
+        EXPECT_EQ(told.has(checker::routing), is_redirected);
+    }
+    told_calls told;
+    told.all.checks.on_call_sent(0, std::nullopt, "GET /secrets HTTP/1.1");
+    EXPECT_TRUE(told.has(checker::routing));
+}
+
+TEST(checks_call, a_connection_used_before_its_answer_has_come_or_that_is_not_read_is_found) {
+    for (const bool is_answered : {true, false}) {
+        told_calls told;
+        operation_record& first = told.add(call_kind::select_range);
+        operation_record& second = told.add(call_kind::select_range);
+        told.compose(first);
+        told.compose(second);
+        told.send(first);
+        if (is_answered) {
+            told.answer(first);
+        }
+        told.send(second);
+        EXPECT_EQ(told.has(checker::credit), !is_answered);
+    }
+    told_calls told;
+    operation_record& record = told.add(call_kind::select_range);
+    told.compose(record);
+    told.all.net.link(0).http->is_paused = true;
+    told.send(record);
+    EXPECT_TRUE(told.has(checker::credit));
+}
+
+TEST(checks_call, a_write_sent_again_is_found_unless_the_server_says_that_it_did_nothing) {
+    for (const bool is_answered : {true, false}) {
+        for (const bool is_applied : {true, false}) {
+            told_calls told;
+            operation_record& record = told.add(call_kind::insert);
+            told.compose(record);
+            told.send(record);
+            told.audit(record, is_applied);
+            if (is_answered) {
+                told.answer(record, 503);
+            }
+            record.retries = 1;
+            told.send(record, 1);
+            EXPECT_EQ(told.has(checker::repetition), !is_answered || is_applied);
+        }
+    }
+}
+
+TEST(checks_call, a_request_that_only_prepares_may_be_sent_again_and_leaves_no_doubt) {
+    for (const bool is_run : {true, false}) {
+        told_calls told;
+        operation_record& record = told.add(call_kind::insert);
+        told.compose(
+            record, std::string(R"({"statement":"PREPARE INSERT")") +
+                        (is_run ? R"(,"auto_execute":true})" : "}"));
+        told.send(record);
+        record.last.is_decided = true;
+        record.retries = 1;
+        told.send(record, 1);
+        EXPECT_EQ(told.has(checker::repetition), is_run);
+        told.end(record, errc::request_canceled, true);
+        EXPECT_EQ(told.has(checker::ambiguity), !is_run);
+    }
+}
+
+TEST(
+    checks_call, RH_29_a_write_on_the_wire_must_end_ambiguous_and_a_statement_that_reads_must_not) {
+    for (const call_kind kind : {call_kind::upsert, call_kind::select_range}) {
+        for (const bool is_ambiguous : {true, false}) {
+            told_calls told;
+            operation_record& record = told.add(kind);
+            told.compose(record);
+            told.send(record);
+            told.end(record, errc::request_canceled, is_ambiguous);
+            EXPECT_EQ(told.has(checker::ambiguity), is_ambiguous != (kind == call_kind::upsert));
+        }
+    }
+}
+
+TEST(checks_call, a_row_that_is_missing_wrong_or_comes_twice_is_found) {
+    const std::vector<std::vector<std::string>> all_rows = {
+        {"0", "1", "2"}, {"0", "1"}, {"0", "1", "1"}, {"0", "2", "1"}, {"0", "1", "2", "3"}};
+    for (const auto& rows : all_rows) {
+        told_calls told;
+        operation_record& record = told.add(call_kind::select_range, 3);
+        told.compose(record);
+        told.send(record);
+        told.answer(record);
+        told.take(record, rows);
+        told.end(record);
+        EXPECT_EQ(told.is_clean(), rows.size() == 3 && rows[1] == "1" && rows[2] == "2");
+        EXPECT_EQ(told.has(checker::answer), !told.is_clean());
+    }
+    told_calls told;
+    operation_record& record = told.add(call_kind::search);
+    told.take(record, {R"({"id":"a"})", R"({"id":"b"})"});
+    EXPECT_TRUE(told.is_clean());
+    told.take(record, {R"({"id":"a"})"});
+    EXPECT_TRUE(told.has(checker::answer));
+}
+
+TEST(checks_call, RH_45_a_retry_after_rows_were_taken_is_found) {
+    told_calls told;
+    operation_record& record = told.add(call_kind::select_range, 3);
+    told.compose(record);
+    told.send(record);
+    told.take(record, {"0"});
+    EXPECT_TRUE(told.is_clean());
+    record.last.is_decided = true;
+    record.retries = 1;
+    told.send(record, 1);
+    EXPECT_TRUE(told.has(checker::repetition));
+}
+
+TEST(checks_call, a_statement_that_was_forgotten_and_not_prepared_again_is_found) {
+    for (const bool is_prepared : {true, false}) {
+        told_calls told;
+        operation_record& record = told.add(call_kind::select_range);
+        told.compose(record);
+        told.send(record);
+        told.audit(record, false, 4040);
+        told.answer(record, 404);
+        told.judge(record, 404, 4040);
+        if (is_prepared) {
+            operation_record& other = told.add(call_kind::select_range);
+            told.compose(other, R"({"statement":"PREPARE SELECT","auto_execute":true})");
+            told.send(other, 1);
+            told.answer(other);
+            told.judge(other, 200);
+        }
+        EXPECT_TRUE(told.is_clean());
+        record.retries = 1;
+        told.send(record);
+        told.audit(record, false, 4040);
+        EXPECT_EQ(told.has(checker::repetition), !is_prepared);
+    }
+}
+
+TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found) {
+    for (const duration floor : {duration{2s}, duration::zero()}) {
+        told_calls told;
+        operation_record& record = told.add(call_kind::select_range);
+        told.compose(record);
+        told.send(record);
+        told.answer(record, 503);
+        told.judge(record, 503);
+        engine::request_snapshot request;
+        request.operation = "query";
+        request.is_idempotent = true;
+        request.status = 503;
+        request.delay_floor = floor;
+        request.now = told.all.now;
+        request.deadline = record.deadline;
+        told.all.checks.on_asked(
+            record.number, request, retry_reason::service_response_code_indicated);
+        EXPECT_EQ(told.has(checker::strategy), floor != 2s);
+    }
+}
+
+}  // namespace reprise::sim

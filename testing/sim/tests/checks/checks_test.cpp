@@ -1,0 +1,272 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "world/world.hpp"
+
+// The checkers alone: each is told of one broken promise, and of a kept one beside it. What whole
+// runs with planted bugs make of them is seen by `./dev mutants`.
+
+namespace reprise::sim {
+namespace checks_tests {
+
+using namespace std::chrono_literals;
+using engine::errc;
+using engine::operation_kind;
+using engine::retry_reason;
+
+scenario small_scenario() {
+    scenario plan;
+    plan.clients.emplace_back();
+    plan.clients[0].kv_timeout = 100ms;
+    plan.clients[0].kv_durable_timeout = 2s;
+    plan.clients[0].connect_timeout = 100ms;
+    plan.clients[0].bootstrap_timeout = 1s;
+    plan.clients[0].reconnect_delay_max = 100ms;
+    plan.clients[0].config_poll_interval = 1s;
+    plan.clients[0].probe_after = 1s;
+    plan.clients[0].probe_timeout = 1s;
+    plan.clients[0].internal_timeout = 1s;
+    plan.clients[0].pipeline_credit = 2;
+    plan.clients[0].budget_units = 10;
+    plan.network.send_room = 65536;
+    plan.span = 1s;
+    return plan;
+}
+
+// A world in which nothing happens but what a test tells the checkers.
+struct told_world {
+    scenario plan = small_scenario();
+    run_options options{};
+    world all{plan, options};
+
+    operation_record& add(operation_kind kind) {
+        planned_operation operation;
+        operation.kind = kind;
+        operation_record& added = all.book.add(operation);
+        added.is_started = true;
+        added.started = all.now;
+        added.deadline = all.now + 100ms;
+        all.checks.on_started(added);
+        return added;
+    }
+    void connect(std::uint64_t id) {
+        all.net.connect(0, {engine::connection_id{id}, "node0", 11210, {}, "node0"});
+    }
+    void send(const operation_record& record, std::uint64_t connection, std::uint32_t opaque) {
+        engine::attempt_record sent;
+        sent.operation = 1;
+        sent.client = 7;
+        sent.connection = connection;
+        sent.opaque = opaque;
+        sent.attempt = record.retries;
+        sent.kind = engine::to_string(record.plan.kind);
+        sent.is_idempotent = record.is_idempotent;
+        sent.sent = all.now;
+        all.checks.on_request(0, sent);
+    }
+    void answer(std::uint32_t opaque, wire::status status, std::uint64_t cas = 0) {
+        sim_link::answer_mark mark;
+        mark.opaque = opaque;
+        mark.status = static_cast<std::uint16_t>(status);
+        mark.op = wire::opcode::noop;
+        mark.cas = cas;
+        all.checks.on_answer(0, mark);
+    }
+    void decide(
+        retry_reason reason, engine::attempt_stage stage, bool is_retried, duration delay,
+        wire::status status = wire::status::success) {
+        engine::decision_record decision;
+        decision.operation = "noop";
+        decision.reason = reason;
+        decision.stage = stage;
+        decision.is_retried = is_retried;
+        decision.delay = delay;
+        decision.status = static_cast<std::uint16_t>(status);
+        decision.id = 1;
+        all.checks.on_decision(0, decision);
+    }
+    void end(operation_record& record, errc error, bool is_ambiguous = false) {
+        engine::operation_result result;
+        result.ec = error;
+        auto info = std::make_shared<engine::error_info>();
+        info->code = error;
+        info->is_ambiguous = is_ambiguous;
+        result.error = std::move(info);
+        ++record.calls;
+        all.checks.on_done(record, result);
+    }
+    bool has(checker what) const {
+        return std::ranges::find(all.record.findings(), what, &finding::what) !=
+               all.record.findings().end();
+    }
+    bool is_clean() const { return all.record.findings().empty(); }
+};
+
+}  // namespace checks_tests
+
+using namespace checks_tests;
+
+TEST(checks, a_second_completion_is_found) {
+    told_world told;
+    operation_record& record = told.add(operation_kind::noop);
+    told.end(record, errc::request_canceled);
+    EXPECT_TRUE(told.is_clean());
+    told.end(record, errc::request_canceled);
+    EXPECT_TRUE(told.has(checker::completion));
+}
+
+TEST(checks, a_timeout_before_its_deadline_or_long_after_it_is_found) {
+    for (const duration at : {99ms, 100ms, 101ms, 102ms}) {
+        told_world told;
+        operation_record& record = told.add(operation_kind::noop);
+        told.all.now += at;
+        told.end(record, errc::unambiguous_timeout);
+        EXPECT_EQ(told.has(checker::deadline), at < 100ms || at > 101ms) << at.count();
+    }
+}
+
+TEST(checks, a_write_on_the_wire_must_end_ambiguous_and_a_read_must_not) {
+    for (const operation_kind kind : {operation_kind::upsert, operation_kind::noop}) {
+        for (const bool is_ambiguous : {true, false}) {
+            told_world told;
+            operation_record& record = told.add(kind);
+            told.connect(1);
+            told.send(record, 1, 256);
+            told.end(record, errc::request_canceled, is_ambiguous);
+            EXPECT_EQ(
+                told.has(checker::ambiguity), is_ambiguous != (kind == operation_kind::upsert));
+        }
+    }
+}
+
+TEST(checks, a_request_that_never_left_leaves_no_doubt) {
+    told_world told;
+    operation_record& record = told.add(operation_kind::upsert);
+    told.connect(1);
+    told.send(record, 1, 256);
+    told.all.net.link(0).requests.push_back({256, 40});
+    told.all.checks.on_link_end(0, 40);
+    EXPECT_TRUE(record.last.is_unsent);
+    told.end(record, errc::request_canceled, true);
+    EXPECT_TRUE(told.has(checker::ambiguity));
+}
+
+TEST(checks, a_write_sent_again_is_found_unless_the_server_did_nothing) {
+    for (const bool is_answered : {true, false}) {
+        told_world told;
+        operation_record& record = told.add(operation_kind::upsert);
+        told.connect(1);
+        told.send(record, 1, 256);
+        if (is_answered) {
+            told.answer(256, wire::status::etmpfail);
+        }
+        record.retries = 1;
+        told.send(record, 1, 257);
+        EXPECT_EQ(told.has(checker::repetition), !is_answered);
+    }
+}
+
+TEST(checks, an_opaque_used_twice_and_a_third_request_on_a_credit_of_two_are_found) {
+    told_world told;
+    told.connect(1);
+    operation_record& record = told.add(operation_kind::noop);
+    told.send(record, 1, 256);
+    told.answer(256, wire::status::etmpfail);
+    record.retries = 1;
+    told.send(record, 1, 257);
+    EXPECT_TRUE(told.is_clean());
+    record.retries = 2;
+    record.last.is_decided = true;
+    told.send(record, 1, 257);
+    EXPECT_TRUE(told.has(checker::opaque));
+    EXPECT_FALSE(told.has(checker::credit));
+    record.retries = 3;
+    told.send(record, 1, 258);
+    EXPECT_TRUE(told.has(checker::credit));
+}
+
+TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
+    for (const duration delay : {1ms, 10ms}) {
+        told_world told;
+        operation_record& record = told.add(operation_kind::noop);
+        told.connect(1);
+        told.send(record, 1, 256);
+        told.answer(256, wire::status::not_my_vbucket);
+        told.decide(
+            retry_reason::kv_not_my_vbucket, engine::attempt_stage::response, true, delay,
+            wire::status::not_my_vbucket);
+        EXPECT_EQ(told.has(checker::delay), delay != 1ms);
+        EXPECT_EQ(told.is_clean(), delay == 1ms);
+    }
+}
+
+TEST(checks, a_decision_that_nobody_was_asked_about_is_found) {
+    told_world told;
+    told.add(operation_kind::noop);
+    told.decide(
+        retry_reason::node_not_available, engine::attempt_stage::dispatch, true, duration{1ms});
+    EXPECT_TRUE(told.has(checker::strategy));
+}
+
+TEST(checks, a_question_about_what_is_always_retried_is_found) {
+    for (const retry_reason reason :
+         {retry_reason::kv_not_my_vbucket, retry_reason::kv_temporary_failure}) {
+        told_world told;
+        operation_record& record = told.add(operation_kind::noop);
+        told.connect(1);
+        told.send(record, 1, 256);
+        told.answer(256, wire::status::etmpfail);
+        engine::request_snapshot request;
+        request.operation = "noop";
+        request.is_idempotent = true;
+        request.status = static_cast<std::uint16_t>(wire::status::etmpfail);
+        request.now = told.all.now;
+        request.deadline = record.deadline;
+        told.all.checks.on_asked(0, request, reason);
+        EXPECT_EQ(told.is_clean(), reason == retry_reason::kv_temporary_failure);
+        EXPECT_EQ(told.has(checker::strategy), reason == retry_reason::kv_not_my_vbucket);
+    }
+}
+
+TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
+    for (const bool is_refused : {true, false}) {
+        told_world told;
+        operation_record& record = told.add(operation_kind::noop);
+        told.connect(1);
+        if (is_refused) {
+            sim_link::answer_mark mark;
+            mark.opaque = 3;
+            mark.op = wire::opcode::sasl_auth;
+            mark.status = static_cast<std::uint16_t>(wire::status::auth_error);
+            told.all.checks.on_answer(0, mark);
+        }
+        engine::request_snapshot request;
+        request.operation = "noop";
+        request.is_idempotent = true;
+        request.now = told.all.now;
+        request.deadline = record.deadline;
+        told.all.checks.on_asked(0, request, retry_reason::authentication_error);
+        EXPECT_EQ(told.has(checker::terminal), !is_refused);
+    }
+}
+
+TEST(checks, a_budget_that_does_not_add_up_is_found) {
+    told_world told;
+    told.all.checks.after_turn(0);
+    EXPECT_TRUE(told.is_clean());
+    EXPECT_TRUE(told.all.clients[0]->bucket->try_take(1000).paid);
+    told.all.checks.after_turn(0);
+    EXPECT_TRUE(told.has(checker::budget));
+}
+
+TEST(checks, RH_30_a_history_that_forgets_a_decision_is_found) {
+    told_world told;
+    operation_record& record = told.add(operation_kind::noop);
+    record.decisions.emplace_back();
+    told.end(record, errc::request_canceled);
+    EXPECT_TRUE(told.has(checker::history));
+}
+
+}  // namespace reprise::sim
