@@ -95,7 +95,8 @@ function(reprise_library name)
 endfunction()
 
 # reprise_tests(name [STANDARD n] [LABELS label...] [LINK target...] [SOURCES file...])
-# One program <name>_tests from tests/**/*_test.cpp, run as one ctest entry.
+# One program <name>_tests, run as one ctest entry, from tests/*_test.cpp and from the subfolders of
+# tests/ that src/ has, too. Other subfolders hold programs of their own.
 function(reprise_tests name)
   if(NOT REPRISE_BUILD_TESTS)
     return()
@@ -108,8 +109,14 @@ function(reprise_tests name)
     set(arg_LABELS unit)
   endif()
   if(NOT arg_SOURCES)
-    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS
+    file(GLOB_RECURSE tests RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/tests" CONFIGURE_DEPENDS
          "${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp")
+    foreach(test IN LISTS tests)
+      get_filename_component(folder "${test}" DIRECTORY)
+      if(folder STREQUAL "" OR EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}")
+        list(APPEND arg_SOURCES "tests/${test}")
+      endif()
+    endforeach()
   endif()
   set(target ${name}_tests)
   add_executable(${target} ${arg_SOURCES})

@@ -17,12 +17,16 @@ MACHINE_PATH = re.compile(r"(?<![\w.:/*$}])/(?:wo" r"rk|ro" r"ot|ho" r"me)/")
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "impl", "v2"}
 BINARY = (".png", ".svg", ".ico", ".bin", ".gz", ".pem", ".der")
 # Sources that reprise_library, reprise_tests and reprise_fuzz take by themselves.
-TAKEN = re.compile(rf"{LIBRARY}/(src/.*\.cpp|tests/.*_test\.cpp|tests/fuzz/\w+_fuzz\.cpp)")
+TAKEN = re.compile(rf"{LIBRARY}/(src/.*\.cpp|tests/\w+_test\.cpp|tests/fuzz/\w+_fuzz\.cpp)")
+# Taken if the library's src/ has the same subfolder.
+TAKEN_IN_SUBFOLDER = re.compile(rf"({LIBRARY})/tests/(.+)/\w+_test\.cpp")
 
 
 def is_built(tree, path):
     """True if a source is taken by convention, or its nearest CMakeLists.txt names it."""
-    if TAKEN.fullmatch(path):
+    mirrored = TAKEN_IN_SUBFOLDER.fullmatch(path)
+    if TAKEN.fullmatch(path) or mirrored and any(
+            other.startswith(f"{mirrored[1]}/src/{mirrored[2]}/") for other in tree.files):
         return True
     for folder in PurePosixPath(path).parents:
         lists = (folder / "CMakeLists.txt").as_posix()

@@ -278,6 +278,7 @@ class files_rule(planted_tree):
 
     def test_dead_files_are_reported(self):
         for path in ("libs/retry/tests/dead.cpp", "testing/sim/tests/hunt/dead.cpp",
+                     "libs/retry/tests/other/dead_test.cpp",
                      "libs/retry/src/dead.hpp", "examples/dead.cpp", "scripts/dead.py"):
             with self.subTest(path):
                 self.plant("examples/CMakeLists.txt", "add_executable(alive alive.cpp)\n")
