@@ -1,77 +1,9 @@
 // What an operation waits for and why that does not come, in words: made when an error is made.
 
-#include <algorithm>
-
 #include "engine_core.hpp"
+#include "topology/cause.hpp"
 
 namespace reprise::engine {
-namespace {
-
-// Nodes named in one text, and looked at for it.
-constexpr std::size_t node_named_max = 3;
-constexpr std::size_t node_seen_max = 64;
-
-bool is_connected(const node_link& link) noexcept {
-    return link.connection != nullptr && link.connection->state == connection_state::open;
-}
-
-}  // namespace
-
-std::string engine_core::link_cause(const node_link& link) const {
-    const std::string name = link.endpoint->name + ": ";
-    if (!link.problem.empty()) {
-        return name + link.problem;
-    }
-    if (gate_.is_queued(link)) {
-        return name + "not its turn to connect yet";
-    }
-    if (link.connection == nullptr) {
-        return name + "not connected";
-    }
-    return name + (link.connection->state == connection_state::connecting
-                       ? "still connecting"
-                       : "the login is not done");
-}
-
-// Why nothing can be asked about, or sent to, this bucket.
-std::string engine_core::bucket_cause(const bucket_state& bucket) const {
-    if (bucket.links.empty()) {
-        return "cannot resolve " + options_.seeds.front().host +
-               ": the name service has not answered";
-    }
-    if (!bucket.configuration_problem.empty() && !bucket.configuration) {
-        return bucket.configuration_problem;
-    }
-    std::string text;
-    std::size_t named = 0;
-    const std::size_t seen = std::min(bucket.links.size(), node_seen_max);
-    for (std::size_t index = 0; index < seen; ++index) {
-        const node_link& link = *bucket.links[index];
-        if (link.is_retired || is_connected(link)) {
-            continue;
-        }
-        if (named++ == node_named_max) {
-            return text + "; and others";
-        }
-        text += (text.empty() ? "" : "; ") + link_cause(link);
-    }
-    return text;
-}
-
-// Why a terminal state holds.
-std::string engine_core::terminal_cause(const bucket_state& bucket, retry_reason reason) const {
-    if (reason == retry_reason::bucket_access_error) {
-        return bucket.access_problem;
-    }
-    for (const auto& link : bucket.links) {
-        const bool is_it = reason == retry_reason::tls_error ? link->endpoint->is_tls_failed
-                                                             : link->endpoint->is_auth_refused;
-        if (is_it && !link->is_retired) {
-            return link->endpoint->name + ": " + link->endpoint->refusal;
-        }
-    }
-    return {};
-}
 
 // Why an operation that was not sent could not be.
 std::string engine_core::dispatch_cause(const operation_slot& slot) const {
@@ -86,13 +18,13 @@ std::string engine_core::dispatch_cause(const operation_slot& slot) const {
     }
     const node_link* link = link_of_route(slot);
     if (link != nullptr && !is_connected(*link)) {
-        return link_cause(*link);
+        return link_cause(*link, context_.gate);
     }
     if (bucket.configuration && !bucket.name.empty() && !bucket.configuration->has_owners()) {
         return "configuration " + to_string(bucket.configuration->revision()) + " of " +
                bucket.name + " names no owners yet";
     }
-    return link == nullptr ? bucket_cause(bucket) : std::string();
+    return link == nullptr ? bucket_cause(bucket, context_) : std::string();
 }
 
 // What an operation that has no time left was waiting for.
@@ -112,7 +44,8 @@ std::string engine_core::wait_cause(const operation_slot& slot) const {
     }
     if (space.entry != nullptr && slot.list() == &space.entry->waiters) {
         return with_reason(
-            "waited for the id of collection " + space.entry->path, bucket_cause(*space.bucket));
+            "waited for the id of collection " + space.entry->path,
+            bucket_cause(*space.bucket, context_));
     }
     const bool is_answered = !slot.is_silent && slot.failed.stage == attempt_stage::response;
     if (is_answered) {
@@ -133,9 +66,8 @@ http_pool* http_flow::pool_of(const http_slot& slot, std::uint32_t endpoint) con
 std::string http_flow::dispatch_cause(const http_slot& slot) const {
     const bool is_terminal = slot.failed.reason == retry_reason::authentication_error ||
                              slot.failed.reason == retry_reason::tls_error;
-    for (const auto& bucket : core_.buckets_) {
-        std::string why =
-            is_terminal ? core_.terminal_cause(*bucket, slot.failed.reason) : std::string();
+    for (const auto& bucket : core_.topology_.buckets()) {
+        std::string why = is_terminal ? terminal_cause(*bucket, slot.failed.reason) : std::string();
         if (!why.empty()) {
             return why;
         }
@@ -146,7 +78,7 @@ std::string http_flow::dispatch_cause(const http_slot& slot) const {
         return is_known ? pool->endpoint->name + ": " + pool->problem : std::string();
     }
     return configuration_for(slot) == nullptr
-               ? core_.bucket_cause(core_.bucket_named(slot.request.bucket))
+               ? bucket_cause(core_.topology_.bucket(slot.request.bucket), core_.context_)
                : std::string();
 }
 

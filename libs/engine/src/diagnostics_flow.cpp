@@ -35,8 +35,8 @@ endpoint_state state_of(const http_connection& connection) noexcept {
 
 engine_diagnostics engine_core::diagnostics() const {
     engine_diagnostics seen;
-    seen.client = client_number_;
-    for (const auto& bucket : buckets_) {
+    seen.client = context_.client_number;
+    for (const auto& bucket : topology_.buckets()) {
         for (const auto& link : bucket->links) {
             endpoint_diagnostics entry;
             entry.remote = link->endpoint->name;

@@ -3,39 +3,21 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/base/printable.hpp>
 #include <reprise/http/authorization.hpp>
 
-#include "peer_address.hpp"
+#include "connections/peer_address.hpp"
 #include "request_encoding.hpp"
 
 namespace reprise::engine {
 
 engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
-    : options_(std::move(options)),
-      identity_(std::move(identity)),
-      random_(random.seed),
-      entropy_(std::move(random.entropy)),
-      client_number_(random_.next()),
+    : context_(std::move(options), std::move(identity), std::move(random), now),
       mailbox_(std::make_shared<answer_mailbox>()),
-      orchestrator_(options_, mailbox_),
-      decisions_(options_.log, options_.log_decisions_per_second_max),
-      wheel_(now),
-      gate_(options_.connecting_count_max),
-      reconnect_backoff_(backoff_options{
-          .base = options_.reconnect_delay_min,
-          .factor = 2.0,
-          .cap = options_.reconnect_delay_max,
-          .jitter = reprise::jitter::equal,
-          .hint_excess_max = {}}) {
-    if (options_.dns_srv_name.empty()) {
-        seeds_ = options_.seeds;
-    }
-    if (options_.network != "auto") {
-        network_ = options_.network;
-    }
-    entropy_(std::as_writable_bytes(std::span(&client_number_, 1)));
+      orchestrator_(context_.options, mailbox_),
+      decisions_(context_.options.log, context_.options.log_decisions_per_second_max) {
+    context_.gate.set_starter(connect_wish::kind::link, connections_);
+    context_.gate.set_starter(connect_wish::kind::pool, http_);
 }
 
 engine_core::~engine_core() {
@@ -47,49 +29,14 @@ engine_core::~engine_core() {
     }
 }
 
-keyspace_id engine_core::keyspace(
-    std::string_view bucket, std::string_view scope, std::string_view collection) {
-    const std::string_view real_scope = scope.empty() ? "_default" : scope;
-    const std::string_view real_collection = collection.empty() ? "_default" : collection;
-    bucket_state& owner = bucket_named(bucket);
-    for (std::size_t index = 0; index < keyspaces_.size(); ++index) {
-        const keyspace_entry& known = keyspaces_[index];
-        if (known.bucket == &owner && known.scope == real_scope &&
-            known.collection == real_collection) {
-            return keyspace_id{static_cast<std::uint32_t>(index)};
-        }
-    }
-    keyspace_entry added{&owner, std::string(real_scope), std::string(real_collection), nullptr};
-    if (real_scope != "_default" || real_collection != "_default") {
-        auto entry = std::make_unique<collection_entry>();
-        entry->bucket = &owner;
-        entry->index = static_cast<std::uint32_t>(owner.collections.size());
-        entry->path = added.scope + "." + added.collection;
-        added.entry = entry.get();
-        owner.collections.push_back(std::move(entry));
-    }
-    keyspaces_.push_back(std::move(added));
-    return keyspace_id{static_cast<std::uint32_t>(keyspaces_.size() - 1)};
-}
-
-bucket_state& engine_core::bucket_named(std::string_view name) {
-    for (const auto& bucket : buckets_) {
-        if (bucket->name == name) {
-            return *bucket;
-        }
-    }
-    buckets_.push_back(std::make_unique<bucket_state>(std::string(name)));
-    return *buckets_.back();
-}
-
 void engine_core::open(std::string_view bucket, time_point now) {
     if (!is_closed_) {
-        open_bucket(bucket_named(bucket), now);
+        topology_.open(topology_.bucket(bucket), now);
     }
 }
 
 operation_id engine_core::start(operation_request&& request, completion&& done, time_point now) {
-    REPRISE_ASSERT(request.keyspace.value < keyspaces_.size());
+    REPRISE_ASSERT(topology_.contains(request.keyspace));
     operation_slot& slot = operations_.acquire();
     const operation_id id = slot.id();
     slot.request = std::move(request);
@@ -136,7 +83,7 @@ void engine_core::close(time_point now) {
         return;
     }
     is_closed_ = true;
-    gate_.clear();
+    context_.gate.clear();
     http_.close(now);
     operations_.for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
@@ -145,43 +92,18 @@ void engine_core::close(time_point now) {
             slot, errc::request_canceled,
             {.is_ambiguous = is_ambiguous, .detail = "the client was closed"}, now);
     });
-    for (const auto& bucket : buckets_) {
-        wheel_.disarm(*bucket);
-        for (const auto& entry : bucket->collections) {
-            wheel_.disarm(*entry);
-        }
-        for (const auto& link : bucket->links) {
-            wheel_.disarm(*link);
-            link->connection = nullptr;
-        }
-    }
-    for (const auto& known : endpoints_) {
-        wheel_.disarm(*known);
-    }
+    topology_.close();
+    endpoints_.disarm_all();
     wheel_.disarm(log_timer_);
     decisions_.flush();
-    for (const auto& [id, connection] : connections_) {
-        wheel_.disarm(*connection);
-        connection->link = nullptr;
-        if (connection->state != connection_state::closed) {
-            connection->state = connection_state::closed;
-            actions_.emplace_back(close_action{id});
-        }
-    }
+    connections_.close();
 }
 
 // What was refused may pass now: nobody waits for the pauses that the old ones had earned.
 void engine_core::replace_credentials(credentials identity) {
-    identity_ = std::move(identity);
-    ++identity_number_;
-    for (const auto& bucket : buckets_) {
-        for (const auto& link : bucket->links) {
-            if (link->is_armed()) {
-                link->failures = 0;
-                wheel_.arm(*link, time_point{});  // has passed: due in the next turn
-            }
-        }
-    }
+    context_.identity = std::move(identity);
+    ++context_.identity_number;
+    topology_.reconnect_with_new_identity();
 }
 
 std::size_t engine_core::drain_completions() {
@@ -203,24 +125,57 @@ std::size_t engine_core::drain_completions() {
 }
 
 void engine_core::take_actions(action_list& out) {
-    std::ranges::move(actions_, std::back_inserter(out));
-    actions_.clear();
+    std::ranges::move(context_.actions, std::back_inserter(out));
+    context_.actions.clear();
 }
 
-void engine_core::on_resolved(
-    resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now) {
-    if (is_closed_ || resolving_ != resolution || !seeds_.empty()) {
-        return;
+void engine_core::on_connected(connection_id id, std::string_view peer, time_point now) {
+    if (kv_connection* connection = connections_.find(id)) {
+        connections_.on_connected(*connection, now);
+    } else {
+        http_.on_connected(id, peer, now);
     }
-    seeds_.assign(found.begin(), found.end());
-    if (seeds_.empty()) {
-        log(log_level::info, "no SRV records; using the given hosts");
-        seeds_ = options_.seeds;
+}
+
+void engine_core::on_connect_failed(
+    connection_id id, connect_failure failure, std::string_view text, time_point now) {
+    if (kv_connection* connection = connections_.find(id)) {
+        connections_.on_connect_failed(*connection, failure, text, now);
+    } else {
+        http_.on_connect_failed(id, failure, text, now);
     }
-    for (const auto& bucket : buckets_) {
-        if (bucket->is_open) {
-            add_seed_links(*bucket, now);
-        }
+}
+
+void engine_core::on_bytes(
+    connection_id id, const base::block_ref* owner, base::byte_view bytes, time_point now) {
+    if (kv_connection* connection = connections_.find(id)) {
+        connections_.on_bytes(*connection, owner, bytes, now);
+    } else {
+        http_.on_bytes(id, owner, bytes, now);
+    }
+}
+
+base::byte_view engine_core::begin_write(connection_id id, time_point now) {
+    kv_connection* connection = connections_.find(id);
+    return connection == nullptr ? http_.begin_write(id)
+                                 : connections_.begin_write(*connection, now);
+}
+
+void engine_core::on_written(connection_id id, std::size_t size, time_point now) {
+    static_cast<void>(now);
+    if (kv_connection* connection = connections_.find(id)) {
+        connections_.on_written(*connection, size);
+    } else {
+        http_.on_written(id, size);
+    }
+}
+
+void engine_core::on_closed(
+    connection_id id, close_reason reason, std::size_t unwritten_size, time_point now) {
+    if (kv_connection* connection = connections_.find(id)) {
+        connections_.on_closed(*connection, reason, unwritten_size, now);
+    } else {
+        http_.on_closed(id, reason, unwritten_size, now);
     }
 }
 
@@ -231,15 +186,19 @@ void engine_core::on_time(time_point now) {
             case timer_kind::operation:
                 return on_operation_due(static_cast<operation_slot&>(timer), now);
             case timer_kind::connection:
-                return on_connection_due(static_cast<kv_connection&>(timer), now);
+                return connections_.on_due(static_cast<kv_connection&>(timer), now);
             case timer_kind::link:
-                return connect(static_cast<node_link&>(timer), now);
+                return topology_.connect(static_cast<node_link&>(timer), now);
             case timer_kind::bucket:
-                return on_bucket_due(static_cast<bucket_state&>(timer), now);
+                topology_.end_seed_patience(static_cast<bucket_state&>(timer), now);
+                return polls_.poll(static_cast<bucket_state&>(timer), now);
             case timer_kind::collection:
-                return on_collection_due(static_cast<collection_entry&>(timer), now);
+                return collections_.on_due(static_cast<collection_entry&>(timer), now);
             case timer_kind::endpoint:
-                return on_breaker_due(static_cast<endpoint_record&>(timer), now);
+                return breakers_.on_due(
+                    static_cast<endpoint_record&>(timer), now, [&](const endpoint_record& to) {
+                        return connections_.send_canary(to) || http_.send_canary(to, now);
+                    });
             case timer_kind::log:
                 decisions_.on_time(now);
                 if (const auto due = decisions_.next_due()) {
@@ -279,32 +238,24 @@ engine_statistics engine_core::statistics() const noexcept {
     engine_statistics result = counters_;
     result.operations_open = operations_.open_count() + http_.open_count();
     result.operations_parked = parked_count_;
-    for (const auto& [id, connection] : connections_) {
-        result.connections_open += connection->state == connection_state::open ? 1U : 0U;
-        result.operations_ready += connection->ready.size();
-        result.operations_on_wire += connection->waiting.operation_count();
-    }
+    connections_.add_to(result);
     return result;
 }
 
 wire::cluster_configuration_ptr engine_core::configuration(std::string_view name) const noexcept {
-    for (const auto& bucket : buckets_) {
-        if (bucket->name == name) {
-            return bucket->configuration;
-        }
-    }
-    return nullptr;
+    const bucket_state* bucket = topology_.find_bucket(name);
+    return bucket == nullptr ? nullptr : bucket->configuration;
 }
 
 void engine_core::authorize(http::header_list& headers) const {
-    if (identity_.has_client_certificate) {
+    if (context_.identity.has_client_certificate) {
         return;
     }
     headers.push_back(
-        {"Authorization",
-         identity_.bearer_token.empty()
-             ? http::make_basic_authorization(identity_.username, identity_.password)
-             : "Bearer " + identity_.bearer_token});
+        {"Authorization", context_.identity.bearer_token.empty()
+                              ? http::make_basic_authorization(
+                                    context_.identity.username, context_.identity.password)
+                              : "Bearer " + context_.identity.bearer_token});
 }
 
 // Whether requests on a connection to this address may say who we are.
@@ -331,32 +282,6 @@ bucket_budget* engine_core::budget_of(wire::service service) noexcept {
             return given(own.views);
         default:
             return given(own.management);
-    }
-}
-
-// Every way to a configuration of this bucket has failed once.
-bool engine_core::has_given_up(const bucket_state& bucket) const noexcept {
-    return !bucket.links.empty() &&
-           std::ranges::all_of(bucket.links, [](const auto& link) { return link->has_failed; });
-}
-
-// Credentials and TLS are the same for all services. What a bucket allows is key-value's affair.
-std::optional<retry_reason> engine_core::terminal_reason_for_http() const noexcept {
-    std::optional<retry_reason> found;
-    for (const auto& bucket : buckets_) {
-        if (bucket->is_auth_refused) {
-            return retry_reason::authentication_error;
-        }
-        if (bucket->is_tls_failed) {
-            found = retry_reason::tls_error;
-        }
-    }
-    return found;
-}
-
-void engine_core::log(log_level level, std::string_view text) const {
-    if (options_.log) {
-        options_.log->on_message(level, base::printable(text));
     }
 }
 

@@ -68,16 +68,16 @@ void http_flow::send(http_slot& slot, http_connection& connection, time_point no
     connection.parser.restart(kind);
     connection.state = http_connection_state::busy;
     connection.slot = &slot;
-    core_.wheel_.disarm(connection);
+    core_.context_.wheel.disarm(connection);
     slot.state = http_state::assigned;
     slot.connection = &connection;
     slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
-    core_.wheel_.arm(slot, slot.deadline);
-    core_.actions_.emplace_back(write_action{connection.id});
+    core_.context_.wheel.arm(slot, slot.deadline);
+    core_.context_.actions.emplace_back(write_action{connection.id});
     const std::size_t read_size = read_size_for(slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {
         connection.read_size_max = read_size;
-        core_.actions_.emplace_back(read_action{connection.id, false, read_size});
+        core_.context_.actions.emplace_back(read_action{connection.id, false, read_size});
     }
 }
 
@@ -103,7 +103,7 @@ void http_flow::on_written(connection_id id, std::size_t size) {
         connection->written += size;
         REPRISE_ASSERT(connection->written <= connection->outgoing.size());
         if (connection->written < connection->outgoing.size()) {
-            core_.actions_.emplace_back(write_action{id});
+            core_.context_.actions.emplace_back(write_action{id});
         }
     }
 }
@@ -217,7 +217,8 @@ void http_flow::pause_if_full(http_connection& connection) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
         connection.slot->rows.size_bytes() >= connection.slot->request.rows_size_max_bytes) {
         connection.is_reading_paused = true;
-        core_.actions_.emplace_back(read_action{connection.id, true, connection.read_size_max});
+        core_.context_.actions.emplace_back(
+            read_action{connection.id, true, connection.read_size_max});
     }
 }
 
@@ -238,7 +239,7 @@ bool http_flow::take_rows(operation_id operation, row_batch& out, time_point now
     slot.is_told_of_rows = false;
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
         slot.connection->is_reading_paused = false;
-        core_.actions_.emplace_back(
+        core_.context_.actions.emplace_back(
             read_action{slot.connection->id, false, slot.connection->read_size_max});
     }
     return true;
@@ -303,7 +304,8 @@ void http_flow::release(http_connection& connection, bool is_kept_alive, time_po
     if (connection.is_reading_paused) {
         // The rest of the answer was on its way when reading stopped.
         connection.is_reading_paused = false;
-        core_.actions_.emplace_back(read_action{connection.id, false, connection.read_size_max});
+        core_.context_.actions.emplace_back(
+            read_action{connection.id, false, connection.read_size_max});
     }
     // A server that answers before it has read the request has not read the rest of it.
     const bool is_all_written = connection.written == connection.outgoing.size();
@@ -322,7 +324,7 @@ void http_flow::on_closed(
         return;
     }
     http_pool& pool = *connection->pool;
-    core_.end_opening(connection->is_opening, now);
+    core_.context_.gate.end_opening(connection->is_opening, now);
     if (connection->state == http_connection_state::closed) {
         forget(*connection);
         return connect_if_wanted(pool, now);

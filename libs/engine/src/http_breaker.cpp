@@ -52,7 +52,7 @@ void http_flow::note_outcome(http_pool& pool, const std::error_code& outcome, ti
     if (!is_allowed(pool)) {
         return;
     }
-    core_.note_outcome(*pool.endpoint, outcome, now);
+    core_.breakers_.on_outcome(*pool.endpoint, outcome, now);
     if (is_allowed(pool)) {
         return;
     }
@@ -87,13 +87,13 @@ bool http_flow::send_canary(const endpoint_record& endpoint, time_point now) {
 
 void http_flow::end_canary(http_slot& slot, bool is_answered, time_point now) {
     endpoint_record& endpoint = *core_.endpoints_[static_cast<std::size_t>(slot.endpoint)];
-    core_.wheel_.disarm(slot);
+    core_.context_.wheel.disarm(slot);
     slots_.erase(slot.id.value);
     --canary_count_;
     if (is_answered) {
-        core_.close_breaker(endpoint, now);
+        core_.topology_.close_breaker(endpoint, now);
     } else {
-        core_.on_canary_lost(endpoint, now);
+        core_.breakers_.on_canary_lost(endpoint, now);
     }
 }
 
@@ -116,13 +116,14 @@ void http_flow::wake_refused(time_point now) {
 // Those that a configuration in use names.
 std::unordered_set<const http_pool*> http_flow::offered_pools() const {
     std::unordered_set<const http_pool*> offered;
-    for (const auto& bucket : core_.buckets_) {
+    for (const auto& bucket : core_.topology_.buckets()) {
         const auto nodes = bucket->configuration ? bucket->configuration->nodes()
                                                  : std::span<const wire::cluster_node>{};
         for (const auto& node : nodes) {
             for (std::size_t index = 0; index < wire::service_count; ++index) {
                 const auto service = static_cast<wire::service>(index);
-                const auto at = node.endpoint(service, core_.options_.transport, core_.network_);
+                const auto at =
+                    node.endpoint(service, core_.options_.transport, core_.topology_.network());
                 if (at) {
                     offered.insert(find_pool(*at, service));
                 }
@@ -143,7 +144,7 @@ void http_flow::forget_pools() {
             return false;
         }
         if (pool->endpoint->link_count == 0) {
-            core_.forget_breaker(*pool->endpoint);
+            core_.breakers_.forget(*pool->endpoint);
         }
         const bool is_in_use = !pool->connections.empty() || !pool->queue.empty() ||
                                std::ranges::any_of(closing_, [&](const auto& each) {
@@ -151,7 +152,7 @@ void http_flow::forget_pools() {
                                });
         if (!is_in_use) {
             pool->endpoint->is_pooled = false;
-            core_.gate_.withdraw(*pool);
+            core_.context_.gate.withdraw(*pool);
             pool_index_.erase(pool_key(*pool->endpoint, pool->service));
         }
         return !is_in_use;

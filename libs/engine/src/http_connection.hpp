@@ -15,9 +15,9 @@
 #include <reprise/http/response_parser.hpp>
 #include <reprise/wire/row_splitter.hpp>
 
-#include "cluster_state.hpp"
 #include "operation_history.hpp"
 #include "orchestrator.hpp"
+#include "topology/cluster_state.hpp"
 
 // The parts of HTTP operations as data: operations, connections, pools.
 

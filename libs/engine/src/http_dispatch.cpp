@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "connection_problem.hpp"
+#include "connections/connection_problem.hpp"
 #include "engine_core.hpp"
 #include "http_flow.hpp"
 
@@ -41,29 +41,10 @@ operation_id http_flow::start(http_request&& request, completion&& done, time_po
     return id;
 }
 
-// Who may open a bucket with key-value is one question, who may read its views another: only the
-// view service answers that.
-bool http_flow::is_closed_to_key_value(std::string_view bucket) const noexcept {
-    return std::ranges::any_of(core_.buckets_, [&](const auto& each) {
-        return each->name == bucket && !each->configuration &&
-               (each->is_access_denied || each->is_missing_everywhere);
-    });
-}
-
 // The newest configuration that says where the services are.
 const wire::cluster_configuration* http_flow::configuration_for(
     const http_slot& slot) const noexcept {
-    const wire::cluster_configuration* newest = nullptr;
-    const std::string& wanted = slot.request.bucket;
-    const bool is_any = wanted.empty() || is_closed_to_key_value(wanted);
-    for (const auto& bucket : core_.buckets_) {
-        const bool is_right = is_any || bucket->name == wanted;
-        if (is_right && bucket->configuration &&
-            (newest == nullptr || bucket->configuration->revision() > newest->revision())) {
-            newest = bucket->configuration.get();
-        }
-    }
-    return newest;
+    return core_.topology_.services_of(slot.request.bucket);
 }
 
 // From the start, or after a wait: every node may be tried again.
@@ -96,12 +77,12 @@ void http_flow::dispatch(http_slot& slot, time_point now) {
 
 void http_flow::wait_for_configuration(http_slot& slot, time_point now) {
     const std::string& bucket = slot.request.bucket;
-    core_.open_bucket(core_.bucket_named(bucket), now);
-    bucket_state& source =
-        core_.bucket_named(is_closed_to_key_value(bucket) ? std::string_view() : bucket);
-    core_.open_bucket(source, now);
+    core_.topology_.open(core_.topology_.bucket(bucket), now);
+    bucket_state& source = core_.topology_.bucket(
+        core_.topology_.is_closed_to_key_value(bucket) ? std::string_view() : bucket);
+    core_.topology_.open(source, now);
     const time_point due = waiting_end(slot, now);
-    if (core_.has_given_up(source) || due <= now) {
+    if (has_given_up(source) || due <= now) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     if (core_.parked_count_ >= core_.options_.parked_count_max) {
@@ -120,7 +101,7 @@ http_pool* http_flow::choose_pool(
     const auto nodes = in.nodes();
     for (std::size_t step = 0; step < nodes.size(); ++step) {
         const auto address = nodes[(first + step) % nodes.size()].endpoint(
-            slot.request.service, core_.options_.transport, core_.network_);
+            slot.request.service, core_.options_.transport, core_.topology_.network());
         if (!address) {
             continue;
         }
@@ -138,7 +119,7 @@ http_pool* http_flow::choose_pool(
 }
 
 http_pool& http_flow::pool_at(const wire::endpoint_view& at, wire::service service) {
-    endpoint_record& endpoint = core_.endpoint(at.host, at.port);
+    endpoint_record& endpoint = core_.endpoints_.at(at.host, at.port);
     http_pool*& known = pool_index_[pool_key(endpoint, service)];
     if (known == nullptr) {
         pools_.push_back(std::make_unique<http_pool>());
@@ -151,11 +132,11 @@ http_pool& http_flow::pool_at(const wire::endpoint_view& at, wire::service servi
 }
 
 http_pool* http_flow::find_pool(const wire::endpoint_view& at, wire::service service) const {
-    const auto endpoint = core_.endpoint_index_.find(wire::to_host_port(at.host, at.port));
-    if (endpoint == core_.endpoint_index_.end()) {
+    const endpoint_record* endpoint = core_.endpoints_.find(at.host, at.port);
+    if (endpoint == nullptr) {
         return nullptr;
     }
-    const auto pool = pool_index_.find(pool_key(*endpoint->second, service));
+    const auto pool = pool_index_.find(pool_key(*endpoint, service));
     return pool == pool_index_.end() ? nullptr : pool->second;
 }
 
@@ -174,7 +155,7 @@ void http_flow::enqueue(http_slot& slot, http_pool& pool, time_point now) {
     slot.state = http_state::queued;
     pool.queue.push_back(slot);
     ++core_.parked_count_;
-    core_.wheel_.arm(slot, queue_due(slot, pool, now));
+    core_.context_.wheel.arm(slot, queue_due(slot, pool, now));
     connect_if_wanted(pool, now);
 }
 
@@ -190,23 +171,25 @@ bool http_flow::is_connection_wanted(const http_pool& pool) const noexcept {
 
 void http_flow::connect_if_wanted(http_pool& pool, time_point now) {
     if (is_connection_wanted(pool) && !core_.is_closed_) {
-        core_.gate_.ask(pool, connect_need::now);
-        core_.open_waiting(now);
+        core_.context_.gate.ask(pool, connect_need::now);
+        core_.context_.gate.admit(now);
     }
 }
 
-bool http_flow::begin_connect(http_pool& pool, time_point now) {
+bool http_flow::begin_connect(connect_wish& wish, time_point now) {
+    auto& pool = static_cast<http_pool&>(wish);
     if (!is_connection_wanted(pool)) {
         return false;
     }
-    const connection_id id{core_.next_connection_++};
+    const connection_id id = core_.context_.next_connection();
     pool.connections.push_back(std::make_unique<http_connection>(id, pool));
-    core_.wheel_.arm(*pool.connections.back(), add_saturated(now, core_.options_.connect_timeout));
-    core_.actions_.emplace_back(connect_action{
+    core_.context_.wheel.arm(
+        *pool.connections.back(), add_saturated(now, core_.options_.connect_timeout));
+    core_.context_.actions.emplace_back(connect_action{
         id, pool.endpoint->host, pool.endpoint->port, core_.options_.transport,
         pool.endpoint->host});
     if (is_connection_wanted(pool)) {
-        core_.gate_.ask(pool, connect_need::now);  // behind the others
+        core_.context_.gate.ask(pool, connect_need::now);  // behind the others
     }
     return true;
 }
@@ -229,7 +212,7 @@ void http_flow::on_connected(connection_id id, std::string_view peer, time_point
         return;
     }
     http_pool& pool = *connection->pool;
-    core_.end_opening(connection->is_opening, now);
+    core_.context_.gate.end_opening(connection->is_opening, now);
     pool.problem.clear();
     pool.failed_last.reset();
     connection->active_last = now;
@@ -254,11 +237,11 @@ void http_flow::on_connect_failed(
     }
     http_pool& pool = *connection->pool;
     pool.problem = connect_problem(failure, pool.endpoint->host, text);
-    core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
+    core_.context_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
     pool.failed_last = now;
     const bool is_terminal = is_tls_failure(failure);
     pool.is_tls_failed = pool.is_tls_failed || is_terminal;
-    core_.end_opening(connection->is_opening, now);
+    core_.context_.gate.end_opening(connection->is_opening, now);
     forget(*connection);
     fail_queue(pool, now);
     if (is_terminal) {
@@ -284,7 +267,7 @@ void http_flow::serve(http_connection& connection, time_point now) {
     connection.state = http_connection_state::idle;
     http_slot* next = connection.pool->queue.front();
     if (next == nullptr) {
-        core_.wheel_.arm(connection, add_saturated(now, core_.options_.http.idle_timeout));
+        core_.context_.wheel.arm(connection, add_saturated(now, core_.options_.http.idle_timeout));
         return;
     }
     leave_place(*next);
@@ -311,8 +294,8 @@ void http_flow::on_connection_due(http_connection& connection, time_point now) {
             http_pool& pool = *connection.pool;
             pool.failed_last = now;
             pool.problem = to_string(connect_failure::timed_out);
-            core_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
-            core_.end_opening(connection.is_opening, now);
+            core_.context_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
+            core_.context_.gate.end_opening(connection.is_opening, now);
             drop(connection);
             return fail_queue(pool, now);
         }
@@ -326,10 +309,10 @@ void http_flow::on_connection_due(http_connection& connection, time_point now) {
 
 // Asks the driver to close it. It stays known until the driver says that it is gone.
 void http_flow::drop(http_connection& connection) {
-    core_.wheel_.disarm(connection);
+    core_.context_.wheel.disarm(connection);
     connection.state = http_connection_state::closed;
     connection.slot = nullptr;
-    core_.actions_.emplace_back(close_action{connection.id});
+    core_.context_.actions.emplace_back(close_action{connection.id});
     auto& own = connection.pool->connections;
     const auto at = std::ranges::find(own, &connection, &std::unique_ptr<http_connection>::get);
     closing_.push_back(std::move(*at));
@@ -338,7 +321,7 @@ void http_flow::drop(http_connection& connection) {
 
 // The driver has nothing more to say about it.
 void http_flow::forget(http_connection& connection) {
-    core_.wheel_.disarm(connection);
+    core_.context_.wheel.disarm(connection);
     auto& own =
         connection.state == http_connection_state::closed ? closing_ : connection.pool->connections;
     std::erase_if(own, [&](const auto& each) { return each.get() == &connection; });

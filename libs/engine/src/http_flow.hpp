@@ -29,10 +29,10 @@ class engine_core;
 //
 // Part of engine_core, whose clock, timers, actions, orchestrator and configurations it uses.
 // Events about connections that are not its own are ignored.
-class http_flow {
+class http_flow final : public connect_starter {
 public:
     explicit http_flow(engine_core& core) noexcept : core_(core) {}
-    ~http_flow();
+    ~http_flow() override;
     http_flow(const http_flow&) = delete;
     http_flow& operator=(const http_flow&) = delete;
 
@@ -54,7 +54,7 @@ public:
     // A node could not be reached: parked operations look again.
     void look_again(time_point now);
     // The pool has a place to open one connection. False: it does not need any.
-    bool begin_connect(http_pool& pool, time_point now);
+    bool begin_connect(connect_wish& wish, time_point now) override;
     // A terminal state was set: operations that cannot be dispatched hear of it.
     void on_terminal_state(time_point now);
 
@@ -91,7 +91,6 @@ private:
     void begin_attempt(http_slot& slot, time_point now);
     void dispatch(http_slot& slot, time_point now);
     void wait_for_configuration(http_slot& slot, time_point now);
-    bool is_closed_to_key_value(std::string_view bucket) const noexcept;
     const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
     http_pool* choose_pool(
         const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);

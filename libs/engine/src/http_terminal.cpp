@@ -29,8 +29,8 @@ template <class Predicate>
 bool http_flow::any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const {
     const wire::cluster_configuration* known = configuration_for(slot);
     return known != nullptr && std::ranges::any_of(known->nodes(), [&](const auto& node) {
-               const auto address =
-                   node.endpoint(slot.request.service, core_.options_.transport, core_.network_);
+               const auto address = node.endpoint(
+                   slot.request.service, core_.options_.transport, core_.topology_.network());
                if (!address) {
                    return false;
                }
@@ -54,7 +54,7 @@ bool http_flow::has_node_left(const http_slot& slot) const {
 }
 
 std::optional<retry_reason> http_flow::terminal_reason_for(const http_slot& slot) const noexcept {
-    const auto of_key_value = core_.terminal_reason_for_http();
+    const auto of_key_value = core_.topology_.terminal_reason_of_services();
     if (of_key_value) {
         return of_key_value;
     }
@@ -114,7 +114,7 @@ void http_flow::on_search_over(http_slot& slot, time_point now) {
         std::ranges::find_if(pools_, [&](const auto& each) { return &each->queue == slot.list(); });
     if ((*pool)->has_open_connection() || !terminal_reason_for(slot)) {
         slot.search_end.reset();
-        return core_.wheel_.arm(slot, slot.deadline);
+        return core_.context_.wheel.arm(slot, slot.deadline);
     }
     leave_place(slot);
     slot.avoided = slot.endpoint;
@@ -128,7 +128,7 @@ void http_flow::on_terminal_state(time_point now) {
             http_slot& slot = *pool->queue.front();
             pool->queue.erase(slot);
             pool->queue.push_back(slot);
-            core_.wheel_.arm(slot, queue_due(slot, *pool, now));
+            core_.context_.wheel.arm(slot, queue_due(slot, *pool, now));
         }
     }
     // Those in a backoff that could not reach anybody would hear of it only when that ends.
@@ -147,7 +147,7 @@ void http_flow::on_terminal_state(time_point now) {
 // Whoever waits for this connection would have to show the credentials to everybody on the way.
 void http_flow::refuse_plain(http_pool& pool, std::string_view peer, time_point now) {
     const std::string secret =
-        core_.identity_.bearer_token.empty() ? "the password" : "the bearer token";
+        core_.context_.identity.bearer_token.empty() ? "the password" : "the bearer token";
     for (std::size_t left = pool.queue.size(); left > 0; --left) {
         http_slot& slot = *pool.queue.front();
         leave_place(slot);

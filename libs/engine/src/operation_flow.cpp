@@ -98,7 +98,7 @@ void engine_core::dispatch_noop(operation_slot& slot, bucket_state& bucket, time
         }
     }
     for (std::size_t left = bucket.links.size(); left > 0; --left) {
-        kv_connection* connection = any_open(bucket, bucket.noop_turn);
+        kv_connection* connection = any_open(bucket, bucket.noop_next);
         if (connection == nullptr) {
             break;
         }
@@ -136,10 +136,7 @@ void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, t
         }
         return make_ready(slot, *connection);
     }
-    if (gate_.is_queued(link)) {
-        gate_.ask(link, connect_need::now);
-        open_waiting(now);
-    }
+    topology_.hurry(link, now);
     if (is_still_connecting(link) && !terminal_reason(*link.bucket)) {
         return park_silently(slot, link.waiters, now);
     }
@@ -152,12 +149,7 @@ void engine_core::submit(operation_slot& slot, node_link& link, bool is_woken, t
 // There is no configuration, or no connection at all, to go on with.
 void engine_core::wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now) {
     if (bucket.configuration) {
-        for (const auto& link : bucket.links) {
-            if (gate_.is_queued(*link)) {
-                gate_.ask(*link, connect_need::now);
-            }
-        }
-        open_waiting(now);
+        topology_.hurry(bucket, now);
     }
     const auto connecting = [](const auto& link) { return is_still_connecting(*link); };
     const bool is_early = bucket.links.empty() || std::ranges::any_of(bucket.links, connecting);
@@ -420,7 +412,7 @@ void engine_core::leave_place(operation_slot& slot) {
 
 // The cause has ended: everybody who was waiting for it goes on, in the order they came. Those
 // behind the first `count_max` have come since, and know it already.
-void engine_core::wake(wait_list& list, time_point now, std::size_t count_max) {
+void engine_core::wake(wait_list& list, std::size_t count_max, time_point now) {
     for (std::size_t left = std::min(list.size(), count_max); left > 0 && !list.empty(); --left) {
         operation_slot& slot = *list.front();
         leave_place(slot);

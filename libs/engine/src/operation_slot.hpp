@@ -13,8 +13,8 @@
 #include "intrusive_list.hpp"
 #include "operation_history.hpp"
 #include "orchestrator.hpp"
-#include "route.hpp"
 #include "server_schedule.hpp"
+#include "topology/route.hpp"
 
 namespace reprise::engine {
 

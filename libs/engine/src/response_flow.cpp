@@ -1,64 +1,15 @@
-// What answers and pushes mean for operations and for the client itself.
+// What answers mean for operations.
 
 #include <utility>
-
-#include <reprise/wire/cluster_messages.hpp>
-#include <reprise/wire/compression.hpp>
 
 #include "engine_core.hpp"
 
 namespace reprise::engine {
-namespace {
-
-constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
-
-bool was_issued(const kv_connection& connection, std::uint32_t opaque) noexcept {
-    const bool is_of_bootstrap = opaque != 0 && opaque <= connection.bootstrap_opaque_last;
-    return is_of_bootstrap || connection.waiting.was_issued(opaque);
-}
-
-}  // namespace
 
 void engine_core::on_response(
-    kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
-    time_point now) {
-    opaque_entry* entry = connection.waiting.find(frame.opaque());
-    if (entry == nullptr && !was_issued(connection, frame.opaque())) {
-        // Whose answer is it? Those of others cannot be trusted to be theirs any more.
-        return fail_connection(connection, never_issued_text(frame.opaque()), now);
-    }
-    if (entry == nullptr) {
-        ++counters_.orphans;  // answered twice
-        return;
-    }
-    if (entry->op != frame.op()) {
-        return fail_connection(connection, "an answer of another opcode", now);
-    }
-    const opaque_entry answered = *entry;
-    connection.waiting.erase(*entry);
-    switch (answered.kind) {
-        case waiter_kind::operation:
-            return on_operation_response(
-                connection, operations_.at(answered.target), frame, source, now);
-        case waiter_kind::configuration:
-            return on_poll_answer(connection, frame, now);
-        case waiter_kind::collection:
-            return on_collection_answer(
-                *connection.link->bucket->collections[answered.target], connection, frame, now);
-        case waiter_kind::abandoned:
-            ++counters_.orphans;
-            return;
-        case waiter_kind::canary:
-            return close_breaker(*connection.link->endpoint, now);
-        case waiter_kind::probe:
-        case waiter_kind::nobody:
-            return;
-    }
-}
-
-void engine_core::on_operation_response(
-    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
+    operation_slot& slot = operations_.at(index);
     wheel_.disarm(slot);
     slot.connection = nullptr;
     slot.state = operation_state::running;
@@ -87,7 +38,7 @@ void engine_core::on_operation_response(
         fail_connection(connection, "the server's status asks for it", now);
     }
     if (outcome.fetch_configuration) {
-        want_configuration(bucket, now);
+        polls_.want(bucket, now);
     }
     if (outcome.kind == outcome_kind::retry) {
         return on_retryable(slot, frame, host, outcome, now);
@@ -147,11 +98,11 @@ void engine_core::on_retryable(
         if (!frame.value().empty()) {
             if (const auto text = inflated_text(frame)) {
                 is_news =
-                    apply_configuration(bucket, *text, host, now) == configuration_effect::applied;
+                    topology_.apply(bucket, *text, host, now) == configuration_effect::applied;
             }
         }
         if (!is_news) {
-            want_configuration(bucket, now);
+            polls_.want(bucket, now);
         }
         const std::size_t replica =
             slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
@@ -175,42 +126,6 @@ void engine_core::on_retryable(
         }
     }
     retry(slot, failed, now);
-}
-
-void engine_core::on_push(
-    kv_connection& connection, const wire::frame_view& frame, time_point now) {
-    if (connection.bootstrap && !connection.bootstrap->is_authenticated()) {
-        return;  // nothing that is said before the login counts
-    }
-    if (frame.server_op() != wire::server_opcode::cluster_map_change_notification) {
-        return;  // of a kind that clients need not know
-    }
-    const auto pushed = wire::cluster_map_change_notification::decode(frame);
-    if (!pushed) {
-        return fail_connection(connection, "a push that cannot be decoded", now);
-    }
-    const bool is_initialised = !pushed->epoch || *pushed->epoch >= 0;
-    bucket_state* bucket = connection.link->bucket;
-    if (bucket->name != pushed->bucket) {
-        bucket = pushed->bucket.empty() ? &bucket_named({}) : nullptr;
-    }
-    if (bucket == nullptr || !is_initialised) {
-        ++counters_.configurations_refused;
-        return;
-    }
-    if (pushed->config.empty()) {
-        const wire::configuration_revision told{pushed->epoch.value_or(0), pushed->rev};
-        if (!bucket->configuration || bucket->configuration->revision() < told) {
-            want_configuration(*bucket, now);
-        }
-        return;
-    }
-    const std::string& host = connection.link->endpoint->host;
-    if (!wire::has(pushed->datatype, wire::datatype::snappy)) {
-        static_cast<void>(apply_configuration(*bucket, base::as_text(pushed->config), host, now));
-    } else if (const auto text = wire::inflate(pushed->config, pushed_size_max_bytes)) {
-        static_cast<void>(apply_configuration(*bucket, base::as_text(*text), host, now));
-    }
 }
 
 }  // namespace reprise::engine

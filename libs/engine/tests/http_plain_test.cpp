@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "connections/peer_address.hpp"
 #include "engine_driver.hpp"
-#include "peer_address.hpp"
 
 // Credentials over HTTP without TLS: to this machine alone, unless more was asked for.
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "connections/key_derivations.hpp"
 #include "engine_driver.hpp"
-#include "key_derivations.hpp"
 
 // Passwords are stretched by the driver, away from the loop; the engine never waits for it.
 

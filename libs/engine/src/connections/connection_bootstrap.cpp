@@ -1,0 +1,254 @@
+// The bootstrap of a connection, and what a login that succeeded or failed means for its node.
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <reprise/wire/session_messages.hpp>
+
+#include "connections/connection_problem.hpp"
+#include "connections/connections.hpp"
+#include "topology/terminal_state.hpp"
+
+namespace reprise::engine {
+namespace {
+
+using feature = wire::hello_feature;
+
+wire::hello_feature_set wanted_features(const engine_options& options, bool skip_error_map) {
+    wire::hello_feature_set wanted{
+        feature::tcp_no_delay,
+        feature::xattr,
+        feature::select_bucket,
+        feature::json,
+        feature::duplex,
+        feature::clustermap_change_notification,
+        feature::alt_request_support,
+        feature::sync_replication,
+        feature::collections,
+        feature::preserve_ttl,
+        feature::subdoc_create_as_deleted,
+        feature::subdoc_replica_read,
+        feature::get_cluster_config_with_known_version,
+        feature::dedupe_not_my_vbucket_clustermap,
+        feature::clustermap_change_notification_brief,
+        feature::subdoc_binary_xattr};
+    const std::array<std::pair<bool, feature>, 6> by_option{{
+        {options.enable_error_map && !skip_error_map, feature::xerror},
+        {options.enable_mutation_tokens, feature::mutation_seqno},
+        {options.enable_unordered_execution, feature::unordered_execution},
+        {options.enable_server_duration, feature::tracing},
+        {options.enable_compression, feature::snappy},
+        {options.enable_compression, feature::snappy_everywhere},
+    }};
+    for (const auto& [is_wanted, code] : by_option) {
+        if (is_wanted) {
+            wanted.insert(code);
+        }
+    }
+    return wanted;
+}
+
+}  // namespace
+
+bootstrap_options connections::options_for(const node_link& link, connection_id id) const {
+    bootstrap_options options;
+    options.agent_key =
+        wire::make_agent_key({context_.options.agent, context_.client_number, id.value});
+    options.features = wanted_features(context_.options, link.skip_error_map);
+    options.hello = context_.options.hello;
+    options.identity = context_.identity;
+    options.bucket = link.bucket->name;
+    options.nonce = fresh_nonce();
+    options.is_over_tls = context_.options.transport == wire::transport::tls;
+    options.is_tls_verified = context_.options.is_tls_verified;
+    options.allow_plain_without_tls = context_.options.allow_plain_without_tls;
+    options.scram.iterations_max = context_.options.scram_iterations_max;
+    return options;
+}
+
+void connections::on_connected(kv_connection& connection, time_point now) {
+    if (connection.state != connection_state::connecting) {
+        return;
+    }
+    connection.state = connection_state::bootstrapping;
+    connection.received_last = now;
+    connection.has_error_map_share = true;
+    connection.link->endpoint->share_error_map();
+    connection.identity_number = context_.identity_number;
+    connection.bootstrap =
+        std::make_unique<bootstrap_fsm>(options_for(*connection.link, connection.id));
+    connection.link->skip_error_map = false;  // the next fresh connection asks again
+    connection.bootstrap->start(connection.control);
+    context_.wheel.arm(connection, add_saturated(now, context_.options.bootstrap_timeout));
+    on_bootstrap_step(connection, now);
+}
+
+void connections::on_bootstrap_step(kv_connection& connection, time_point now) {
+    bootstrap_fsm& bootstrap = *connection.bootstrap;
+    if (bootstrap.is_authenticated()) {
+        on_authenticated(connection, now);
+    }
+    if (bootstrap.is_bucket_selected()) {
+        clear_bucket_refusals(*connection.link->bucket);
+    }
+    if (bootstrap.has_failed()) {
+        return on_bootstrap_failed(connection, now);
+    }
+    if (bootstrap.is_done()) {
+        return on_open(connection, now);
+    }
+    if (bootstrap.wanted_key() != nullptr) {
+        return want_key(connection, now);
+    }
+    connection.request_write(context_.actions);
+}
+
+void connections::on_bootstrap_failed(kv_connection& connection, time_point now) {
+    node_link& link = *connection.link;
+    const bootstrap_failure failure = connection.bootstrap->failure();
+    const std::string why =
+        std::string(to_string(failure)) + ": " + shown(connection.bootstrap->text());
+    bool is_terminal = false;
+    bucket_state* affected = nullptr;
+    // What replaced credentials were refused says nothing about the new ones.
+    link.has_old_identity = connection.identity_number != context_.identity_number;
+    endpoint_record& endpoint = *link.endpoint;
+    if (is_login_refusal(failure) && !link.has_old_identity) {
+        endpoint.is_auth_refused = true;
+        endpoint.refusal = why;
+        is_terminal = true;
+    }
+    switch (link.has_old_identity ? bootstrap_failure::none : failure) {
+        case bootstrap_failure::error_map_corrupt:
+            link.skip_error_map = true;  // once: on_connected forgets it
+            break;
+        case bootstrap_failure::bucket_no_access:
+            link.bucket->is_access_denied = true;
+            link.bucket->access_problem = endpoint.name + ": " + why;
+            affected = link.bucket;
+            is_terminal = true;
+            break;
+        case bootstrap_failure::bucket_not_found:
+            link.bucket->access_problem = endpoint.name + ": " + why;
+            on_bucket_missing(link, now);
+            affected = link.bucket;
+            is_terminal = terminal_reason(*link.bucket).has_value();
+            break;
+        default:
+            break;
+    }
+    owners_.nodes.refresh_terminal_states();
+    fail(connection, why, now);
+    if (is_server_unproved(failure)) {
+        pace_logins(endpoint, now);
+    }
+    if (is_terminal) {
+        owners_.nodes.on_terminal_state(affected, now);
+    }
+}
+
+void connections::on_open(kv_connection& connection, time_point now) {
+    node_link& link = *connection.link;
+    bucket_state& bucket = *link.bucket;
+    connection.state = connection_state::open;
+    connection.features = connection.bootstrap->granted();
+    connection.bootstrap_opaque_last = connection.bootstrap->last_opaque();
+    const std::string text = connection.bootstrap->configuration();
+    if (const std::string& problem = connection.bootstrap->configuration_problem();
+        !problem.empty()) {
+        bucket.configuration_problem = link.endpoint->name + ": " + problem;
+        context_.log(log_level::warn, bucket.configuration_problem);
+    }
+    if (!connection.bootstrap->text().empty()) {
+        context_.log(log_level::warn, link.endpoint->name + ": " + connection.bootstrap->text());
+    }
+    connection.bootstrap.reset();
+    context_.wheel.disarm(connection);
+    context_.gate.end_opening(connection.is_opening, now);
+    link.has_failed = false;
+    link.problem.clear();
+    link.was_open = true;
+    link.opened = now;
+    context_.log(log_level::info, "connected to " + link.endpoint->name);
+    bucket.is_poll_wanted = false;  // the bootstrap has just asked
+    const bool is_news =
+        !text.empty() && owners_.nodes.apply(bucket, text, link.endpoint->host, now) ==
+                             configuration_effect::applied;
+    owners_.polls.on_open(bucket, now);
+    if (connection.is_open()) {  // else the configuration does not have this node any more
+        owners_.nodes.on_link_open(link, is_news, now);
+    }
+}
+
+// From here on what this server says counts, and so does what it said about errors before. Called
+// for each further step of the bootstrap, too.
+void connections::on_authenticated(kv_connection& connection, time_point now) {
+    endpoint_record& endpoint = *connection.link->endpoint;
+    if (const auto& map = connection.bootstrap->error_map()) {
+        endpoint.offer_error_map(map);
+    }
+    if (endpoint.is_auth_refused) {
+        endpoint.is_auth_refused = false;
+        owners_.nodes.refresh_terminal_states();
+    }
+    if (endpoint.logins.on_proved()) {
+        owners_.nodes.reconnect_now(endpoint, now);  // nobody has to wait any longer
+    }
+}
+
+// The server took a proof and gave none. Logins that are under way there end before they hand out
+// another one.
+void connections::pace_logins(endpoint_record& endpoint, time_point now) {
+    endpoint.logins.on_unproved(now);
+    std::vector<kv_connection*> pending;
+    for (const auto& [id, connection] : connections_) {
+        const bool is_beginning = connection->state == connection_state::connecting ||
+                                  connection->state == connection_state::bootstrapping;
+        const bool is_in = connection->bootstrap && connection->bootstrap->is_authenticated();
+        if (is_beginning && !is_in && connection->link->endpoint == &endpoint) {
+            pending.push_back(connection.get());
+        }
+    }
+    for (kv_connection* connection : pending) {
+        fail(*connection, "this server does not know the password", now);
+    }
+}
+
+// Empty if the system has no randomness: then SCRAM refuses to begin.
+std::string connections::fresh_nonce() const {
+    std::array<std::byte, 16> bytes{};
+    return context_.entropy(bytes) ? wire::encode_nonce(bytes) : std::string();
+}
+
+// The login goes on with the stretched password, now if it is known, else when it is derived.
+void connections::want_key(kv_connection& connection, time_point now) {
+    bootstrap_fsm& bootstrap = *connection.bootstrap;
+    if (auto known = keys_.find(*bootstrap.wanted_key())) {
+        bootstrap.on_key(*known, {}, connection.control);
+        wire::wipe_secret(*known);
+        return on_bootstrap_step(connection, now);
+    }
+    if (!keys_.want(*bootstrap.wanted_key(), connection.id)) {
+        bootstrap.on_key({}, "too many logins wait for their keys", connection.control);
+        return on_bootstrap_step(connection, now);
+    }
+    keys_.begin(context_.actions);
+}
+
+void connections::on_key_derived(derivation_id derivation, std::string&& key, time_point now) {
+    for (const connection_id waiting : keys_.on_derived(derivation, key)) {
+        kv_connection* connection = find(waiting);
+        if (connection != nullptr && connection->state == connection_state::bootstrapping) {
+            connection->bootstrap->on_key(
+                key, "the password could not be stretched", connection->control);
+            on_bootstrap_step(*connection, now);
+        }
+    }
+    wire::wipe_secret(key);
+    if (!context_.is_closed) {
+        keys_.begin(context_.actions);
+    }
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,185 @@
+// Bytes and frames of a connection: in, to whoever waits for the answer; out, as credit allows.
+
+#include <utility>
+#include <vector>
+
+#include <reprise/wire/cluster_messages.hpp>
+#include <reprise/wire/compression.hpp>
+
+#include "connections/connection_problem.hpp"
+#include "connections/connections.hpp"
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
+
+bool was_issued(const kv_connection& connection, std::uint32_t opaque) noexcept {
+    const bool is_of_bootstrap = opaque != 0 && opaque <= connection.bootstrap_opaque_last;
+    return is_of_bootstrap || connection.waiting.was_issued(opaque);
+}
+
+}  // namespace
+
+void connections::on_bytes(
+    kv_connection& connection, const base::block_ref* owner, base::byte_view bytes,
+    time_point now) {
+    if (connection.state == connection_state::closed ||
+        connection.state == connection_state::connecting) {
+        return;
+    }
+    connection.received_last = now;
+    connection.probe_sent.reset();
+    if (connection.link->endpoint->is_tls_failed) {
+        connection.link->endpoint->is_tls_failed = false;
+        owners_.nodes.refresh_terminal_states();
+    }
+    if (!std::exchange(connection.has_received, true) && is_stranger(bytes)) {
+        return fail(connection, stranger_problem(bytes), now);
+    }
+    connection.reader.feed(bytes);
+    while (connection.state != connection_state::closed) {
+        const auto next = connection.reader.next();
+        if (!next) {
+            const std::string name(wire::to_string(next.error()));
+            return fail(
+                connection,
+                connection.has_answered ? "malformed frame: " + name : stranger_problem(bytes),
+                now);
+        }
+        if (!*next) {
+            break;
+        }
+        connection.has_answered = true;
+        on_frame(connection, **next, {owner, &value_pool_}, now);
+    }
+    if (connection.state != connection_state::closed) {
+        connection.request_write(context_.actions);
+        close_drained(connection, now);
+    }
+}
+
+void connections::on_frame(
+    kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+    time_point now) {
+    if (frame.is_server_push()) {
+        return on_push(connection, frame, now);
+    }
+    if (connection.state == connection_state::bootstrapping) {
+        connection.bootstrap->on_response(frame, connection.control);
+        return on_bootstrap_step(connection, now);
+    }
+    on_answer(connection, frame, source, now);
+}
+
+void connections::on_answer(
+    kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+    time_point now) {
+    opaque_entry* entry = connection.waiting.find(frame.opaque());
+    if (entry == nullptr && !was_issued(connection, frame.opaque())) {
+        // Whose answer is it? Those of others cannot be trusted to be theirs any more.
+        return fail(connection, never_issued_text(frame.opaque()), now);
+    }
+    if (entry == nullptr) {
+        ++context_.counters.orphans;  // answered twice
+        return;
+    }
+    if (entry->op != frame.op()) {
+        return fail(connection, "an answer of another opcode", now);
+    }
+    const opaque_entry answered = *entry;
+    connection.waiting.erase(*entry);
+    switch (answered.kind) {
+        case waiter_kind::operation:
+            return owners_.operations.on_response(connection, answered.target, frame, source, now);
+        case waiter_kind::configuration:
+            return owners_.polls.on_answer(connection, frame, now);
+        case waiter_kind::collection:
+            return on_collection_answer(connection, answered.target, frame, now);
+        case waiter_kind::abandoned:
+            ++context_.counters.orphans;
+            return;
+        case waiter_kind::canary:
+            return owners_.nodes.close_breaker(*connection.link->endpoint, now);
+        case waiter_kind::probe:
+        case waiter_kind::nobody:
+            return;
+    }
+}
+
+void connections::on_collection_answer(
+    kv_connection& connection, std::uint32_t index, const wire::frame_view& frame, time_point now) {
+    collection_entry& entry = *connection.link->bucket->collections[index];
+    if (!owners_.collection_ids.on_answer(entry, *connection.link->endpoint, frame, now)) {
+        fail(connection, "an answer that cannot be decoded", now);
+        owners_.collection_ids.forget(entry, now);
+    }
+}
+
+void connections::on_push(
+    kv_connection& connection, const wire::frame_view& frame, time_point now) {
+    if (connection.bootstrap && !connection.bootstrap->is_authenticated()) {
+        return;  // nothing that is said before the login counts
+    }
+    if (frame.server_op() != wire::server_opcode::cluster_map_change_notification) {
+        return;  // of a kind that clients need not know
+    }
+    const auto pushed = wire::cluster_map_change_notification::decode(frame);
+    if (!pushed) {
+        return fail(connection, "a push that cannot be decoded", now);
+    }
+    const bool is_initialised = !pushed->epoch || *pushed->epoch >= 0;
+    bucket_state* bucket = connection.link->bucket;
+    if (bucket->name != pushed->bucket) {
+        bucket = pushed->bucket.empty() ? &owners_.nodes.bucket({}) : nullptr;
+    }
+    if (bucket == nullptr || !is_initialised) {
+        ++context_.counters.configurations_refused;
+        return;
+    }
+    if (pushed->config.empty()) {
+        const wire::configuration_revision announced{pushed->epoch.value_or(0), pushed->rev};
+        if (!bucket->configuration || bucket->configuration->revision() < announced) {
+            owners_.polls.want(*bucket, now);
+        }
+        return;
+    }
+    const std::string& host = connection.link->endpoint->host;
+    if (!wire::has(pushed->datatype, wire::datatype::snappy)) {
+        static_cast<void>(owners_.nodes.apply(*bucket, base::as_text(pushed->config), host, now));
+    } else if (const auto text = wire::inflate(pushed->config, pushed_size_max_bytes)) {
+        static_cast<void>(owners_.nodes.apply(*bucket, base::as_text(*text), host, now));
+    }
+}
+
+base::byte_view connections::begin_write(kv_connection& connection, time_point now) {
+    if (connection.state == connection_state::closed ||
+        connection.state == connection_state::connecting) {
+        return {};
+    }
+    connection.is_write_requested = false;
+    if (!connection.outstanding().empty()) {
+        return connection.outstanding();
+    }
+    std::vector<std::byte>& bytes = connection.begin_outgoing();
+    base::byte_writer writer(bytes);
+    while (bytes.size() < context_.options.write_size_max_bytes &&
+           owners_.operations.encode_next(connection, writer, now)) {
+    }
+    if (!connection.is_armed() && connection.waiting.operation_count() != 0) {
+        context_.wheel.arm(connection, add_saturated(now, context_.options.probe_after));
+    }
+    return connection.outstanding();
+}
+
+void connections::on_written(kv_connection& connection, std::size_t size) {
+    if (connection.state == connection_state::closed) {
+        return;
+    }
+    const bool is_sound = connection.on_written(size);
+    REPRISE_ASSERT(is_sound);
+    connection.request_write(context_.actions);
+}
+
+}  // namespace reprise::engine

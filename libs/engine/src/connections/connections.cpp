@@ -1,0 +1,258 @@
+// The life of a connection: opened for a link, probed while it is quiet, closed.
+
+#include "connections/connections.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <reprise/wire/session_messages.hpp>
+
+#include "connections/connection_problem.hpp"
+#include "engine_core.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// Half of the window is lost to requests that nobody waits for any more.
+bool is_clogged(const kv_connection& connection, const engine_options& options) noexcept {
+    return connection.waiting.abandoned_count() > options.pipeline_credit / 2;
+}
+
+}  // namespace
+
+kv_connection* connections::find(connection_id id) noexcept {
+    const auto found = connections_.find(id);
+    return found == connections_.end() ? nullptr : found->second.get();
+}
+
+bool connections::begin_connect(connect_wish& wish, time_point now) {
+    auto& link = static_cast<node_link&>(wish);
+    if (const auto next = link.endpoint->logins.try_begin(now)) {
+        link.has_failed = true;
+        context_.wheel.arm(link, *next);
+        return false;
+    }
+    link.has_old_identity = false;
+    link.is_slow = false;
+    link.begun = now;
+    const connection_id id = context_.next_connection();
+    auto made = std::make_unique<kv_connection>(id, link, context_.options.pipeline_credit);
+    link.connection = made.get();
+    context_.wheel.arm(*made, add_saturated(now, context_.options.connect_timeout));
+    connections_.emplace(id, std::move(made));
+    context_.actions.emplace_back(connect_action{
+        id, link.endpoint->host, link.endpoint->port, context_.options.transport,
+        link.endpoint->host});
+    return true;
+}
+
+void connections::on_connect_failed(
+    kv_connection& connection, connect_failure failure, std::string_view text, time_point now) {
+    if (connection.state == connection_state::closed) {
+        connections_.erase(connection.id);
+        return;
+    }
+    endpoint_record& endpoint = *connection.link->endpoint;
+    connection.link->problem = connect_problem(failure, endpoint.host, text);
+    context_.log(log_level::warn, endpoint.name + ": " + connection.link->problem);
+    const bool is_terminal = is_tls_failure(failure);
+    endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+    if (is_terminal) {
+        endpoint.refusal = connection.link->problem;
+    }
+    owners_.nodes.refresh_terminal_states();
+    finish(connection, 0, true, now);
+    connections_.erase(connection.id);
+    if (is_terminal) {
+        owners_.nodes.on_terminal_state(nullptr, now);
+    }
+}
+
+void connections::fail(kv_connection& connection, std::string_view why, time_point now) {
+    if (connection.state == connection_state::closed) {
+        return;
+    }
+    connection.link->problem = why;
+    context_.log(
+        log_level::warn, "closing " + connection.link->endpoint->name + ": " + std::string(why));
+    context_.actions.emplace_back(close_action{connection.id});
+    const bool has_failed = connection.state != connection_state::open;
+    finish(connection, connection.sent_end(0), has_failed, now);
+}
+
+void connections::on_closed(
+    kv_connection& connection, close_reason reason, std::size_t unwritten_size, time_point now) {
+    if (connection.state != connection_state::closed) {
+        endpoint_record& endpoint = *connection.link->endpoint;
+        const bool is_terminal = reason == close_reason::tls_alert;
+        endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+        owners_.nodes.refresh_terminal_states();
+        const bool has_failed = connection.state != connection_state::open;
+        std::string& problem = connection.link->problem;
+        problem = to_string(reason);
+        if (has_failed && !is_terminal) {
+            const bool is_over_tls = context_.options.transport == wire::transport::tls;
+            problem = closed_problem(reason, connection.has_answered, is_over_tls);
+        }
+        context_.log(
+            has_failed ? log_level::warn : log_level::info, endpoint.name + ": " + problem);
+        if (is_terminal) {
+            endpoint.refusal = problem;
+        }
+        finish(connection, connection.sent_end(unwritten_size), has_failed, now);
+        if (is_terminal) {
+            owners_.nodes.on_terminal_state(nullptr, now);
+        }
+    }
+    connections_.erase(connection.id);
+}
+
+// The connection is over for us: its link looks for another one, its operations for another way.
+void connections::finish(
+    kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now) {
+    node_link& link = *connection.link;
+    bucket_state& bucket = *link.bucket;
+    connection.state = connection_state::closed;
+    context_.wheel.disarm(connection);
+    if (connection.bootstrap) {
+        keys_.forget(connection.id);
+    }
+    if (std::exchange(connection.has_error_map_share, false)) {
+        link.endpoint->release_error_map();
+    }
+    std::vector<operation_slot*> slots;
+    std::vector<collection_entry*> questions;
+    for (opaque_entry& entry : connection.waiting.entries()) {
+        if (entry.kind == waiter_kind::operation) {
+            slots.push_back(&owners_.operations.slot(entry.target));
+        } else if (entry.kind == waiter_kind::collection) {
+            questions.push_back(bucket.collections[entry.target].get());
+        } else if (entry.kind == waiter_kind::canary) {
+            owners_.breakers_of_nodes.on_canary_lost(*link.endpoint, now);
+        } else if (entry.kind == waiter_kind::configuration) {
+            owners_.polls.on_lost(bucket, *link.endpoint, now);
+        }
+        if (entry.kind != waiter_kind::nobody) {
+            connection.waiting.erase(entry);
+        }
+    }
+    // In the order in which they were sent, then those that never were.
+    std::ranges::sort(slots, {}, &operation_slot::wire_offset);
+    while (operation_slot* slot = connection.ready.front()) {
+        connection.ready.erase(*slot);
+        slot->state = operation_state::ready;
+        slots.push_back(slot);
+    }
+    link.connection = nullptr;
+    connection.link = nullptr;
+    owners_.nodes.reconnect_later(link, has_failed, now);
+    context_.gate.end_opening(connection.is_opening, now);
+    owners_.operations.requeue(slots, sent_end, now);
+    for (collection_entry* entry : questions) {
+        owners_.collection_ids.forget(*entry, now);
+    }
+    if (has_failed) {
+        owners_.nodes.on_link_failed(link, now);
+    }
+}
+
+void connections::on_due(kv_connection& connection, time_point now) {
+    switch (connection.state) {
+        case connection_state::connecting:
+            return fail(connection, to_string(connect_failure::timed_out), now);
+        case connection_state::bootstrapping:
+            return fail(
+                connection,
+                connection.has_answered ? "the login was not done in time"
+                                        : "no answer in time: not a Couchbase server",
+                now);
+        case connection_state::open:
+            return probe(connection, now);
+        case connection_state::closed:
+            return;
+    }
+}
+
+// Somebody waits for an answer on a connection that says nothing: is the peer still there?
+void connections::probe(kv_connection& connection, time_point now) {
+    if (connection.waiting.size() == 0) {
+        return;
+    }
+    // Canceled requests hold their credit as long as they are not answered. Half of the window lost
+    // to them for a while: it will not come back.
+    if (!is_clogged(connection, context_.options)) {
+        connection.clogged_since.reset();
+    } else if (!connection.clogged_since) {
+        connection.clogged_since = now;
+    } else if (now >= add_saturated(*connection.clogged_since, context_.options.probe_timeout)) {
+        return fail(connection, "too many requests without an answer", now);
+    }
+    if (connection.probe_sent) {
+        if (now >= add_saturated(*connection.probe_sent, context_.options.probe_timeout)) {
+            return fail(connection, "no answer to a probe", now);
+        }
+        return context_.wheel.arm(
+            connection, add_saturated(*connection.probe_sent, context_.options.probe_timeout));
+    }
+    const time_point quiet_since =
+        add_saturated(connection.received_last, context_.options.probe_after);
+    if (now < quiet_since) {
+        return context_.wheel.arm(connection, quiet_since);
+    }
+    connection.send_own(
+        waiter_kind::probe, wire::opcode::noop, 0, wire::empty_request{wire::opcode::noop},
+        context_.actions);
+    connection.probe_sent = now;
+    context_.wheel.arm(connection, add_saturated(now, context_.options.probe_timeout));
+}
+
+void connections::close_drained(kv_connection& connection, time_point now) {
+    const bool is_in_use =
+        connection.state == connection_state::open &&
+        (connection.waiting.live_operation_count() != 0 || !connection.ready.empty());
+    if (connection.link == nullptr || !connection.link->is_retired || is_in_use) {
+        return;
+    }
+    context_.actions.emplace_back(close_action{connection.id});
+    finish(connection, connection.sent_end(0), false, now);
+}
+
+void connections::on_abandoned(kv_connection& connection, time_point now) {
+    if (!context_.is_closed && is_clogged(connection, context_.options)) {
+        fail(connection, "too many requests without an answer", now);
+    }
+}
+
+bool connections::send_canary(const endpoint_record& endpoint) {
+    const auto open = std::ranges::find_if(connections_, [&](const auto& candidate) {
+        return candidate.second->is_open() && candidate.second->link->endpoint == &endpoint;
+    });
+    return open != connections_.end() &&
+           open->second
+               ->send_own(
+                   waiter_kind::canary, wire::opcode::noop, 0,
+                   wire::empty_request{wire::opcode::noop}, context_.actions)
+               .has_value();
+}
+
+void connections::close() {
+    for (const auto& [id, connection] : connections_) {
+        context_.wheel.disarm(*connection);
+        connection->link = nullptr;
+        if (connection->state != connection_state::closed) {
+            connection->state = connection_state::closed;
+            context_.actions.emplace_back(close_action{id});
+        }
+    }
+}
+
+void connections::add_to(engine_statistics& seen) const noexcept {
+    for (const auto& [id, connection] : connections_) {
+        seen.connections_open += connection->is_open() ? 1U : 0U;
+        seen.operations_ready += connection->ready.size();
+        seen.operations_on_wire += connection->waiting.operation_count();
+    }
+}
+
+}  // namespace reprise::engine

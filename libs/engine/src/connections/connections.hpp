@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "connections/connect_gate.hpp"
+#include "connections/key_derivations.hpp"
+#include "connections/kv_connection.hpp"
+#include "engine_context.hpp"
+#include "response_decoding.hpp"
+#include "topology/collections.hpp"
+#include "topology/configuration_polls.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+class engine_core;
+
+// The parts that connections report to.
+struct connection_owners {
+    topology& nodes;
+    breakers& breakers_of_nodes;
+    configuration_polls& polls;
+    collections& collection_ids;
+    engine_core& operations;
+};
+
+// All key-value connections: opened for links, logged in, written to, read, probed, closed. What an
+// answer means is decided by whoever asked; the opaque says who that is.
+//
+//     begin_connect -> on_connected: bootstrap -> open <-> begin_write, on_bytes
+//                   -> finish: what waits for an answer goes elsewhere -> forgotten when closed
+//
+class connections final : public connect_starter {
+public:
+    connections(engine_context& context, const connection_owners& owners) noexcept
+        : context_(context), owners_(owners) {}
+
+    // Null: not a key-value connection.
+    [[nodiscard]] kv_connection* find(connection_id id) noexcept;
+    // A link has a place at the gate. False: the server may not be logged in to yet.
+    bool begin_connect(connect_wish& wish, time_point now) override;
+
+    // --- what the driver reports (contracts: client_engine.hpp) ---
+
+    void on_connected(kv_connection& connection, time_point now);
+    void on_connect_failed(
+        kv_connection& connection, connect_failure failure, std::string_view text, time_point now);
+    void on_bytes(
+        kv_connection& connection, const base::block_ref* owner, base::byte_view bytes,
+        time_point now);
+    [[nodiscard]] base::byte_view begin_write(kv_connection& connection, time_point now);
+    void on_written(kv_connection& connection, std::size_t size);
+    void on_closed(
+        kv_connection& connection, close_reason reason, std::size_t unwritten_size, time_point now);
+    void on_key_derived(derivation_id derivation, std::string&& key, time_point now);
+    // The connection's timer.
+    void on_due(kv_connection& connection, time_point now);
+
+    // --- what other parts ask for ---
+
+    // Ends a connection by our own decision. Everything handed to a write counts as sent.
+    void fail(kv_connection& connection, std::string_view why, time_point now);
+    // Closes the connection of a retired link that has nothing left to do.
+    void close_drained(kv_connection& connection, time_point now);
+    // An operation was given up while on the wire. A connection that has lost half of its window to
+    // such operations is closed.
+    void on_abandoned(kv_connection& connection, time_point now);
+    // False: there is no open connection to this endpoint.
+    [[nodiscard]] bool send_canary(const endpoint_record& endpoint);
+    void close();
+    void add_to(engine_statistics& seen) const noexcept;
+
+private:
+    // connection_bootstrap.cpp: the bootstrap, and what logins mean for a node.
+    [[nodiscard]] bootstrap_options options_for(const node_link& link, connection_id id) const;
+    [[nodiscard]] std::string fresh_nonce() const;
+    void on_bootstrap_step(kv_connection& connection, time_point now);
+    void on_bootstrap_failed(kv_connection& connection, time_point now);
+    void on_authenticated(kv_connection& connection, time_point now);
+    void on_open(kv_connection& connection, time_point now);
+    void pace_logins(endpoint_record& endpoint, time_point now);
+    void want_key(kv_connection& connection, time_point now);
+
+    // connection_frames.cpp: bytes and frames, in and out.
+    void on_frame(
+        kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+        time_point now);
+    void on_answer(
+        kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
+        time_point now);
+    void on_collection_answer(
+        kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
+        time_point now);
+    void on_push(kv_connection& connection, const wire::frame_view& frame, time_point now);
+
+    // connections.cpp: the life of a connection.
+    void finish(kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now);
+    void probe(kv_connection& connection, time_point now);
+
+    engine_context& context_;
+    connection_owners owners_;
+    std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;
+    key_derivations keys_;
+    base::block_pool value_pool_;  // results of users may outlive it
+};
+
+}  // namespace reprise::engine

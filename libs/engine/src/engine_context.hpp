@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <reprise/base/printable.hpp>
+#include <reprise/base/timer_wheel.hpp>
+#include <reprise/engine/client_engine.hpp>
+
+#include "connections/connect_gate.hpp"
+#include "random_source.hpp"
+
+namespace reprise::engine {
+
+// What every part of one engine uses and none owns alone. Plain data: it decides nothing. It
+// outlives all parts.
+struct engine_context {
+    engine_context(engine_options given, credentials who, randomness source, time_point now)
+        : options(std::move(given)),
+          identity(std::move(who)),
+          random(source.seed),
+          entropy(std::move(source.entropy)),
+          client_number(random.next()),
+          wheel(now),
+          gate(options.connecting_count_max) {
+        entropy(std::as_writable_bytes(std::span(&client_number, 1)));
+    }
+    engine_context(const engine_context&) = delete;
+    engine_context& operator=(const engine_context&) = delete;
+
+    engine_options options;
+    credentials identity;
+    std::uint32_t identity_number = 1;  // counts replacements
+    random_source random;
+    std::function<bool(std::span<std::byte>)> entropy;
+    std::uint64_t client_number;  // sent in HELLO
+    bool is_closed = false;
+    base::timer_wheel wheel;
+    action_list actions;
+    connect_gate gate;
+    std::size_t parked_count = 0;  // operations that wait, of all services: bounded together
+    engine_statistics counters;
+    std::uint64_t connection_last = 0;
+
+    [[nodiscard]] connection_id next_connection() noexcept {
+        return connection_id{++connection_last};
+    }
+    void log(log_level level, std::string_view text) const {
+        if (options.log) {
+            options.log->on_message(level, base::printable(text));
+        }
+    }
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,48 @@
+#include "topology/breakers.hpp"
+
+namespace reprise::engine {
+
+void breakers::on_outcome(
+    endpoint_record& endpoint, const std::error_code& outcome, time_point now) {
+    if (!endpoint.breaker || !endpoint.breaker->allows()) {
+        return;
+    }
+    endpoint.breaker->on_outcome(outcome, now);
+    if (!endpoint.breaker->allows()) {
+        context_.log(log_level::warn, "circuit breaker of " + endpoint.name + " opens");
+        arm(endpoint);
+    }
+}
+
+void breakers::on_canary_lost(endpoint_record& endpoint, time_point now) {
+    if (endpoint.breaker) {
+        endpoint.breaker->on_canary_lost(now);
+        arm(endpoint);
+    }
+}
+
+bool breakers::close(endpoint_record& endpoint) {
+    if (!endpoint.breaker || !endpoint.breaker->close()) {
+        return false;
+    }
+    context_.log(log_level::info, "circuit breaker of " + endpoint.name + " closes");
+    arm(endpoint);
+    return true;
+}
+
+void breakers::forget(endpoint_record& endpoint) {
+    if (endpoint.breaker) {
+        endpoint.breaker->close();
+        arm(endpoint);
+    }
+}
+
+void breakers::arm(endpoint_record& endpoint) {
+    if (const auto due = endpoint.breaker->next_due(); due && !context_.is_closed) {
+        context_.wheel.arm(endpoint, *due);
+    } else {
+        context_.wheel.disarm(endpoint);
+    }
+}
+
+}  // namespace reprise::engine

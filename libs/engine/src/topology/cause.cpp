@@ -1,0 +1,74 @@
+#include "topology/cause.hpp"
+
+#include <algorithm>
+
+#include "connections/kv_connection.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// Nodes named in one text, and looked at for it.
+constexpr std::size_t node_named_max = 3;
+constexpr std::size_t node_seen_max = 64;
+
+}  // namespace
+
+bool is_connected(const node_link& link) noexcept {
+    return link.connection != nullptr && link.connection->is_open();
+}
+
+std::string link_cause(const node_link& link, const connect_gate& gate) {
+    const std::string name = link.endpoint->name + ": ";
+    if (!link.problem.empty()) {
+        return name + link.problem;
+    }
+    if (gate.is_queued(link)) {
+        return name + "not its turn to connect yet";
+    }
+    if (link.connection == nullptr) {
+        return name + "not connected";
+    }
+    return name + (link.connection->state == connection_state::connecting
+                       ? "still connecting"
+                       : "the login is not done");
+}
+
+std::string bucket_cause(const bucket_state& bucket, const engine_context& context) {
+    if (bucket.links.empty()) {
+        return "cannot resolve " + context.options.seeds.front().host +
+               ": the name service has not answered";
+    }
+    if (!bucket.configuration_problem.empty() && !bucket.configuration) {
+        return bucket.configuration_problem;
+    }
+    std::string text;
+    std::size_t named = 0;
+    const std::size_t seen = std::min(bucket.links.size(), node_seen_max);
+    for (std::size_t index = 0; index < seen; ++index) {
+        const node_link& link = *bucket.links[index];
+        if (link.is_retired || is_connected(link)) {
+            continue;
+        }
+        if (named++ == node_named_max) {
+            return text + "; and others";
+        }
+        text += (text.empty() ? "" : "; ") + link_cause(link, context.gate);
+    }
+    return text;
+}
+
+std::string terminal_cause(const bucket_state& bucket, retry_reason reason) {
+    if (reason == retry_reason::bucket_access_error) {
+        return bucket.access_problem;
+    }
+    for (const auto& link : bucket.links) {
+        const bool is_it = reason == retry_reason::tls_error ? link->endpoint->is_tls_failed
+                                                             : link->endpoint->is_auth_refused;
+        if (is_it && !link->is_retired) {
+            return link->endpoint->name + ": " + link->endpoint->refusal;
+        }
+    }
+    return {};
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "engine_context.hpp"
+#include "topology/own_requests.hpp"
+#include "topology/topology_listener.hpp"
+
+namespace reprise::engine {
+
+class kv_connection;
+
+// Ids of named collections: asked for once for each name, kept until a server does not know them
+// any more. Operations that need an id wait in its entry.
+//
+//     unknown -> ask: asking -> on_answer: known | stale (asked again later) | unknown (missing)
+//
+class collections {
+public:
+    collections(
+        engine_context& context, topology_listener& listener, own_request_judge& judge) noexcept
+        : context_(context), listener_(listener), judge_(judge) {}
+
+    void ask(collection_entry& entry, kv_connection& connection, time_point now);
+    // False: the answer cannot be decoded. The caller closes the connection, then calls `forget`.
+    [[nodiscard]] bool on_answer(
+        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        time_point now);
+    // The answer is overdue, or it is time to ask again.
+    void on_due(collection_entry& entry, time_point now);
+    // Nobody will answer: those who wait ask again, by another connection if need be.
+    void forget(collection_entry& entry, time_point now);
+
+private:
+    void on_refused(
+        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        time_point now);
+    void ask_later(
+        collection_entry& entry, const endpoint_record& asked, wire::status status, time_point now);
+
+    engine_context& context_;
+    topology_listener& listener_;
+    own_request_judge& judge_;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,71 @@
+#include "topology/endpoint_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <reprise/wire/cluster_node.hpp>
+
+namespace reprise::engine {
+
+void endpoint_record::offer_error_map(const std::shared_ptr<const wire::error_map>& map) {
+    const auto rank = [](const wire::error_map& of) {
+        return std::pair(of.version(), of.revision());
+    };
+    const bool is_better = !error_map || rank(*error_map) < rank(*map);
+    if (is_better) {
+        error_map = map;
+    }
+}
+
+void endpoint_record::release_error_map() noexcept {
+    REPRISE_ASSERT(error_map_shares > 0);
+    if (--error_map_shares == 0) {
+        error_map.reset();
+    }
+}
+
+// Servers name endpoints: the table must not grow for ever. Very old histories may then show a
+// newer name.
+endpoint_record& endpoint_table::new_record() {
+    if (records_.size() >= count_max) {
+        const auto unused =
+            std::ranges::find_if(records_, [](const auto& known) { return !known->is_in_use(); });
+        if (unused != records_.end()) {
+            return **unused;
+        }
+    }
+    records_.push_back(std::make_unique<endpoint_record>());
+    records_.back()->number = static_cast<std::uint32_t>(records_.size() - 1);
+    return *records_.back();
+}
+
+endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
+    if (endpoint_record* known = find(host, port)) {
+        return *known;
+    }
+    endpoint_record& record = new_record();
+    by_name_.erase(record.name);
+    record.host = host;
+    record.port = port;
+    record.name = wire::to_host_port(host, port);
+    record.logins = {};
+    by_name_.emplace(record.name, &record);
+    if (context_.options.circuit_breaker) {
+        context_.wheel.disarm(record);
+        record.breaker.emplace(*context_.options.circuit_breaker);
+    }
+    return record;
+}
+
+endpoint_record* endpoint_table::find(std::string_view host, std::uint16_t port) const {
+    const auto known = by_name_.find(wire::to_host_port(host, port));
+    return known == by_name_.end() ? nullptr : known->second;
+}
+
+void endpoint_table::disarm_all() noexcept {
+    for (const auto& record : records_) {
+        context_.wheel.disarm(*record);
+    }
+}
+
+}  // namespace reprise::engine

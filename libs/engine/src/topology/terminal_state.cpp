@@ -1,0 +1,85 @@
+#include "topology/terminal_state.hpp"
+
+#include <algorithm>
+
+#include "connections/kv_connection.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// A node that takes longer to be connected to does not hold up the others' word on a bucket.
+constexpr duration slow_connect = std::chrono::milliseconds{500};
+
+}  // namespace
+
+std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept {
+    if (bucket.is_auth_refused) {
+        return retry_reason::authentication_error;
+    }
+    if (bucket.is_tls_failed) {
+        return retry_reason::tls_error;
+    }
+    if (bucket.is_access_denied || bucket.is_missing_everywhere) {
+        return retry_reason::bucket_access_error;
+    }
+    return std::nullopt;
+}
+
+void refresh_terminal_state(bucket_state& bucket) noexcept {
+    std::size_t silent = 0;   // nodes that cannot be asked
+    std::size_t unclear = 0;  // nodes that will be heard
+    std::uint32_t answers = 0;
+    bucket.is_auth_refused = false;
+    bucket.is_tls_failed = false;
+    for (const auto& link : bucket.links) {
+        if (link->is_retired) {
+            continue;
+        }
+        const bool is_silent = link->has_failed || link->is_slow;
+        answers += link->is_bucket_missing ? link->missing_answers : 0;
+        silent += !link->is_bucket_missing && is_silent ? 1U : 0U;
+        unclear += !link->is_bucket_missing && !is_silent ? 1U : 0U;
+        bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
+        bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
+    }
+    // Where some cannot be asked, one answer alone is not enough: that node may be behind.
+    bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
+    if (may_wait_for_seeds(bucket)) {
+        bucket.is_auth_refused = false;
+        bucket.is_tls_failed = false;
+    }
+}
+
+bool may_wait_for_seeds(const bucket_state& bucket) noexcept {
+    return !bucket.configuration && !bucket.has_waited_for_seeds &&
+           std::ranges::any_of(bucket.links, [](const auto& link) {
+               return !link->is_retired && !link->has_failed && !link->is_slow &&
+                      !link->endpoint->is_auth_refused && !link->endpoint->is_tls_failed;
+           });
+}
+
+bool has_given_up(const bucket_state& bucket) noexcept {
+    return !bucket.links.empty() &&
+           std::ranges::all_of(bucket.links, [](const auto& link) { return link->has_failed; });
+}
+
+void on_bucket_missing(node_link& link, time_point now) noexcept {
+    link.is_bucket_missing = true;
+    ++link.missing_answers;
+    for (const auto& other : link.bucket->links) {
+        const bool is_opening = other->connection != nullptr && other->connection->is_opening;
+        other->is_slow = is_opening && now - other->begun >= slow_connect;
+    }
+    refresh_terminal_state(*link.bucket);
+}
+
+void clear_bucket_refusals(bucket_state& bucket) noexcept {
+    bucket.is_access_denied = false;
+    bucket.is_missing_everywhere = false;
+    for (const auto& link : bucket.links) {
+        link->is_bucket_missing = false;
+        link->missing_answers = 0;
+    }
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,168 @@
+// Cluster configurations, and the links that follow from them.
+
+#include <algorithm>
+#include <utility>
+
+#include "connections/connection_problem.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+configuration_effect topology::apply(
+    bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now) {
+    wire::parse_configuration_options parsing;
+    parsing.source_host = source_host;
+    auto parsed = wire::parse_cluster_configuration(text, parsing);
+    if (!parsed) {
+        ++context_.counters.configurations_refused;
+        bucket.configuration_problem = std::string(source_host) + ": configuration refused: " +
+                                       shown(wire::to_string(parsed.error()));
+        context_.log(log_level::warn, bucket.configuration_problem);
+        return configuration_effect::unreadable;
+    }
+    const bool is_newer =
+        !bucket.configuration || (*parsed)->revision() > bucket.configuration->revision();
+    const bool is_ours = (*parsed)->bucket_name() == bucket.name;
+    if (!is_ours) {
+        bucket.configuration_problem = std::string(source_host) +
+                                       ": configuration refused: it is of bucket \"" +
+                                       shown((*parsed)->bucket_name()) + "\"";
+        context_.log(log_level::warn, bucket.configuration_problem);
+    }
+    if (!is_ours || !is_newer) {
+        ++context_.counters.configurations_refused;
+        return configuration_effect::refused;
+    }
+    // Servers that are being set up say so for a moment; the old map serves better than none.
+    const bool had_owners = bucket.configuration && bucket.configuration->vbucket_count() != 0;
+    if (had_owners && (*parsed)->vbucket_count() == 0) {
+        ++context_.counters.configurations_refused;
+        context_.log(
+            log_level::warn, "configuration " + to_string((*parsed)->revision()) + " of " +
+                                 bucket.name + " names no owners; keeping the one before");
+        return configuration_effect::refused;
+    }
+    install(bucket, std::move(*parsed), now);
+    return configuration_effect::applied;
+}
+
+void topology::install(
+    bucket_state& bucket, wire::cluster_configuration_ptr configuration, time_point now) {
+    bucket.configuration = std::move(configuration);
+    bucket.is_configured_slowly =
+        !bucket.configured_last || now - *bucket.configured_last >= revision_pause;
+    bucket.configured_last = now;
+    bucket.configuration_problem.clear();
+    ++context_.counters.configurations_applied;
+    bucket.manifest_uid_max =
+        std::max(bucket.manifest_uid_max, bucket.configuration->collections_manifest_uid());
+    if (network_.empty()) {
+        network_ =
+            wire::select_network(bucket.configuration->nodes(), seeds_, context_.options.transport);
+    }
+    context_.log(
+        log_level::info, "configuration " + to_string(bucket.configuration->revision()) + " of " +
+                             (bucket.name.empty() ? "the cluster" : bucket.name));
+    const std::size_t waiting_count = bucket.topology_waiters.size();
+    sync_links(bucket, now);
+    listener_.on_configuration(bucket, waiting_count, now);
+}
+
+void topology::sync_links(bucket_state& bucket, time_point now) {
+    if (!bucket.configuration) {
+        return;
+    }
+    reap(bucket);
+    if (bucket.name.empty()) {
+        return sync_cluster_links(bucket, now);
+    }
+    const std::size_t per_node = context_.options.kv_connections_per_node;
+    const auto nodes = bucket.configuration->nodes();
+    bucket.routes.assign(nodes.size() * per_node, nullptr);
+    ++bucket.sync_number;
+    std::vector<bool> owners(nodes.size());
+    for (std::size_t vbucket = 0; vbucket < bucket.configuration->vbucket_count(); ++vbucket) {
+        if (const auto node = bucket.configuration->active_node(vbucket)) {
+            owners[*node] = true;
+        }
+    }
+    bool has_any = false;
+    for (std::size_t node = 0; node < bucket.configuration->kv_node_count(); ++node) {
+        const auto address =
+            nodes[node].endpoint(wire::service::key_value, context_.options.transport, network_);
+        for (std::size_t ordinal = 0; address && ordinal < per_node; ++ordinal) {
+            node_link& link = link_to(bucket, *address, ordinal, now);
+            link.sync_number = bucket.sync_number;
+            link.is_owner = owners[node];
+            bucket.routes[node * per_node + ordinal] = &link;
+            has_any = true;
+        }
+    }
+    if (has_any) {  // else keep what we have: it is the only way to a better configuration
+        retire_others(bucket, now);
+    }
+}
+
+// The cluster itself is only asked for its configuration, over the seeds that are part of it. Once
+// none is, one of its nodes takes their place: else news would end with the seeds.
+void topology::sync_cluster_links(bucket_state& bucket, time_point now) {
+    std::vector<wire::endpoint_view> offered;
+    for (const auto& node : bucket.configuration->nodes()) {
+        if (const auto at =
+                node.endpoint(wire::service::key_value, context_.options.transport, network_)) {
+            offered.push_back(*at);
+        }
+    }
+    if (offered.empty()) {
+        return;
+    }
+    ++bucket.sync_number;
+    bool has_any = false;
+    for (const auto& link : bucket.links) {
+        const wire::endpoint_view at{link->endpoint->host, link->endpoint->port};
+        if (!link->is_retired && std::ranges::find(offered, at) != offered.end()) {
+            link->sync_number = bucket.sync_number;
+            has_any = true;
+        }
+    }
+    if (!has_any) {
+        const wire::endpoint_view next = offered[context_.random.next() % offered.size()];
+        link_to(bucket, next, 0, now).sync_number = bucket.sync_number;
+    }
+    retire_others(bucket, now);
+}
+
+// Those that the topology did not name.
+void topology::retire_others(bucket_state& bucket, time_point now) {
+    bucket.has_seed_links = false;
+    std::vector<node_link*> leaving;
+    for (const auto& link : bucket.links) {
+        if (!link->is_retired && link->sync_number != bucket.sync_number) {
+            leaving.push_back(link.get());
+        }
+    }
+    retire(leaving, now);
+}
+
+// Who may open a bucket with key-value is one question, who may read its views another: only the
+// view service answers that.
+bool topology::is_closed_to_key_value(std::string_view name) const noexcept {
+    const bucket_state* bucket = find_bucket(name);
+    return bucket != nullptr && !bucket->configuration &&
+           (bucket->is_access_denied || bucket->is_missing_everywhere);
+}
+
+const wire::cluster_configuration* topology::services_of(std::string_view name) const noexcept {
+    const wire::cluster_configuration* newest = nullptr;
+    const bool is_any = name.empty() || is_closed_to_key_value(name);
+    for (const auto& bucket : buckets_) {
+        const bool is_right = is_any || bucket->name == name;
+        if (is_right && bucket->configuration &&
+            (newest == nullptr || bucket->configuration->revision() > newest->revision())) {
+            newest = bucket->configuration.get();
+        }
+    }
+    return newest;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,128 @@
+#include "connections/connect_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+namespace reprise::engine {
+namespace connect_gate_tests {
+
+struct wishes {
+    explicit wishes(std::size_t count) {
+        for (std::size_t index = 0; index < count; ++index) {
+            all.emplace_back(connect_wish::kind::link);
+        }
+    }
+    std::deque<connect_wish> all;
+};
+
+// Opens nothing; declines while `is_willing` is false.
+class counting_starter final : public connect_starter {
+public:
+    bool begin_connect(connect_wish&, time_point) override {
+        count += is_willing ? 1 : 0;
+        return is_willing;
+    }
+    bool is_willing = true;
+    int count = 0;
+};
+
+}  // namespace connect_gate_tests
+
+using connect_gate_tests::counting_starter;
+using connect_gate_tests::wishes;
+
+TEST(connect_gate, gives_no_more_places_than_it_has) {
+    wishes of(3);
+    connect_gate gate(2);
+    for (connect_wish& each : of.all) {
+        gate.ask(each, connect_need::now);
+    }
+    EXPECT_EQ(gate.enter(), &of.all[0]);
+    EXPECT_EQ(gate.enter(), &of.all[1]);
+    EXPECT_EQ(gate.enter(), nullptr);
+    gate.leave();
+    EXPECT_EQ(gate.enter(), &of.all[2]);
+    EXPECT_EQ(gate.enter(), nullptr);
+    EXPECT_EQ(gate.taken_count(), 2U);
+}
+
+TEST(connect_gate, takes_the_nearest_need_first) {
+    wishes of(3);
+    connect_gate gate(3);
+    gate.ask(of.all[0], connect_need::later);
+    gate.ask(of.all[1], connect_need::now);
+    gate.ask(of.all[2], connect_need::later);
+    gate.ask(of.all[2], connect_need::now);
+    gate.ask(of.all[1], connect_need::later);  // a need that was near stays near
+    EXPECT_EQ(gate.enter(), &of.all[1]);
+    EXPECT_EQ(gate.enter(), &of.all[2]);
+    EXPECT_EQ(gate.enter(), &of.all[0]);
+}
+
+TEST(connect_gate, keeps_a_quarter_of_the_places_for_those_that_somebody_waits_for) {
+    wishes of(10);
+    connect_gate gate(8);
+    for (connect_wish& each : of.all) {
+        gate.ask(each, connect_need::later);
+    }
+    for (int index = 0; index < 6; ++index) {
+        EXPECT_NE(gate.enter(), nullptr);
+    }
+    EXPECT_EQ(gate.enter(), nullptr);
+    gate.ask(of.all[9], connect_need::now);
+    EXPECT_EQ(gate.enter(), &of.all[9]);
+    gate.clear();
+}
+
+TEST(connect_gate, with_a_single_place_serves_everybody_in_turn) {
+    wishes of(1);
+    connect_gate gate(1);
+    gate.ask(of.all[0], connect_need::later);
+    EXPECT_EQ(gate.enter(), &of.all[0]);
+}
+
+TEST(connect_gate, forgets_a_wish_that_is_withdrawn) {
+    wishes of(2);
+    connect_gate gate(4);
+    gate.ask(of.all[0], connect_need::now);
+    gate.ask(of.all[1], connect_need::later);
+    gate.withdraw(of.all[0]);
+    gate.withdraw(of.all[0]);
+    EXPECT_FALSE(gate.is_queued(of.all[0]));
+    EXPECT_EQ(gate.enter(), &of.all[1]);
+    EXPECT_EQ(gate.enter(), nullptr);
+}
+
+TEST(connect_gate, admits_the_next_when_a_connection_is_open) {
+    wishes of(2);
+    counting_starter starter;
+    connect_gate gate(1);
+    gate.set_starter(connect_wish::kind::link, starter);
+    gate.ask(of.all[0], connect_need::now);
+    gate.ask(of.all[1], connect_need::now);
+    gate.admit({});
+    EXPECT_EQ(starter.count, 1);
+    bool is_opening = true;
+    gate.end_opening(is_opening, {});
+    EXPECT_EQ(starter.count, 2);
+    EXPECT_FALSE(is_opening);
+    gate.end_opening(is_opening, {});  // has no place any more: no effect
+    EXPECT_EQ(gate.taken_count(), 1U);
+}
+
+TEST(connect_gate, keeps_no_place_for_a_wish_that_is_declined) {
+    wishes of(2);
+    counting_starter starter;
+    starter.is_willing = false;
+    connect_gate gate(1);
+    gate.set_starter(connect_wish::kind::link, starter);
+    gate.ask(of.all[0], connect_need::now);
+    gate.ask(of.all[1], connect_need::now);
+    gate.admit({});
+    EXPECT_EQ(gate.taken_count(), 0U);
+    EXPECT_FALSE(gate.is_queued(of.all[1]));
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,75 @@
+#include "topology/breakers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine_parts.hpp"
+
+namespace reprise::engine::testing {
+namespace breakers_tests {
+
+struct one_breaker {
+    one_breaker() : parts(options()) {}
+    static engine_options options() {
+        engine_options made;
+        made.circuit_breaker.emplace();
+        made.circuit_breaker->volume_threshold = 1;
+        return made;
+    }
+    engine_parts parts;
+    endpoint_record& endpoint = parts.endpoints.at("node1", 11210);
+    breakers& all = parts.breakers_of_nodes;
+
+    void fail() { all.on_outcome(endpoint, errc::unambiguous_timeout, parts.now); }
+};
+
+}  // namespace breakers_tests
+
+using breakers_tests::one_breaker;
+
+TEST(breakers, arm_the_endpoint_when_its_breaker_opens) {
+    one_breaker with;
+    EXPECT_TRUE(breakers::allow(with.endpoint));
+    with.fail();
+    EXPECT_FALSE(breakers::allow(with.endpoint));
+    EXPECT_TRUE(with.endpoint.is_armed());
+}
+
+TEST(breakers, sleep_again_when_no_canary_can_be_sent) {
+    one_breaker with;
+    with.fail();
+    const time_point due = with.endpoint.due();
+    with.all.on_due(with.endpoint, due, [](const endpoint_record&) { return false; });
+    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::open);
+    EXPECT_GT(with.endpoint.due(), due);
+}
+
+TEST(breakers, wait_for_the_canary_that_was_sent) {
+    one_breaker with;
+    with.fail();
+    with.all.on_due(
+        with.endpoint, with.endpoint.due(), [](const endpoint_record&) { return true; });
+    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::half_open);
+    with.all.on_canary_lost(with.endpoint, with.endpoint.due());
+    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::open);
+}
+
+TEST(breakers, close_once_and_leave_no_timer) {
+    one_breaker with;
+    with.fail();
+    EXPECT_TRUE(with.all.close(with.endpoint));
+    EXPECT_FALSE(with.all.close(with.endpoint)) << "it was closed already";
+    EXPECT_FALSE(with.endpoint.is_armed());
+}
+
+TEST(breakers, have_nothing_to_do_where_none_is_enabled) {
+    engine_parts parts;
+    endpoint_record& endpoint = parts.endpoints.at("node1", 11210);
+    parts.breakers_of_nodes.on_outcome(endpoint, errc::unambiguous_timeout, parts.now);
+    parts.breakers_of_nodes.on_canary_lost(endpoint, parts.now);
+    parts.breakers_of_nodes.forget(endpoint);
+    EXPECT_TRUE(breakers::allow(endpoint));
+    EXPECT_FALSE(parts.breakers_of_nodes.close(endpoint));
+    EXPECT_FALSE(endpoint.is_armed());
+}
+
+}  // namespace reprise::engine::testing

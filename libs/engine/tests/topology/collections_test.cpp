@@ -1,0 +1,94 @@
+#include "topology/collections.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine_parts.hpp"
+
+namespace reprise::engine::testing {
+namespace collections_tests {
+
+using events = std::vector<std::string>;
+
+struct one_collection {
+    one_collection() { parts.nodes.open(*entry.bucket, parts.now); }
+    engine_parts parts;
+    scripted_judge judge;
+    collections all{parts.context, parts.listener, judge};
+    collection_entry& entry =
+        *parts.nodes[parts.nodes.keyspace("travel", "inventory", "hotels")].entry;
+    kv_connection& connection() { return parts.open_link(*entry.bucket, "node1"); }
+
+    // Gives the answer that the node encodes with `message`.
+    template <class Message>
+    bool answer(wire::status status, const Message& message) {
+        std::vector<std::byte> bytes;
+        base::byte_writer writer(bytes);
+        wire::response_header header;
+        header.op = wire::opcode::get_collection_id;
+        header.status = status;
+        header.datatype = is_success(status) ? wire::datatype::raw : wire::datatype::json;
+        EXPECT_TRUE(message.encode(writer, header));
+        wire::frame_limits limits;
+        limits.direction = wire::frame_direction::to_client;
+        wire::frame_reader reader(limits);
+        reader.feed(bytes);
+        const auto frame = reader.next();
+        return all.on_answer(entry, *entry.bucket->links[0]->endpoint, **frame, parts.now);
+    }
+};
+
+}  // namespace collections_tests
+
+using collections_tests::events;
+using collections_tests::one_collection;
+
+TEST(collections, wait_for_the_answer_no_longer_than_the_internal_timeout) {
+    one_collection of;
+    of.all.ask(of.entry, of.connection(), of.parts.now);
+    EXPECT_EQ(of.entry.state, collection_state::asking);
+    EXPECT_EQ(of.entry.due(), of.parts.now + of.parts.context.options.internal_timeout);
+    of.all.on_due(of.entry, of.entry.due());
+    EXPECT_EQ(of.entry.state, collection_state::unknown);
+    EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
+    EXPECT_EQ(of.connection().waiting.find(of.entry.opaque)->kind, waiter_kind::abandoned);
+}
+
+TEST(collections, wake_those_who_wait_for_a_known_id) {
+    one_collection of;
+    EXPECT_TRUE(
+        of.answer(wire::status::success, wire::collection_id_response{5, wire::collection_id{9}}));
+    EXPECT_EQ(of.entry.state, collection_state::known);
+    EXPECT_EQ(of.entry.id, wire::collection_id{9});
+    EXPECT_EQ(of.entry.bucket->manifest_uid_max, 5U);
+    EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
+}
+
+TEST(collections, ask_a_node_behind_its_peers_again_later) {
+    one_collection of;
+    of.entry.bucket->manifest_uid_max = 6;
+    const std::string older = R"({"manifest_uid":"5"})";
+    const wire::value_response refusal{base::as_bytes(older)};
+    EXPECT_TRUE(of.answer(wire::status::unknown_collection, refusal));
+    EXPECT_EQ(of.entry.state, collection_state::stale);
+    EXPECT_EQ(of.entry.due(), of.parts.now + of.judge.reported.back());
+    EXPECT_EQ(of.judge.asked.back(), retry_reason::collection_not_found);
+    EXPECT_TRUE(of.parts.listener.take().empty());
+}
+
+TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
+    one_collection of;
+    EXPECT_TRUE(of.answer(wire::status::unknown_scope, wire::value_response{}));
+    EXPECT_TRUE(of.answer(wire::status::not_supported, wire::value_response{}));
+    EXPECT_EQ(
+        of.parts.listener.take(), (events{"missing inventory.hotels", "refused inventory.hotels"}));
+    EXPECT_EQ(of.entry.state, collection_state::unknown);
+}
+
+TEST(collections, say_so_when_an_answer_cannot_be_decoded) {
+    one_collection of;
+    EXPECT_FALSE(of.answer(wire::status::success, wire::value_response{}));
+    of.all.forget(of.entry, of.parts.now);
+    EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
+}
+
+}  // namespace reprise::engine::testing

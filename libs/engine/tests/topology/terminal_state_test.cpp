@@ -1,0 +1,89 @@
+#include "topology/terminal_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine_parts.hpp"
+
+namespace reprise::engine::testing {
+namespace terminal_state_tests {
+
+// A bucket that is being connected to three nodes; no configuration yet.
+struct three_links {
+    three_links() {
+        for (const char* host : {"a", "b", "c"}) {
+            endpoint_record& to = parts.endpoints.at(host, 1);
+            bucket.links.push_back(std::make_unique<node_link>(bucket, to, 0));
+        }
+    }
+    engine_parts parts;
+    bucket_state bucket{"travel"};
+    node_link& link(std::size_t index) { return *bucket.links[index]; }
+};
+
+}  // namespace terminal_state_tests
+
+using terminal_state_tests::three_links;
+
+TEST(terminal_state_rules, raise_authentication_before_tls_before_bucket_access) {
+    bucket_state bucket("travel");
+    EXPECT_FALSE(terminal_reason(bucket));
+    bucket.is_missing_everywhere = true;
+    EXPECT_EQ(terminal_reason(bucket), retry_reason::bucket_access_error);
+    bucket.is_tls_failed = true;
+    EXPECT_EQ(terminal_reason(bucket), retry_reason::tls_error);
+    bucket.is_auth_refused = true;
+    EXPECT_EQ(terminal_reason(bucket), retry_reason::authentication_error);
+}
+
+TEST(terminal_state_rules, let_a_refusal_by_one_seed_wait_for_the_others) {
+    three_links of;
+    of.link(0).endpoint->is_auth_refused = true;
+    refresh_terminal_state(of.bucket);
+    EXPECT_TRUE(may_wait_for_seeds(of.bucket));
+    EXPECT_FALSE(terminal_reason(of.bucket));
+    of.bucket.has_waited_for_seeds = true;
+    refresh_terminal_state(of.bucket);
+    EXPECT_EQ(terminal_reason(of.bucket), retry_reason::authentication_error);
+}
+
+TEST(terminal_state_rules, ignore_links_that_are_retired) {
+    three_links of;
+    of.bucket.has_waited_for_seeds = true;
+    of.link(0).endpoint->is_tls_failed = true;
+    of.link(0).is_retired = true;
+    refresh_terminal_state(of.bucket);
+    EXPECT_FALSE(terminal_reason(of.bucket));
+}
+
+TEST(terminal_state_rules, call_a_bucket_missing_once_every_node_that_can_be_asked_says_so) {
+    three_links of;
+    on_bucket_missing(of.link(0), of.parts.now);
+    EXPECT_FALSE(terminal_reason(of.bucket)) << "two nodes have not been heard";
+    on_bucket_missing(of.link(1), of.parts.now);
+    on_bucket_missing(of.link(2), of.parts.now);
+    EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
+    clear_bucket_refusals(of.bucket);
+    EXPECT_FALSE(terminal_reason(of.bucket));
+}
+
+TEST(terminal_state_rules, need_two_answers_where_a_node_cannot_be_asked) {
+    three_links of;
+    of.link(1).has_failed = true;
+    of.link(2).has_failed = true;
+    on_bucket_missing(of.link(0), of.parts.now);
+    EXPECT_FALSE(terminal_reason(of.bucket)) << "this node alone may be behind";
+    on_bucket_missing(of.link(0), of.parts.now);
+    EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
+}
+
+TEST(terminal_state_rules, give_up_once_every_link_has_failed) {
+    three_links of;
+    EXPECT_FALSE(has_given_up(of.bucket));
+    for (std::size_t index = 0; index < of.bucket.links.size(); ++index) {
+        of.link(index).has_failed = true;
+    }
+    EXPECT_TRUE(has_given_up(of.bucket));
+    EXPECT_FALSE(has_given_up(bucket_state("empty")));
+}
+
+}  // namespace reprise::engine::testing

@@ -1,0 +1,138 @@
+#include "topology/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine_parts.hpp"
+#include "topology/terminal_state.hpp"
+
+// The topology alone: nobody opens a connection, and nobody waits.
+
+namespace reprise::engine::testing {
+namespace topology_part_tests {
+
+using events = std::vector<std::string>;
+
+struct with_cluster {
+    explicit with_cluster(std::size_t node_count) : cluster(node_count) {
+        parts.nodes.open(bucket, parts.now);
+    }
+    scripted_cluster cluster;
+    engine_parts parts;
+    bucket_state& bucket = parts.nodes.bucket("travel");
+
+    configuration_effect apply() {
+        return parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);
+    }
+};
+
+}  // namespace topology_part_tests
+
+using topology_part_tests::events;
+using topology_part_tests::with_cluster;
+
+TEST(topology_part, gives_each_name_one_bucket_and_one_keyspace) {
+    engine_parts parts;
+    const keyspace_id plain = parts.nodes.keyspace("travel", "", "");
+    const keyspace_id named = parts.nodes.keyspace("travel", "inventory", "hotels");
+    EXPECT_EQ(parts.nodes.keyspace("travel", "_default", "_default").value, plain.value);
+    EXPECT_EQ(parts.nodes[plain].entry, nullptr) << "the default collection needs no id";
+    EXPECT_EQ(parts.nodes[named].entry->path, "inventory.hotels");
+    EXPECT_EQ(parts.nodes[named].bucket, parts.nodes[plain].bucket);
+    EXPECT_EQ(parts.nodes.find_bucket("other"), nullptr);
+}
+
+TEST(topology_part, connects_to_all_seeds_when_a_bucket_is_opened) {
+    engine_options options;
+    options.seeds = {{"a", 1}, {"b", std::nullopt}};
+    engine_parts parts(options);
+    bucket_state& bucket = parts.nodes.bucket("travel");
+    parts.nodes.open(bucket, parts.now);
+    parts.nodes.open(bucket, parts.now);  // it is open already: no effect
+    EXPECT_EQ(parts.starter.begun, (events{"a:1", "b:11210"}));
+}
+
+TEST(topology_part, asks_the_name_service_first_if_it_has_to) {
+    engine_options options;
+    options.dns_srv_name = "_couchbase._tcp.example";
+    engine_parts parts(options);
+    bucket_state& bucket = parts.nodes.bucket("travel");
+    parts.nodes.open(bucket, parts.now);
+    ASSERT_EQ(parts.context.actions.size(), 1U);
+    EXPECT_TRUE(parts.starter.begun.empty());
+    const wire::bootstrap_address found{"found", 11210};
+    parts.nodes.on_resolved(resolution_id{1}, {&found, 1}, parts.now);
+    EXPECT_EQ(parts.starter.begun, (events{"found:11210"}));
+}
+
+TEST(topology_part, links_the_nodes_of_a_configuration_and_retires_the_others) {
+    with_cluster of(2);
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    EXPECT_EQ(of.parts.starter.begun, (events{"node1:11210", "node2:11210"}));
+    EXPECT_EQ(of.bucket.routes.size(), 2U);
+    EXPECT_EQ(of.parts.listener.take(), (events{"configuration of travel"}));
+    of.cluster.nodes.erase(of.cluster.nodes.begin());
+    of.cluster.map = {{0}, {0}, {0}, {0}};
+    ++of.cluster.revision.rev;
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    EXPECT_EQ(of.parts.listener.take(), (events{"retired node1:11210", "configuration of travel"}));
+}
+
+TEST(topology_part, refuses_a_configuration_that_is_not_newer_or_cannot_be_read) {
+    with_cluster of(1);
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    EXPECT_EQ(of.apply(), configuration_effect::refused);
+    EXPECT_EQ(
+        of.parts.nodes.apply(of.bucket, "{}", "node1", of.parts.now),
+        configuration_effect::unreadable);
+    EXPECT_EQ(of.parts.context.counters.configurations_applied, 1U);
+    EXPECT_EQ(of.parts.context.counters.configurations_refused, 2U);
+}
+
+TEST(topology_part, returns_to_the_seeds_when_every_node_has_failed) {
+    with_cluster of(1);
+    of.cluster.nodes[0].host = "moved";
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    node_link& left = *of.bucket.links.back();
+    left.connection = nullptr;
+    of.parts.starter.begun.clear();
+    of.parts.nodes.reconnect_later(left, true, of.parts.now);
+    of.parts.nodes.on_link_failed(left, of.parts.now);
+    EXPECT_TRUE(left.is_armed());
+    EXPECT_TRUE(of.bucket.has_seed_links);
+}
+
+TEST(topology_part, reports_a_terminal_state_to_the_buckets_that_are_in_it) {
+    with_cluster of(1);
+    bucket_state& other = of.parts.nodes.bucket("other");
+    of.bucket.links[0]->endpoint->is_auth_refused = true;
+    of.parts.nodes.refresh_terminal_states();
+    of.parts.nodes.on_terminal_state(nullptr, of.parts.now);
+    EXPECT_EQ(of.parts.listener.take(), (events{"terminal travel", "terminal services"}));
+    EXPECT_FALSE(terminal_reason(other));
+    EXPECT_EQ(of.parts.nodes.terminal_reason_of_services(), retry_reason::authentication_error);
+}
+
+TEST(topology_part, finds_open_connections_one_after_the_other) {
+    with_cluster of(2);
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    std::size_t next = 0;
+    EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), nullptr);
+    kv_connection& first = of.parts.open_link(of.bucket, "node1");
+    kv_connection& second = of.parts.open_link(of.bucket, "node2");
+    next = 0;
+    EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &first);
+    EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &second);
+    EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &first);
+}
+
+TEST(topology_part, offers_the_services_of_any_configuration_to_a_bucket_closed_to_key_value) {
+    with_cluster of(1);
+    EXPECT_EQ(of.parts.nodes.services_of("travel"), nullptr);
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    EXPECT_EQ(of.parts.nodes.services_of("travel"), of.bucket.configuration.get());
+    EXPECT_EQ(of.parts.nodes.services_of("other"), nullptr);
+    of.parts.nodes.bucket("other").is_access_denied = true;
+    EXPECT_EQ(of.parts.nodes.services_of("other"), of.bucket.configuration.get());
+}
+
+}  // namespace reprise::engine::testing
