@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/services/management_request.hpp>
+#include <reprise/services/query_index_statement.hpp>
 #include <reprise/wire/collections_manifest.hpp>
-#include <reprise/wire/management_request.hpp>
-#include <reprise/wire/query_index_statement.hpp>
 
 #include "service_request.hpp"
 #include "session.hpp"
@@ -16,7 +16,7 @@ namespace {
 using response = std::expected<management_response, error>;
 
 response call_manager(
-    const std::shared_ptr<detail::session>& client, wire::service_call_result call,
+    const std::shared_ptr<detail::session>& client, services::service_call_result call,
     const management_options& options) {
     return detail::run_work<management_response>(
         detail::make_call_work(client, std::move(call), options));
@@ -31,13 +31,13 @@ std::expected<change_result, error> without_body(response&& answer) {
 
 template <class Problem>
 std::unexpected<error> unreadable(const Problem& problem, operation_trace&& trace) {
-    return std::unexpected(detail::unreadable_answer(wire::to_string(problem), std::move(trace)));
+    return std::unexpected(detail::unreadable_answer(to_string(problem), std::move(trace)));
 }
 
-wire::bucket_definition to_definition(const bucket_settings& from) {
-    wire::bucket_definition to;
+services::bucket_definition to_definition(const bucket_settings& from) {
+    services::bucket_definition to;
     to.name = from.name;
-    to.type = static_cast<wire::managed_bucket_type>(from.kind);
+    to.type = static_cast<services::managed_bucket_type>(from.kind);
     to.ram_quota_mb = from.ram_quota_mb;
     to.replica_count = from.replica_count;
     to.is_flush_enabled = from.is_flush_enabled;
@@ -49,7 +49,7 @@ wire::bucket_definition to_definition(const bucket_settings& from) {
     return to;
 }
 
-bucket_settings to_settings(wire::bucket_definition&& from) {
+bucket_settings to_settings(services::bucket_definition&& from) {
     return {
         .name = std::move(from.name),
         .kind = static_cast<bucket_kind>(from.type),
@@ -65,7 +65,7 @@ bucket_settings to_settings(wire::bucket_definition&& from) {
 
 static_assert(
     static_cast<int>(bucket_kind::memcached) ==
-    static_cast<int>(wire::managed_bucket_type::memcached));
+    static_cast<int>(services::managed_bucket_type::memcached));
 
 scope_settings to_settings(const wire::manifest_scope& from) {
     scope_settings to{from.name, {}};
@@ -79,7 +79,7 @@ scope_settings to_settings(const wire::manifest_scope& from) {
     return to;
 }
 
-wire::index_keyspace to_keyspace(const index_target& on) {
+services::index_keyspace to_keyspace(const index_target& on) {
     return {on.bucket, on.scope, on.collection};
 }
 
@@ -105,32 +105,32 @@ std::expected<change_result, error> change_index(
 std::expected<change_result, error> bucket_manager::create(
     const bucket_settings& bucket, const management_options& options) const {
     return without_body(
-        call_manager(client_, wire::make_create_bucket_call(to_definition(bucket)), options));
+        call_manager(client_, services::make_create_bucket_call(to_definition(bucket)), options));
 }
 
 std::expected<change_result, error> bucket_manager::update(
     const bucket_settings& bucket, const management_options& options) const {
     return without_body(
-        call_manager(client_, wire::make_update_bucket_call(to_definition(bucket)), options));
+        call_manager(client_, services::make_update_bucket_call(to_definition(bucket)), options));
 }
 
 std::expected<change_result, error> bucket_manager::drop(
     std::string_view name, const management_options& options) const {
-    return without_body(call_manager(client_, wire::make_drop_bucket_call(name), options));
+    return without_body(call_manager(client_, services::make_drop_bucket_call(name), options));
 }
 
 std::expected<change_result, error> bucket_manager::flush(
     std::string_view name, const management_options& options) const {
-    return without_body(call_manager(client_, wire::make_flush_bucket_call(name), options));
+    return without_body(call_manager(client_, services::make_flush_bucket_call(name), options));
 }
 
 std::expected<bucket_result, error> bucket_manager::get(
     std::string_view name, const management_options& options) const {
-    auto answer = call_manager(client_, wire::make_get_bucket_call(name), options);
+    auto answer = call_manager(client_, services::make_get_bucket_call(name), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
-    auto parsed = wire::parse_bucket(answer->body);
+    auto parsed = services::parse_bucket(answer->body);
     if (!parsed) {
         return unreadable(parsed.error(), std::move(answer->trace));
     }
@@ -139,11 +139,11 @@ std::expected<bucket_result, error> bucket_manager::get(
 
 std::expected<bucket_list_result, error> bucket_manager::list(
     const management_options& options) const {
-    auto answer = call_manager(client_, wire::make_list_buckets_call(), options);
+    auto answer = call_manager(client_, services::make_list_buckets_call(), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
-    auto parsed = wire::parse_bucket_list(answer->body);
+    auto parsed = services::parse_bucket_list(answer->body);
     if (!parsed) {
         return unreadable(parsed.error(), std::move(answer->trace));
     }
@@ -158,31 +158,32 @@ std::expected<bucket_list_result, error> bucket_manager::list(
 std::expected<change_result, error> collection_manager::create_scope(
     std::string_view name, const management_options& options) const {
     return without_body(
-        call_manager(client_, wire::make_create_scope_call(bucket_, name), options));
+        call_manager(client_, services::make_create_scope_call(bucket_, name), options));
 }
 
 std::expected<change_result, error> collection_manager::drop_scope(
     std::string_view name, const management_options& options) const {
-    return without_body(call_manager(client_, wire::make_drop_scope_call(bucket_, name), options));
+    return without_body(
+        call_manager(client_, services::make_drop_scope_call(bucket_, name), options));
 }
 
 std::expected<change_result, error> collection_manager::create_collection(
     const collection_settings& collection, const management_options& options) const {
-    const wire::collection_definition asked{
+    const services::collection_definition asked{
         collection.scope, collection.name, collection.expiry_max, collection.has_history};
     return without_body(
-        call_manager(client_, wire::make_create_collection_call(bucket_, asked), options));
+        call_manager(client_, services::make_create_collection_call(bucket_, asked), options));
 }
 
 std::expected<change_result, error> collection_manager::drop_collection(
     std::string_view scope, std::string_view name, const management_options& options) const {
     return without_body(
-        call_manager(client_, wire::make_drop_collection_call(bucket_, scope, name), options));
+        call_manager(client_, services::make_drop_collection_call(bucket_, scope, name), options));
 }
 
 std::expected<scope_list_result, error> collection_manager::list(
     const management_options& options) const {
-    auto answer = call_manager(client_, wire::make_list_scopes_call(bucket_), options);
+    auto answer = call_manager(client_, services::make_list_scopes_call(bucket_), options);
     if (!answer) {
         return std::unexpected(answer.error());
     }
@@ -200,7 +201,7 @@ std::expected<scope_list_result, error> collection_manager::list(
 
 std::expected<change_result, error> query_index_manager::create(
     const query_index& index, const query_options& options) const {
-    wire::query_index_definition asked;
+    services::query_index_definition asked;
     asked.on = to_keyspace(index.on);
     asked.name = index.name;
     asked.is_primary = index.is_primary;
@@ -208,23 +209,25 @@ std::expected<change_result, error> query_index_manager::create(
     asked.condition = index.condition;
     asked.is_deferred = index.is_deferred;
     asked.replica_count = index.replica_count;
-    return change_index(client_, wire::make_create_index_statement(asked), options);
+    return change_index(client_, services::make_create_index_statement(asked), options);
 }
 
 std::expected<change_result, error> query_index_manager::drop(
     const index_target& on, std::string_view name, const query_options& options) const {
-    return change_index(client_, wire::make_drop_index_statement(to_keyspace(on), name), options);
+    return change_index(
+        client_, services::make_drop_index_statement(to_keyspace(on), name), options);
 }
 
 std::expected<change_result, error> query_index_manager::build(
     const index_target& on, const std::vector<std::string>& names,
     const query_options& options) const {
-    return change_index(client_, wire::make_build_index_statement(to_keyspace(on), names), options);
+    return change_index(
+        client_, services::make_build_index_statement(to_keyspace(on), names), options);
 }
 
 std::expected<query_index_list_result, error> query_index_manager::list(
     const index_target& on, const query_options& options) const {
-    const auto asked = wire::make_list_indexes_request(to_keyspace(on));
+    const auto asked = services::make_list_indexes_request(to_keyspace(on));
     query_options readonly = options;
     readonly.readonly = true;
     for (const auto& each : asked.parameters) {
@@ -240,7 +243,7 @@ std::expected<query_index_list_result, error> query_index_manager::list(
     query_index_list_result result;
     result.indexes.reserve(answer->rows.size());
     for (const row_view row : answer->rows) {
-        auto parsed = wire::parse_query_index_row(row.text());
+        auto parsed = services::parse_query_index_row(row.text());
         if (!parsed) {
             return unreadable(parsed.error(), std::move(answer->trace));
         }

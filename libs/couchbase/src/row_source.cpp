@@ -233,8 +233,8 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
     }
     auto metadata = parse_metadata<Metadata>(source.rest());
     if (!metadata) {
-        return std::unexpected(
-            unreadable_answer(wire::to_string(metadata.error()), operation_trace(source.trace())));
+        return std::unexpected(unreadable_answer(
+            services::to_string(metadata.error()), operation_trace(source.trace())));
     }
     return std::move(*metadata);
 }

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/wire/query_outcome.hpp>
-#include <reprise/wire/search_outcome.hpp>
-#include <reprise/wire/search_request.hpp>
-#include <reprise/wire/view_outcome.hpp>
+#include <reprise/services/query_outcome.hpp>
+#include <reprise/services/search_outcome.hpp>
+#include <reprise/services/search_request.hpp>
+#include <reprise/services/view_outcome.hpp>
 
 #include "service_request.hpp"
 #include "session.hpp"
@@ -18,7 +18,7 @@ namespace reprise::couchbase {
 namespace detail {
 namespace {
 
-std::optional<query_metrics> metrics_of(const std::optional<wire::query_metrics>& from) {
+std::optional<query_metrics> metrics_of(const std::optional<services::query_metrics>& from) {
     if (!from) {
         return std::nullopt;
     }
@@ -40,7 +40,7 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
         auto metadata = parse_metadata<decltype(Result::metadata)>(result.http->body);
         if (!metadata) {
             return std::unexpected(
-                unreadable_answer(wire::to_string(metadata.error()), std::move(trace)));
+                unreadable_answer(services::to_string(metadata.error()), std::move(trace)));
         }
         engine::row_batch::parts parts = result.http->rows.take_parts();
         auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
@@ -71,13 +71,13 @@ error to_service_error(engine::operation_result& result) {
 }
 
 template <>
-std::expected<query_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = wire::parse_query_outcome(rest);
+std::expected<query_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
+    auto outcome = services::parse_query_outcome(rest);
     if (!outcome) {
         return std::unexpected(std::move(outcome.error()));
     }
     query_metadata made;
-    made.status = wire::to_string(outcome->status);
+    made.status = services::to_string(outcome->status);
     made.request_id = std::move(outcome->request_id);
     made.client_context_id = std::move(outcome->client_context_id);
     made.signature = std::move(outcome->signature);
@@ -90,8 +90,8 @@ std::expected<query_metadata, wire::outcome_error> parse_metadata(std::string_vi
 }
 
 template <>
-std::expected<search_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = wire::parse_search_outcome(rest);
+std::expected<search_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
+    auto outcome = services::parse_search_outcome(rest);
     if (!outcome) {
         return std::unexpected(std::move(outcome.error()));
     }
@@ -108,8 +108,8 @@ std::expected<search_metadata, wire::outcome_error> parse_metadata(std::string_v
 }
 
 template <>
-std::expected<view_metadata, wire::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = wire::parse_view_outcome(rest);
+std::expected<view_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
+    auto outcome = services::parse_view_outcome(rest);
     if (!outcome) {
         return std::unexpected(std::move(outcome.error()));
     }
@@ -181,31 +181,31 @@ template void start_work(const service_work&, result_receiver<management_respons
 }  // namespace detail
 
 std::expected<view_row, error> parse_view_row(row_view row) {
-    auto parsed = wire::parse_view_row(row.text());
+    auto parsed = services::parse_view_row(row.text());
     if (!parsed) {
-        return std::unexpected(detail::unreadable_answer(wire::to_string(parsed.error()), {}));
+        return std::unexpected(detail::unreadable_answer(services::to_string(parsed.error()), {}));
     }
     return view_row{std::move(parsed->id), std::move(parsed->key), std::move(parsed->value)};
 }
 
 search_query search_query::match(std::string_view text, std::string_view field) {
-    wire::search_query_options options;
+    services::search_query_options options;
     options.field = field;
-    return search_query(wire::make_match_query(text, options));
+    return search_query(services::make_match_query(text, options));
 }
 
 search_query search_query::term(std::string_view term, std::string_view field) {
-    wire::search_query_options options;
+    services::search_query_options options;
     options.field = field;
-    return search_query(wire::make_term_query(term, options));
+    return search_query(services::make_term_query(term, options));
 }
 
 search_query search_query::query_string(std::string_view text) {
-    return search_query(wire::make_query_string_query(text));
+    return search_query(services::make_query_string_query(text));
 }
 
 search_query search_query::match_all() {
-    return search_query(wire::make_match_all_query());
+    return search_query(services::make_match_all_query());
 }
 
 }  // namespace reprise::couchbase

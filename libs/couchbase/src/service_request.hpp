@@ -6,8 +6,8 @@
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/operation_result.hpp>
-#include <reprise/wire/service_call.hpp>
-#include <reprise/wire/service_outcome.hpp>
+#include <reprise/services/service_call.hpp>
+#include <reprise/services/service_outcome.hpp>
 
 // What the sources behind the HTTP services share.
 
@@ -27,17 +27,18 @@ struct service_request {
 
 // What the rest of an answer says, or why it cannot be read.
 template <class Metadata>
-[[nodiscard]] std::expected<Metadata, wire::outcome_error> parse_metadata(std::string_view rest);
+[[nodiscard]] std::expected<Metadata, services::outcome_error> parse_metadata(
+    std::string_view rest);
 template <>
-std::expected<query_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
+std::expected<query_metadata, services::outcome_error> parse_metadata(std::string_view rest);
 template <>
-std::expected<search_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
+std::expected<search_metadata, services::outcome_error> parse_metadata(std::string_view rest);
 template <>
-std::expected<view_metadata, wire::outcome_error> parse_metadata(std::string_view rest);
+std::expected<view_metadata, services::outcome_error> parse_metadata(std::string_view rest);
 
 // A management request whose parts are known to be right, or why they are not.
 [[nodiscard]] service_work make_call_work(
-    const std::shared_ptr<session>& client, wire::service_call_result call,
+    const std::shared_ptr<session>& client, services::service_call_result call,
     const management_options& options);
 
 // The request, once; a second start of the same work is errc::invalid_argument.

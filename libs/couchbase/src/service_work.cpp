@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <reprise/engine/service_exchange.hpp>
-#include <reprise/wire/management_request.hpp>
+#include <reprise/services/management_request.hpp>
 
 #include "service_request.hpp"
 #include "session.hpp"
@@ -41,8 +41,9 @@ public:
         }
         return taken;
     }
-    [[nodiscard]] std::vector<wire::named_json> take_all(const std::vector<named_value>& values) {
-        std::vector<wire::named_json> taken;
+    [[nodiscard]] std::vector<services::named_json> take_all(
+        const std::vector<named_value>& values) {
+        std::vector<services::named_json> taken;
         taken.reserve(values.size());
         for (const auto& [name, value] : values) {
             taken.push_back({name, take(value, name)});
@@ -59,8 +60,8 @@ private:
     std::optional<error> problem_;
 };
 
-std::vector<wire::mutation_mark> marks_of(const mutation_state& state) {
-    std::vector<wire::mutation_mark> marks;
+std::vector<services::mutation_mark> marks_of(const mutation_state& state) {
+    std::vector<services::mutation_mark> marks;
     marks.reserve(state.tokens.size());
     for (const mutation_token& token : state.tokens) {
         marks.push_back(
@@ -70,13 +71,13 @@ std::vector<wire::mutation_mark> marks_of(const mutation_state& state) {
 }
 
 std::chrono::milliseconds timeout_for_server(duration timeout) {
-    return wire::server_timeout(std::max(
+    return services::server_timeout(std::max(
         std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
         std::chrono::milliseconds{1}));
 }
 
 std::string context_of(service_scope in) {
-    return in.bucket.empty() ? std::string() : wire::make_query_context(in.bucket, in.scope);
+    return in.bucket.empty() ? std::string() : services::make_query_context(in.bucket, in.scope);
 }
 
 // The part that all calls have: bounds, time, strategy.
@@ -88,7 +89,7 @@ service_work finish_work(
     if (values.problem()) {
         request = std::unexpected(*values.problem());
     } else if (!made) {
-        request = std::unexpected(argument_error(wire::to_string(made.error())));
+        request = std::unexpected(argument_error(services::to_string(made.error())));
     } else {
         made->timeout = options.timeout;
         made->strategy = options.strategy;
@@ -110,10 +111,10 @@ std::chrono::milliseconds server_limit(
     return timeout_for_server(options.timeout.value_or(client.facts().http.timeout_of(service)));
 }
 
-wire::query_request to_wire(
+services::query_request to_wire(
     session& client, service_scope in, std::string_view statement, const query_options& options,
     json_collector& values) {
-    wire::query_request asked;
+    services::query_request asked;
     asked.statement = statement;
     asked.client_context_id =
         options.client_context_id.empty() ? client.next_context_id() : options.client_context_id;
@@ -121,11 +122,11 @@ wire::query_request to_wire(
     asked.is_readonly = options.readonly;
     asked.args = values.take_all(options.positional, "positional");
     asked.parameters = values.take_all(options.named);
-    asked.consistency = static_cast<wire::scan_consistency>(options.consistency);
+    asked.consistency = static_cast<services::scan_consistency>(options.consistency);
     asked.consistent_with = marks_of(options.consistent_with);
     if (!asked.consistent_with.empty() &&
-        asked.consistency == wire::scan_consistency::server_default) {
-        asked.consistency = wire::scan_consistency::at_plus;
+        asked.consistency == services::scan_consistency::server_default) {
+        asked.consistency = services::scan_consistency::at_plus;
     }
     asked.scan_wait = options.scan_wait;
     asked.scan_cap = options.scan_cap;
@@ -133,7 +134,7 @@ wire::query_request to_wire(
     asked.pipeline_batch = options.pipeline_batch;
     asked.max_parallelism = options.max_parallelism;
     if (options.profile) {
-        asked.profile = static_cast<wire::query_profile>(*options.profile);
+        asked.profile = static_cast<services::query_profile>(*options.profile);
     }
     asked.metrics = options.metrics;
     asked.query_context = context_of(in);
@@ -146,15 +147,16 @@ wire::query_request to_wire(
 
 static_assert(
     static_cast<int>(scan_consistency::request_plus) ==
-        static_cast<int>(wire::scan_consistency::request_plus) &&
-    static_cast<int>(query_profile::timings) == static_cast<int>(wire::query_profile::timings) &&
-    static_cast<int>(view_stale::no) == static_cast<int>(wire::view_stale::no) &&
-    static_cast<int>(view_on_error::stop) == static_cast<int>(wire::view_on_error::stop));
+        static_cast<int>(services::scan_consistency::request_plus) &&
+    static_cast<int>(query_profile::timings) ==
+        static_cast<int>(services::query_profile::timings) &&
+    static_cast<int>(view_stale::no) == static_cast<int>(services::view_stale::no) &&
+    static_cast<int>(view_on_error::stop) == static_cast<int>(services::view_on_error::stop));
 
-wire::view_request to_wire(
+services::view_request to_wire(
     std::string_view bucket, std::string_view design, std::string_view view,
     const view_options& options, json_collector& values) {
-    wire::view_request asked;
+    services::view_request asked;
     asked.bucket = bucket;
     asked.design_document = design;
     asked.view = view;
@@ -162,7 +164,7 @@ wire::view_request to_wire(
     asked.limit = options.limit;
     asked.skip = options.skip;
     if (options.stale) {
-        asked.stale = static_cast<wire::view_stale>(*options.stale);
+        asked.stale = static_cast<services::view_stale>(*options.stale);
     }
     asked.key = values.take(options.key, "key");
     asked.keys = values.take_all(options.keys, "keys");
@@ -176,7 +178,7 @@ wire::view_request to_wire(
     asked.group_level = options.group_level;
     asked.is_descending = options.descending;
     if (options.on_error) {
-        asked.on_error = static_cast<wire::view_on_error>(*options.on_error);
+        asked.on_error = static_cast<services::view_on_error>(*options.on_error);
     }
     asked.has_debug = options.debug;
     asked.is_full_set = options.full_set;
@@ -221,7 +223,7 @@ service_work make_analytics_work(
     const std::shared_ptr<session>& client, service_scope in, std::string_view statement,
     const analytics_options& options, row_mode mode) {
     json_collector values;
-    wire::analytics_request asked;
+    services::analytics_request asked;
     asked.statement = statement;
     asked.client_context_id =
         options.client_context_id.empty() ? client->next_context_id() : options.client_context_id;
@@ -230,7 +232,7 @@ service_work make_analytics_work(
     asked.has_priority = options.has_priority;
     asked.args = values.take_all(options.positional, "positional");
     asked.parameters = values.take_all(options.named);
-    asked.consistency = static_cast<wire::scan_consistency>(options.consistency);
+    asked.consistency = static_cast<services::scan_consistency>(options.consistency);
     asked.query_context = context_of(in);
     asked.raw = values.take_all(options.raw);
     return finish_work(client, values, engine::make_analytics_operation(asked), options, mode);
@@ -240,7 +242,7 @@ service_work make_search_work(
     const std::shared_ptr<session>& client, service_scope in, std::string_view index,
     const search_query& query, const search_options& options, row_mode mode) {
     json_collector values;
-    wire::search_request asked;
+    services::search_request asked;
     asked.index = index;
     asked.bucket = in.bucket;
     asked.scope = in.scope;
@@ -276,17 +278,17 @@ service_work make_management_work(
             client, std::make_shared<service_request>(service_request{std::unexpected(
                         argument_error("service: key_value does not speak HTTP"))})};
     }
-    wire::raw_service_request asked;
+    services::raw_service_request asked;
     asked.service = to_wire(request.service);
     asked.method = request.method;
     asked.target = request.target;
     asked.content_type = request.content_type;
     asked.body = request.body;
-    return make_call_work(client, wire::make_raw_call(std::move(asked)), options);
+    return make_call_work(client, services::make_raw_call(std::move(asked)), options);
 }
 
 service_work make_call_work(
-    const std::shared_ptr<session>& client, wire::service_call_result call,
+    const std::shared_ptr<session>& client, services::service_call_result call,
     const management_options& options) {
     engine::service_request made =
         call ? engine::service_request(engine::make_management_operation(std::move(*call)))

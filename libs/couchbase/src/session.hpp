@@ -12,8 +12,8 @@
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/engine/http_options.hpp>
+#include <reprise/engine/prepared_cache.hpp>
 #include <reprise/net/client.hpp>
-#include <reprise/wire/prepared_cache.hpp>
 
 namespace reprise::couchbase::detail {
 
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] duration kv_timeout() const noexcept { return facts_.kv_timeout; }
     [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
     // Used by the engine alone, on its thread.
-    [[nodiscard]] const std::shared_ptr<wire::prepared_cache>& prepared() const noexcept {
+    [[nodiscard]] const std::shared_ptr<engine::prepared_cache>& prepared() const noexcept {
         return prepared_;
     }
     // A name for a request that no other request of any client has.
@@ -47,7 +47,7 @@ public:
 
 private:
     // First: completions that run while the client ends may use them.
-    std::shared_ptr<wire::prepared_cache> prepared_;
+    std::shared_ptr<engine::prepared_cache> prepared_;
     std::string context_prefix_;
     std::atomic<std::uint64_t> context_last_{0};
     std::unique_ptr<net::client> client_;

@@ -6,7 +6,7 @@
 
 #include <reprise/http/authorization.hpp>
 #include <reprise/http/encode.hpp>
-#include <reprise/wire/row_splitter.hpp>
+#include <reprise/services/row_splitter.hpp>
 
 #include "engine_core.hpp"
 #include "http_flow.hpp"
@@ -167,9 +167,9 @@ bool http_flow::on_head(http_connection& connection, time_point now) {
     }
     // Errors are objects, too, but those that matter before any row are small: kept whole.
     if (!slot.call.rows_member.empty() && head.status == 200) {
-        wire::row_splitter_options limits;
+        services::row_splitter_options limits;
         limits.row_size_max_bytes = slot.request.row_size_max_bytes;
-        slot.splitter = std::make_unique<wire::row_splitter>(slot.call.rows_member, limits);
+        slot.splitter = std::make_unique<services::row_splitter>(slot.call.rows_member, limits);
     }
     return true;
 }
@@ -186,7 +186,7 @@ bool http_flow::on_body(http_connection& connection, const base::block_ref* owne
         return true;
     }
     const bool is_streamed = static_cast<bool>(slot.request.on_rows);
-    wire::row_splitter& splitter = *slot.splitter;
+    services::row_splitter& splitter = *slot.splitter;
     splitter.feed(piece);
     while (true) {
         const auto event = splitter.next_rows();
@@ -194,7 +194,7 @@ bool http_flow::on_body(http_connection& connection, const base::block_ref* owne
             spoil(connection, "the answer is no result: " + to_string(event.error()), now);
             return false;
         }
-        if (*event != wire::row_event::row) {
+        if (*event != services::row_event::row) {
             break;
         }
         // Rows that are kept, maybe for long, must not hold on to what else was received.

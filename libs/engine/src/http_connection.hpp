@@ -13,7 +13,7 @@
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/http/response_parser.hpp>
-#include <reprise/wire/row_splitter.hpp>
+#include <reprise/services/row_splitter.hpp>
 
 #include "operation_history.hpp"
 #include "orchestrator.hpp"
@@ -67,7 +67,7 @@ struct http_slot : engine_timer, list_hook<http_slot> {
 
     // The answer that is coming in.
     http_call call;
-    std::unique_ptr<wire::row_splitter> splitter;
+    std::unique_ptr<services::row_splitter> splitter;
     std::string body;
     row_batch rows;
     std::uint64_t rows_seen = 0;   // of this answer

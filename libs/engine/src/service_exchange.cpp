@@ -4,12 +4,12 @@
 #include <utility>
 
 #include <reprise/http/retry_after.hpp>
+#include <reprise/services/management_request.hpp>
+#include <reprise/services/query_outcome.hpp>
+#include <reprise/services/row_splitter.hpp>
+#include <reprise/services/search_outcome.hpp>
+#include <reprise/services/view_outcome.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
-#include <reprise/wire/management_request.hpp>
-#include <reprise/wire/query_outcome.hpp>
-#include <reprise/wire/row_splitter.hpp>
-#include <reprise/wire/search_outcome.hpp>
-#include <reprise/wire/view_outcome.hpp>
 
 namespace reprise::engine {
 namespace {
@@ -18,14 +18,14 @@ using step = exchange_verdict::step;
 
 // Services number their errors as all SDKs do, and so do we. A retry that names no error has one
 // all the same, for the case that it is refused.
-errc to_errc(wire::service_errc error) noexcept {
-    if (error == wire::service_errc::none) {
+errc to_errc(services::service_errc error) noexcept {
+    if (error == services::service_errc::none) {
         return errc::internal_server_failure;
     }
     return static_cast<errc>(static_cast<int>(error));
 }
 
-exchange_verdict failure(wire::service_errc error) {
+exchange_verdict failure(services::service_errc error) {
     exchange_verdict verdict;
     verdict.what = step::failed;
     verdict.error = to_errc(error);
@@ -33,8 +33,8 @@ exchange_verdict failure(wire::service_errc error) {
 }
 
 // A retry for `reason` if there is one.
-exchange_verdict verdict_of(wire::service_errc error, retry_reason reason) {
-    if (error == wire::service_errc::none && reason == retry_reason::unknown) {
+exchange_verdict verdict_of(services::service_errc error, retry_reason reason) {
+    if (error == services::service_errc::none && reason == retry_reason::unknown) {
         return {};
     }
     exchange_verdict verdict = failure(error);
@@ -64,7 +64,7 @@ duration retry_after(const http::header_list& headers) {
         .value_or(std::chrono::seconds{0});
 }
 
-void copy_call(const wire::service_call& from, http_call& to) {
+void copy_call(const services::service_call& from, http_call& to) {
     to.method = from.method;
     to.target = from.target;
     to.content_type = from.content_type;
@@ -78,7 +78,7 @@ void copy_call(const wire::service_call& from, http_call& to) {
 // The same request each time; only the answers are read differently.
 class fixed_exchange : public http_exchange {
 public:
-    explicit fixed_exchange(wire::service_call call) : call_(std::move(call)) {}
+    explicit fixed_exchange(services::service_call call) : call_(std::move(call)) {}
     void compose(http_call& call) override { copy_call(call_, call); }
     exchange_verdict judge(const http_answer& answer) override {
         exchange_verdict verdict = read(answer);
@@ -87,14 +87,14 @@ public:
     }
 
 protected:
-    [[nodiscard]] const wire::service_call& call() const noexcept { return call_; }
+    [[nodiscard]] const services::service_call& call() const noexcept { return call_; }
     virtual exchange_verdict read(const http_answer& answer) const = 0;
 
 private:
-    wire::service_call call_;
+    services::service_call call_;
 };
 
-void tell_problem(exchange_verdict& verdict, const wire::query_outcome& outcome) {
+void tell_problem(exchange_verdict& verdict, const services::query_outcome& outcome) {
     if (!outcome.errors.empty()) {
         verdict.server_code = static_cast<std::uint32_t>(outcome.errors.front().code);
         verdict.server_text = outcome.errors.front().message;
@@ -102,15 +102,15 @@ void tell_problem(exchange_verdict& verdict, const wire::query_outcome& outcome)
 }
 
 // The rest of a query's or an analytics answer, or what a status alone says.
-std::expected<wire::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
+std::expected<services::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
     if (answer.body.empty()) {
         return std::unexpected(
-            failure(wire::classify_bare_status(answer.status, wire::body_state::empty)));
+            failure(services::classify_bare_status(answer.status, services::body_state::empty)));
     }
-    auto outcome = wire::parse_query_outcome(answer.body);
+    auto outcome = services::parse_query_outcome(answer.body);
     if (!outcome) {
-        exchange_verdict verdict =
-            failure(wire::classify_bare_status(answer.status, wire::body_state::unreadable));
+        exchange_verdict verdict = failure(
+            services::classify_bare_status(answer.status, services::body_state::unreadable));
         verdict.server_text = to_string(outcome.error());
         return std::unexpected(std::move(verdict));
     }
@@ -127,9 +127,9 @@ private:
         if (!outcome) {
             return outcome.error();
         }
-        const auto judged = wire::classify_analytics(answer.status, *outcome);
+        const auto judged = services::classify_analytics(answer.status, *outcome);
         exchange_verdict verdict = verdict_of(
-            judged.error, judged.retry == wire::analytics_retry::none
+            judged.error, judged.retry == services::analytics_retry::none
                               ? retry_reason::unknown
                               : retry_reason::analytics_temporary_failure);
         tell_problem(verdict, *outcome);
@@ -143,13 +143,13 @@ public:
 
 private:
     exchange_verdict read(const http_answer& answer) const override {
-        const auto judged = wire::classify_search(answer.status, answer.body);
+        const auto judged = services::classify_search(answer.status, answer.body);
         exchange_verdict verdict = verdict_of(
-            judged.error, judged.retry == wire::search_retry::none
+            judged.error, judged.retry == services::search_retry::none
                               ? retry_reason::unknown
                               : retry_reason::search_too_many_requests);
         if (verdict.what != step::done) {
-            const auto outcome = wire::parse_search_outcome(answer.body);
+            const auto outcome = services::parse_search_outcome(answer.body);
             verdict.server_text =
                 outcome ? outcome->error : std::string(answer.body.substr(0, 512));
         }
@@ -163,11 +163,11 @@ public:
 
 private:
     exchange_verdict read(const http_answer& answer) const override {
-        const auto judged = wire::classify_view(answer.status, answer.body);
+        const auto judged = services::classify_view(answer.status, answer.body);
         retry_reason reason = retry_reason::unknown;
-        if (judged.retry == wire::view_retry::temporary_failure) {
+        if (judged.retry == services::view_retry::temporary_failure) {
             reason = retry_reason::views_temporary_failure;
-        } else if (judged.retry == wire::view_retry::no_active_partition) {
+        } else if (judged.retry == services::view_retry::no_active_partition) {
             reason = retry_reason::views_no_active_partition;
         }
         exchange_verdict verdict = verdict_of(judged.error, reason);
@@ -183,15 +183,15 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
-    static wire::service_errc by_status(int status) noexcept {
+    static services::service_errc by_status(int status) noexcept {
         if (status == 401 || status == 403) {
-            return wire::service_errc::authentication_failure;
+            return services::service_errc::authentication_failure;
         }
         if (status >= 400 && status < 500) {
-            return wire::service_errc::invalid_argument;
+            return services::service_errc::invalid_argument;
         }
-        return status == 503 ? wire::service_errc::service_not_available
-                             : wire::service_errc::internal_server_failure;
+        return status == 503 ? services::service_errc::service_not_available
+                             : services::service_errc::internal_server_failure;
     }
     exchange_verdict read(const http_answer& answer) const override {
         if (answer.status >= 200 && answer.status < 300) {
@@ -202,7 +202,7 @@ private:
         const bool has_paths =
             service == wire::service::management || service == wire::service::views;
         exchange_verdict verdict = failure(
-            has_paths ? wire::classify_management(answer.status, call().target, answer.body)
+            has_paths ? services::classify_management(answer.status, call().target, answer.body)
                       : by_status(answer.status));
         verdict.server_text = answer.body.substr(0, 512);
         return verdict;
@@ -212,13 +212,13 @@ private:
 // A statement sent as it is, or prepared first.
 class query_exchange final : public http_exchange {
 public:
-    query_exchange(wire::query_request asked, query_plan plan)
+    query_exchange(services::query_request asked, query_plan plan)
         : asked_(std::move(asked)), plan_(std::move(plan)) {}
 
     void compose(http_call& call) override {
-        wire::query_request sent = asked_;
+        services::query_request sent = asked_;
         phase_ = choose(sent, is_enhanced(call.cluster));
-        if (const auto made = wire::make_query_call(sent)) {
+        if (const auto made = services::make_query_call(sent)) {
             copy_call(*made, call);
         }
         if (phase_ == phase::preparing) {
@@ -232,11 +232,11 @@ public:
         if (!outcome) {
             return outcome.error();
         }
-        const auto judged = wire::classify_query(answer.status, *outcome);
+        const auto judged = services::classify_query(answer.status, *outcome);
         exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
         tell_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
-        if (judged.retry == wire::query_retry::prepared_statement_failure && plan_.cache) {
+        if (judged.retry == services::query_retry::prepared_statement_failure && plan_.cache) {
             plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
         }
         if (verdict.what == step::done && phase_ == phase::preparing) {
@@ -252,15 +252,15 @@ public:
 private:
     enum class phase : std::uint8_t { plain, preparing, preparing_and_running, running };
 
-    static retry_reason reason_of(wire::query_retry retry) noexcept {
+    static retry_reason reason_of(services::query_retry retry) noexcept {
         switch (retry) {
-            case wire::query_retry::prepared_statement_failure:
+            case services::query_retry::prepared_statement_failure:
                 return retry_reason::query_prepared_statement_failure;
-            case wire::query_retry::index_not_found:
+            case services::query_retry::index_not_found:
                 return retry_reason::query_index_not_found;
-            case wire::query_retry::indicated_by_server:
+            case services::query_retry::indicated_by_server:
                 return retry_reason::service_response_code_indicated;
-            case wire::query_retry::none:
+            case services::query_retry::none:
                 break;
         }
         return retry_reason::unknown;
@@ -274,7 +274,7 @@ private:
     }
 
     // Fills in how the statement is named in the request to come.
-    phase choose(wire::query_request& sent, bool is_one_request) {
+    phase choose(services::query_request& sent, bool is_one_request) {
         used_name_.clear();
         if (!plan_.cache) {
             return phase::plain;
@@ -287,20 +287,20 @@ private:
             used_name_ = known->name;
             return phase::running;
         }
-        sent.statement = wire::make_prepare_statement(asked_.statement);
+        sent.statement = services::make_prepare_statement(asked_.statement);
         sent.is_auto_execute = is_one_request;
         return is_one_request ? phase::preparing_and_running : phase::preparing;
     }
 
     exchange_verdict remember_row(const http_answer& answer) {
-        wire::row_splitter splitter("results");
+        services::row_splitter splitter("results");
         splitter.feed(base::as_bytes(answer.body));
         const auto event = splitter.next();
-        const auto row = event && *event == wire::row_event::row
-                             ? wire::parse_prepared_row(splitter.row())
-                             : std::unexpected(wire::outcome_error{});
+        const auto row = event && *event == services::row_event::row
+                             ? services::parse_prepared_row(splitter.row())
+                             : std::unexpected(services::outcome_error{});
         if (!row) {
-            exchange_verdict verdict = failure(wire::service_errc::prepared_statement_failure);
+            exchange_verdict verdict = failure(services::service_errc::prepared_statement_failure);
             verdict.server_text = "the answer to PREPARE names no plan";
             return verdict;
         }
@@ -310,13 +310,13 @@ private:
         return verdict;
     }
 
-    wire::query_request asked_;
+    services::query_request asked_;
     query_plan plan_;
     phase phase_ = phase::plain;
     std::string used_name_;
 };
 
-http_request request_for(const wire::service_call& call, std::string operation) {
+http_request request_for(const services::service_call& call, std::string operation) {
     http_request made;
     made.service = call.service;
     made.operation = std::move(operation);
@@ -325,7 +325,7 @@ http_request request_for(const wire::service_call& call, std::string operation) 
 }
 
 template <class Exchange>
-service_request fixed_request(wire::service_call_result call, std::string operation) {
+service_request fixed_request(services::service_call_result call, std::string operation) {
     if (!call) {
         return std::unexpected(std::move(call.error()));
     }
@@ -336,9 +336,9 @@ service_request fixed_request(wire::service_call_result call, std::string operat
 
 }  // namespace
 
-service_request make_query_operation(wire::query_request asked, query_plan plan) {
+service_request make_query_operation(services::query_request asked, query_plan plan) {
     // Checked here once: what differs later are texts of our own.
-    const auto call = wire::make_query_call(asked);
+    const auto call = services::make_query_call(asked);
     if (!call) {
         return std::unexpected(call.error());
     }
@@ -349,8 +349,9 @@ service_request make_query_operation(wire::query_request asked, query_plan plan)
     return made;
 }
 
-service_request make_analytics_operation(const wire::analytics_request& asked) {
-    auto made = fixed_request<analytics_exchange>(wire::make_analytics_call(asked), "analytics");
+service_request make_analytics_operation(const services::analytics_request& asked) {
+    auto made =
+        fixed_request<analytics_exchange>(services::make_analytics_call(asked), "analytics");
     if (made) {
         made->statement = asked.statement;
         made->context_id = asked.client_context_id;
@@ -358,19 +359,19 @@ service_request make_analytics_operation(const wire::analytics_request& asked) {
     return made;
 }
 
-service_request make_search_operation(const wire::search_request& asked) {
-    return fixed_request<search_exchange>(wire::make_search_call(asked), "search");
+service_request make_search_operation(const services::search_request& asked) {
+    return fixed_request<search_exchange>(services::make_search_call(asked), "search");
 }
 
-service_request make_view_operation(const wire::view_request& asked) {
-    auto made = fixed_request<view_exchange>(wire::make_view_call(asked), "view");
+service_request make_view_operation(const services::view_request& asked) {
+    auto made = fixed_request<view_exchange>(services::make_view_call(asked), "view");
     if (made) {
         made->bucket = asked.bucket;
     }
     return made;
 }
 
-http_request make_management_operation(wire::service_call call) {
+http_request make_management_operation(services::service_call call) {
     call.is_idempotent = call.method == "GET" || call.method == "HEAD";
     call.rows_member = {};
     http_request made = request_for(call, "management");

@@ -56,13 +56,13 @@ protected:
         return done;
     }
     static service_request readonly_query() {
-        wire::query_request asked;
+        services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         return make_query_operation(asked);
     }
     static service_request writing_query() {
-        wire::query_request asked;
+        services::query_request asked;
         asked.statement = "DELETE FROM t";
         return make_query_operation(asked);
     }
@@ -111,7 +111,7 @@ TEST_F(service_rules, RH_24_other_answers_are_not_tried_again) {
 
 TEST_F(service_rules, RH_21_analytics_says_that_it_is_busy) {
     for (const int code : {23000, 23003, 23007}) {
-        wire::analytics_request asked;
+        services::analytics_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         expect_retried(
@@ -121,9 +121,9 @@ TEST_F(service_rules, RH_21_analytics_says_that_it_is_busy) {
 }
 
 TEST_F(service_rules, RH_22_too_many_searches_are_repeated_unless_a_limit_is_named) {
-    wire::search_request asked;
+    services::search_request asked;
     asked.index = "i";
-    asked.query = wire::make_match_all_query();
+    asked.query = services::make_match_all_query();
     expect_retried(
         make_search_operation(asked), answer(429, R"({"error":"slow down","status":"fail"})"),
         retry_reason::search_too_many_requests);
@@ -133,7 +133,7 @@ TEST_F(service_rules, RH_22_too_many_searches_are_repeated_unless_a_limit_is_nam
 }
 
 TEST_F(service_rules, RH_23_views_by_status_and_text) {
-    wire::view_request asked;
+    services::view_request asked;
     asked.bucket = "travel";
     asked.design_document = "d";
     asked.view = "v";
@@ -148,7 +148,7 @@ TEST_F(service_rules, RH_23_views_by_status_and_text) {
 }
 
 TEST_F(service_rules, RH_23_a_redirect_is_never_followed) {
-    wire::view_request asked;
+    services::view_request asked;
     asked.bucket = "travel";
     asked.design_document = "d";
     asked.view = "v";
@@ -160,7 +160,7 @@ TEST_F(service_rules, RH_23_a_redirect_is_never_followed) {
 }
 
 TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
-    wire::service_call call;
+    services::service_call call;
     call.target = "/pools";
     EXPECT_TRUE(make_management_operation(call).is_idempotent);
     call.method = "HEAD";
@@ -176,7 +176,7 @@ TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
 class prepared_statements : public service_rules {
 protected:
     static service_request prepared(const query_plan& plan) {
-        wire::query_request asked;
+        services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         return make_query_operation(asked, plan);
@@ -190,7 +190,7 @@ protected:
 };
 
 TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
-    query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    query_plan plan{std::make_shared<prepared_cache>(), true};
     engine_driver driver(cluster_);
     const auto first = run(driver, prepared(plan), {prepared_and_run("p1"), success()});
     EXPECT_FALSE(first->result.ec);
@@ -206,7 +206,7 @@ TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
 }
 
 TEST_F(prepared_statements, RH_20_forgotten_by_the_service_they_are_prepared_again) {
-    query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    query_plan plan{std::make_shared<prepared_cache>(), true};
     plan.cache->put("SELECT 1", "", {"old", ""});
     engine_driver driver(cluster_);
     const auto done =
@@ -223,7 +223,7 @@ TEST_F(prepared_statements, RH_20_forgotten_by_the_service_they_are_prepared_aga
 }
 
 TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_their_plan) {
-    query_plan plan{std::make_shared<wire::prepared_cache>(), false};
+    query_plan plan{std::make_shared<prepared_cache>(), false};
     engine_driver driver(cluster_);
     const auto done = run(
         driver, prepared(plan),
@@ -238,7 +238,7 @@ TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_th
 }
 
 TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_that_it_can) {
-    const query_plan plan{std::make_shared<wire::prepared_cache>(), true};
+    const query_plan plan{std::make_shared<prepared_cache>(), true};
     cluster_.can_prepare_and_run = false;
     engine_driver driver(cluster_);
     const auto first = run(
@@ -280,7 +280,7 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
         };
         engine_driver driver(cluster_);
         driver.connect();
-        wire::analytics_request asked;
+        services::analytics_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         auto done = driver.start_http(std::move(*make_analytics_operation(asked)));

@@ -135,10 +135,10 @@ TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_lea
     };
     engine_driver driver(cluster);
     driver.connect();
-    wire::query_request asked;
+    services::query_request asked;
     asked.statement = "DELETE FROM travel";
     query_plan plan;
-    plan.cache = std::make_shared<wire::prepared_cache>();
+    plan.cache = std::make_shared<prepared_cache>();
     plan.may_be_enhanced = false;
     auto request = make_query_operation(std::move(asked), std::move(plan));
     ASSERT_TRUE(request);

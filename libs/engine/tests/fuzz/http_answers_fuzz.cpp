@@ -12,9 +12,9 @@
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/engine/service_exchange.hpp>
+#include <reprise/services/management_request.hpp>
 #include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/frame_reader.hpp>
-#include <reprise/wire/management_request.hpp>
 #include <reprise/wire/session_messages.hpp>
 
 // Whatever the HTTP services answer, in whatever pieces, with rows taken, operations canceled,
@@ -27,6 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 namespace engine = reprise::engine;
+namespace services = reprise::services;
 namespace wire = reprise::wire;
 namespace base = reprise::base;
 
@@ -93,8 +94,8 @@ std::vector<std::byte> answer_bootstrap(base::byte_view request) {
     return out;
 }
 
-engine::http_request make_request(unsigned kind, std::shared_ptr<wire::prepared_cache> cache) {
-    wire::query_request query;
+engine::http_request make_request(unsigned kind, std::shared_ptr<engine::prepared_cache> cache) {
+    services::query_request query;
     query.statement = "SELECT 1";
     query.client_context_id = "c";
     query.is_readonly = kind % 2 == 0;
@@ -107,29 +108,29 @@ engine::http_request make_request(unsigned kind, std::shared_ptr<wire::prepared_
             return std::move(*engine::make_query_operation(std::move(query), std::move(plan)));
         }
         case 2: {
-            wire::analytics_request asked;
+            services::analytics_request asked;
             asked.statement = "SELECT 1";
             asked.client_context_id = "c";
             return std::move(*engine::make_analytics_operation(asked));
         }
         case 3: {
-            wire::search_request asked;
+            services::search_request asked;
             asked.index = "i";
             asked.query = R"({"match_all":{}})";
             return std::move(*engine::make_search_operation(asked));
         }
         case 4: {
-            wire::view_request asked;
+            services::view_request asked;
             asked.bucket = "travel";
             asked.design_document = "d";
             asked.view = "v";
             return std::move(*engine::make_view_operation(asked));
         }
         default: {
-            wire::raw_service_request asked;
+            services::raw_service_request asked;
             asked.target = "/pools";
             asked.method = kind % 2 == 0 ? "GET" : "POST";
-            return engine::make_management_operation(std::move(*wire::make_raw_call(asked)));
+            return engine::make_management_operation(std::move(*services::make_raw_call(asked)));
         }
     }
 }
@@ -316,7 +317,7 @@ private:
     }
 
     reprise::time_point now_{1h};
-    std::shared_ptr<wire::prepared_cache> cache_ = std::make_shared<wire::prepared_cache>(4);
+    std::shared_ptr<engine::prepared_cache> cache_ = std::make_shared<engine::prepared_cache>(4);
     std::vector<std::unique_ptr<operation>> operations_;  // before the engine, which calls them
     peer_map peers_;
     std::size_t chosen_ = 0;

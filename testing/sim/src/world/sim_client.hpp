@@ -103,7 +103,7 @@ private:
     std::uint32_t starting_ = 0;
     bool is_starting_call_ = false;
     std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
-    std::array<std::shared_ptr<wire::prepared_cache>, prepared_choice_count> prepared_;
+    std::array<std::shared_ptr<engine::prepared_cache>, prepared_choice_count> prepared_;
     std::vector<std::uint64_t> cas_;  // newest seen, by collection and key
 };
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <reprise/base/assert.hpp>
-#include <reprise/wire/service_call.hpp>
+#include <reprise/services/service_call.hpp>
 
 #include "world/observed_exchange.hpp"
 #include "world/sim_client.hpp"
@@ -37,7 +37,7 @@ std::string statement_of(call_kind kind) {
     }
 }
 
-std::vector<wire::named_json> parameters_of(const operation_record& record) {
+std::vector<services::named_json> parameters_of(const operation_record& record) {
     const planned_call& plan = record.call->plan;
     switch (plan.kind) {
         case call_kind::select_range:
@@ -57,7 +57,7 @@ engine::http_request taken(engine::service_request made) {
 }
 
 engine::http_request make_analytics(const operation_record& record) {
-    wire::analytics_request asked;
+    services::analytics_request asked;
     asked.statement = statement_of(record.call->plan.kind);
     asked.client_context_id = std::to_string(record.number);
     asked.is_readonly = true;
@@ -66,15 +66,15 @@ engine::http_request make_analytics(const operation_record& record) {
 }
 
 engine::http_request make_search() {
-    wire::search_request asked;
+    services::search_request asked;
     asked.index = search_index_name;
-    asked.query = wire::make_match_all_query();
+    asked.query = services::make_match_all_query();
     asked.size = 1000;
     return taken(engine::make_search_operation(asked));
 }
 
 engine::http_request make_view() {
-    wire::view_request asked;
+    services::view_request asked;
     asked.bucket = bucket_name;
     asked.design_document = design_name;
     asked.view = view_name;
@@ -82,7 +82,7 @@ engine::http_request make_view() {
 }
 
 engine::http_request make_management(const operation_record& record) {
-    wire::service_call call;
+    services::service_call call;
     if (record.call->plan.kind == call_kind::read_settings) {
         call.target = "/settings/rbac/users";
     } else {
@@ -98,7 +98,7 @@ engine::http_request make_management(const operation_record& record) {
 
 engine::http_request sim_client::make_statement(const operation_record& record) {
     const planned_call& plan = record.call->plan;
-    wire::query_request asked;
+    services::query_request asked;
     asked.statement = statement_of(plan.kind);
     asked.client_context_id = std::to_string(record.number);
     asked.is_readonly = is_readonly(plan.kind);
@@ -107,7 +107,7 @@ engine::http_request sim_client::make_statement(const operation_record& record) 
     if (plan.prepared != prepared_choice::plain) {
         auto& cache = prepared_[static_cast<std::size_t>(plan.prepared)];
         if (!cache) {
-            cache = std::make_shared<wire::prepared_cache>();
+            cache = std::make_shared<engine::prepared_cache>();
         }
         how.cache = cache;
         how.may_be_enhanced = plan.prepared == prepared_choice::enhanced;

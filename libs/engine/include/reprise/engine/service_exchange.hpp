@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include <reprise/engine/http_operation.hpp>
-#include <reprise/wire/analytics_request.hpp>
-#include <reprise/wire/prepared_cache.hpp>
-#include <reprise/wire/query_request.hpp>
-#include <reprise/wire/search_request.hpp>
-#include <reprise/wire/service_call.hpp>
-#include <reprise/wire/view_request.hpp>
+#include <reprise/engine/prepared_cache.hpp>
+#include <reprise/services/analytics_request.hpp>
+#include <reprise/services/query_request.hpp>
+#include <reprise/services/search_request.hpp>
+#include <reprise/services/service_call.hpp>
+#include <reprise/services/view_request.hpp>
 
 // What operations of each HTTP service say and how their answers are judged: requests ready for
 // client_engine::start_http, with service, exchange, idempotency and names filled in; timeouts,
@@ -20,26 +20,27 @@
 
 namespace reprise::engine {
 
-using service_request = std::expected<http_request, wire::service_call_error>;
+using service_request = std::expected<http_request, services::service_call_error>;
 
 // How a statement is run.
 struct query_plan {
     // Null: the statement is sent as it is. Otherwise it is prepared once, run by its name from
     // then on, and prepared again when the service has forgotten it. Used on the engine's thread
     // only.
-    std::shared_ptr<wire::prepared_cache> cache{};
+    std::shared_ptr<prepared_cache> cache{};
     // Prepare and run in one request if the cluster says that it can; false: never.
     bool may_be_enhanced = true;
 };
 
-[[nodiscard]] service_request make_query_operation(wire::query_request asked, query_plan plan = {});
-[[nodiscard]] service_request make_analytics_operation(const wire::analytics_request& asked);
-[[nodiscard]] service_request make_search_operation(const wire::search_request& asked);
-[[nodiscard]] service_request make_view_operation(const wire::view_request& asked);
+[[nodiscard]] service_request make_query_operation(
+    services::query_request asked, query_plan plan = {});
+[[nodiscard]] service_request make_analytics_operation(const services::analytics_request& asked);
+[[nodiscard]] service_request make_search_operation(const services::search_request& asked);
+[[nodiscard]] service_request make_view_operation(const services::view_request& asked);
 
 // Any other request: the answer is kept whole, 2xx is success, nothing is retried because of its
 // status. Idempotent if it is a GET or HEAD.
-[[nodiscard]] http_request make_management_operation(wire::service_call call);
+[[nodiscard]] http_request make_management_operation(services::service_call call);
 
 // Where a service says that it lives, for pings and for the canaries of circuit breakers.
 [[nodiscard]] std::string_view health_path(wire::service service) noexcept;

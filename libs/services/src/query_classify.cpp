@@ -1,0 +1,218 @@
+#include <reprise/services/query_outcome.hpp>
+
+#include "outcome_reader.hpp"
+
+// What the codes of query and analytics mean. Only the first error of an answer is asked.
+
+namespace reprise::services {
+
+namespace {
+
+constexpr bool is_success_status(int http_status) noexcept {
+    return http_status >= 200 && http_status < 300;
+}
+
+// Without an error entry: the two statuses must say so together.
+service_errc classify_errorless(int http_status, query_status status) noexcept {
+    if (!is_success_status(http_status)) {
+        return classify_bare_status(http_status, body_state::empty);
+    }
+    switch (status) {
+        case query_status::success:
+        case query_status::completed:
+            return service_errc::none;
+        case query_status::timeout:
+            return service_errc::unambiguous_timeout;
+        default:
+            return service_errc::internal_server_failure;
+    }
+}
+
+// A parameter this server is too old for, or one that is wrong anywhere.
+service_errc classify_parameter(std::string_view message) noexcept {
+    for (const std::string_view name : {"query_context", "preserve_expiry", "use_replica"}) {
+        if (message.find(name) != std::string_view::npos) {
+            return service_errc::feature_not_available;
+        }
+    }
+    return service_errc::invalid_argument;
+}
+
+constexpr std::string_view queryport_index_not_found = "queryport.indexNotFound";
+
+// 5000 says everything in its text. A missing bucket is asked for first: index management words it
+// as "...Index... Bucket Not Found".
+service_errc classify_internal(std::string_view message) noexcept {
+    using detail::contains_ignoring_case;
+    using detail::contains_in_order;
+    if (message.find(queryport_index_not_found) != std::string_view::npos) {
+        return service_errc::index_not_found;
+    }
+    if (contains_ignoring_case(
+            message,
+            "limit for number of indexes that can be created per scope has been reached")) {
+        return service_errc::quota_limited;
+    }
+    if (contains_ignoring_case(message, "bucket not found")) {
+        return service_errc::bucket_not_found;
+    }
+    if (contains_in_order(message, "index", "already exist")) {
+        return service_errc::index_exists;
+    }
+    if (contains_in_order(message, "index", "not found") ||
+        contains_ignoring_case(message, "index does not exist")) {
+        return service_errc::index_not_found;
+    }
+    return service_errc::internal_server_failure;
+}
+
+// The reason's code is exact; the text names CAS mismatch also as one of several causes.
+service_errc classify_dml(const query_problem& problem) noexcept {
+    switch (problem.reason_code.value_or(0)) {
+        case 12033:
+            return service_errc::cas_mismatch;
+        case 17014:
+            return service_errc::document_not_found;
+        case 17012:
+            return service_errc::document_exists;
+        default:
+            break;
+    }
+    return detail::contains_ignoring_case(problem.message, "cas mismatch")
+               ? service_errc::cas_mismatch
+               : service_errc::dml_failure;
+}
+
+// Codes without a meaning of their own, by their thousand.
+service_errc classify_query_range(std::int64_t code) noexcept {
+    if (code >= 10000 && code < 11000) {
+        return service_errc::authentication_failure;
+    }
+    switch (code / 1000) {
+        case 4:
+            return service_errc::planning_failure;
+        case 12:
+        case 14:
+            return service_errc::index_failure;
+        default:
+            return service_errc::internal_server_failure;
+    }
+}
+
+service_errc classify_query_problem(const query_problem& problem) noexcept {
+    switch (problem.code) {
+        case 1065:
+            return classify_parameter(problem.message);
+        case 1080:
+            return service_errc::unambiguous_timeout;
+        case 1191:
+        case 1192:
+        case 1193:
+        case 1194:
+            return service_errc::rate_limited;
+        case 1197:
+        case 3230:
+            return service_errc::feature_not_available;
+        case 2120:
+        case 13014:
+            return service_errc::authentication_failure;
+        case 3000:
+            return service_errc::parsing_failure;
+        case 4040:
+        case 4050:
+        case 4060:
+        case 4070:
+        case 4080:
+        case 4090:
+            return service_errc::prepared_statement_failure;
+        case 4300:
+            return service_errc::index_exists;
+        case 5000:
+            return classify_internal(problem.message);
+        case 12003:
+            return service_errc::bucket_not_found;
+        case 12004:
+        case 12016:
+            return service_errc::index_not_found;
+        case 12009:
+            return classify_dml(problem);
+        default:
+            return classify_query_range(problem.code);
+    }
+}
+
+// The RFC's three prepared codes and one text; then the server's own flag. 12016 carries the flag
+// although trying again cannot create the index.
+query_retry query_retry_of(const query_problem& problem) noexcept {
+    if (problem.code == 4040 || problem.code == 4050 || problem.code == 4070) {
+        return query_retry::prepared_statement_failure;
+    }
+    if (problem.code == 5000 &&
+        problem.message.find(queryport_index_not_found) != std::string::npos) {
+        return query_retry::index_not_found;
+    }
+    return problem.is_retry_advised && problem.code != 12016 ? query_retry::indicated_by_server
+                                                             : query_retry::none;
+}
+
+service_errc classify_analytics_code(std::int64_t code) noexcept {
+    switch (code) {
+        case 21002:
+            return service_errc::unambiguous_timeout;
+        case 23000:
+        case 23003:
+            return service_errc::temporary_failure;
+        case 23007:
+            return service_errc::job_queue_full;
+        case 24000:
+            return service_errc::parsing_failure;
+        case 24006:
+            return service_errc::link_not_found;
+        case 24055:
+            return service_errc::link_exists;
+        case 24025:
+        case 24044:
+        case 24045:
+            return service_errc::dataset_not_found;
+        case 24034:
+            return service_errc::dataverse_not_found;
+        case 24039:
+            return service_errc::dataverse_exists;
+        case 24040:
+            return service_errc::dataset_exists;
+        case 24047:
+            return service_errc::index_not_found;
+        case 24048:
+            return service_errc::index_exists;
+        default:
+            break;
+    }
+    if (code / 1000 == 20) {
+        return service_errc::authentication_failure;
+    }
+    return code / 1000 == 24 ? service_errc::compilation_failure
+                             : service_errc::internal_server_failure;
+}
+
+}  // namespace
+
+query_verdict classify_query(int http_status, const query_outcome& outcome) {
+    if (outcome.errors.empty()) {
+        return {classify_errorless(http_status, outcome.status), query_retry::none};
+    }
+    const query_problem& first = outcome.errors.front();
+    return {classify_query_problem(first), query_retry_of(first)};
+}
+
+analytics_verdict classify_analytics(int http_status, const query_outcome& outcome) {
+    if (outcome.errors.empty()) {
+        return {classify_errorless(http_status, outcome.status), analytics_retry::none};
+    }
+    const std::int64_t code = outcome.errors.front().code;
+    const bool is_temporary = code == 23000 || code == 23003 || code == 23007;
+    return {
+        classify_analytics_code(code),
+        is_temporary ? analytics_retry::temporary_failure : analytics_retry::none};
+}
+
+}  // namespace reprise::services

@@ -1,0 +1,147 @@
+#include <reprise/services/query_index_statement.hpp>
+
+#include <reprise/json/write.hpp>
+
+#include "outcome_reader.hpp"
+
+namespace reprise::services {
+
+namespace {
+
+// WITH {...}; empty if there is nothing to say.
+std::string make_index_options(const query_index_definition& index) {
+    if (!index.is_deferred && !index.replica_count) {
+        return {};
+    }
+    std::string out = " WITH ";
+    json::writer writer(out);
+    writer.begin_object();
+    if (index.is_deferred) {
+        writer.member("defer_build", true);
+    }
+    if (index.replica_count) {
+        writer.member("num_replica", *index.replica_count);
+    }
+    writer.end_object();
+    return out;
+}
+
+std::string quoted_json(std::string_view text) {
+    std::string out;
+    json::append_quoted(out, text);
+    return out;
+}
+
+}  // namespace
+
+std::string quote_keyspace(const index_keyspace& keyspace) {
+    std::string out = quote_identifier(keyspace.bucket);
+    if (!keyspace.scope.empty() || !keyspace.collection.empty()) {
+        const auto or_default = [](const std::string& name) {
+            return name.empty() ? std::string_view("_default") : std::string_view(name);
+        };
+        out += '.' + quote_identifier(or_default(keyspace.scope)) + '.' +
+               quote_identifier(or_default(keyspace.collection));
+    }
+    return out;
+}
+
+std::string make_create_index_statement(const query_index_definition& index) {
+    std::string out = index.is_primary ? "CREATE PRIMARY INDEX" : "CREATE INDEX";
+    if (!index.name.empty()) {
+        out += ' ' + quote_identifier(index.name);
+    }
+    out += index.is_tolerant ? " IF NOT EXISTS ON " : " ON ";
+    out += quote_keyspace(index.on);
+    if (!index.is_primary) {
+        out += '(';
+        for (std::size_t i = 0; i < index.keys.size(); ++i) {
+            out += (i == 0 ? "" : ", ") + index.keys[i];
+        }
+        out += ')';
+    }
+    if (!index.condition.empty()) {
+        out += " WHERE " + index.condition;
+    }
+    return out + " USING GSI" + make_index_options(index);
+}
+
+// Servers before 7.0 know only `bucket`.`name`; collections need the other form.
+std::string make_drop_index_statement(const index_keyspace& on, std::string_view name) {
+    if (name.empty()) {
+        return "DROP PRIMARY INDEX ON " + quote_keyspace(on) + " USING GSI";
+    }
+    if (on.scope.empty() && on.collection.empty()) {
+        return "DROP INDEX " + quote_identifier(on.bucket) + '.' + quote_identifier(name) +
+               " USING GSI";
+    }
+    return "DROP INDEX " + quote_identifier(name) + " ON " + quote_keyspace(on) + " USING GSI";
+}
+
+std::string make_build_index_statement(
+    const index_keyspace& on, const std::vector<std::string>& names) {
+    std::string out = "BUILD INDEX ON " + quote_keyspace(on) + '(';
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        out += (i == 0 ? "" : ", ") + quote_identifier(names[i]);
+    }
+    return out + ") USING GSI";
+}
+
+// An index on a default collection is listed the old way, by its bucket alone, unless it was made
+// through the collection's full name.
+query_request make_list_indexes_request(const index_keyspace& on) {
+    const bool is_default = (on.scope.empty() || on.scope == "_default") &&
+                            (on.collection.empty() || on.collection == "_default");
+    const auto or_default = [](const std::string& name) {
+        return quoted_json(name.empty() ? std::string_view("_default") : std::string_view(name));
+    };
+    std::string where =
+        "(idx.bucket_id = $bucket AND idx.scope_id = $scope AND idx.keyspace_id = $collection)";
+    if (is_default) {
+        where += " OR (idx.bucket_id IS MISSING AND idx.keyspace_id = $bucket)";
+    }
+    query_request request;
+    request.statement = "SELECT idx.* FROM system:indexes AS idx WHERE (" + where +
+                        ") AND idx.`using` = \"gsi\" ORDER BY idx.is_primary DESC, idx.name ASC";
+    request.is_readonly = true;
+    request.parameters = {
+        {"bucket", quoted_json(on.bucket)},
+        {"scope", or_default(on.scope)},
+        {"collection", or_default(on.collection)}};
+    return request;
+}
+
+std::expected<query_index_row, outcome_error> parse_query_index_row(std::string_view row) {
+    const auto answer = detail::parse_answer(row);
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
+    query_index_row index;
+    index.name = detail::text_or_empty(*answer, "name");
+    if (index.name.empty()) {
+        return detail::outcome_failure(outcome_errc::missing_member, "name", "missing");
+    }
+    index.state = detail::text_or_empty(*answer, "state");
+    const json::value* const primary = answer->find("is_primary");
+    index.is_primary = primary != nullptr && primary->as_bool().value_or(false);
+    const auto keys = detail::array_or_null(*answer, "index_key");
+    if (!keys) {
+        return std::unexpected(keys.error());
+    }
+    if (*keys != nullptr) {
+        for (const json::value& key : **keys) {
+            index.keys.emplace_back(key.as_string().value_or(""));
+        }
+    }
+    index.condition = detail::text_or_empty(*answer, "condition");
+    const std::string bucket = detail::text_or_empty(*answer, "bucket_id");
+    const std::string keyspace = detail::text_or_empty(*answer, "keyspace_id");
+    index.on.bucket = bucket.empty() ? keyspace : bucket;
+    if (!bucket.empty()) {
+        index.on.scope = detail::text_or_empty(*answer, "scope_id");
+        index.on.collection = keyspace;
+    }
+    return index;
+}
+
+}  // namespace reprise::services

@@ -1,0 +1,195 @@
+#include <reprise/services/service_call.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <reprise/json/parse.hpp>
+#include <reprise/services/go_duration.hpp>
+
+#include "request_body.hpp"
+
+namespace reprise::services {
+
+std::string_view to_string(service_call_errc code) noexcept {
+    switch (code) {
+        case service_call_errc::text_missing:
+            return "text_missing";
+        case service_call_errc::text_not_utf8:
+            return "text_not_utf8";
+        case service_call_errc::value_not_json:
+            return "value_not_json";
+        case service_call_errc::name_repeated:
+            return "name_repeated";
+        case service_call_errc::option_out_of_place:
+            return "option_out_of_place";
+        case service_call_errc::target_invalid:
+            return "target_invalid";
+        case service_call_errc::dot_segment:
+            return "dot_segment";
+    }
+    return "unknown";
+}
+
+std::string to_string(const service_call_error& error) {
+    return std::string(to_string(error.code)) + ": " + error.what;
+}
+
+std::chrono::milliseconds server_timeout(std::chrono::milliseconds timeout) noexcept {
+    constexpr std::chrono::milliseconds head_start{500};
+    return timeout > std::chrono::seconds(5) ? timeout - head_start : timeout;
+}
+
+std::string quote_identifier(std::string_view name) {
+    std::string out = "`";
+    for (const char letter : name) {
+        out += letter;
+        if (letter == '`') {
+            out += letter;
+        }
+    }
+    return out + '`';
+}
+
+std::string make_query_context(std::string_view bucket, std::string_view scope) {
+    return "default:" + quote_identifier(bucket) + '.' + quote_identifier(scope);
+}
+
+namespace detail {
+
+json::writer& request_body::key(std::string_view name) {
+    if (!json::is_valid_utf8(name)) {
+        fail(service_call_errc::text_not_utf8, name);
+    }
+    if (!names_.emplace(name).second) {
+        fail(service_call_errc::name_repeated, name);
+    }
+    return writer_.key(name);
+}
+
+void request_body::fail(service_call_errc code, std::string_view what) {
+    if (!failure_) {
+        failure_ = service_call_error{code, std::string(what)};
+    }
+}
+
+void request_body::text(std::string_view name, std::string_view value) {
+    if (value.empty()) {
+        return;
+    }
+    if (!json::is_valid_utf8(value)) {
+        fail(service_call_errc::text_not_utf8, name);
+    }
+    key(name).value(value);
+}
+
+void request_body::flag(std::string_view name, bool value) {
+    key(name).value(value);
+}
+
+void request_body::flag_if_set(std::string_view name, bool value) {
+    if (value) {
+        flag(name, true);
+    }
+}
+
+void request_body::number(std::string_view name, std::uint64_t value) {
+    key(name).value(value);
+}
+
+void request_body::number_text(std::string_view name, std::optional<std::uint64_t> value) {
+    if (value) {
+        key(name).value(std::to_string(*value));
+    }
+}
+
+void request_body::duration(std::string_view name, std::optional<std::chrono::milliseconds> value) {
+    if (value) {
+        key(name).value(to_millisecond_text(*value));
+    }
+}
+
+// What is not one whole JSON value could end the object early and add members of its own.
+void request_body::element(std::string_view what, std::string_view value) {
+    if (!json::parse(value, {.depth_max = 256})) {
+        fail(service_call_errc::value_not_json, what);
+        return;
+    }
+    writer_.raw(value);
+}
+
+void request_body::json(std::string_view name, std::string_view value) {
+    key(name);
+    element(name, value);
+}
+
+void request_body::args(std::span<const std::string> values) {
+    if (values.empty()) {
+        return;
+    }
+    key("args").begin_array();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        element("args[" + std::to_string(i) + ']', values[i]);
+    }
+    writer_.end_array();
+}
+
+void request_body::parameters(std::span<const named_json> values) {
+    for (const named_json& value : values) {
+        if (value.name.empty() || value.name == "$") {
+            fail(service_call_errc::text_missing, "parameter name");
+        }
+        json(value.name.starts_with('$') ? value.name : '$' + value.name, value.json);
+    }
+}
+
+void request_body::members(std::span<const named_json> values) {
+    for (const named_json& value : values) {
+        json(value.name, value.json);
+    }
+}
+
+std::expected<std::string, service_call_error> request_body::finish() {
+    writer_.end_object();
+    if (failure_) {
+        return std::unexpected(*std::move(failure_));
+    }
+    return std::move(text_);
+}
+
+std::vector<mutation_mark> newest_marks(std::span<const mutation_mark> marks) {
+    std::map<std::pair<std::string_view, wire::vbucket_id>, wire::mutation_token> newest;
+    for (const mutation_mark& mark : marks) {
+        const auto [at, is_new] =
+            newest.try_emplace({std::string_view(mark.bucket), mark.vbucket}, mark.token);
+        if (!is_new && at->second.seqno < mark.token.seqno) {
+            at->second = mark.token;
+        }
+    }
+    std::vector<mutation_mark> out;
+    out.reserve(newest.size());
+    for (const auto& [place, token] : newest) {
+        out.push_back({std::string(place.first), place.second, token});
+    }
+    return out;
+}
+
+service_call_result make_post(
+    wire::service to, std::string target, request_body& body, std::string_view rows_member) {
+    auto text = body.finish();
+    if (!text) {
+        return std::unexpected(std::move(text.error()));
+    }
+    service_call call;
+    call.service = to;
+    call.method = "POST";
+    call.target = std::move(target);
+    call.content_type = "application/json";
+    call.body = *std::move(text);
+    call.rows_member = rows_member;
+    return call;
+}
+
+}  // namespace detail
+
+}  // namespace reprise::services

@@ -1,0 +1,30 @@
+// The answer of a query never breaks its reader; an answer with errors is never a success.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <reprise/services/query_outcome.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reprise::services;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    (void)parse_prepared_row(text);
+    const auto outcome = parse_query_outcome(text);
+    if (!outcome) {
+        (void)to_string(outcome.error());
+        return 0;
+    }
+    const query_verdict query = classify_query(200, *outcome);
+    const analytics_verdict analytics = classify_analytics(200, *outcome);
+    const bool is_success = outcome->errors.empty() && (outcome->status == query_status::success ||
+                                                        outcome->status == query_status::completed);
+    if (outcome->errors.size() > 100 || outcome->warnings.size() > 100 ||
+        (query.error == service_errc::none) != is_success ||
+        (analytics.error == service_errc::none) != is_success ||
+        (is_success && query.retry != query_retry::none)) {
+        std::abort();
+    }
+    return 0;
+}

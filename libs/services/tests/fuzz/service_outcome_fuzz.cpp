@@ -1,0 +1,41 @@
+// Answers of search, views and management never break their readers; what says that it failed is no
+// success. Durations that are read are the same after being written and read.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <reprise/services/go_duration.hpp>
+#include <reprise/services/management_request.hpp>
+#include <reprise/services/query_index_statement.hpp>
+#include <reprise/services/search_outcome.hpp>
+#include <reprise/services/view_outcome.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reprise::services;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto search = parse_search_outcome(text);
+    const bool is_good = search && search->error.empty() && search->status != "fail";
+    if ((classify_search(200, text).error == service_errc::none) != is_good) {
+        std::abort();
+    }
+    for (const int status : {302, 400, 404, 429, 500}) {
+        if (classify_search(status, text).error == service_errc::none ||
+            classify_view(status, text).error == service_errc::none ||
+            classify_management(status, "/pools/default/buckets/b", text) == service_errc::none) {
+            std::abort();
+        }
+    }
+    (void)parse_view_outcome(text);
+    (void)parse_view_row(text);
+    (void)parse_bucket(text);
+    (void)parse_bucket_list(text);
+    (void)parse_manifest_uid(text);
+    (void)parse_query_index_row(text);
+    const auto duration = parse_go_duration(text);
+    if (duration && parse_go_duration(to_go_duration(*duration)) != duration) {
+        std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,300 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include <reprise/services/query_outcome.hpp>
+
+namespace reprise::services {
+namespace query_outcome_test {
+
+using namespace std::chrono_literals;
+
+// An answer whose first error has the given members.
+query_outcome failed(const std::string& members) {
+    return parse_query_outcome(
+               R"({"results":[],"errors":[{)" + members +
+               R"(},{"code":4040,"msg":"a later one"}],"status":"errors"})")
+        .value();
+}
+
+query_verdict verdict_of(std::int64_t code, const std::string& message = "x") {
+    return classify_query(
+        200, failed("\"code\":" + std::to_string(code) + ",\"msg\":\"" + message + "\""));
+}
+
+service_errc error_of(std::int64_t code, const std::string& message = "x") {
+    return verdict_of(code, message).error;
+}
+
+TEST(query_outcome, reads_all_of_an_answer_beside_its_rows) {
+    const auto outcome =
+        parse_query_outcome(
+            R"({"requestID":"r1","clientContextID":"c1","signature":{"*":"*"},"results":[],)"
+            R"("errors":[{"code":12009,"msg":"m","retry":true,)"
+            R"("reason":{"code":17012,"message":"dup"},"query":"q"}],)"
+            R"("warnings":[{"code":1,"msg":"w"}],"status":"errors",)"
+            R"("metrics":{"elapsedTime":"1.5ms","executionTime":"84.5µs","resultCount":1,)"
+            R"("resultSize":9,"sortCount":2,"mutationCount":3,"errorCount":4,"warningCount":5},)"
+            R"("prepared":"p1","profile":{"phases":[1, 2]}})")
+            .value();
+    EXPECT_EQ(outcome.status, query_status::errors);
+    EXPECT_EQ(outcome.request_id, "r1");
+    EXPECT_EQ(outcome.client_context_id, "c1");
+    EXPECT_EQ(outcome.signature, R"({"*":"*"})");
+    EXPECT_EQ(outcome.profile, R"({"phases":[1,2]})");
+    EXPECT_EQ(outcome.prepared_name, "p1");
+    ASSERT_EQ(outcome.errors.size(), 1u);
+    EXPECT_EQ(outcome.errors[0], (query_problem{12009, "m", true, 17012, "dup"}));
+    ASSERT_EQ(outcome.warnings.size(), 1u);
+    EXPECT_EQ(outcome.warnings[0], (query_problem{1, "w", false, {}, {}}));
+    EXPECT_EQ(outcome.metrics, (query_metrics{1500us, 84500ns, 1, 9, 2, 3, 4, 5, 0}));
+}
+
+TEST(query_outcome, what_only_informs_may_be_missing_or_strange) {
+    const auto outcome =
+        parse_query_outcome(R"({"status":"success","errors":null,"warnings":7,"requestID":[],)"
+                            R"("metrics":{"elapsedTime":12,"resultCount":"many"},"prepared":null})")
+            .value();
+    EXPECT_EQ(outcome.status, query_status::success);
+    EXPECT_TRUE(outcome.errors.empty());
+    EXPECT_TRUE(outcome.warnings.empty());
+    ASSERT_TRUE(outcome.metrics);
+    EXPECT_EQ(*outcome.metrics, query_metrics{});
+    EXPECT_EQ(parse_query_outcome("{}")->status, query_status::missing);
+    EXPECT_EQ(parse_query_outcome(R"({"status":"odd"})")->status, query_status::unknown);
+    EXPECT_EQ(parse_query_outcome(R"({"status":"missing"})")->status, query_status::unknown);
+}
+
+TEST(query_outcome, what_decides_must_be_right) {
+    const auto error_at = [](std::string_view text) {
+        const auto outcome = parse_query_outcome(text);
+        return outcome ? "accepted"
+                       : to_string(outcome.error().code).data() + (" " + outcome.error().path);
+    };
+    EXPECT_EQ(error_at("{"), "not_json ");
+    EXPECT_EQ(error_at("[]"), "wrong_type ");
+    EXPECT_EQ(error_at(R"({"status":1})"), "wrong_type status");
+    EXPECT_EQ(error_at(R"({"errors":{"code":1}})"), "wrong_type errors");
+    EXPECT_EQ(error_at(R"({"errors":[{"msg":"x"}]})"), "missing_member errors[0].code");
+    EXPECT_EQ(error_at(R"({"errors":[{"code":1},{"code":"5000"}]})"), "wrong_type errors[1].code");
+    EXPECT_EQ(error_at(R"({"errors":["x"]})"), "missing_member errors[0].code");
+}
+
+TEST(query_outcome, keeps_no_more_than_a_hundred_errors) {
+    std::string text = R"({"errors":[{"code":1})";
+    for (int i = 0; i < 500; ++i) {
+        text += R"(,{"code":2})";
+    }
+    EXPECT_EQ(parse_query_outcome(text + "]}")->errors.size(), 100u);
+}
+
+TEST(query_classify, RH_20_three_codes_of_prepared_statements_are_retried) {
+    for (const std::int64_t code : {4040, 4050, 4070}) {
+        EXPECT_EQ(
+            verdict_of(code),
+            (query_verdict{
+                service_errc::prepared_statement_failure, query_retry::prepared_statement_failure}))
+            << code;
+    }
+    for (const std::int64_t code : {4060, 4080, 4090}) {
+        EXPECT_EQ(
+            verdict_of(code),
+            (query_verdict{service_errc::prepared_statement_failure, query_retry::none}))
+            << code;
+    }
+}
+
+TEST(query_classify, RH_20_code_5000_is_retried_only_with_the_text_of_the_queryport) {
+    EXPECT_EQ(
+        verdict_of(5000, "GSI error - cause: queryport.indexNotFound"),
+        (query_verdict{service_errc::index_not_found, query_retry::index_not_found}));
+    EXPECT_EQ(
+        verdict_of(5000, "Index Not Found - cause: GSI index bla not found."),
+        (query_verdict{service_errc::index_not_found, query_retry::none}));
+    EXPECT_EQ(verdict_of(5001, "queryport.indexNotFound").retry, query_retry::none);
+    EXPECT_EQ(verdict_of(12016, "queryport.indexNotFound").retry, query_retry::none);
+}
+
+TEST(query_classify, RH_20_only_the_first_error_decides) {
+    EXPECT_EQ(verdict_of(3000), (query_verdict{service_errc::parsing_failure, query_retry::none}))
+        << "the second one is 4040";
+}
+
+TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
+    const auto flagged = [](std::int64_t code) {
+        return classify_query(
+                   200,
+                   failed("\"code\":" + std::to_string(code) + ",\"msg\":\"x\",\"retry\":true"))
+            .retry;
+    };
+    EXPECT_EQ(flagged(99999), query_retry::indicated_by_server);
+    EXPECT_EQ(flagged(12004), query_retry::indicated_by_server);
+    EXPECT_EQ(flagged(5000), query_retry::indicated_by_server);
+    EXPECT_EQ(flagged(12016), query_retry::none);
+    EXPECT_EQ(flagged(4040), query_retry::prepared_statement_failure) << "its own rule comes first";
+    EXPECT_EQ(
+        classify_query(200, failed(R"("code":99999,"msg":"x","reason":{"retry":true})")).retry,
+        query_retry::none)
+        << "the flag belongs to the error, not to its reason";
+    EXPECT_EQ(
+        classify_query(200, failed(R"("code":99999,"msg":"x","retry":"true")")).retry,
+        query_retry::none);
+}
+
+TEST(query_classify, RH_24_every_other_code_has_a_name_and_is_not_retried) {
+    using enum service_errc;
+    const std::tuple<std::int64_t, service_errc> cases[] = {
+        {1065, invalid_argument},
+        {1080, unambiguous_timeout},
+        {1191, rate_limited},
+        {1192, rate_limited},
+        {1193, rate_limited},
+        {1194, rate_limited},
+        {1195, internal_server_failure},
+        {1197, feature_not_available},
+        {2120, authentication_failure},
+        {10000, authentication_failure},
+        {10999, authentication_failure},
+        {11000, internal_server_failure},
+        {13014, authentication_failure},
+        {13015, internal_server_failure},
+        {3000, parsing_failure},
+        {3230, feature_not_available},
+        {4300, index_exists},
+        {4000, planning_failure},
+        {4321, planning_failure},
+        {5000, internal_server_failure},
+        {5999, internal_server_failure},
+        {12003, bucket_not_found},
+        {12004, index_not_found},
+        {12016, index_not_found},
+        {12009, dml_failure},
+        {12000, index_failure},
+        {14000, index_failure},
+        {17013, internal_server_failure},
+        {9999, internal_server_failure},
+        {-1, internal_server_failure},
+        {0, internal_server_failure}};
+    for (const auto& [code, error] : cases) {
+        EXPECT_EQ(verdict_of(code), (query_verdict{error, query_retry::none})) << code;
+    }
+}
+
+TEST(query_classify, texts_tell_codes_apart_that_mean_several_things) {
+    using enum service_errc;
+    EXPECT_EQ(
+        error_of(1065, "Unrecognized parameter in request: query_context"), feature_not_available);
+    EXPECT_EQ(
+        error_of(1065, "Unrecognized parameter in request: preserve_expiry"),
+        feature_not_available);
+    EXPECT_EQ(
+        error_of(1065, "Unrecognized parameter in request: use_replica"), feature_not_available);
+    EXPECT_EQ(error_of(5000, "The Index #primary already exists."), index_exists);
+    EXPECT_EQ(error_of(5000, "the index x already exist"), index_exists);
+    EXPECT_EQ(error_of(5000, "Index does not exist"), index_not_found);
+    EXPECT_EQ(error_of(5000, "GSI CreateIndex() - cause: Bucket Not Found"), bucket_not_found);
+    EXPECT_EQ(
+        error_of(
+            5000, "limit for number of indexes that can be created per scope has been reached"),
+        quota_limited);
+    EXPECT_EQ(error_of(12009, "DML Error - cause: CAS mismatch"), cas_mismatch);
+}
+
+TEST(query_classify, the_reason_of_a_dml_error_is_more_exact_than_its_text) {
+    const auto with_reason = [](int code, const std::string& message) {
+        return classify_query(
+                   200, failed(
+                            R"("code":12009,"msg":")" + message + R"(","reason":{"code":)" +
+                            std::to_string(code) + "}"))
+            .error;
+    };
+    EXPECT_EQ(with_reason(12033, "x"), service_errc::cas_mismatch);
+    EXPECT_EQ(
+        with_reason(17012, "possible causes include CAS mismatch"), service_errc::document_exists);
+    EXPECT_EQ(with_reason(17014, "x"), service_errc::document_not_found);
+    EXPECT_EQ(with_reason(1, "x"), service_errc::dml_failure);
+}
+
+TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
+    const auto of = [](int http_status, std::string_view text) {
+        return classify_query(http_status, parse_query_outcome(text).value());
+    };
+    EXPECT_EQ(of(200, R"({"status":"success"})"), query_verdict{});
+    EXPECT_EQ(of(200, R"({"status":"completed"})"), query_verdict{});
+    EXPECT_EQ(
+        of(200, R"({"status":"success","errors":[{"code":3000}]})").error,
+        service_errc::parsing_failure);
+    EXPECT_EQ(of(200, R"({"status":"fatal"})").error, service_errc::internal_server_failure);
+    EXPECT_EQ(of(200, R"({"status":"timeout"})").error, service_errc::unambiguous_timeout);
+    EXPECT_EQ(of(200, "{}").error, service_errc::internal_server_failure);
+    EXPECT_EQ(of(500, R"({"status":"success"})").error, service_errc::internal_server_failure);
+    EXPECT_EQ(of(503, R"({"errors":[]})").error, service_errc::service_not_available);
+    EXPECT_EQ(of(401, R"({"errors":[]})").error, service_errc::authentication_failure);
+}
+
+TEST(analytics_classify, RH_21_three_codes_are_temporary) {
+    const auto of = [](std::int64_t code) {
+        return classify_analytics(200, failed("\"code\":" + std::to_string(code)));
+    };
+    using enum service_errc;
+    EXPECT_EQ(
+        of(23000), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
+    EXPECT_EQ(
+        of(23003), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
+    EXPECT_EQ(of(23007), (analytics_verdict{job_queue_full, analytics_retry::temporary_failure}));
+    const std::tuple<std::int64_t, service_errc> others[] = {
+        {20000, authentication_failure},
+        {20999, authentication_failure},
+        {21002, unambiguous_timeout},
+        {23001, internal_server_failure},
+        {24000, parsing_failure},
+        {24006, link_not_found},
+        {24055, link_exists},
+        {24025, dataset_not_found},
+        {24044, dataset_not_found},
+        {24045, dataset_not_found},
+        {24034, dataverse_not_found},
+        {24039, dataverse_exists},
+        {24040, dataset_exists},
+        {24047, index_not_found},
+        {24048, index_exists},
+        {24001, compilation_failure},
+        {25000, internal_server_failure},
+        {4040, internal_server_failure}};
+    for (const auto& [code, error] : others) {
+        EXPECT_EQ(of(code), (analytics_verdict{error, analytics_retry::none})) << code;
+    }
+    EXPECT_EQ(
+        classify_analytics(200, parse_query_outcome(R"({"status":"success"})").value()),
+        analytics_verdict{});
+}
+
+TEST(bare_status, names_what_an_answer_without_json_means) {
+    EXPECT_EQ(classify_bare_status(503, body_state::empty), service_errc::service_not_available);
+    EXPECT_EQ(
+        classify_bare_status(503, body_state::unreadable), service_errc::service_not_available);
+    EXPECT_EQ(
+        classify_bare_status(401, body_state::unreadable), service_errc::authentication_failure);
+    EXPECT_EQ(classify_bare_status(200, body_state::empty), service_errc::internal_server_failure);
+    EXPECT_EQ(classify_bare_status(200, body_state::unreadable), service_errc::parsing_failure);
+}
+
+TEST(prepared_row, has_a_name_and_a_plan) {
+    const auto row =
+        parse_prepared_row(R"({"encoded_plan":"H4","name":"p1","operator":{},"text":"x"})").value();
+    EXPECT_EQ(row.name, "p1");
+    EXPECT_EQ(row.encoded_plan, "H4");
+    EXPECT_EQ(parse_prepared_row(R"({"encoded_plan":"H4"})").error().path, "name");
+    EXPECT_EQ(parse_prepared_row(R"({"name":"p1"})").error().path, "encoded_plan");
+    EXPECT_FALSE(parse_prepared_row("7"));
+}
+
+TEST(service_error, every_code_has_a_name) {
+    EXPECT_EQ(to_string(service_errc::dataverse_exists), "dataverse_exists");
+    EXPECT_EQ(to_string(service_errc::none), "none");
+    EXPECT_EQ(to_string(static_cast<service_errc>(999)), "unknown");
+}
+
+}  // namespace query_outcome_test
+}  // namespace reprise::services

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include <reprise/services/search_outcome.hpp>
+#include <reprise/services/search_request.hpp>
+
+namespace reprise::services {
+namespace search_test {
+
+using namespace std::chrono_literals;
+
+TEST(search_request, RH_18_is_always_idempotent_and_names_its_index_in_the_path) {
+    const auto call =
+        make_search_call({.index = "hotels/1", .query = make_match_all_query()}).value();
+    EXPECT_EQ(call.service, wire::service::search);
+    EXPECT_EQ(call.method, "POST");
+    EXPECT_EQ(call.target, "/api/index/hotels%2F1/query");
+    EXPECT_EQ(call.body, R"({"query":{"match_all":{}}})");
+    EXPECT_EQ(call.rows_member, "hits");
+    EXPECT_TRUE(call.is_idempotent);
+    EXPECT_EQ(
+        make_search_call({.index = "i", .bucket = "b c", .scope = "s", .query = "{}"})->target,
+        "/api/bucket/b%20c/scope/s/index/i/query");
+}
+
+TEST(search_request, typed_queries_are_json) {
+    EXPECT_EQ(make_match_query("a \"b\""), R"({"match":"a \"b\""})");
+    EXPECT_EQ(
+        make_match_query("x", {.field = "f", .boost = 1.5, .fuzziness = 1, .analyzer = "en"}),
+        R"({"match":"x","field":"f","analyzer":"en","fuzziness":1,"boost":1.5})");
+    EXPECT_EQ(
+        make_term_query("x", {.field = "f", .analyzer = "en"}), R"({"term":"x","field":"f"})");
+    EXPECT_EQ(make_query_string_query("+a -b"), R"({"query":"+a -b"})");
+}
+
+TEST(search_request, every_member_has_its_place) {
+    search_request request;
+    request.index = "i";
+    request.query = "{}";
+    request.timeout = 75s;
+    request.consistent_with = {{"b", wire::vbucket_id{5}, {.vbucket_uuid = 77, .seqno = 3}}};
+    request.size = 10;
+    request.from = 20;
+    request.is_explained = true;
+    request.is_unscored = true;
+    request.has_locations = true;
+    request.shows_request = false;
+    request.fields = {"*"};
+    request.collections = {"c1", "c2"};
+    request.highlight = search_highlight{highlight_style::html, {"f"}};
+    request.sort = {R"("-_score")", R"({"by":"id"})"};
+    request.facets = {{"types", R"({"field":"type","size":5})"}};
+    request.knn = "[]";
+    request.knn_operator = "or";
+    request.raw = {{"extra", "1"}};
+    EXPECT_EQ(
+        make_search_call(request)->body,
+        R"({"query":{},"ctl":{"timeout":75000,"consistency":{"level":"at_plus","vectors":)"
+        R"({"i":{"5/77":3}}}},"size":10,"from":20,"explain":true,"score":"none",)"
+        R"("includeLocations":true,"showrequest":false,"fields":["*"],)"
+        R"("collections":["c1","c2"],"highlight":{"style":"html","fields":["f"]},)"
+        R"("sort":["-_score",{"by":"id"}],"facets":{"types":{"field":"type","size":5}},)"
+        R"("knn":[],"knn_operator":"or","extra":1})");
+}
+
+TEST(search_request, what_is_missing_or_no_json_is_named) {
+    using enum service_call_errc;
+    const auto error_of = [](const search_request& request) {
+        return make_search_call(request).error();
+    };
+    EXPECT_EQ(error_of({.query = "{}"}), (service_call_error{text_missing, "index"}));
+    EXPECT_EQ(error_of({.index = "i"}), (service_call_error{text_missing, "query"}));
+    EXPECT_EQ(error_of({.index = "..", .query = "{}"}), (service_call_error{dot_segment, "index"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .bucket = ".", .scope = "s", .query = "{}"}),
+        (service_call_error{dot_segment, "bucket"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .bucket = "b", .scope = "..", .query = "{}"}),
+        (service_call_error{dot_segment, "scope"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .bucket = "b", .query = "{}"}),
+        (service_call_error{option_out_of_place, "scope"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .query = "{},\"size\":1"}),
+        (service_call_error{value_not_json, "query"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .query = "{}", .sort = {"1],\"x\":[2"}}),
+        (service_call_error{value_not_json, "sort"}));
+    EXPECT_EQ(
+        error_of({.index = "i", .query = "{}", .facets = {{"f", "{"}}}),
+        (service_call_error{value_not_json, "facets.f"}));
+}
+
+TEST(search_outcome, a_partial_result_is_a_success_that_shows_what_failed) {
+    const std::string_view trailer =
+        R"({"status":{"total":6,"failed":2,"successful":4,"errors":{"p1":"slow","p2":{"a":1}}},)"
+        R"("request":{},"hits":[],"total_hits":12,"max_score":0.5,"took":1500000,)"
+        R"("facets":{"f":{"total":1}}})";
+    const auto outcome = parse_search_outcome(trailer).value();
+    EXPECT_TRUE(outcome.is_partial());
+    EXPECT_EQ(outcome.partition_count, 6u);
+    EXPECT_EQ(outcome.failed_count, 2u);
+    EXPECT_EQ(outcome.successful_count, 4u);
+    using pairs = std::vector<std::pair<std::string, std::string>>;
+    EXPECT_EQ(outcome.partition_errors, (pairs{{"p1", "slow"}, {"p2", R"({"a":1})"}}));
+    EXPECT_EQ(outcome.total_hits, 12u);
+    EXPECT_EQ(outcome.max_score, 0.5);
+    EXPECT_EQ(outcome.took, 1500us);
+    EXPECT_EQ(outcome.facets, R"({"f":{"total":1}})");
+    EXPECT_EQ(classify_search(200, trailer), search_verdict{});
+}
+
+TEST(search_outcome, the_status_may_be_one_word) {
+    const auto outcome = parse_search_outcome(R"({"status":"ok","hits":null})").value();
+    EXPECT_EQ(outcome.status, "ok");
+    EXPECT_FALSE(outcome.is_partial());
+    EXPECT_EQ(classify_search(200, R"({"status":"ok"})"), search_verdict{});
+    EXPECT_EQ(
+        classify_search(200, R"({"status":"fail","error":"x"})").error,
+        service_errc::internal_server_failure);
+    EXPECT_EQ(classify_search(200, "<html>").error, service_errc::parsing_failure);
+    EXPECT_EQ(parse_search_outcome(R"({"took":18446744073709551615,"total_hits":-1})")->took, 0ns);
+}
+
+TEST(search_classify, RH_22_429_is_retried_unless_it_names_a_limit) {
+    using enum service_errc;
+    EXPECT_EQ(
+        classify_search(429, R"({"error":"busy"})"),
+        (search_verdict{temporary_failure, search_retry::too_many_requests}));
+    EXPECT_EQ(
+        classify_search(429, ""),
+        (search_verdict{temporary_failure, search_retry::too_many_requests}));
+    for (const char* limit :
+         {"num_concurrent_requests", "num_queries_per_min", "ingress_mib_per_min",
+          "egress_mib_per_min"}) {
+        EXPECT_EQ(
+            classify_search(429, std::string("limit: ") + limit),
+            (search_verdict{rate_limited, search_retry::none}))
+            << limit;
+    }
+    EXPECT_EQ(
+        classify_search(429, "num_fts_indexes (active + pending) >= limit"),
+        (search_verdict{quota_limited, search_retry::none}));
+}
+
+TEST(search_classify, RH_24_no_other_status_is_retried) {
+    using enum service_errc;
+    const auto of = [](int status, std::string_view body) {
+        const search_verdict verdict = classify_search(status, body);
+        EXPECT_EQ(verdict.retry, search_retry::none) << status;
+        return verdict.error;
+    };
+    EXPECT_EQ(of(400, R"({"error":"rest_auth: x, err: index not found"})"), index_not_found);
+    EXPECT_EQ(of(400, "no planPIndexes for indexName: x"), index_not_ready);
+    EXPECT_EQ(of(400, "pindex_consistency mismatched partition"), consistency_mismatch);
+    EXPECT_EQ(of(400, "num_fts_indexes"), quota_limited);
+    EXPECT_EQ(of(400, "parse error"), invalid_argument);
+    EXPECT_EQ(of(401, ""), authentication_failure);
+    EXPECT_EQ(of(403, ""), authentication_failure);
+    EXPECT_EQ(of(404, ""), feature_not_available);
+    EXPECT_EQ(of(500, ""), internal_server_failure);
+    EXPECT_EQ(of(503, ""), service_not_available);
+    EXPECT_EQ(of(302, ""), internal_server_failure);
+}
+
+}  // namespace search_test
+}  // namespace reprise::services
