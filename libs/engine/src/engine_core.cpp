@@ -7,6 +7,7 @@
 
 #include "connections/peer_address.hpp"
 #include "request_encoding.hpp"
+#include "service_settings.hpp"
 
 namespace reprise::engine {
 
@@ -265,24 +266,7 @@ bool engine_core::may_authorize(std::string_view peer) const noexcept {
 }
 
 bucket_budget* engine_core::budget_of(wire::service service) noexcept {
-    service_budgets& own = options_.service_retry_budgets;
-    const auto given = [](std::optional<bucket_budget>& budget) {
-        return budget ? &*budget : nullptr;
-    };
-    switch (service) {
-        case wire::service::key_value:
-            return given(own.key_value);
-        case wire::service::query:
-            return given(own.query);
-        case wire::service::analytics:
-            return given(own.analytics);
-        case wire::service::search:
-            return given(own.search);
-        case wire::service::views:
-            return given(own.views);
-        default:
-            return given(own.management);
-    }
+    return find_budget(options_.service_retry_budgets, service);
 }
 
 }  // namespace reprise::engine

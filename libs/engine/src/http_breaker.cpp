@@ -19,7 +19,7 @@ namespace {
 // Any answer will do unless the service says itself that it does not work.
 class canary_exchange final : public http_exchange {
 public:
-    explicit canary_exchange(wire::service service) : path_(health_path(service)) {}
+    explicit canary_exchange(wire::service service) : path_(wire::facts_of(service).health_path) {}
     void compose(http_call& call) override {
         call.method = "GET";
         call.target = path_;

@@ -1,6 +1,8 @@
 #include "request_encoding.hpp"
 
+#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <reprise/wire/cluster_configuration.hpp>
@@ -39,34 +41,6 @@ std::expected<void, encoding_error> add_frame_infos(
     return {};
 }
 
-encoded encode_specs(
-    base::byte_writer& out, const operation_request& request, const wire::document_key& key,
-    const wire::request_header& header) {
-    const auto doc_flags = request.doc_flags == wire::doc_flags::none
-                               ? std::nullopt
-                               : std::optional(request.doc_flags);
-    if (request.kind == operation_kind::lookup_in) {
-        wire::subdoc_lookup_request message{.key = key, .doc_flags = doc_flags, .specs = {}};
-        for (const subdoc_spec& spec : request.specs) {
-            if (!message.specs.push_back({spec.op, spec.flags, spec.path})) {
-                return std::unexpected(wire::wire_errc::spec_count_invalid);
-            }
-        }
-        return message.encode(out, header);
-    }
-    wire::subdoc_mutation_request message{
-        .key = key, .doc_flags = doc_flags, .expiry = {}, .user_flags = {}, .specs = {}};
-    if (request.expiry != 0) {
-        message.expiry = request.expiry;
-    }
-    for (const subdoc_spec& spec : request.specs) {
-        if (!message.specs.push_back({spec.op, spec.flags, spec.path, spec.value.view()})) {
-            return std::unexpected(wire::wire_errc::spec_count_invalid);
-        }
-    }
-    return message.encode(out, header);
-}
-
 // The value of a store, compressed if that pays; sets the datatype.
 base::byte_view outgoing_value(
     const operation_request& request, const encoding_context& context,
@@ -86,53 +60,128 @@ base::byte_view outgoing_value(
     return request.value.view();
 }
 
+// What an encoder works on.
+struct encoder_input {
+    base::byte_writer& out;
+    const operation_request& request;
+    const encoding_context& context;
+    wire::request_header& header;
+    wire::document_key key;
+};
+
+std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& request) {
+    return request.doc_flags == wire::doc_flags::none ? std::nullopt
+                                                      : std::optional(request.doc_flags);
+}
+
+// Writes a request of one shape. A shape that an operation uses and that has no encoder here does
+// not compile.
+template <wire::request_shape Shape>
+encoded encode_shape(wire::opcode op, encoder_input& in) = delete;
+
+template <>
+encoded encode_shape<wire::request_shape::empty>(wire::opcode op, encoder_input& in) {
+    return wire::empty_request{op}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::key>(wire::opcode op, encoder_input& in) {
+    return wire::document_request{op, in.key}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::touch>(wire::opcode op, encoder_input& in) {
+    return wire::touch_request{op, in.key, in.request.expiry}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::lock>(wire::opcode, encoder_input& in) {
+    return wire::get_locked_request{in.key, in.request.lock_seconds}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::meta>(wire::opcode, encoder_input& in) {
+    return wire::get_meta_request{in.key, 2}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::store>(wire::opcode op, encoder_input& in) {
+    std::vector<std::byte> storage;
+    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
+    return wire::store_request{op, in.key, in.request.flags, in.request.expiry, value}.encode(
+        in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::concat>(wire::opcode op, encoder_input& in) {
+    std::vector<std::byte> storage;
+    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
+    return wire::concat_request{op, in.key, value}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::counter>(wire::opcode op, encoder_input& in) {
+    const operation_request& request = in.request;
+    return wire::counter_request{op, in.key, request.delta, request.initial, request.expiry}.encode(
+        in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::subdoc_lookup>(wire::opcode, encoder_input& in) {
+    wire::subdoc_lookup_request message{
+        .key = in.key, .doc_flags = outgoing_doc_flags(in.request), .specs = {}};
+    for (const subdoc_spec& spec : in.request.specs) {
+        if (!message.specs.push_back({spec.op, spec.flags, spec.path})) {
+            return std::unexpected(wire::wire_errc::spec_count_invalid);
+        }
+    }
+    return message.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder_input& in) {
+    wire::subdoc_mutation_request message{
+        .key = in.key,
+        .doc_flags = outgoing_doc_flags(in.request),
+        .expiry = {},
+        .user_flags = {},
+        .specs = {}};
+    if (in.request.expiry != 0) {
+        message.expiry = in.request.expiry;
+    }
+    for (const subdoc_spec& spec : in.request.specs) {
+        if (!message.specs.push_back({spec.op, spec.flags, spec.path, spec.value.view()})) {
+            return std::unexpected(wire::wire_errc::spec_count_invalid);
+        }
+    }
+    return message.encode(in.out, in.header);
+}
+
+template <std::size_t Kind>
+encoded encode_kind(encoder_input& in) {
+    constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
+    // A read expects no CAS, even where a server would compare one.
+    if constexpr (facts.cas != wire::cas_rule::must_be_zero && !facts.is_idempotent) {
+        in.header.cas = in.request.cas;
+    }
+    return encode_shape<facts.request>(facts.op, in);
+}
+
+// One encoder per kind, made from its row.
+constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{&encode_kind<Kind>...};
+}(std::make_index_sequence<operation_kind_count>{});
+
 encoded encode_message(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
     wire::request_header& header) {
-    const wire::document_key key{context.collection, request.key.text(), context.form};
-    const wire::opcode op = opcode_of(request.kind);
-    std::vector<std::byte> storage;
-    switch (request.kind) {
-        case operation_kind::get:
-        case operation_kind::get_replica:
-            return wire::document_request{op, key}.encode(out, header);
-        case operation_kind::remove:
-        case operation_kind::unlock:
-            header.cas = request.cas;
-            return wire::document_request{op, key}.encode(out, header);
-        case operation_kind::get_and_touch:
-        case operation_kind::touch:
-            return wire::touch_request{op, key, request.expiry}.encode(out, header);
-        case operation_kind::get_and_lock:
-            return wire::get_locked_request{key, request.lock_seconds}.encode(out, header);
-        case operation_kind::exists:
-            return wire::get_meta_request{key, 2}.encode(out, header);
-        case operation_kind::upsert:
-        case operation_kind::insert:
-        case operation_kind::replace: {
-            header.cas = request.kind == operation_kind::insert ? 0 : request.cas;
-            const base::byte_view value = outgoing_value(request, context, storage, header);
-            return wire::store_request{op, key, request.flags, request.expiry, value}.encode(
-                out, header);
-        }
-        case operation_kind::append:
-        case operation_kind::prepend: {
-            header.cas = request.cas;
-            const base::byte_view value = outgoing_value(request, context, storage, header);
-            return wire::concat_request{op, key, value}.encode(out, header);
-        }
-        case operation_kind::increment:
-        case operation_kind::decrement:
-            return wire::counter_request{op, key, request.delta, request.initial, request.expiry}
-                .encode(out, header);
-        case operation_kind::lookup_in:
-        case operation_kind::mutate_in:
-            header.cas = request.kind == operation_kind::mutate_in ? request.cas : 0;
-            return encode_specs(out, request, key, header);
-        case operation_kind::noop:
-            return wire::empty_request{wire::opcode::noop}.encode(out, header);
+    const auto index = static_cast<std::size_t>(request.kind);
+    if (index >= encoders.size()) {
+        return std::unexpected(wire::wire_errc::opcode_mismatch);
     }
-    return std::unexpected(wire::wire_errc::opcode_mismatch);
+    encoder_input in{
+        out, request, context, header, {context.collection, request.key.text(), context.form}};
+    return encoders[index](in);
 }
 
 }  // namespace
@@ -159,7 +208,11 @@ std::expected<void, encoding_error> check_request(
     const auto refuse = [](std::string_view why) {
         return std::unexpected(encoding_error{errc::invalid_argument, std::string(why)});
     };
-    if (request.kind == operation_kind::noop) {
+    const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
+    if (!facts.is_known) {
+        return refuse("there is no such operation");
+    }
+    if (!facts.has_document_key) {
         return {};
     }
     const std::size_t key_size_max = is_named_collection ? wire::key_size_max_named_collection
@@ -170,14 +223,15 @@ std::expected<void, encoding_error> check_request(
     if (request.key.size() > key_size_max) {
         return refuse("the key is too long");
     }
-    if (request.kind == operation_kind::unlock && request.cas == 0) {
-        return refuse("unlock needs the cas of the lock");
+    if (facts.cas == wire::cas_rule::must_not_be_zero && request.cas == 0) {
+        return refuse(std::string(to_string(request.kind)) + " needs the cas of the lock");
     }
     if (request.kind == operation_kind::get_replica &&
         (request.replica < 1 || request.replica > wire::replica_count_max)) {
         return refuse("replicas are numbered from 1 to 3");
     }
-    if (request.kind == operation_kind::lookup_in || request.kind == operation_kind::mutate_in) {
+    if (facts.request == wire::request_shape::subdoc_lookup ||
+        facts.request == wire::request_shape::subdoc_mutation) {
         if (request.specs.empty() || request.specs.size() > wire::subdoc_spec_count_max) {
             return refuse("1 to 16 paths are possible");
         }

@@ -1,8 +1,9 @@
 #include "response_decoding.hpp"
 
-#include <algorithm>
+#include <array>
 #include <utility>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/document_messages.hpp>
 
@@ -53,61 +54,79 @@ decoded take_value(
     return {};
 }
 
-decoded take_document(
-    const wire::frame_view& frame, const frame_source& source, operation_result& result) {
-    const auto answer = wire::document_response::decode(frame);
-    if (!answer) {
-        return unreadable(answer.error());
-    }
-    result.flags = answer->flags;
-    return take_value(answer->value, frame, source, result);
-}
+// What a decoder works on.
+struct decoder_input {
+    const operation_request& request;
+    const wire::frame_view& frame;
+    const frame_source& source;
+    const wire::error_map* error_map;
+    operation_result& result;
+};
 
-decoded take_meta(const wire::frame_view& frame, operation_result& result) {
-    const auto answer = wire::get_meta_response::decode(frame);
-    if (!answer) {
-        return unreadable(answer.error());
-    }
-    result.is_present = !answer->is_deleted;
-    result.is_deleted = answer->is_deleted;
-    result.flags = answer->flags;
-    result.expiry = answer->expiry;
+// Takes over the answer of one shape. A shape that an operation uses and that has no decoder here
+// does not compile.
+template <wire::response_shape Shape>
+decoded decode_shape(const decoder_input& in) = delete;
+
+template <>
+decoded decode_shape<wire::response_shape::empty>(const decoder_input&) {
     return {};
 }
 
-decoded take_lookup(
-    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
-    const wire::error_map* error_map, operation_result& result) {
-    const auto answer = wire::subdoc_lookup_response::decode(frame);
+template <>
+decoded decode_shape<wire::response_shape::document>(const decoder_input& in) {
+    const auto answer = wire::document_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
-    if (answer->results.size() != request.specs.size()) {
+    in.result.flags = answer->flags;
+    return take_value(answer->value, in.frame, in.source, in.result);
+}
+
+template <>
+decoded decode_shape<wire::response_shape::meta>(const decoder_input& in) {
+    const auto answer = wire::get_meta_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    in.result.is_present = !answer->is_deleted;
+    in.result.is_deleted = answer->is_deleted;
+    in.result.flags = answer->flags;
+    in.result.expiry = answer->expiry;
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
+    const auto answer = wire::subdoc_lookup_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    if (answer->results.size() != in.request.specs.size()) {
         return unreadable("not as many results as paths");
     }
     for (const wire::lookup_result& path : answer->results) {
-        result.paths.push_back(
-            {path_error(path.status, error_map), static_cast<std::uint16_t>(path.status),
-             keep(path.value, source)});
+        in.result.paths.push_back(
+            {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status),
+             keep(path.value, in.source)});
     }
     return {};
 }
 
-decoded take_mutation_paths(
-    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
-    const wire::error_map* error_map, operation_result& result) {
-    const auto answer = wire::subdoc_mutation_response::decode(frame);
+template <>
+decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
+    const auto answer = wire::subdoc_mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
-    const bool has_failed = frame.status() == wire::status::subdoc_multi_path_failure ||
-                            frame.status() == wire::status::subdoc_multi_path_failure_deleted;
+    const bool has_failed = in.frame.status() == wire::status::subdoc_multi_path_failure ||
+                            in.frame.status() == wire::status::subdoc_multi_path_failure_deleted;
     if (has_failed) {
         if (answer->results.empty()) {
             return unreadable("a failed path without its index");
         }
         const wire::mutation_result& path = answer->results[0];
-        std::error_code code = path_error(path.status, error_map);
+        std::error_code code = path_error(path.status, in.error_map);
         if (!code) {
             code = errc::decoding_failure;
         }
@@ -115,35 +134,42 @@ decoded take_mutation_paths(
             code, "path " + std::to_string(path.index) + " failed", path.index,
             static_cast<std::uint16_t>(path.status)});
     }
-    result.token = answer->token;
-    result.paths.resize(request.specs.size());
+    in.result.token = answer->token;
+    in.result.paths.resize(in.request.specs.size());
     for (const wire::mutation_result& path : answer->results) {
-        if (path.index >= result.paths.size()) {
+        if (path.index >= in.result.paths.size()) {
             return unreadable("a result for a path that was not asked for");
         }
-        result.paths[path.index].value = keep(path.value, source);
+        in.result.paths[path.index].value = keep(path.value, in.source);
     }
     return {};
 }
 
-decoded take_mutation(const wire::frame_view& frame, operation_result& result) {
-    const auto answer = wire::mutation_response::decode(frame);
+template <>
+decoded decode_shape<wire::response_shape::mutation>(const decoder_input& in) {
+    const auto answer = wire::mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
-    result.token = answer->token;
+    in.result.token = answer->token;
     return {};
 }
 
-decoded take_counter(const wire::frame_view& frame, operation_result& result) {
-    const auto answer = wire::counter_response::decode(frame);
+template <>
+decoded decode_shape<wire::response_shape::counter>(const decoder_input& in) {
+    const auto answer = wire::counter_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
-    result.counter = answer->value;
-    result.token = answer->token;
+    in.result.counter = answer->value;
+    in.result.token = answer->token;
     return {};
 }
+
+// One decoder per kind, made from its row.
+constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{&decode_shape<wire::opcode_info(operation_table[Kind].op).response>...};
+}(std::make_index_sequence<operation_kind_count>{});
 
 }  // namespace
 
@@ -158,34 +184,9 @@ decoded decode_result(
             result.server_duration = infos->server_duration;
         }
     }
-    switch (request.kind) {
-        case operation_kind::get:
-        case operation_kind::get_replica:
-        case operation_kind::get_and_touch:
-        case operation_kind::get_and_lock:
-            return take_document(frame, source, result);
-        case operation_kind::exists:
-            return take_meta(frame, result);
-        case operation_kind::upsert:
-        case operation_kind::insert:
-        case operation_kind::replace:
-        case operation_kind::remove:
-        case operation_kind::append:
-        case operation_kind::prepend:
-            return take_mutation(frame, result);
-        case operation_kind::increment:
-        case operation_kind::decrement:
-            return take_counter(frame, result);
-        case operation_kind::lookup_in:
-            return take_lookup(request, frame, source, error_map, result);
-        case operation_kind::mutate_in:
-            return take_mutation_paths(request, frame, source, error_map, result);
-        case operation_kind::touch:
-        case operation_kind::unlock:
-        case operation_kind::noop:
-            return {};
-    }
-    return {};
+    const auto index = static_cast<std::size_t>(request.kind);
+    REPRISE_ASSERT(index < decoders.size());
+    return decoders[index]({request, frame, source, error_map, result});
 }
 
 }  // namespace reprise::engine

@@ -198,9 +198,7 @@ private:
             return {};
         }
         // Only the path tells what a 404 misses; the other services have no such paths.
-        const wire::service service = call().service;
-        const bool has_paths =
-            service == wire::service::management || service == wire::service::views;
+        const bool has_paths = wire::facts_of(call().service).has_resource_paths;
         exchange_verdict verdict = failure(
             has_paths ? services::classify_management(answer.status, call().target, answer.body)
                       : by_status(answer.status));
@@ -377,20 +375,6 @@ http_request make_management_operation(services::service_call call) {
     http_request made = request_for(call, "management");
     made.exchange = std::make_unique<management_exchange>(std::move(call));
     return made;
-}
-
-std::string_view health_path(wire::service service) noexcept {
-    switch (service) {
-        case wire::service::query:
-        case wire::service::analytics:
-            return "/admin/ping";
-        case wire::service::search:
-            return "/api/ping";
-        case wire::service::management:
-            return "/pools";
-        default:
-            return "/";
-    }
 }
 
 }  // namespace reprise::engine

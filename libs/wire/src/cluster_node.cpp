@@ -6,25 +6,6 @@ namespace reprise::wire {
 
 namespace {
 
-struct service_names {
-    std::string_view name;
-    std::string_view plain;
-    std::string_view tls;
-};
-
-// In the order of `service`.
-constexpr std::array<service_names, service_count> service_table{{
-    {"key_value", "kv", "kvSSL"},
-    {"management", "mgmt", "mgmtSSL"},
-    {"views", "capi", "capiSSL"},
-    {"query", "n1ql", "n1qlSSL"},
-    {"search", "fts", "ftsSSL"},
-    {"analytics", "cbas", "cbasSSL"},
-    {"eventing", "eventingAdminPort", "eventingSSL"},
-    {"backup", "backupAPI", "backupAPIHTTPS"},
-    {"index", "indexHttp", "indexHttps"},
-}};
-
 // Addresses a user bootstraps from name one of these two services.
 bool has_port(const service_ports& ports, std::uint16_t port, transport over) noexcept {
     return ports.port(service::key_value, over) == port ||
@@ -74,15 +55,6 @@ std::string_view find_network(
 }
 
 }  // namespace
-
-std::string_view to_string(service which) noexcept {
-    return service_table[static_cast<std::size_t>(which)].name;
-}
-
-std::string_view port_member(service which, transport over) noexcept {
-    const service_names& names = service_table[static_cast<std::size_t>(which)];
-    return over == transport::plain ? names.plain : names.tls;
-}
 
 bool service_ports::is_empty() const noexcept {
     const auto is_zero = [](std::uint16_t port) { return port == 0; };

@@ -17,9 +17,7 @@ std::expected<void, wire_errc> document_request::encode(
 
 std::expected<document_request, wire_errc> document_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, {opcode::get, opcode::get_replica, opcode::remove, opcode::unlock},
-            {.key = true})) {
+    if (const auto error = detail::check_request(frame, request_shape::key, {.key = true})) {
         return std::unexpected(*error);
     }
     const auto key = decode_document_key(frame.key(), form);
@@ -43,8 +41,7 @@ std::expected<void, wire_errc> store_request::encode(
 std::expected<store_request, wire_errc> store_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error = detail::check_request(
-            frame, {opcode::set, opcode::add, opcode::replace},
-            {.extras = true, .key = true, .value = true})) {
+            frame, request_shape::store, {.extras = true, .key = true, .value = true})) {
         return std::unexpected(*error);
     }
     if (frame.extras().size() != 8) {
@@ -75,8 +72,8 @@ std::expected<void, wire_errc> concat_request::encode(
 
 std::expected<concat_request, wire_errc> concat_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, {opcode::append, opcode::prepend}, {.key = true, .value = true})) {
+    if (const auto error =
+            detail::check_request(frame, request_shape::concat, {.key = true, .value = true})) {
         return std::unexpected(*error);
     }
     const auto key = decode_document_key(frame.key(), form);
@@ -97,8 +94,8 @@ std::expected<void, wire_errc> counter_request::encode(
 
 std::expected<counter_request, wire_errc> counter_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, {opcode::increment, opcode::decrement}, {.extras = true, .key = true})) {
+    if (const auto error =
+            detail::check_request(frame, request_shape::counter, {.extras = true, .key = true})) {
         return std::unexpected(*error);
     }
     if (frame.extras().size() != 20) {
@@ -127,8 +124,8 @@ std::expected<void, wire_errc> touch_request::encode(
 
 std::expected<touch_request, wire_errc> touch_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, {opcode::touch, opcode::get_and_touch}, {.extras = true, .key = true})) {
+    if (const auto error =
+            detail::check_request(frame, request_shape::touch, {.extras = true, .key = true})) {
         return std::unexpected(*error);
     }
     if (frame.extras().size() != 4) {
@@ -152,7 +149,7 @@ std::expected<void, wire_errc> get_locked_request::encode(
 std::expected<get_locked_request, wire_errc> get_locked_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error =
-            detail::check_request(frame, {opcode::get_locked}, {.extras = true, .key = true})) {
+            detail::check_request(frame, request_shape::lock, {.extras = true, .key = true})) {
         return std::unexpected(*error);
     }
     const std::size_t extras_size = frame.extras().size();
@@ -180,7 +177,7 @@ std::expected<void, wire_errc> get_meta_request::encode(
 std::expected<get_meta_request, wire_errc> get_meta_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error =
-            detail::check_request(frame, {opcode::get_meta}, {.extras = true, .key = true})) {
+            detail::check_request(frame, request_shape::meta, {.extras = true, .key = true})) {
         return std::unexpected(*error);
     }
     const auto key = decode_document_key(frame.key(), form);
@@ -210,8 +207,7 @@ std::expected<void, wire_errc> document_response::encode(
 }
 
 std::expected<document_response, wire_errc> document_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(
-            frame, {opcode::get, opcode::get_replica, opcode::get_and_touch, opcode::get_locked})) {
+    if (const auto error = detail::check_response(frame, response_shape::document)) {
         return std::unexpected(*error);
     }
     if (frame.extras().size() < 4) {
@@ -232,9 +228,7 @@ std::expected<void, wire_errc> mutation_response::encode(
 }
 
 std::expected<mutation_response, wire_errc> mutation_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(
-            frame, {opcode::set, opcode::add, opcode::replace, opcode::remove, opcode::append,
-                    opcode::prepend})) {
+    if (const auto error = detail::check_response(frame, response_shape::mutation)) {
         return std::unexpected(*error);
     }
     return mutation_response{detail::read_token(frame.extras())};
@@ -253,7 +247,7 @@ std::expected<void, wire_errc> counter_response::encode(
 }
 
 std::expected<counter_response, wire_errc> counter_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::increment, opcode::decrement})) {
+    if (const auto error = detail::check_response(frame, response_shape::counter)) {
         return std::unexpected(*error);
     }
     if (frame.value().size() != 8) {
@@ -280,7 +274,7 @@ std::expected<void, wire_errc> get_meta_response::encode(
 }
 
 std::expected<get_meta_response, wire_errc> get_meta_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::get_meta})) {
+    if (const auto error = detail::check_response(frame, response_shape::meta)) {
         return std::unexpected(*error);
     }
     const std::size_t extras_size = frame.extras().size();

@@ -13,37 +13,6 @@ namespace detail {
 
 namespace {
 
-enum class cas_rule { any, must_be_zero, must_not_be_zero };
-
-cas_rule cas_rule_of(opcode op) noexcept {
-    switch (op) {
-        case opcode::set:
-        case opcode::replace:
-        case opcode::remove:
-        case opcode::append:
-        case opcode::prepend:
-        case opcode::select_bucket:
-        case opcode::observe_seqno:
-        case opcode::subdoc_multi_lookup:
-        case opcode::subdoc_multi_mutation:
-            return cas_rule::any;
-        case opcode::unlock:
-            return cas_rule::must_not_be_zero;
-        default:
-            return is_subdoc_single(op) ? cas_rule::any : cas_rule::must_be_zero;
-    }
-}
-
-bool carries_document_value(opcode op) noexcept {
-    return op == opcode::set || op == opcode::add || op == opcode::replace ||
-           op == opcode::append || op == opcode::prepend;
-}
-
-bool needs_vbucket_zero(opcode op) noexcept {
-    return op == opcode::get_collection_id || op == opcode::get_scope_id ||
-           op == opcode::get_collections_manifest || op == opcode::get_error_map;
-}
-
 std::optional<wire_errc> check_parts(const frame_view& frame, allowed_parts parts) noexcept {
     if (!parts.extras && !frame.extras().empty()) {
         return wire_errc::extras_size_invalid;
@@ -65,18 +34,20 @@ bool is_one_of(opcode op, std::initializer_list<opcode> ops) noexcept {
 
 std::optional<wire_errc> check_request_rules(
     opcode op, std::uint64_t cas, wire::datatype datatype, std::uint16_t vbucket) noexcept {
-    const cas_rule rule = cas_rule_of(op);
-    if (rule == cas_rule::must_be_zero && cas != 0) {
+    const opcode_facts& facts = opcode_info(op);
+    if (facts.cas == cas_rule::must_be_zero && cas != 0) {
         return wire_errc::cas_must_be_zero;
     }
-    if (rule == cas_rule::must_not_be_zero && cas == 0) {
+    if (facts.cas == cas_rule::must_not_be_zero && cas == 0) {
         return wire_errc::cas_must_not_be_zero;
     }
-    const unsigned allowed = carries_document_value(op) ? 0x03 : 0x00;
+    const bool has_document_value =
+        facts.request == request_shape::store || facts.request == request_shape::concat;
+    const unsigned allowed = has_document_value ? 0x03 : 0x00;
     if ((static_cast<unsigned>(datatype) & ~allowed) != 0) {
         return wire_errc::datatype_invalid;
     }
-    if (vbucket != 0 && needs_vbucket_zero(op)) {
+    if (vbucket != 0 && facts.needs_vbucket_zero) {
         return wire_errc::vbucket_must_be_zero;
     }
     return std::nullopt;
@@ -148,12 +119,14 @@ std::expected<void, wire_errc> begin_document_request(
     return {};
 }
 
-std::optional<wire_errc> check_request(
-    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept {
+namespace {
+
+std::optional<wire_errc> check_request_frame(
+    const frame_view& frame, bool is_expected, allowed_parts parts) noexcept {
     if (!frame.is_request()) {
         return wire_errc::not_a_request;
     }
-    if (!is_one_of(frame.op(), ops)) {
+    if (!is_expected) {
         return wire_errc::opcode_mismatch;
     }
     const frame_header& header = frame.header();
@@ -164,18 +137,38 @@ std::optional<wire_errc> check_request(
     return check_parts(frame, parts);
 }
 
-std::optional<wire_errc> check_response(
-    const frame_view& frame, std::initializer_list<opcode> ops) noexcept {
+std::optional<wire_errc> check_response_frame(const frame_view& frame, bool is_expected) noexcept {
     if (!frame.is_response()) {
         return wire_errc::not_a_response;
     }
-    if (ops.size() != 0 && !is_one_of(frame.op(), ops)) {
+    if (!is_expected) {
         return wire_errc::opcode_mismatch;
     }
     if (!is_success(frame.status())) {
         return wire_errc::status_unexpected;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<wire_errc> check_request(
+    const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept {
+    return check_request_frame(frame, is_one_of(frame.op(), ops), parts);
+}
+
+std::optional<wire_errc> check_request(
+    const frame_view& frame, request_shape shape, allowed_parts parts) noexcept {
+    return check_request_frame(frame, opcode_info(frame.op()).request == shape, parts);
+}
+
+std::optional<wire_errc> check_response(
+    const frame_view& frame, std::initializer_list<opcode> ops) noexcept {
+    return check_response_frame(frame, ops.size() == 0 || is_one_of(frame.op(), ops));
+}
+
+std::optional<wire_errc> check_response(const frame_view& frame, response_shape shape) noexcept {
+    return check_response_frame(frame, opcode_info(frame.op()).response == shape);
 }
 
 std::optional<mutation_token> read_token(base::byte_view extras) noexcept {
@@ -206,11 +199,7 @@ std::expected<void, wire_errc> empty_request::encode(
 }
 
 std::expected<empty_request, wire_errc> empty_request::decode(const frame_view& frame) {
-    if (const auto error = detail::check_request(
-            frame,
-            {opcode::noop, opcode::quit, opcode::version, opcode::sasl_list_mechanisms,
-             opcode::get_collections_manifest},
-            {})) {
+    if (const auto error = detail::check_request(frame, request_shape::empty, {})) {
         return std::unexpected(*error);
     }
     return empty_request{frame.op()};

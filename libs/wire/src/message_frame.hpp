@@ -58,11 +58,16 @@ struct allowed_parts {
 // Magic, opcode, header rules, absent parts.
 std::optional<wire_errc> check_request(
     const frame_view& frame, std::initializer_list<opcode> ops, allowed_parts parts) noexcept;
+// The same for any opcode of that shape.
+std::optional<wire_errc> check_request(
+    const frame_view& frame, request_shape shape, allowed_parts parts) noexcept;
 
 // Magic, opcode (any when the list is empty), a success status. A server may add what we do not
 // need: parts that we do not expect, more extras than we know, unknown datatype bits.
 std::optional<wire_errc> check_response(
     const frame_view& frame, std::initializer_list<opcode> ops = {}) noexcept;
+// The same for any opcode of that shape.
+std::optional<wire_errc> check_response(const frame_view& frame, response_shape shape) noexcept;
 
 // The mutation token in the first 16 bytes of extras; none if they are shorter.
 std::optional<mutation_token> read_token(base::byte_view extras) noexcept;

@@ -146,13 +146,6 @@ bool is_path_failure(status code) noexcept {
            code == status::subdoc_multi_path_failure_deleted;
 }
 
-std::expected<void, wire_errc> check_subdoc_single(const frame_view& frame) noexcept {
-    if (!is_subdoc_single(frame.op())) {
-        return std::unexpected(wire_errc::opcode_mismatch);
-    }
-    return {};
-}
-
 }  // namespace
 
 std::expected<void, wire_errc> subdoc_request::encode(
@@ -183,11 +176,8 @@ std::expected<void, wire_errc> subdoc_request::encode(
 
 std::expected<subdoc_request, wire_errc> subdoc_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto single = check_subdoc_single(frame); !single) {
-        return std::unexpected(single.error());
-    }
     if (const auto error = detail::check_request(
-            frame, {frame.op()}, {.extras = true, .key = true, .value = true})) {
+            frame, request_shape::subdoc_path, {.extras = true, .key = true, .value = true})) {
         return std::unexpected(*error);
     }
     base::byte_reader extras(frame.extras());
@@ -231,11 +221,8 @@ std::expected<void, wire_errc> subdoc_response::encode(
 }
 
 std::expected<subdoc_response, wire_errc> subdoc_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame)) {
+    if (const auto error = detail::check_response(frame, response_shape::subdoc_path)) {
         return std::unexpected(*error);
-    }
-    if (const auto single = check_subdoc_single(frame); !single) {
-        return std::unexpected(single.error());
     }
     return subdoc_response{detail::read_token(frame.extras()), frame.value()};
 }
@@ -270,7 +257,7 @@ std::expected<void, wire_errc> subdoc_lookup_request::encode(
 std::expected<subdoc_lookup_request, wire_errc> subdoc_lookup_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error = detail::check_request(
-            frame, {opcode::subdoc_multi_lookup}, {.extras = true, .key = true, .value = true})) {
+            frame, request_shape::subdoc_lookup, {.extras = true, .key = true, .value = true})) {
         return std::unexpected(*error);
     }
     base::byte_reader extras(frame.extras());
@@ -321,7 +308,7 @@ std::expected<void, wire_errc> subdoc_lookup_response::encode(
 
 std::expected<subdoc_lookup_response, wire_errc> subdoc_lookup_response::decode(
     const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::subdoc_multi_lookup})) {
+    if (const auto error = detail::check_response(frame, response_shape::subdoc_lookup)) {
         return std::unexpected(*error);
     }
     subdoc_lookup_response response;
@@ -376,7 +363,7 @@ std::expected<void, wire_errc> subdoc_mutation_request::encode(
 std::expected<subdoc_mutation_request, wire_errc> subdoc_mutation_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error = detail::check_request(
-            frame, {opcode::subdoc_multi_mutation}, {.extras = true, .key = true, .value = true})) {
+            frame, request_shape::subdoc_mutation, {.extras = true, .key = true, .value = true})) {
         return std::unexpected(*error);
     }
     base::byte_reader extras(frame.extras());
@@ -440,7 +427,7 @@ std::expected<void, wire_errc> subdoc_mutation_response::encode(
 
 std::expected<subdoc_mutation_response, wire_errc> subdoc_mutation_response::decode(
     const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::subdoc_multi_mutation})) {
+    if (const auto error = detail::check_response(frame, response_shape::subdoc_mutation)) {
         return std::unexpected(*error);
     }
     subdoc_mutation_response response;

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <reprise/engine/service_exchange.hpp>
 #include <reprise/json/write.hpp>
+#include <reprise/wire/service.hpp>
 
 #include "commands/commands.hpp"
 #include "kv_access.hpp"
@@ -52,7 +52,8 @@ using ping_result = std::expected<void, couchbase::error>;
 // A service that no node offers is told so at once; everything else is tried until the timeout.
 [[nodiscard]] ping_result ping_http(const opened_cluster& at, const health_service& asked) {
     const auto answer = at.cluster.management_request(
-        {.service = asked.service, .target = std::string(engine::health_path(asked.wire_service))},
+        {.service = asked.service,
+         .target = std::string(wire::facts_of(asked.wire_service).health_path)},
         {.timeout = ping_timeout(at),
          .strategy = couchbase::overriding(
              std::make_shared<couchbase::terminal_error_strategy>(),

@@ -40,7 +40,8 @@ bool names_address(
 
 // What breakers send by themselves.
 bool is_canary(const sim_link& link, std::string_view line) {
-    return line == "GET " + std::string(engine::health_path(link.http->service)) + " HTTP/1.1";
+    return line ==
+           "GET " + std::string(wire::facts_of(link.http->service).health_path) + " HTTP/1.1";
 }
 
 bool is_range(call_kind kind) noexcept {

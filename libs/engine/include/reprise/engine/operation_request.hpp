@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/ids.hpp>
+#include <reprise/engine/operation_kind.hpp>
 #include <reprise/engine/request_strategy.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/wire/datatype.hpp>
@@ -18,33 +18,6 @@
 #include <reprise/wire/subdoc_messages.hpp>
 
 namespace reprise::engine {
-
-enum class operation_kind : std::uint8_t {
-    get,
-    get_and_touch,
-    get_and_lock,
-    unlock,  // needs `cas`: it names the lock
-    touch,
-    exists,  // get-meta; a tombstone counts as not there
-    upsert,
-    insert,
-    replace,
-    remove,
-    append,
-    prepend,
-    increment,
-    decrement,
-    lookup_in,    // sub-document reads, 1..16 specs
-    mutate_in,    // sub-document writes, 1..16 specs, all or nothing
-    get_replica,  // reads copy number `replica`
-    noop,         // to any node of the bucket; no key
-};
-
-// "get", "get_and_touch", ...
-[[nodiscard]] std::string_view to_string(operation_kind kind) noexcept;
-[[nodiscard]] wire::opcode opcode_of(operation_kind kind) noexcept;
-// By RFC 0049's list: get, exists, lookup_in, get_replica, noop.
-[[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
 
 // One path of a lookup or a mutation; owns its text.
 struct subdoc_spec {

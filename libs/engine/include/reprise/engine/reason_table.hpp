@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <reprise/engine/operation_request.hpp>
+#include <reprise/engine/operation_kind.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
 
@@ -15,25 +15,6 @@
 
 namespace reprise::engine {
 
-// Operations that fail alike.
-enum class operation_class : std::uint8_t {
-    read,           // get, exists
-    write,          // every mutation without durability; touch and get_and_touch, too
-    durable_write,  // a mutation with a durability level
-    lock,           // get_and_lock
-    unlock,
-    subdoc_lookup,
-    subdoc_mutate,
-    replica_read,
-    noop,
-    // The HTTP services.
-    query,
-    analytics,
-    search,
-    view,
-    management,
-};
-inline constexpr std::size_t operation_class_count = 14;
 inline constexpr std::size_t attempt_stage_count = 3;
 
 enum class reason_applicability : std::uint8_t {
@@ -46,16 +27,6 @@ struct reason_cell {
     std::string_view why;  // one clause for people
 };
 
-// "durable_write"
-[[nodiscard]] constexpr std::string_view to_string(operation_class of) noexcept {
-    constexpr std::string_view names[operation_class_count] = {
-        "read",          "write",         "durable_write", "lock",      "unlock",
-        "subdoc_lookup", "subdoc_mutate", "replica_read",  "noop",      "query",
-        "analytics",     "search",        "view",          "management"};
-    const auto index = static_cast<std::size_t>(of);
-    return index < operation_class_count ? names[index] : "unknown";
-}
-
 // "yes", "no"
 [[nodiscard]] constexpr std::string_view to_string(reason_applicability applicable) noexcept {
     switch (applicable) {
@@ -65,36 +36,6 @@ struct reason_cell {
             return "yes";
     }
     return "unknown";
-}
-
-[[nodiscard]] constexpr bool is_key_value(operation_class of) noexcept {
-    return of <= operation_class::noop;
-}
-
-// The class of a key-value operation; durability counts for mutations only.
-[[nodiscard]] constexpr operation_class class_of(operation_kind kind, bool is_durable) noexcept {
-    switch (kind) {
-        case operation_kind::get:
-        case operation_kind::exists:
-            return operation_class::read;
-        case operation_kind::get_and_lock:
-            return operation_class::lock;
-        case operation_kind::unlock:
-            return operation_class::unlock;
-        case operation_kind::lookup_in:
-            return operation_class::subdoc_lookup;
-        case operation_kind::get_replica:
-            return operation_class::replica_read;
-        case operation_kind::noop:
-            return operation_class::noop;
-        case operation_kind::mutate_in:
-            return operation_class::subdoc_mutate;
-        case operation_kind::touch:
-        case operation_kind::get_and_touch:
-            return operation_class::write;
-        default:
-            return is_durable ? operation_class::durable_write : operation_class::write;
-    }
 }
 
 namespace detail {

@@ -42,7 +42,4 @@ struct query_plan {
 // status. Idempotent if it is a GET or HEAD.
 [[nodiscard]] http_request make_management_operation(services::service_call call);
 
-// Where a service says that it lives, for pings and for the canaries of circuit breakers.
-[[nodiscard]] std::string_view health_path(wire::service service) noexcept;
-
 }  // namespace reprise::engine

@@ -9,30 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include <reprise/wire/service.hpp>
+
 namespace reprise::wire {
-
-// The services a client talks to. Others a configuration names are ignored.
-enum class service : std::uint8_t {
-    key_value,   // kv, 11210: documents
-    management,  // mgmt, 8091: cluster administration, configurations over HTTP
-    views,       // capi, 8092
-    query,       // n1ql, 8093
-    search,      // fts, 8094
-    analytics,   // cbas, 8095
-    eventing,    // eventingAdminPort, 8096
-    backup,      // backupAPI, 8097
-    index        // indexHttp, 9102; not used by clients
-};
-
-inline constexpr std::size_t service_count = 9;
-
-// "key_value", "query", ...: for messages.
-std::string_view to_string(service which) noexcept;
-
-enum class transport : std::uint8_t { plain, tls };
-
-// The name of a service's port in a configuration: `kv`, `kvSSL`, `n1ql`, ...
-std::string_view port_member(service which, transport over) noexcept;
 
 // Ports by service and transport; 0 means that the service is not offered there. There is no such
 // thing as a default port: a service that is not named is not on the node.

@@ -18,7 +18,7 @@ inline constexpr std::uint32_t expiry_do_not_create = 0xffff'ffff;
 // CAS shown for a document that is locked by somebody.
 inline constexpr std::uint64_t cas_locked = 0xffff'ffff'ffff'ffff;
 
-// get, get_replica, remove, unlock: a key and nothing else. CAS: 0 for the two reads, any for
+// Opcodes of request_shape::key: a key and nothing else. CAS: 0 for the two reads, any for
 // remove, not 0 for unlock (it names the lock).
 struct document_request {
     opcode op = opcode::get;

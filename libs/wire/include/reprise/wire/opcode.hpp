@@ -1,12 +1,15 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace reprise::wire {
 
 // Byte 1 of a frame. Any byte may arrive, so a value outside the list is legal to hold; ask
-// `opcode_info` whether it is known.
+// `opcode_info` whether it is known. What client and server know about an opcode is its row in
+// `detail::opcode_rows` below.
 enum class opcode : std::uint8_t {
     get = 0x00,
     set = 0x01,
@@ -77,7 +80,40 @@ enum class server_opcode : std::uint8_t {
     active_external_users = 0x03,  // never sent to ordinary clients
 };
 
+// Which value the CAS field of a request may have.
+enum class cas_rule : std::uint8_t { must_be_zero, any, must_not_be_zero };
+
+// The message that carries a request. Opcodes of one shape differ in the opcode byte only.
+enum class request_shape : std::uint8_t {
+    other,            // has a message of its own, or none
+    empty,            // empty_request
+    key,              // document_request
+    touch,            // touch_request
+    lock,             // get_locked_request
+    meta,             // get_meta_request
+    store,            // store_request
+    concat,           // concat_request
+    counter,          // counter_request
+    subdoc_path,      // subdoc_request
+    subdoc_lookup,    // subdoc_lookup_request
+    subdoc_mutation,  // subdoc_mutation_request
+};
+
+// The message that carries a successful answer.
+enum class response_shape : std::uint8_t {
+    other,            // has a message of its own, or none
+    empty,            // empty_response
+    document,         // document_response
+    meta,             // get_meta_response
+    mutation,         // mutation_response
+    counter,          // counter_response
+    subdoc_path,      // subdoc_response
+    subdoc_lookup,    // subdoc_lookup_response
+    subdoc_mutation,  // subdoc_mutation_response
+};
+
 // Facts about one opcode, the same for client and server.
+
 struct opcode_facts {
     opcode op{};
     std::string_view name = "unknown";
@@ -94,24 +130,152 @@ struct opcode_facts {
     bool is_idempotent = false;
     // Answered before authentication; everything else then gets 0x24.
     bool is_allowed_before_auth = false;
+    // The vbucket field must be 0.
+    bool needs_vbucket_zero = false;
+    cas_rule cas = cas_rule::must_be_zero;
+    request_shape request = request_shape::other;
+    response_shape response = response_shape::other;
 };
 
+namespace detail {
+
+// One opcode. Its rules are letters, so that the table stays readable:
+// k document key, d durability, t preserve TTL, r reorderable, i idempotent, a before
+// authentication, c any CAS, l a CAS that names a lock, z vbucket 0.
+struct opcode_row {
+    opcode op;
+    std::string_view name;
+    std::string_view rules;
+    request_shape request = request_shape::other;
+    response_shape response = response_shape::other;
+};
+
+using asks = request_shape;
+using answers = response_shape;
+
+inline constexpr auto opcode_rows = std::to_array<opcode_row>({
+    {opcode::get, "get", "kri", asks::key, answers::document},
+    {opcode::set, "set", "kdtrc", asks::store, answers::mutation},
+    {opcode::add, "add", "kdr", asks::store, answers::mutation},
+    {opcode::replace, "replace", "kdtrc", asks::store, answers::mutation},
+    {opcode::remove, "remove", "kdrc", asks::key, answers::mutation},
+    {opcode::increment, "increment", "kdtr", asks::counter, answers::counter},
+    {opcode::decrement, "decrement", "kdtr", asks::counter, answers::counter},
+    {opcode::quit, "quit", "", asks::empty, answers::empty},
+    {opcode::get_quiet, "get_quiet", "k"},
+    {opcode::noop, "noop", "i", asks::empty, answers::empty},
+    {opcode::version, "version", "", asks::empty},
+    {opcode::get_with_key, "get_with_key", "k"},
+    {opcode::get_with_key_quiet, "get_with_key_quiet", "k"},
+    {opcode::append, "append", "kdtrc", asks::concat, answers::mutation},
+    {opcode::prepend, "prepend", "kdtrc", asks::concat, answers::mutation},
+    {opcode::stat, "stat", ""},
+    {opcode::set_quiet, "set_quiet", "kt"},
+    {opcode::add_quiet, "add_quiet", "k"},
+    {opcode::replace_quiet, "replace_quiet", "kt"},
+    {opcode::remove_quiet, "remove_quiet", "k"},
+    {opcode::increment_quiet, "increment_quiet", "kt"},
+    {opcode::decrement_quiet, "decrement_quiet", "kt"},
+    {opcode::quit_quiet, "quit_quiet", ""},
+    {opcode::append_quiet, "append_quiet", "kt"},
+    {opcode::prepend_quiet, "prepend_quiet", "kt"},
+    {opcode::verbosity, "verbosity", "", asks::other, answers::empty},
+    {opcode::touch, "touch", "kdr", asks::touch, answers::empty},
+    {opcode::get_and_touch, "get_and_touch", "kdr", asks::touch, answers::document},
+    {opcode::get_and_touch_quiet, "get_and_touch_quiet", "k"},
+    {opcode::hello, "hello", "a"},
+    {opcode::sasl_list_mechanisms, "sasl_list_mechanisms", "a", asks::empty},
+    {opcode::sasl_auth, "sasl_auth", "a"},
+    {opcode::sasl_step, "sasl_step", "a"},
+    {opcode::get_replica, "get_replica", "kri", asks::key, answers::document},
+    {opcode::select_bucket, "select_bucket", "c", asks::other, answers::empty},
+    {opcode::observe_seqno, "observe_seqno", "ic"},
+    {opcode::observe, "observe", "i"},
+    {opcode::get_locked, "get_locked", "kr", asks::lock, answers::document},
+    {opcode::unlock, "unlock", "krl", asks::key, answers::empty},
+    {opcode::get_meta, "get_meta", "ki", asks::meta, answers::meta},
+    {opcode::get_cluster_config, "get_cluster_config", "ri"},
+    {opcode::get_collections_manifest, "get_collections_manifest", "iz", asks::empty},
+    {opcode::get_collection_id, "get_collection_id", "iz"},
+    {opcode::get_scope_id, "get_scope_id", "z"},
+    {opcode::subdoc_get, "subdoc_get", "kric", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_exists, "subdoc_exists", "kric", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_dict_add, "subdoc_dict_add", "kdtrc", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_dict_upsert, "subdoc_dict_upsert", "kdtrc", asks::subdoc_path,
+     answers::subdoc_path},
+    {opcode::subdoc_remove, "subdoc_remove", "kdtrc", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_replace, "subdoc_replace", "kdtrc", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_array_push_last, "subdoc_array_push_last", "kdtrc", asks::subdoc_path,
+     answers::subdoc_path},
+    {opcode::subdoc_array_push_first, "subdoc_array_push_first", "kdtrc", asks::subdoc_path,
+     answers::subdoc_path},
+    {opcode::subdoc_array_insert, "subdoc_array_insert", "kdtrc", asks::subdoc_path,
+     answers::subdoc_path},
+    {opcode::subdoc_array_add_unique, "subdoc_array_add_unique", "kdtrc", asks::subdoc_path,
+     answers::subdoc_path},
+    {opcode::subdoc_counter, "subdoc_counter", "kdtrc", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_multi_lookup, "subdoc_multi_lookup", "kric", asks::subdoc_lookup,
+     answers::subdoc_lookup},
+    {opcode::subdoc_multi_mutation, "subdoc_multi_mutation", "kdtrc", asks::subdoc_mutation,
+     answers::subdoc_mutation},
+    {opcode::subdoc_get_count, "subdoc_get_count", "kric", asks::subdoc_path, answers::subdoc_path},
+    {opcode::subdoc_replace_body_with_xattr, "subdoc_replace_body_with_xattr", "kdtrc",
+     asks::subdoc_path, answers::subdoc_path},
+    {opcode::get_error_map, "get_error_map", "az"},
+});
+
+consteval std::array<opcode_facts, 256> make_opcode_table() {
+    std::array<opcode_facts, 256> table{};
+    for (std::size_t byte = 0; byte < table.size(); ++byte) {
+        table[byte].op = static_cast<opcode>(byte);
+    }
+    for (const opcode_row& row : opcode_rows) {
+        const auto has = [&row](char letter) {
+            return row.rules.find(letter) != std::string_view::npos;
+        };
+        opcode_facts& facts = table[static_cast<std::size_t>(row.op)];
+        facts.name = row.name;
+        facts.is_known = true;
+        facts.has_document_key = has('k');
+        facts.accepts_durability = has('d');
+        facts.accepts_preserve_ttl = has('t');
+        facts.is_reorderable = has('r');
+        facts.is_idempotent = has('i');
+        facts.is_allowed_before_auth = has('a');
+        facts.needs_vbucket_zero = has('z');
+        facts.cas = has('l')   ? cas_rule::must_not_be_zero
+                    : has('c') ? cas_rule::any
+                               : cas_rule::must_be_zero;
+        facts.request = row.request;
+        facts.response = row.response;
+    }
+    return table;
+}
+
+inline constexpr std::array<opcode_facts, 256> opcode_table = make_opcode_table();
+
+}  // namespace detail
+
 // Never fails: an unknown byte gives `is_known == false` and every permission false.
-const opcode_facts& opcode_info(opcode op) noexcept;
+constexpr const opcode_facts& opcode_info(opcode op) noexcept {
+    return detail::opcode_table[static_cast<std::uint8_t>(op)];
+}
 
 // A sub-document opcode that stands alone in a frame (0xc5..0xcf, 0xd2, 0xd3).
 constexpr bool is_subdoc_single(opcode op) noexcept {
-    const auto byte = static_cast<std::uint8_t>(op);
-    return (byte >= 0xc5 && byte <= 0xcf) || byte == 0xd2 || byte == 0xd3;
+    return opcode_info(op).request == request_shape::subdoc_path;
 }
 
 // A sub-document opcode that reads only.
 constexpr bool is_subdoc_lookup(opcode op) noexcept {
-    return op == opcode::subdoc_get || op == opcode::subdoc_exists ||
-           op == opcode::subdoc_get_count || op == opcode::subdoc_multi_lookup;
+    const opcode_facts& facts = opcode_info(op);
+    return facts.request == request_shape::subdoc_lookup ||
+           (facts.request == request_shape::subdoc_path && facts.is_idempotent);
 }
 
 // The name in the table, "unknown" for bytes not in it.
-std::string_view to_string(opcode op) noexcept;
+constexpr std::string_view to_string(opcode op) noexcept {
+    return opcode_info(op).name;
+}
 
 }  // namespace reprise::wire

@@ -1,0 +1,44 @@
+#include <reprise/base/enum_table.hpp>
+
+#include <array>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace enum_table_test {
+
+using namespace reprise::base;
+
+enum class colour : std::uint8_t { red, green, blue };
+enum class sparse : std::uint8_t { low = 3, high = 0xfe };
+
+struct colour_row {
+    colour which;
+    int weight;
+};
+
+constexpr std::array complete{
+    colour_row{colour::red, 1}, colour_row{colour::green, 2}, colour_row{colour::blue, 3}};
+constexpr std::array short_of_one{colour_row{colour::red, 1}, colour_row{colour::green, 2}};
+constexpr std::array out_of_order{
+    colour_row{colour::green, 2}, colour_row{colour::red, 1}, colour_row{colour::blue, 3}};
+
+TEST(enum_table, number_without_a_name_is_no_enumerator) {
+    EXPECT_TRUE(is_enumerator<colour::blue>());
+    EXPECT_FALSE(is_enumerator<static_cast<colour>(3)>());
+    EXPECT_TRUE(is_enumerator<sparse::high>());
+    EXPECT_FALSE(is_enumerator<static_cast<sparse>(0)>());
+}
+
+TEST(enum_table, counts_enumerators_up_to_the_first_gap) {
+    EXPECT_EQ(enumerator_count<colour>(), 3u);
+    EXPECT_EQ(enumerator_count<sparse>(), 0u);
+}
+
+TEST(enum_table, wants_one_row_per_enumerator_in_order) {
+    EXPECT_TRUE(has_row_per_enumerator(complete, &colour_row::which));
+    EXPECT_FALSE(has_row_per_enumerator(short_of_one, &colour_row::which));
+    EXPECT_FALSE(has_row_per_enumerator(out_of_order, &colour_row::which));
+}
+
+}  // namespace enum_table_test

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <reprise/wire/opcode.hpp>
+
+// The kinds of key-value operations and one row of facts for each. How a request is written, how
+// its answer is read and whether it may be repeated follow from the row's opcode: see
+// wire::opcode_info.
+
+namespace reprise::engine {
+
+enum class operation_kind : std::uint8_t {
+    get,
+    get_and_touch,
+    get_and_lock,
+    unlock,  // needs `cas`: it names the lock
+    touch,
+    exists,  // get-meta; a tombstone counts as not there
+    upsert,
+    insert,
+    replace,
+    remove,
+    append,
+    prepend,
+    increment,
+    decrement,
+    lookup_in,    // sub-document reads, 1..16 specs
+    mutate_in,    // sub-document writes, 1..16 specs, all or nothing
+    get_replica,  // reads copy number `replica`
+    noop,         // to any node of the bucket; no key
+};
+
+// Operations that fail alike.
+enum class operation_class : std::uint8_t {
+    read,           // get, exists
+    write,          // every mutation without durability; touch and get_and_touch, too
+    durable_write,  // a mutation with a durability level
+    lock,           // get_and_lock
+    unlock,
+    subdoc_lookup,
+    subdoc_mutate,
+    replica_read,
+    noop,
+    // The HTTP services.
+    query,
+    analytics,
+    search,
+    view,
+    management,
+};
+inline constexpr std::size_t operation_class_count = 14;
+
+// Facts about one kind.
+struct operation_facts {
+    operation_kind kind{};
+    std::string_view name = "unknown";
+    wire::opcode op{};
+    operation_class of{};
+    std::optional<operation_class> durable_class{};  // with a durability level; absent: the same
+};
+
+// One row per kind, in the order of the enumeration.
+inline constexpr auto operation_table = std::to_array<operation_facts>({
+    {operation_kind::get, "get", wire::opcode::get, operation_class::read},
+    {operation_kind::get_and_touch, "get_and_touch", wire::opcode::get_and_touch,
+     operation_class::write},
+    {operation_kind::get_and_lock, "get_and_lock", wire::opcode::get_locked, operation_class::lock},
+    {operation_kind::unlock, "unlock", wire::opcode::unlock, operation_class::unlock},
+    {operation_kind::touch, "touch", wire::opcode::touch, operation_class::write},
+    {operation_kind::exists, "exists", wire::opcode::get_meta, operation_class::read},
+    {operation_kind::upsert, "upsert", wire::opcode::set, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::insert, "insert", wire::opcode::add, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::replace, "replace", wire::opcode::replace, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::remove, "remove", wire::opcode::remove, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::append, "append", wire::opcode::append, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::prepend, "prepend", wire::opcode::prepend, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::increment, "increment", wire::opcode::increment, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::decrement, "decrement", wire::opcode::decrement, operation_class::write,
+     operation_class::durable_write},
+    {operation_kind::lookup_in, "lookup_in", wire::opcode::subdoc_multi_lookup,
+     operation_class::subdoc_lookup},
+    {operation_kind::mutate_in, "mutate_in", wire::opcode::subdoc_multi_mutation,
+     operation_class::subdoc_mutate},
+    {operation_kind::get_replica, "get_replica", wire::opcode::get_replica,
+     operation_class::replica_read},
+    {operation_kind::noop, "noop", wire::opcode::noop, operation_class::noop},
+});
+
+inline constexpr std::size_t operation_kind_count = operation_table.size();
+
+namespace detail {
+inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
+}  // namespace detail
+
+// Never fails: a value that is no enumerator is called "unknown", has an opcode that no server
+// knows and may never be repeated.
+[[nodiscard]] constexpr const operation_facts& facts_of(operation_kind kind) noexcept {
+    const auto index = static_cast<std::size_t>(kind);
+    return index < operation_kind_count ? operation_table[index] : detail::unknown_operation;
+}
+
+// "get", "get_and_touch", ...
+[[nodiscard]] constexpr std::string_view to_string(operation_kind kind) noexcept {
+    return facts_of(kind).name;
+}
+
+[[nodiscard]] constexpr wire::opcode opcode_of(operation_kind kind) noexcept {
+    return facts_of(kind).op;
+}
+
+// By RFC 0049's list: get, exists, lookup_in, get_replica, noop.
+[[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
+
+// The class of a key-value operation; durability counts for mutations only.
+[[nodiscard]] constexpr operation_class class_of(operation_kind kind, bool is_durable) noexcept {
+    const operation_facts& facts = facts_of(kind);
+    return is_durable ? facts.durable_class.value_or(facts.of) : facts.of;
+}
+
+// "durable_write"
+[[nodiscard]] constexpr std::string_view to_string(operation_class of) noexcept {
+    constexpr std::string_view names[operation_class_count] = {
+        "read",          "write",         "durable_write", "lock",      "unlock",
+        "subdoc_lookup", "subdoc_mutate", "replica_read",  "noop",      "query",
+        "analytics",     "search",        "view",          "management"};
+    const auto index = static_cast<std::size_t>(of);
+    return index < operation_class_count ? names[index] : "unknown";
+}
+
+[[nodiscard]] constexpr bool is_key_value(operation_class of) noexcept {
+    return of <= operation_class::noop;
+}
+
+}  // namespace reprise::engine
