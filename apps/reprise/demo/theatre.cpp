@@ -34,9 +34,6 @@ constexpr auto service_timeout = 5s;
     user.name = "app";
     user.password = "secret";
     options.cluster.users = {user};
-    options.services = {
-        wire::service::query, wire::service::analytics, wire::service::search,
-        wire::service::views};
     return options;
 }
 

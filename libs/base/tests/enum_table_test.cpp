@@ -35,6 +35,18 @@ TEST(enum_table, counts_enumerators_up_to_the_first_gap) {
     EXPECT_EQ(enumerator_count<sparse>(), 0u);
 }
 
+enum class paint : std::uint8_t { red, green, yellow };
+
+TEST(enum_table, names_an_enumerator_as_the_source_does) {
+    EXPECT_EQ(enumerator_name<colour::green>(), "green");
+    EXPECT_EQ(enumerator_name<sparse::high>(), "high");
+}
+
+TEST(enum_table, compares_the_first_names_of_two_enumerations) {
+    EXPECT_TRUE((have_same_names<colour, paint, 2>()));
+    EXPECT_FALSE((have_same_names<colour, paint, 3>()));
+}
+
 TEST(enum_table, wants_one_row_per_enumerator_in_order) {
     EXPECT_TRUE(has_row_per_enumerator(complete, &colour_row::which));
     EXPECT_FALSE(has_row_per_enumerator(short_of_one, &colour_row::which));

@@ -8,37 +8,16 @@
 
 #include <reprise/json/write.hpp>
 
+#include "service_kind.hpp"
 #include "session.hpp"
 
 namespace reprise::couchbase {
 namespace {
 
-// In the order in which reports name them.
-constexpr std::array<service_kind, 6> reported_services{
-    service_kind::key_value, service_kind::management, service_kind::query,
-    service_kind::analytics, service_kind::search,     service_kind::views};
-
 std::string to_hex(std::uint64_t number) {
     std::array<char, 20> text{};
     std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
     return text.data();
-}
-
-service_kind to_kind(wire::service service) noexcept {
-    switch (service) {
-        case wire::service::key_value:
-            return service_kind::key_value;
-        case wire::service::query:
-            return service_kind::query;
-        case wire::service::analytics:
-            return service_kind::analytics;
-        case wire::service::search:
-            return service_kind::search;
-        case wire::service::views:
-            return service_kind::views;
-        default:
-            return service_kind::management;
-    }
 }
 
 static_assert(
@@ -83,21 +62,9 @@ void write_endpoint(json::writer& out, const endpoint_report& each) {
 }  // namespace
 
 std::string_view to_string(service_kind service) noexcept {
-    switch (service) {
-        case service_kind::key_value:
-            return "kv";
-        case service_kind::management:
-            return "mgmt";
-        case service_kind::query:
-            return "query";
-        case service_kind::analytics:
-            return "analytics";
-        case service_kind::search:
-            return "search";
-        case service_kind::views:
-            return "views";
-    }
-    return "unknown";
+    return static_cast<std::size_t>(service) < service_kind_count
+               ? wire::facts_of(to_wire(service)).report_name
+               : "unknown";
 }
 
 std::string_view to_string(endpoint_state state) noexcept {
@@ -147,7 +114,8 @@ std::string to_json(const diagnostics_report& report) {
     out.member("sdk", "reprise");
     out.member("state", to_string(report.state));
     out.key("services").begin_object();
-    for (const service_kind service : reported_services) {
+    for (std::size_t index = 0; index < service_kind_count; ++index) {
+        const auto service = static_cast<service_kind>(index);
         if (std::ranges::find(report.endpoints, service, &endpoint_report::service) ==
             report.endpoints.end()) {
             continue;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/wire/document_messages.hpp>
@@ -17,47 +18,16 @@
 namespace reprise::couchbase::detail {
 namespace {
 
+// Calls up to this one are one operation each, under the same numbers as the engine's.
+constexpr call_kind plain_call_last = call_kind::mutate_in;
+static_assert(base::have_same_names<
+              call_kind, engine::operation_kind, static_cast<std::size_t>(plain_call_last) + 1>());
+
 engine::operation_kind to_engine(call_kind kind) noexcept {
-    using engine::operation_kind;
-    switch (kind) {
-        case call_kind::get:
-        case call_kind::get_any_replica:
-        case call_kind::get_all_replicas:
-            return operation_kind::get;
-        case call_kind::get_and_touch:
-            return operation_kind::get_and_touch;
-        case call_kind::get_and_lock:
-            return operation_kind::get_and_lock;
-        case call_kind::unlock:
-            return operation_kind::unlock;
-        case call_kind::touch:
-            return operation_kind::touch;
-        case call_kind::exists:
-            return operation_kind::exists;
-        case call_kind::upsert:
-            return operation_kind::upsert;
-        case call_kind::insert:
-            return operation_kind::insert;
-        case call_kind::replace:
-            return operation_kind::replace;
-        case call_kind::remove:
-            return operation_kind::remove;
-        case call_kind::append:
-            return operation_kind::append;
-        case call_kind::prepend:
-            return operation_kind::prepend;
-        case call_kind::increment:
-            return operation_kind::increment;
-        case call_kind::decrement:
-            return operation_kind::decrement;
-        case call_kind::lookup_in:
-            return operation_kind::lookup_in;
-        case call_kind::mutate_in:
-            return operation_kind::mutate_in;
-        case call_kind::ping:
-            break;
+    if (kind <= plain_call_last) {
+        return static_cast<engine::operation_kind>(kind);
     }
-    return operation_kind::noop;
+    return kind == call_kind::ping ? engine::operation_kind::noop : engine::operation_kind::get;
 }
 
 std::expected<std::uint32_t, error> to_wire(const expiry& when) {

@@ -5,6 +5,7 @@
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/services/management_request.hpp>
 
+#include "service_kind.hpp"
 #include "service_request.hpp"
 #include "session.hpp"
 
@@ -185,23 +186,6 @@ services::view_request to_wire(
     return asked;
 }
 
-wire::service to_wire(service_kind service) noexcept {
-    switch (service) {
-        case service_kind::query:
-            return wire::service::query;
-        case service_kind::analytics:
-            return wire::service::analytics;
-        case service_kind::search:
-            return wire::service::search;
-        case service_kind::views:
-            return wire::service::views;
-        case service_kind::management:
-        case service_kind::key_value:
-            break;
-    }
-    return wire::service::management;
-}
-
 }  // namespace
 
 service_work make_query_work(
@@ -279,7 +263,7 @@ service_work make_management_work(
                         argument_error("service: key_value does not speak HTTP"))})};
     }
     services::raw_service_request asked;
-    asked.service = to_wire(request.service);
+    asked.service = couchbase::to_wire(request.service);
     asked.method = request.method;
     asked.target = request.target;
     asked.content_type = request.content_type;

@@ -8,7 +8,7 @@ static_assert(base::has_row_per_enumerator(operation_table, &operation_facts::ki
 static_assert(base::enumerator_count<operation_class>() == operation_class_count);
 static_assert(
     !wire::opcode_info(detail::unknown_operation.op).is_known,
-    "what is known about no opcode is allowed by none: an unknown kind is never repeated");
+    "an unknown opcode is never idempotent, so an unknown kind is never repeated");
 
 bool is_idempotent(operation_kind kind) noexcept {
     return wire::opcode_info(opcode_of(kind)).is_idempotent;

@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
+#include <reprise/sandbox/port_name.hpp>
 
 #include "whole_file.hpp"
 
@@ -16,26 +19,15 @@ namespace reprise::sandbox {
 
 namespace {
 
-struct port_member {
-    const char* name;
-    std::uint16_t node_ports::* port;
-    bool is_optional = false;  // left out if there is none, otherwise null
-};
-
-constexpr port_member port_members[] = {
-    {"kv", &node_ports::key_value},
-    {"kv_tls", &node_ports::key_value_tls},
-    {"management", &node_ports::management},
-    {"management_tls", &node_ports::management_tls},
-    {"views", &node_ports::views, true},
-    {"views_tls", &node_ports::views_tls, true},
-    {"query", &node_ports::query, true},
-    {"query_tls", &node_ports::query_tls, true},
-    {"search", &node_ports::search, true},
-    {"search_tls", &node_ports::search_tls, true},
-    {"analytics", &node_ports::analytics, true},
-    {"analytics_tls", &node_ports::analytics_tls, true},
-};
+// Every port that a node can have: each service, plain and over TLS.
+std::vector<std::pair<node_port_row, wire::transport>> all_ports() {
+    std::vector<std::pair<node_port_row, wire::transport>> ports;
+    for (const node_port_row& row : node_port_table) {
+        ports.emplace_back(row, wire::transport::plain);
+        ports.emplace_back(row, wire::transport::tls);
+    }
+    return ports;
+}
 
 json::value text_or_null(const std::string& text) {
     return text.empty() ? json::value() : json::value(text);
@@ -54,16 +46,17 @@ std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value
     std::vector<node_ports> nodes;
     for (const json::value& element : *elements) {
         node_ports& ports = nodes.emplace_back();
-        for (const port_member& each : port_members) {
-            const json::value* port = element.find(each.name);
+        for (const auto& [row, over] : all_ports()) {
+            const std::string name = port_name(row.which, over);
+            const json::value* port = element.find(name);
             if (port == nullptr || port->is_null()) {
                 continue;
             }
             const auto number = port->as_uint64();
             if (!number || *number > 65535) {
-                return std::unexpected(std::string("a node's '") + each.name + "' is no port");
+                return std::unexpected("a node's '" + name + "' is no port");
             }
-            ports.*each.port = static_cast<std::uint16_t>(*number);
+            ports.*row.field(over) = static_cast<std::uint16_t>(*number);
         }
     }
     return nodes;
@@ -101,10 +94,11 @@ std::string to_json(const ready_info& info) {
     json::array nodes;
     for (const node_ports& ports : info.addresses.nodes) {
         json::object node;
-        for (const port_member& each : port_members) {
-            const std::uint16_t port = ports.*each.port;
-            if (port != 0 || !each.is_optional) {
-                node.set(each.name, port != 0 ? json::value(port) : json::value());
+        for (const auto& [row, over] : all_ports()) {
+            const std::uint16_t port = ports.*row.field(over);
+            // A service that a node may be without is left out if it is not there.
+            if (port != 0 || wire::facts_of(row.which).is_on_every_node) {
+                node.set(port_name(row.which, over), port != 0 ? json::value(port) : json::value());
             }
         }
         nodes.emplace_back(std::move(node));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -14,32 +13,15 @@ namespace {
 using tcp = boost::asio::ip::tcp;
 
 constexpr std::string_view loopback = "127.0.0.1";
-struct node_port_kind {
-    wire::service service;
-    std::uint16_t node_ports::* plain;
-    std::uint16_t node_ports::* tls;
-};
-
-// In the order of their numbers. The first two are always there.
-constexpr std::array<node_port_kind, 6> node_port_kinds{{
-    {wire::service::key_value, &node_ports::key_value, &node_ports::key_value_tls},
-    {wire::service::management, &node_ports::management, &node_ports::management_tls},
-    {wire::service::views, &node_ports::views, &node_ports::views_tls},
-    {wire::service::query, &node_ports::query, &node_ports::query_tls},
-    {wire::service::search, &node_ports::search, &node_ports::search_tls},
-    {wire::service::analytics, &node_ports::analytics, &node_ports::analytics_tls},
-}};
-
 bool is_offered(const server_options& options, wire::service which) noexcept {
-    return which == wire::service::key_value || which == wire::service::management ||
+    return wire::facts_of(which).is_on_every_node ||
            std::ranges::find(options.services, which) != options.services.end();
 }
 
 // What cannot be offered; empty: nothing.
 std::string find_unknown_service(const server_options& options) {
     for (const wire::service each : options.services) {
-        if (std::ranges::find(node_port_kinds, each, &node_port_kind::service) ==
-            node_port_kinds.end()) {
+        if (!wire::facts_of(each).is_used) {
             return std::string(to_string(each));
         }
     }
@@ -60,9 +42,9 @@ std::string join_addresses(
 wire::cluster_node describe_ports(const node_ports& ports) {
     wire::cluster_node node;
     node.hostname = std::string(loopback);
-    for (const node_port_kind& kind : node_port_kinds) {
-        node.ports.set(kind.service, wire::transport::plain, ports.*kind.plain);
-        node.ports.set(kind.service, wire::transport::tls, ports.*kind.tls);
+    for (const node_port_row& row : node_port_table) {
+        node.ports.set(row.which, wire::transport::plain, ports.*row.plain);
+        node.ports.set(row.which, wire::transport::tls, ports.*row.tls);
     }
     return node;
 }
@@ -115,8 +97,8 @@ std::expected<std::uint16_t, std::string> server_core::listen(
 
 std::size_t server_core::ports_per_node() const noexcept {
     std::size_t count = 0;
-    for (const node_port_kind& kind : node_port_kinds) {
-        count += is_offered(options_, kind.service) ? std::size_t{2} : std::size_t{0};
+    for (const node_port_row& row : node_port_table) {
+        count += is_offered(options_, row.which) ? std::size_t{2} : std::size_t{0};
     }
     return count;
 }
@@ -130,8 +112,8 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
     }
     node_ports ports;
     std::size_t offset = 0;
-    for (const node_port_kind& kind : node_port_kinds) {
-        if (!is_offered(options_, kind.service)) {
+    for (const node_port_row& row : node_port_table) {
+        if (!is_offered(options_, row.which)) {
             continue;
         }
         for (const wire::transport over : {wire::transport::plain, wire::transport::tls}) {
@@ -140,14 +122,14 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
             if (over == wire::transport::tls && !tls_) {
                 continue;
             }
-            const auto what = kind.service == wire::service::key_value ? port_role::kind::key_value
-                                                                       : port_role::kind::service;
-            const auto port = listen({what, to_node_id(number), over, kind.service}, wanted);
+            const auto what = row.which == wire::service::key_value ? port_role::kind::key_value
+                                                                    : port_role::kind::service;
+            const auto port = listen({what, to_node_id(number), over, row.which}, wanted);
             if (!port) {
                 close_ports(to_node_id(number));
                 return std::unexpected(port.error());
             }
-            ports.*(over == wire::transport::plain ? kind.plain : kind.tls) = *port;
+            ports.*row.field(over) = *port;
         }
     }
     return ports;

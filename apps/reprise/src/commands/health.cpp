@@ -1,7 +1,6 @@
 /// `reprise ping` asks each service for a sign of life; `reprise diagnostics` shows the connections
 /// that came of it.
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/wire/service.hpp>
 
@@ -29,19 +29,9 @@ struct health_options {
     bool is_json = false;
 };
 
-struct health_service {
-    std::string_view name;
-    service_kind service;
-    wire::service wire_service;
-};
-
-constexpr std::array<health_service, 5> http_services{{
-    {"management", service_kind::management, wire::service::management},
-    {"query", service_kind::query, wire::service::query},
-    {"analytics", service_kind::analytics, wire::service::analytics},
-    {"search", service_kind::search, wire::service::search},
-    {"views", service_kind::views, wire::service::views},
-}};
+static_assert(
+    base::have_same_names<service_kind, wire::service, base::enumerator_count<service_kind>()>(),
+    "the services of the client and of the protocol are the same numbers");
 
 using ping_result = std::expected<void, couchbase::error>;
 
@@ -50,10 +40,10 @@ using ping_result = std::expected<void, couchbase::error>;
 }
 
 // A service that no node offers is told so at once; everything else is tried until the timeout.
-[[nodiscard]] ping_result ping_http(const opened_cluster& at, const health_service& asked) {
+[[nodiscard]] ping_result ping_http(const opened_cluster& at, wire::service asked) {
     const auto answer = at.cluster.management_request(
-        {.service = asked.service,
-         .target = std::string(wire::facts_of(asked.wire_service).health_path)},
+        {.service = static_cast<service_kind>(asked),
+         .target = std::string(wire::facts_of(asked).health_path)},
         {.timeout = ping_timeout(at),
          .strategy = couchbase::overriding(
              std::make_shared<couchbase::terminal_error_strategy>(),
@@ -164,10 +154,10 @@ void run_ping(const health_options& options) {
     auto documents =
         opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
     printer.add({"key-value", now() - begun, std::move(documents)});
-    for (const health_service& each : http_services) {
+    for (const wire::service each : wire::list_services(wire::is_http_service)) {
         begun = now();
         auto answered = ping_http(opened, each);
-        printer.add({each.name, now() - begun, std::move(answered)});
+        printer.add({to_string(each), now() - begun, std::move(answered)});
     }
     if (!printer.end()) {
         throw exit_request(exit_code::failed);
@@ -199,10 +189,10 @@ void run_diagnostics(const health_options& options) {
     if (!ready) {
         complain(ready.error().message());
     } else {
-        for (const health_service& each : http_services) {
+        for (const wire::service each : wire::list_services(wire::is_http_service)) {
             if (const auto answered = ping_http(opened, each);
                 !answered && !is_not_offered(answered)) {
-                complain(fmt::format("{}: {}", each.name, answered.error().message()));
+                complain(fmt::format("{}: {}", to_string(each), answered.error().message()));
             }
         }
     }

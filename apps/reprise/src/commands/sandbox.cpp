@@ -40,11 +40,13 @@ namespace {
 }
 
 [[nodiscard]] std::string describe_services(const sandbox::node_ports& at) {
-    return service_line("management", at.management, at.management_tls) +
-           service_line("query", at.query, at.query_tls) +
-           service_line("analytics", at.analytics, at.analytics_tls) +
-           service_line("search", at.search, at.search_tls) +
-           service_line("views", at.views, at.views_tls);
+    std::string text;
+    for (const sandbox::node_port_row& row : sandbox::node_port_table) {
+        if (wire::is_http_service(wire::facts_of(row.which))) {
+            text += service_line(to_string(row.which), at.*row.plain, at.*row.tls);
+        }
+    }
+    return text;
 }
 
 [[nodiscard]] std::string describe(

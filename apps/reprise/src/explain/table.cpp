@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <reprise/base/enum_table.hpp>
+
 namespace reprise::app {
 
 namespace {
@@ -99,6 +101,7 @@ constexpr std::array reason_advice{
     reason_row{retry_reason::scope_not_found, "Make the scope, or correct its name."},
     reason_row{retry_reason::collection_not_found, "Make the collection, or correct its name."},
 };
+static_assert(base::has_row_per_enumerator(reason_advice, &reason_row::name));
 
 constexpr std::array strategies{
     strategy_facts{

@@ -186,7 +186,8 @@ void add_sandbox_service_commands(CLI::App& fault) {
     const auto typed = std::make_shared<service_fault_options>();
     add_remote_options(*add, remote);
     add->add_option(
-        "--service", typed->service, "query, analytics, search, views or management (all)");
+        "--service", typed->service,
+        "One of " + wire::name_services(wire::is_http_service) + " (all)");
     add->add_option("--method", typed->method, "GET, POST, ... (all)");
     add->add_option("--path", typed->path, "Pattern of the path with * and ? (all)");
     add->add_option("--statement", typed->statement, "Pattern of a statement (all)");

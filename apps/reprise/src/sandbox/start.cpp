@@ -54,14 +54,21 @@ namespace {
 
 [[nodiscard]] std::vector<wire::service> parse_services(const std::vector<std::string>& words) {
     std::vector<wire::service> services;
-    for (const wire::service each :
-         {wire::service::views, wire::service::query, wire::service::search,
-          wire::service::analytics}) {
+    for (const wire::service each : wire::list_services(wire::is_optional_service)) {
         if (std::ranges::find(words, to_string(each)) != words.end()) {
             services.push_back(each);
         }
     }
     return services;
+}
+
+/// What `--services` takes.
+[[nodiscard]] std::vector<std::string> service_words() {
+    std::vector<std::string> words{"none"};
+    for (const wire::service each : wire::list_services(wire::is_optional_service)) {
+        words.emplace_back(to_string(each));
+    }
+    return words;
 }
 
 /// The option to blame for what is wrong with the cluster's options.
@@ -161,8 +168,9 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
     command
         .add_option(
             "--services", options.services,
-            "HTTP services beside management: views, query, search, analytics, or none (all)")
-        ->check(CLI::IsMember({"views", "query", "search", "analytics", "none"}))
+            "HTTP services beside management: " + wire::name_services(wire::is_optional_service) +
+                ", or none (all)")
+        ->check(CLI::IsMember(service_words()))
         ->allow_extra_args(false)
         ->delimiter(',');
     command.add_flag("--tls", options.tls, "TLS ports too, with certificates made for this run");
@@ -176,8 +184,9 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
         "Log in the user that a client certificate names");
     command.add_option(
         "--port", options.port,
-        "First port; each node uses twelve: key-value, management, views, query, search, "
-        "analytics, each plain and over TLS; fewer with --services (any free ports)");
+        "First port; each node uses two for key-value and two for each of " +
+            wire::name_services(wire::is_http_service) +
+            ", plain and over TLS; fewer with --services (any free ports)");
     command.add_option(
         "--ready-file", options.ready_file,
         "JSON with all addresses, there as long as the sandbox can be used");

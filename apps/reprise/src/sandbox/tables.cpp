@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <reprise/json/write.hpp>
+#include <reprise/sandbox/port_name.hpp>
 
 namespace reprise::app {
 
@@ -111,6 +112,14 @@ namespace {
     return text.empty() ? "any" : text;
 }
 
+// Whether any node has a port of that name.
+[[nodiscard]] bool has_port(const json::array& nodes, std::string_view name) {
+    return std::ranges::any_of(nodes, [name](const json::value& node) {
+        const json::value* port = node.find(name);
+        return port != nullptr && port->as_uint64().value_or(0) != 0;
+    });
+}
+
 }  // namespace
 
 std::string to_columns(
@@ -144,22 +153,18 @@ std::string to_columns(
 std::string status_tables(const json::value& answer) {
     const json::array& nodes = list_of(answer, "nodes");
     std::vector<std::string> heading{"node", "state", "host", "kv", "kv tls", "management"};
-    std::vector<std::string_view> names{"node", "state", "host", "kv", "kv_tls", "management"};
-    for (const std::string_view service :
-         {"management_tls", "query", "query_tls", "analytics", "analytics_tls", "search",
-          "search_tls", "views", "views_tls"}) {
-        const bool has_any = std::ranges::any_of(nodes, [service](const json::value& node) {
-            const json::value* port = node.find(service);
-            return port != nullptr && port->as_uint64().value_or(0) != 0;
-        });
-        if (has_any) {
-            std::string title(service);
-            std::ranges::replace(title, '_', ' ');
-            heading.push_back(std::move(title));
-            names.push_back(service);
+    std::vector<std::string> names{"node", "state", "host", "kv", "kv_tls", "management"};
+    for (const wire::service service : wire::list_services(wire::is_http_service)) {
+        for (const wire::transport over : {wire::transport::plain, wire::transport::tls}) {
+            const std::string name = sandbox::port_name(service, over);
+            if (name != "management" && has_port(nodes, name)) {
+                names.push_back(name);
+                heading.push_back(name);
+                std::ranges::replace(heading.back(), '_', ' ');
+            }
         }
     }
-    return member_table(nodes, heading, names) + "\n" +
+    return member_table(nodes, heading, {names.begin(), names.end()}) + "\n" +
            member_table(
                list_of(answer, "buckets"), {"bucket", "manifest"}, {"name", "manifest_uid"}) +
            fmt::format(

@@ -20,14 +20,12 @@ std::optional<wire::service> read_service(field_reader& fields) {
     if (!word) {
         return std::nullopt;
     }
-    for (const wire::service each :
-         {wire::service::query, wire::service::analytics, wire::service::search,
-          wire::service::views, wire::service::management}) {
+    for (const wire::service each : wire::list_services(wire::is_http_service)) {
         if (to_string(each) == *word) {
             return each;
         }
     }
-    fields.wrong("'service' must be query, analytics, search, views or management");
+    fields.wrong("'service' must be one of " + wire::name_services(wire::is_http_service));
     return std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/sandbox/port_name.hpp>
+
 #include "control/answer.hpp"
 
 namespace reprise::sandbox::detail {
@@ -244,31 +246,12 @@ constexpr topology_command topology_commands[] = {
 }  // namespace
 
 void set_ports(json::object& described, const wire::cluster_node& at) {
-    using wire::service;
-    using wire::transport;
-    struct port_names {
-        service which;
-        std::string_view plain;
-        std::string_view tls;
-    };
-    constexpr port_names names[] = {
-        {service::key_value, "kv", "kv_tls"},
-        {service::management, "management", "management_tls"},
-        {service::views, "views", "views_tls"},
-        {service::query, "query", "query_tls"},
-        {service::search, "search", "search_tls"},
-        {service::analytics, "analytics", "analytics_tls"},
-    };
-    for (const port_names& each : names) {
-        const std::uint16_t plain = at.ports.port(each.which, transport::plain);
-        const std::uint16_t tls = at.ports.port(each.which, transport::tls);
-        const bool is_always_there =
-            each.which == service::key_value || each.which == service::management;
-        if (is_always_there || plain != 0) {
-            described.set(each.plain, plain);
-        }
-        if (is_always_there || tls != 0) {
-            described.set(each.tls, tls);
+    for (const wire::service_facts& facts : wire::service_table) {
+        for (const wire::transport over : {wire::transport::plain, wire::transport::tls}) {
+            const std::uint16_t port = at.ports.port(facts.which, over);
+            if (facts.is_on_every_node || port != 0) {
+                described.set(port_name(facts.which, over), port);
+            }
         }
     }
 }

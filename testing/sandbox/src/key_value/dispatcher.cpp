@@ -1,6 +1,8 @@
 #include "key_value/dispatcher.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <reprise/wire/opcode.hpp>
 
@@ -74,6 +76,14 @@ constexpr command_facts listed_commands[] = {
     {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
 };
 
+// Known, but answered with status::not_supported.
+constexpr opcode unserved_commands[] = {
+    opcode::get_quiet,          opcode::get_with_key,    opcode::get_with_key_quiet,
+    opcode::set_quiet,          opcode::add_quiet,       opcode::replace_quiet,
+    opcode::remove_quiet,       opcode::increment_quiet, opcode::decrement_quiet,
+    opcode::quit_quiet,         opcode::append_quiet,    opcode::prepend_quiet,
+    opcode::get_and_touch_quiet};
+
 constexpr std::array<command_facts, 256> make_table() noexcept {
     std::array<command_facts, 256> table{};
     for (const command_facts& each : listed_commands) {
@@ -83,6 +93,12 @@ constexpr std::array<command_facts, 256> make_table() noexcept {
 }
 
 constexpr std::array<command_facts, 256> table = make_table();
+
+// Every opcode is either served or listed as unserved.
+static_assert(std::ranges::all_of(wire::detail::opcode_rows, [](const auto& row) {
+    return (table[slot(row.op)].handle != nullptr) !=
+           (std::ranges::find(unserved_commands, row.op) != std::end(unserved_commands));
+}));
 
 // Roles may have changed since the login.
 void refresh_rights(request& current) {

@@ -22,9 +22,9 @@ service_response json_response(const json::value& body) {
 
 json::array shown_services(const wire::cluster_node& at) {
     json::array names{"kv"};
-    for (const wire::service each :
-         {wire::service::query, wire::service::search, wire::service::analytics}) {
-        if (at.ports.port(each, wire::transport::plain) != 0) {
+    for (const wire::service each : wire::list_services(wire::is_optional_service)) {
+        // Views belong to the data service.
+        if (each != wire::service::views && at.ports.port(each, wire::transport::plain) != 0) {
             names.emplace_back(wire::port_member(each, wire::transport::plain));
         }
     }

@@ -1,7 +1,10 @@
 #include <reprise/sandbox/services.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
+
+#include <reprise/base/enum_table.hpp>
 
 #include "services/http_texts.hpp"
 #include "services/login.hpp"
@@ -65,21 +68,29 @@ service_response make_service_response(
 
 namespace {
 
+// Who answers on the port of a service.
+struct service_handler {
+    wire::service which;
+    service_response (*answer)(service_exchange&) = nullptr;  // null: nobody
+};
+
+constexpr std::array service_handlers{
+    service_handler{wire::service::key_value},
+    service_handler{wire::service::management, answer_management_port},
+    service_handler{wire::service::views, answer_views},
+    service_handler{wire::service::query, answer_query},
+    service_handler{wire::service::search, answer_search},
+    service_handler{wire::service::analytics, answer_analytics},
+    service_handler{wire::service::eventing},
+    service_handler{wire::service::backup},
+    service_handler{wire::service::index},
+};
+static_assert(base::has_row_per_enumerator(service_handlers, &service_handler::which));
+
 service_response answer_service(service_exchange& with) {
-    switch (with.request.service) {
-        case wire::service::query:
-            return answer_query(with);
-        case wire::service::analytics:
-            return answer_analytics(with);
-        case wire::service::search:
-            return answer_search(with);
-        case wire::service::views:
-            return answer_views(with);
-        case wire::service::management:
-            return answer_management_port(with);
-        default:
-            return make_service_response(404, "");
-    }
+    const auto index = static_cast<std::size_t>(with.request.service);
+    const auto answer = service_handlers[index].answer;
+    return answer != nullptr ? answer(with) : make_service_response(404, "");
 }
 
 answer_fate fate_under(const std::optional<service_fault_effect>& effect) noexcept {
@@ -129,8 +140,7 @@ std::string cut_text(std::string_view text) {
 service_answer handle_service(
     cluster& target, node_id node, const service_request& request, time_point now) {
     detail::service_state& services = target.services().state();
-    const bool has_statement =
-        request.service == wire::service::query || request.service == wire::service::analytics;
+    const bool has_statement = wire::facts_of(request.service).has_statements;
     const detail::query_body query =
         has_statement ? detail::read_query_body(request) : detail::query_body{};
     const std::string_view path =

@@ -59,30 +59,21 @@ status operation_status(random_stream& random) {
     return static_cast<status>(0x7ff0 + random.below(random.percent(50) ? 3 : 8));
 }
 
-constexpr std::array<opcode, 19> document_ops = {
-    opcode::get,
-    opcode::set,
-    opcode::add,
-    opcode::replace,
-    opcode::remove,
-    opcode::increment,
-    opcode::decrement,
-    opcode::append,
-    opcode::prepend,
-    opcode::touch,
-    opcode::get_and_touch,
-    opcode::get_replica,
-    opcode::get_locked,
-    opcode::unlock,
-    opcode::get_meta,
-    opcode::subdoc_multi_lookup,
-    opcode::subdoc_multi_mutation,
-    opcode::subdoc_get,
-    opcode::subdoc_array_push_last};
+// What clients send about documents, and two that stand alone for a path.
+std::vector<opcode> document_ops() {
+    std::vector<opcode> ops;
+    for (const engine::operation_facts& facts : engine::operation_table) {
+        if (wire::opcode_info(facts.op).has_document_key) {
+            ops.push_back(facts.op);
+        }
+    }
+    ops.insert(ops.end(), {opcode::subdoc_get, opcode::subdoc_array_push_last});
+    return ops;
+}
 
 sandbox::fault_rule operation_rule(random_stream& random) {
     sandbox::fault_rule rule;
-    for (const opcode op : document_ops) {
+    for (const opcode op : document_ops()) {
         if (random.percent(70)) {
             rule.ops.push_back(op);
         }
@@ -167,7 +158,7 @@ std::optional<sandbox::fault_rule> partner_of(const sandbox::fault_rule& rule) {
 sandbox::fault_rule takeover_rule() {
     sandbox::fault_rule rule;
     rule.bucket = bucket_name;
-    rule.ops.assign(document_ops.begin(), document_ops.end());
+    rule.ops = document_ops();
     rule.probability = 0.6;
     rule.effect = sandbox::fault_status{status::not_my_vbucket, {}};
     return rule;

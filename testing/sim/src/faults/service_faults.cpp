@@ -18,12 +18,14 @@ using sandbox::service_fault_answer;
 using sandbox::service_fault_effect;
 using wire::service;
 
-constexpr std::array<service, 5> call_services = {
-    service::query, service::analytics, service::search, service::views, service::management};
-
 template <class Value, std::size_t Count>
 const Value& any_of_these(random_stream& random, const std::array<Value, Count>& from) {
     return from[random.below(Count)];
+}
+
+service any_service(random_stream& random) {
+    const auto services = wire::list_services(wire::is_http_service);
+    return services[random.below(services.size())];
 }
 
 std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
@@ -38,7 +40,7 @@ std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
 service_fault_effect wrong_answer(random_stream& random, std::optional<service> to) {
     constexpr std::array<int, 10> statuses = {400, 401, 403, 404, 408, 429, 500, 502, 503, 504};
     constexpr std::array<int, 8> codes = {1065, 1080, 3000, 4300, 5000, 12003, 12009, 24045};
-    const bool has_errors = to == service::query || to == service::analytics;
+    const bool has_errors = to && wire::facts_of(*to).has_statements;
     service_fault_answer answer;
     answer.status = any_of_these(random, statuses);
     switch (random.below(has_errors ? 5 : 3)) {
@@ -119,8 +121,12 @@ service_fault_answer busy_answer(random_stream& random, service from) {
             answer.status = any_of_these(random, view_statuses);
             answer.body = "{}";
             break;
-        default:
-            break;  // management asks for nothing
+        case service::management:
+        case service::key_value:
+        case service::eventing:
+        case service::backup:
+        case service::index:
+            break;  // these ask for nothing
     }
     if (random.percent(50)) {
         answer.headers.push_back({"Retry-After", std::to_string(random.below(3))});
@@ -142,7 +148,7 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
     sandbox::service_fault_rule rule;
     // Statements are what most calls are.
     if (fault.kind == fault_kind::service_busy || random.percent(60)) {
-        rule.service = random.percent(50) ? service::query : any_of_these(random, call_services);
+        rule.service = random.percent(50) ? service::query : any_service(random);
     }
     switch (fault.kind) {
         case fault_kind::service_busy:

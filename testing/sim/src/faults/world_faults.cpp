@@ -49,6 +49,13 @@ sandbox::fault_effect spoiled_answer(random_stream& random) {
     }
 }
 
+// A success without a body is no answer to it. To a mutation it is one: its token is optional.
+constexpr bool must_bring_something(opcode op) noexcept {
+    using enum wire::response_shape;
+    const wire::response_shape answer = wire::opcode_info(op).response;
+    return answer == document || answer == counter || answer == meta || answer == subdoc_lookup;
+}
+
 sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
     random_stream random(detail, 1);
     sandbox::fault_rule rule;
@@ -70,9 +77,11 @@ sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
         }
         // A success that brings nothing: only to requests whose answer must bring something, since
         // nothing was done.
-        rule.ops = {opcode::get,        opcode::increment,          opcode::decrement,
-                    opcode::get_meta,   opcode::get_replica,        opcode::get_and_touch,
-                    opcode::get_locked, opcode::subdoc_multi_lookup};
+        for (const engine::operation_facts& facts : engine::operation_table) {
+            if (must_bring_something(facts.op)) {
+                rule.ops.push_back(facts.op);
+            }
+        }
     } else if (told != nullptr && random.percent(60)) {
         // The rarer requests would hardly meet it otherwise.
         constexpr std::array<opcode, 8> rare = {

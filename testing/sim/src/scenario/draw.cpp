@@ -156,45 +156,42 @@ planned_client draw_client(random_stream& random, const planned_network& network
 
 // --- operations ----------------------------------------------------------------------------------
 
-constexpr std::size_t operation_kind_count = 18;
+constexpr const wire::opcode_facts& rules_of(operation_kind kind) noexcept {
+    return wire::opcode_info(engine::opcode_of(kind));
+}
 
 constexpr bool is_mutation(operation_kind kind) noexcept {
-    switch (kind) {
-        case operation_kind::upsert:
-        case operation_kind::insert:
-        case operation_kind::replace:
-        case operation_kind::remove:
-        case operation_kind::append:
-        case operation_kind::prepend:
-        case operation_kind::increment:
-        case operation_kind::decrement:
-        case operation_kind::mutate_in:
-            return true;
-        default:
-            return false;
-    }
+    using enum wire::response_shape;
+    const wire::response_shape answer = rules_of(kind).response;
+    return answer == mutation || answer == counter || answer == subdoc_mutation;
 }
 
 constexpr bool can_use_cas(operation_kind kind) noexcept {
-    return is_mutation(kind) && kind != operation_kind::insert &&
-           kind != operation_kind::increment && kind != operation_kind::decrement;
+    return is_mutation(kind) && rules_of(kind).cas == wire::cas_rule::any;
 }
 
 // The remainder that the key of a document must have; 4: any.
 constexpr std::uint16_t document_of(operation_kind kind) noexcept {
-    switch (kind) {
-        case operation_kind::increment:
-        case operation_kind::decrement:
+    using enum wire::request_shape;
+    switch (rules_of(kind).request) {
+        case counter:
             return 1;
-        case operation_kind::append:
-        case operation_kind::prepend:
+        case concat:
             return 2;
-        case operation_kind::lookup_in:
-        case operation_kind::mutate_in:
+        case subdoc_path:
+        case subdoc_lookup:
+        case subdoc_mutation:
             return 3;
-        default:
-            return 4;
+        case other:
+        case empty:
+        case key:
+        case touch:
+        case lock:
+        case meta:
+        case store:
+            break;
     }
+    return 4;
 }
 
 // What the operations of one scenario have in common.
@@ -213,7 +210,7 @@ struct workload {
 workload draw_workload(random_stream& random) {
     using shares = std::array<std::uint64_t, 4>;
     workload drawn;
-    for (std::size_t index = 0; index < operation_kind_count; ++index) {
+    for (std::size_t index = 0; index < engine::operation_kind_count; ++index) {
         if (random.percent(65)) {
             drawn.kinds.insert(
                 drawn.kinds.end(), random.between(1, 6), static_cast<operation_kind>(index));

@@ -255,7 +255,7 @@ std::string count_calls(const std::vector<planned_call>& calls) {
 
 // "get 12, upsert 30", in the order of the enumeration.
 std::string count_kinds(const std::vector<planned_operation>& operations) {
-    constexpr std::size_t kind_count = 18;
+    constexpr std::size_t kind_count = engine::operation_kind_count;
     std::array<std::size_t, kind_count> counts{};
     for (const planned_operation& each : operations) {
         ++counts[std::min(static_cast<std::size_t>(each.kind), kind_count - 1)];

@@ -164,39 +164,40 @@ engine::keyspace_id sim_client::keyspace(std::uint8_t collection) {
 void sim_client::fill_write(
     engine::operation_request& request, const operation_record& record) const {
     const std::string value = value_of(record.plan, record.number);
-    switch (request.kind) {
-        case operation_kind::upsert:
-        case operation_kind::insert:
-        case operation_kind::replace:
+    using enum wire::request_shape;
+    switch (wire::opcode_info(engine::opcode_of(request.kind)).request) {
+        case store:
             request.value = slice_of(value);
             request.datatype = document_kind_of(record.plan.key) == document_kind::list
                                    ? wire::datatype::json
                                    : wire::datatype::raw;
             break;
-        case operation_kind::append:
-        case operation_kind::prepend:
+        case concat:
             request.value = slice_of(value);
             break;
-        case operation_kind::increment:
-        case operation_kind::decrement:
+        case counter:
             request.delta = delta_of(record.number);
             request.initial = counter_initial;
             break;
-        case operation_kind::mutate_in:
+        case subdoc_mutation:
             request.doc_flags = wire::doc_flags::create;
             request.specs.push_back(
                 {wire::opcode::subdoc_array_push_last, wire::path_flags::create_parents,
                  std::string(list_path), slice_of(value)});
             break;
-        case operation_kind::lookup_in:
+        case subdoc_lookup:
             request.specs.push_back(
                 {wire::opcode::subdoc_get, wire::path_flags::none, std::string(list_path), {}});
             break;
-        case operation_kind::touch:
-        case operation_kind::get_and_touch:
+        case touch:
             request.expiry = 1'000'000;  // seconds: longer than any run
             break;
-        default:
+        case other:
+        case empty:
+        case key:
+        case lock:
+        case meta:
+        case subdoc_path:
             break;
     }
 }

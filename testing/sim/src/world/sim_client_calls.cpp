@@ -131,8 +131,14 @@ engine::http_request sim_client::make_call(operation_record& record) {
         case wire::service::views:
             request = make_view();
             break;
-        default:
+        case wire::service::management:
             request = make_management(record);
+            break;
+        case wire::service::key_value:
+        case wire::service::eventing:
+        case wire::service::backup:
+        case wire::service::index:
+            REPRISE_ASSERT(!"a call of a service that the client does not use");
             break;
     }
     request.exchange =

@@ -64,20 +64,6 @@ sandbox::cluster make_cluster(const scenario& plan) {
     return std::move(*made);
 }
 
-struct service_port {
-    wire::service service;
-    std::uint16_t plain;
-    std::uint16_t tls;
-};
-
-constexpr std::array<service_port, 5> service_ports = {{
-    {wire::service::management, 8091, 18091},
-    {wire::service::views, 8092, 18092},
-    {wire::service::query, 8093, 18093},
-    {wire::service::search, 8094, 18094},
-    {wire::service::analytics, 8095, 18095},
-}};
-
 enum class phase_number : std::uint32_t { heal, final_round, finish };
 
 }  // namespace
@@ -94,13 +80,16 @@ sandbox::bucket_options make_bucket(const scenario& plan) {
 wire::cluster_node make_endpoints(const scenario& plan, std::size_t node) {
     wire::cluster_node at;
     at.hostname = "node" + std::to_string(node);
-    at.ports.set(wire::service::key_value, wire::transport::plain, 11210);
-    at.ports.set(wire::service::key_value, wire::transport::tls, 11207);
-    at.ports.set(wire::service::management, wire::transport::plain, 8091);
-    for (const service_port& each : service_ports) {
-        if (!plan.calls.empty()) {
-            at.ports.set(each.service, wire::transport::plain, each.plain);
-            at.ports.set(each.service, wire::transport::tls, each.tls);
+    const auto offer = [&at](wire::service which, wire::transport over) {
+        at.ports.set(which, over, wire::default_port(which, over));
+    };
+    offer(wire::service::key_value, wire::transport::plain);
+    offer(wire::service::key_value, wire::transport::tls);
+    offer(wire::service::management, wire::transport::plain);
+    if (!plan.calls.empty()) {
+        for (const wire::service each : wire::list_services(wire::is_http_service)) {
+            offer(each, wire::transport::plain);
+            offer(each, wire::transport::tls);
         }
     }
     return at;
@@ -122,13 +111,14 @@ std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept {
 }
 
 std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept {
-    if (port == 11210 || port == 11207) {
+    if (port == wire::default_port(wire::service::key_value, wire::transport::plain) ||
+        port == wire::default_port(wire::service::key_value, wire::transport::tls)) {
         return std::nullopt;
     }
-    const bool is_tls = over == wire::transport::tls;
-    const auto* const found =
-        std::ranges::find(service_ports, port, is_tls ? &service_port::tls : &service_port::plain);
-    return found == service_ports.end() ? wire::service::management : found->service;
+    const auto* const found = std::ranges::find_if(wire::service_table, [&](const auto& facts) {
+        return wire::is_http_service(facts) && wire::default_port(facts.which, over) == port;
+    });
+    return found == wire::service_table.end() ? wire::service::management : found->which;
 }
 
 world::world(const scenario& given, const run_options& options)

@@ -4,20 +4,38 @@
 #include <cstddef>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 namespace reprise::base {
+
+namespace detail {
+
+// `Value` as GCC and Clang print it: "reprise::wire::service::query" or, for a number without a
+// name, "(reprise::wire::service)9".
+template <auto Value>
+consteval std::string_view text_of() noexcept {
+    constexpr std::string_view start = "Value = ";
+    std::string_view text = __PRETTY_FUNCTION__;
+    text.remove_prefix(text.find(start) + start.size());
+    return text.substr(0, text.find_first_of(";]"));
+}
+
+}  // namespace detail
 
 /// True if `Value` is an enumerator, false if it is a number without a name.
 template <auto Value>
 consteval bool is_enumerator() noexcept {
-    // GCC and Clang print a number without a name as a cast: "(reprise::wire::service)9".
-    const std::string_view text = __PRETTY_FUNCTION__;
-    const std::size_t cast = text.rfind(')');
-    if (cast == std::string_view::npos || cast + 1 == text.size()) {
-        return true;
-    }
-    const char next = text[cast + 1];
-    return next < '0' || next > '9';
+    constexpr std::string_view text = detail::text_of<Value>();
+    const char first = text[text.rfind(')') + 1];  // behind the cast, if there is one
+    return first < '0' || first > '9';
+}
+
+/// The name of an enumerator, as it stands in the source.
+template <auto Value>
+consteval std::string_view enumerator_name() noexcept {
+    static_assert(is_enumerator<Value>());
+    constexpr std::string_view text = detail::text_of<Value>();
+    return text.substr(text.rfind(':') + 1);
 }
 
 /// The number of enumerators of an enumeration that counts up from 0 without gaps.
@@ -28,6 +46,18 @@ consteval std::size_t enumerator_count() noexcept {
     } else {
         return Next;
     }
+}
+
+/// True if `Left` and `Right` begin with the same `Count` names in the same order, so that a cast
+/// changes one into the other.
+template <class Left, class Right, std::size_t Count>
+consteval bool have_same_names() noexcept {
+    return []<std::size_t... Index>(std::index_sequence<Index...>) {
+        return (
+            (enumerator_name<static_cast<Left>(Index)>() ==
+             enumerator_name<static_cast<Right>(Index)>()) &&
+            ...);
+    }(std::make_index_sequence<Count>{});
 }
 
 /// True if the table has one row for each enumerator, in the order of the enumeration. `key` is

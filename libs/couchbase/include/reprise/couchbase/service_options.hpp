@@ -184,7 +184,7 @@ struct management_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
-enum class service_kind : std::uint8_t { management, query, analytics, search, views, key_value };
+enum class service_kind : std::uint8_t { key_value, management, views, query, search, analytics };
 
 // One request to any node that offers the service, as it is. Credentials are added; a GET or HEAD
 // may be sent again, nothing else.

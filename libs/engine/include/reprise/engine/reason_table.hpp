@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/engine/operation_kind.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
@@ -15,7 +18,7 @@
 
 namespace reprise::engine {
 
-inline constexpr std::size_t attempt_stage_count = 3;
+inline constexpr std::size_t attempt_stage_count = base::enumerator_count<attempt_stage>();
 
 enum class reason_applicability : std::uint8_t {
     no,   // must never be seen
@@ -40,115 +43,155 @@ struct reason_cell {
 
 namespace detail {
 
-// The class whose answers alone can mean this reason; `noop` if there is no such class.
-[[nodiscard]] constexpr operation_class only_class(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::service_response_code_indicated:
-        case retry_reason::query_prepared_statement_failure:
-        case retry_reason::query_index_not_found:
-            return operation_class::query;
-        case retry_reason::analytics_temporary_failure:
-            return operation_class::analytics;
-        case retry_reason::search_too_many_requests:
-            return operation_class::search;
-        case retry_reason::views_temporary_failure:
-        case retry_reason::views_no_active_partition:
-            return operation_class::view;
-        default:
-            return operation_class::noop;
-    }
+[[nodiscard]] constexpr reason_cell yes(std::string_view why) noexcept {
+    return {reason_applicability::yes, why};
+}
+[[nodiscard]] constexpr reason_cell no(std::string_view why) noexcept {
+    return {reason_applicability::no, why};
+}
+
+inline constexpr reason_cell believed = yes("the status is believed whatever was asked");
+inline constexpr reason_cell about_documents = no("about key-value requests only");
+inline constexpr reason_cell about_services = no("an HTTP service says so");
+inline constexpr reason_cell service_answer = yes("the service's answer");
+
+// One reason: the only stage at which it is raised, and by whose operations.
+struct reason_row {
+    retry_reason reason;
+    attempt_stage stage;
+    reason_cell key_value;
+    reason_cell http;
+    // The service whose answers alone can mean it; absent: `http` holds for all of them.
+    std::optional<operation_class> service{};
+    // Where these differ from `key_value`.
+    std::optional<reason_cell> unlock{};
+    std::optional<reason_cell> noop{};
+};
+
+inline constexpr auto reason_rows = std::to_array<reason_row>({
+    {.reason = retry_reason::unknown,
+     .stage = attempt_stage::response,
+     .key_value = yes("a success that cannot be decoded"),
+     .http = yes("an answer that cannot be read"),
+     .unlock = no("its success has no body to misread"),
+     .noop = no("its success has no body to misread")},
+    {.reason = retry_reason::socket_not_available,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("the connection was lost, or its queue is full"),
+     .http = yes("the connection was lost before the request left")},
+    {.reason = retry_reason::service_not_available,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("no node has a data port"),
+     .http = yes("no node announces the service"),
+     .noop = no("goes to any node that answers")},
+    {.reason = retry_reason::node_not_available,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("the node cannot be reached, or the key has no owner"),
+     .http = yes("the service's port cannot be reached")},
+    {.reason = retry_reason::kv_not_my_vbucket,
+     .stage = attempt_stage::response,
+     .key_value = believed,
+     .http = about_documents},
+    {.reason = retry_reason::kv_collection_outdated,
+     .stage = attempt_stage::response,
+     .key_value = believed,
+     .http = about_documents},
+    {.reason = retry_reason::kv_error_map_retry_indicated,
+     .stage = attempt_stage::response,
+     .key_value = yes("a status only the error map knows"),
+     .http = about_documents},
+    {.reason = retry_reason::kv_locked,
+     .stage = attempt_stage::response,
+     .key_value = yes("status 0x09"),
+     .http = about_documents,
+     .unlock = no("0x09 on unlock is a cas mismatch")},
+    {.reason = retry_reason::kv_temporary_failure,
+     .stage = attempt_stage::response,
+     .key_value = believed,
+     .http = about_documents},
+    {.reason = retry_reason::kv_sync_write_in_progress,
+     .stage = attempt_stage::response,
+     .key_value = believed,
+     .http = about_documents},
+    {.reason = retry_reason::kv_sync_write_re_commit_in_progress,
+     .stage = attempt_stage::response,
+     .key_value = believed,
+     .http = about_documents},
+    {.reason = retry_reason::service_response_code_indicated,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::query},
+    {.reason = retry_reason::socket_closed_while_in_flight,
+     .stage = attempt_stage::network,
+     .key_value = yes("the connection closed before the answer came"),
+     .http = yes("the connection closed before the answer came")},
+    {.reason = retry_reason::circuit_breaker_open,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("the endpoint's breaker is open"),
+     .http = yes("the endpoint's breaker is open")},
+    {.reason = retry_reason::query_prepared_statement_failure,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::query},
+    {.reason = retry_reason::query_index_not_found,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::query},
+    {.reason = retry_reason::analytics_temporary_failure,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::analytics},
+    {.reason = retry_reason::search_too_many_requests,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::search},
+    {.reason = retry_reason::views_temporary_failure,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::view},
+    {.reason = retry_reason::views_no_active_partition,
+     .stage = attempt_stage::response,
+     .key_value = about_services,
+     .http = service_answer,
+     .service = operation_class::view},
+    {.reason = retry_reason::authentication_error,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("a node refused the credentials and nothing can be sent"),
+     .http = yes("a node refused the credentials and nothing can be sent")},
+    {.reason = retry_reason::tls_error,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("TLS failed for good and nothing can be sent"),
+     .http = yes("TLS failed for good and nothing can be sent")},
+    {.reason = retry_reason::bucket_access_error,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("select bucket was refused and nothing can be sent"),
+     .http = no("key-value alone opens buckets")},
+    {.reason = retry_reason::scope_not_found,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("the answer to the id lookup"),
+     .http = about_documents,
+     .noop = no("names no collection")},
+    {.reason = retry_reason::collection_not_found,
+     .stage = attempt_stage::dispatch,
+     .key_value = yes("the answer to the id lookup"),
+     .http = about_documents,
+     .noop = no("names no collection")},
+});
+static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
+
+[[nodiscard]] constexpr const reason_row& row_of(retry_reason reason) noexcept {
+    return reason_rows[static_cast<std::size_t>(reason)];
 }
 
 // The stage at which a reason is raised; there is exactly one for each.
 [[nodiscard]] constexpr attempt_stage stage_of(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::socket_not_available:
-        case retry_reason::service_not_available:
-        case retry_reason::node_not_available:
-        case retry_reason::circuit_breaker_open:
-        case retry_reason::authentication_error:
-        case retry_reason::tls_error:
-        case retry_reason::bucket_access_error:
-        case retry_reason::scope_not_found:
-        case retry_reason::collection_not_found:
-            return attempt_stage::dispatch;
-        case retry_reason::socket_closed_while_in_flight:
-            return attempt_stage::network;
-        default:
-            return attempt_stage::response;
-    }
-}
-
-// The reason at its own stage, for key-value operations.
-[[nodiscard]] constexpr reason_cell key_value_cell(
-    retry_reason reason, operation_class of) noexcept {
-    using enum reason_applicability;
-    const bool is_noop = of == operation_class::noop;
-    const bool is_unlock = of == operation_class::unlock;
-    if (only_class(reason) != operation_class::noop) {
-        return {no, "an HTTP service says so"};
-    }
-    switch (reason) {
-        case retry_reason::unknown:
-            return is_noop || is_unlock ? reason_cell{no, "its success has no body to misread"}
-                                        : reason_cell{yes, "a success that cannot be decoded"};
-        case retry_reason::socket_not_available:
-            return {yes, "the connection was lost, or its queue is full"};
-        case retry_reason::service_not_available:
-            return is_noop ? reason_cell{no, "goes to any node that answers"}
-                           : reason_cell{yes, "no node has a data port"};
-        case retry_reason::node_not_available:
-            return {yes, "the node cannot be reached, or the key has no owner"};
-        case retry_reason::kv_locked:
-            return is_unlock ? reason_cell{no, "0x09 on unlock is a cas mismatch"}
-                             : reason_cell{yes, "status 0x09"};
-        case retry_reason::socket_closed_while_in_flight:
-            return {yes, "the connection closed before the answer came"};
-        case retry_reason::circuit_breaker_open:
-            return {yes, "the endpoint's breaker is open"};
-        case retry_reason::authentication_error:
-            return {yes, "a node refused the credentials and nothing can be sent"};
-        case retry_reason::tls_error:
-            return {yes, "TLS failed for good and nothing can be sent"};
-        case retry_reason::bucket_access_error:
-            return {yes, "select bucket was refused and nothing can be sent"};
-        case retry_reason::scope_not_found:
-        case retry_reason::collection_not_found:
-            return is_noop ? reason_cell{no, "names no collection"}
-                           : reason_cell{yes, "the answer to the id lookup"};
-        case retry_reason::kv_error_map_retry_indicated:
-            return {yes, "a status only the error map knows"};
-        default:
-            return {yes, "the status is believed whatever was asked"};
-    }
-}
-
-[[nodiscard]] constexpr reason_cell http_cell(retry_reason reason, operation_class of) noexcept {
-    using enum reason_applicability;
-    const operation_class only = only_class(reason);
-    if (only != operation_class::noop) {
-        return only == of ? reason_cell{yes, "the service's answer"}
-                          : reason_cell{no, "another service says so"};
-    }
-    switch (reason) {
-        case retry_reason::unknown:
-            return {yes, "an answer that cannot be read"};
-        case retry_reason::socket_not_available:
-            return {yes, "the connection was lost before the request left"};
-        case retry_reason::service_not_available:
-            return {yes, "no node announces the service"};
-        case retry_reason::node_not_available:
-            return {yes, "the service's port cannot be reached"};
-        case retry_reason::socket_closed_while_in_flight:
-        case retry_reason::circuit_breaker_open:
-        case retry_reason::authentication_error:
-        case retry_reason::tls_error:
-            return key_value_cell(reason, operation_class::read);
-        case retry_reason::bucket_access_error:
-            return {no, "key-value alone opens buckets"};
-        default:
-            return {no, "about key-value requests only"};
-    }
+    return row_of(reason).stage;
 }
 
 }  // namespace detail
@@ -156,10 +199,20 @@ namespace detail {
 // Whether `reason` can be raised at `stage` for operations of class `of`, and why.
 [[nodiscard]] constexpr reason_cell cell_of(
     retry_reason reason, attempt_stage stage, operation_class of) noexcept {
-    if (stage != detail::stage_of(reason)) {
-        return {reason_applicability::no, "raised at another stage"};
+    const detail::reason_row& row = detail::row_of(reason);
+    if (stage != row.stage) {
+        return detail::no("raised at another stage");
     }
-    return is_key_value(of) ? detail::key_value_cell(reason, of) : detail::http_cell(reason, of);
+    if (of == operation_class::noop && row.noop) {
+        return *row.noop;
+    }
+    if (of == operation_class::unlock && row.unlock) {
+        return *row.unlock;
+    }
+    if (is_key_value(of)) {
+        return row.key_value;
+    }
+    return row.service && *row.service != of ? detail::no("another service says so") : row.http;
 }
 
 }  // namespace reprise::engine

@@ -51,6 +51,9 @@ struct retry_reason_facts {
     bool always_retry = false;
     // One of the five states that mend only when somebody changes something.
     bool is_terminal = false;
+    // True of what is said about the way to a node, false of what a node answers: a new connection,
+    // or another node, may end it before its time.
+    bool is_about_connection = false;
     // One sentence for people.
     std::string_view meaning;
 };
@@ -62,23 +65,8 @@ struct retry_reason_facts {
 // "KV_NOT_MY_VBUCKET"
 [[nodiscard]] std::string_view to_string(retry_reason reason) noexcept;
 
-// True of what is said about the way to a node, false of what a node answers: a new connection, or
-// another node, may end it before its time.
-[[nodiscard]] constexpr bool is_about_connection(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::socket_not_available:
-        case retry_reason::service_not_available:
-        case retry_reason::node_not_available:
-        case retry_reason::socket_closed_while_in_flight:
-        case retry_reason::circuit_breaker_open:
-        case retry_reason::authentication_error:
-        case retry_reason::tls_error:
-        case retry_reason::bucket_access_error:
-            return true;
-        default:
-            return false;
-    }
-}
+// See retry_reason_facts::is_about_connection.
+[[nodiscard]] bool is_about_connection(retry_reason reason) noexcept;
 
 // A set of reasons in one word.
 class retry_reason_set {

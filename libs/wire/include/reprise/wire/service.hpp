@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace reprise::wire {
 
@@ -141,6 +143,22 @@ inline constexpr std::array service_table{
 };
 
 inline constexpr std::size_t service_count = service_table.size();
+
+/// The client sends HTTP requests to the service.
+constexpr bool is_http_service(const service_facts& facts) noexcept {
+    return facts.is_used && !facts.health_path.empty();
+}
+
+/// The client uses the service, and a node may be without it.
+constexpr bool is_optional_service(const service_facts& facts) noexcept {
+    return facts.is_used && !facts.is_on_every_node;
+}
+
+/// Services for which `is_wanted` returns true, in the order of the table.
+std::vector<service> list_services(bool (*is_wanted)(const service_facts&));
+
+/// Their names: "management, views, query, search, analytics".
+std::string name_services(bool (*is_wanted)(const service_facts&));
 
 /// The row of a service, which must be one of the enumerators.
 constexpr const service_facts& facts_of(service which) noexcept {

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
 #include <reprise/sandbox/ids.hpp>
+#include <reprise/wire/service.hpp>
 
 namespace reprise::sandbox {
 
@@ -24,6 +28,32 @@ struct node_ports {
     std::uint16_t analytics = 0;
     std::uint16_t analytics_tls = 0;
 };
+
+// Where the ports of a service stand in `node_ports`.
+struct node_port_row {
+    wire::service which;
+    std::uint16_t node_ports::* plain;
+    std::uint16_t node_ports::* tls;
+
+    [[nodiscard]] constexpr std::uint16_t node_ports::* field(wire::transport over) const noexcept {
+        return over == wire::transport::plain ? plain : tls;
+    }
+};
+
+// One row per service that the sandbox speaks, in the order of their port numbers.
+inline constexpr std::array node_port_table{
+    node_port_row{wire::service::key_value, &node_ports::key_value, &node_ports::key_value_tls},
+    node_port_row{wire::service::management, &node_ports::management, &node_ports::management_tls},
+    node_port_row{wire::service::views, &node_ports::views, &node_ports::views_tls},
+    node_port_row{wire::service::query, &node_ports::query, &node_ports::query_tls},
+    node_port_row{wire::service::search, &node_ports::search, &node_ports::search_tls},
+    node_port_row{wire::service::analytics, &node_ports::analytics, &node_ports::analytics_tls},
+};
+static_assert(
+    std::ranges::equal(
+        node_port_table, wire::service_table | std::views::filter(&wire::service_facts::is_used),
+        {}, &node_port_row::which, &wire::service_facts::which),
+    "each service that the client uses has its ports");
 
 // A node that joined while the server ran.
 struct added_node {

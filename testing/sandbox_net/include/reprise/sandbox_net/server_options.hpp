@@ -10,7 +10,7 @@
 
 #include <reprise/sandbox/cluster_options.hpp>
 #include <reprise/sandbox_net/certificates.hpp>
-#include <reprise/wire/cluster_node.hpp>
+#include <reprise/wire/service.hpp>
 
 namespace reprise::sandbox {
 
@@ -39,9 +39,7 @@ struct server_options {
     // query, search, analytics; all of them unless it is said otherwise. Only those are announced,
     // since clients wait for every announced one. With fixed ports each takes two more of a node's
     // ports, plain and TLS, behind those of management and in this order.
-    std::vector<wire::service> services{
-        wire::service::views, wire::service::query, wire::service::search,
-        wire::service::analytics};
+    std::vector<wire::service> services = wire::list_services(wire::is_optional_service);
     // A connection with more unsent bytes than this is closed. Bytes. The default is more than the
     // cluster produces for a peer that reads: it holds requests back from 32 MiB on.
     std::size_t output_size_max_bytes = std::size_t{96} * 1024 * 1024;

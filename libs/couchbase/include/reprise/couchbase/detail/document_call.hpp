@@ -24,6 +24,7 @@ namespace reprise::couchbase::detail {
 
 class session;
 
+// Up to mutate_in as engine::operation_kind, in the same order.
 enum class call_kind : std::uint8_t {
     get,
     get_and_touch,
