@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <reprise/base/hex.hpp>
+
 namespace reprise::base {
 namespace {
-
-constexpr std::string_view hex_digits = "0123456789abcdef";
 
 struct code_point {
     std::size_t size = 0;  // bytes; 0: these are not UTF-8
@@ -41,8 +41,7 @@ code_point front_of(std::string_view text) noexcept {
 
 void append_byte(std::string& out, std::string_view prefix, std::uint32_t value) {
     out += prefix;
-    out += hex_digits[(value >> 4U) & 15U];
-    out += hex_digits[value & 15U];
+    append_hex(out, value, 2);
 }
 
 void append_escaped(std::string& out, std::uint32_t control) {

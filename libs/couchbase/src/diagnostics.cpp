@@ -1,11 +1,10 @@
 #include <reprise/couchbase/diagnostics.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/write.hpp>
 
 #include "service_kind.hpp"
@@ -13,12 +12,6 @@
 
 namespace reprise::couchbase {
 namespace {
-
-std::string to_hex(std::uint64_t number) {
-    std::array<char, 20> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
-    return text.data();
-}
 
 static_assert(
     static_cast<int>(endpoint_state::disconnecting) ==
@@ -29,7 +22,7 @@ endpoint_report to_report(net::connection_report&& from, const std::string& clie
     to.service = to_kind(from.endpoint.service);
     to.state = static_cast<endpoint_state>(from.endpoint.state);
     if (from.endpoint.connection.value != 0) {
-        to.id = client + "/" + to_hex(from.endpoint.connection.value);
+        to.id = client + "/" + base::to_hex(from.endpoint.connection.value, 16);
     }
     to.remote = std::move(from.endpoint.remote);
     to.local = std::move(from.local);
@@ -138,7 +131,7 @@ std::expected<diagnostics_report, error> cluster::diagnostics() const {
         return std::unexpected(detail::to_error(seen.error()));
     }
     diagnostics_report report;
-    report.id = to_hex(seen->client);
+    report.id = base::to_hex(seen->client, 16);
     report.endpoints.reserve(seen->connections.size());
     for (net::connection_report& each : seen->connections) {
         report.endpoints.push_back(to_report(std::move(each), report.id));

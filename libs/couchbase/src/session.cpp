@@ -4,16 +4,14 @@
 #include <cstdio>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
+
 namespace reprise::couchbase::detail {
 namespace {
 
 // Tells clients apart in a server's log.
 std::string random_prefix() {
-    std::array<char, 32> text{};
-    std::snprintf(
-        text.data(), text.size(), "reprise-%016llx-",
-        static_cast<unsigned long long>(net::random_bits()));
-    return text.data();
+    return "reprise-" + base::to_hex(net::random_bits(), 16) + "-";
 }
 
 }  // namespace

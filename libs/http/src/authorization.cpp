@@ -1,16 +1,11 @@
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
 #include <reprise/http/authorization.hpp>
+
+#include <reprise/base/base64.hpp>
 #include <reprise/http/message.hpp>
 
 namespace reprise::http {
 
 namespace {
-
-constexpr std::string_view base64_alphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 // What follows the scheme's name, without blanks around it; empty if the scheme is another one.
 std::optional<std::string_view> after_scheme(
@@ -34,54 +29,11 @@ std::optional<std::string_view> after_scheme(
 
 }  // namespace
 
-std::string encode_base64(std::string_view bytes) {
-    std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t group = 0;
-        const std::size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
-        for (std::size_t j = 0; j < 3; ++j) {
-            group = group << 8 | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-        }
-        for (std::size_t j = 0; j < 4; ++j) {
-            out += j <= count ? base64_alphabet[group >> (6 * (3 - j)) & 63] : '=';
-        }
-    }
-    return out;
-}
-
-std::optional<std::string> decode_base64(std::string_view text) {
-    if (text.size() % 4 != 0) {
-        return std::nullopt;
-    }
-    std::string out;
-    out.reserve(text.size() / 4 * 3);
-    for (std::size_t i = 0; i < text.size(); i += 4) {
-        std::string_view group = text.substr(i, 4);
-        std::size_t padding = 0;
-        if (i + 4 == text.size()) {
-            padding = group.ends_with("==") ? 2 : group.ends_with('=') ? 1 : 0;
-        }
-        std::uint32_t bits = 0;
-        for (std::size_t j = 0; j < 4; ++j) {
-            const std::size_t digit = j < 4 - padding ? base64_alphabet.find(group[j]) : 0;
-            if (digit == std::string_view::npos) {
-                return std::nullopt;
-            }
-            bits = bits << 6 | static_cast<std::uint32_t>(digit);
-        }
-        for (std::size_t j = 0; j < 3 - padding; ++j) {
-            out += static_cast<char>(bits >> (8 * (2 - j)) & 255);
-        }
-    }
-    return out;
-}
-
 std::string make_basic_authorization(std::string_view username, std::string_view password) {
     std::string pair(username);
     pair += ':';
     pair += password;
-    return "Basic " + encode_base64(pair);
+    return "Basic " + base::encode_base64(pair);
 }
 
 std::optional<basic_credentials> parse_basic_authorization(std::string_view value) {
@@ -89,7 +41,7 @@ std::optional<basic_credentials> parse_basic_authorization(std::string_view valu
     if (!encoded) {
         return std::nullopt;
     }
-    const std::optional<std::string> pair = decode_base64(*encoded);
+    const std::optional<std::string> pair = base::decode_base64(*encoded);
     if (!pair) {
         return std::nullopt;
     }

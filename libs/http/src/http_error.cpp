@@ -13,7 +13,7 @@ struct errc_text {
     const char* meaning;
 };
 
-constexpr std::array<errc_text, 19> errc_texts{{
+constexpr std::array<errc_text, 18> errc_texts{{
     {http_errc::start_line_invalid, "start_line_invalid", "the first line is not HTTP"},
     {http_errc::version_unsupported, "version_unsupported", "neither HTTP/1.0 nor HTTP/1.1"},
     {http_errc::header_invalid, "header_invalid", "malformed header field"},
@@ -35,8 +35,6 @@ constexpr std::array<errc_text, 19> errc_texts{{
      "a header value has a line break or another control character"},
     {http_errc::header_reserved, "header_reserved", "a header field that the encoder writes"},
     {http_errc::status_invalid, "status_invalid", "the status code is not 100..999"},
-    {http_errc::percent_encoding_invalid, "percent_encoding_invalid",
-     "'%' without two hexadecimal digits"},
 }};
 
 const errc_text* find_text(http_errc error) noexcept {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include <reprise/base/hex.hpp>
+
 #include "utf8.hpp"
 
 namespace reprise::json {
@@ -15,7 +17,6 @@ constexpr std::size_t indent_width = 2;
 
 // The short forms where JSON has one.
 void append_escape(std::string& out, unsigned char character) {
-    constexpr std::string_view digits = "0123456789abcdef";
     switch (character) {
         case '"':
             out += "\\\"";
@@ -40,8 +41,7 @@ void append_escape(std::string& out, unsigned char character) {
             return;
         default:
             out += "\\u00";
-            out += digits[character >> 4U];
-            out += digits[character & 0x0fU];
+            base::append_hex(out, character, 2);
     }
 }
 

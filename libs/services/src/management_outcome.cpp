@@ -1,9 +1,9 @@
 #include <limits>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/services/management_request.hpp>
-#include <reprise/wire/collections_manifest.hpp>
 
 #include "outcome_reader.hpp"
 
@@ -150,7 +150,7 @@ std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view 
         return detail::outcome_failure(outcome_errc::missing_member, "uid", "missing");
     }
     const auto text = uid->as_string();
-    const auto number = text ? wire::parse_uid_text(*text) : std::nullopt;
+    const auto number = text ? base::parse_hex(*text) : std::nullopt;
     if (!number) {
         return detail::outcome_failure(outcome_errc::wrong_type, "uid", "not a hexadecimal number");
     }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <reprise/base/percent_encode.hpp>
+#include <reprise/base/percent_encoding.hpp>
 
 #include "path_segment.hpp"
 

@@ -1,6 +1,6 @@
 #include <reprise/services/search_request.hpp>
 
-#include <reprise/base/percent_encode.hpp>
+#include <reprise/base/percent_encoding.hpp>
 #include <reprise/json/write.hpp>
 
 #include "path_segment.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <reprise/base/hex.hpp>
+#include <reprise/base/percent_encoding.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 
@@ -11,26 +13,6 @@ namespace reprise::wire {
 namespace {
 
 using description = cluster_configuration_description;
-
-// For names inside URLs.
-std::string percent_encoded(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    std::string out;
-    for (const char each : text) {
-        const auto byte = static_cast<unsigned char>(each);
-        const bool is_plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-                              (each >= '0' && each <= '9') ||
-                              std::string_view("-_.~").find(each) != std::string_view::npos;
-        if (is_plain) {
-            out += each;
-        } else {
-            out += '%';
-            out += digits[byte >> 4U];
-            out += digits[byte & 0x0fU];
-        }
-    }
-    return out;
-}
 
 // A service without a port is left out: that is how its absence is said.
 void write_ports(json::writer& out, std::string_view name, const service_ports& ports) {
@@ -84,8 +66,9 @@ void write_legacy_nodes(json::writer& out, const description& from) {
         const std::uint16_t views = node.ports.port(service::views, transport::plain);
         if (views != 0) {
             out.member(
-                "couchApiBase", "http://" + to_host_port(node.hostname, views) + "/" +
-                                    percent_encoded(from.bucket_name + "+" + from.bucket_uuid));
+                "couchApiBase",
+                "http://" + to_host_port(node.hostname, views) + "/" +
+                    base::percent_encode(from.bucket_name + "+" + from.bucket_uuid));
         }
         out.member(
             "hostname",
@@ -134,13 +117,13 @@ void write_map(json::writer& out, const description& from) {
 
 // What a global configuration does not have, apart from the map.
 void write_bucket(json::writer& out, const description& from) {
-    const std::string name = percent_encoded(from.bucket_name);
+    const std::string name = base::percent_encode(from.bucket_name);
     const std::string suffix = name + "?bucket_uuid=" + from.bucket_uuid;
     out.member("name", from.bucket_name);
     out.member("nodeLocator", "vbucket");
     out.member("bucketType", from.bucket_type);
     out.member("uuid", from.bucket_uuid);
-    out.member("collectionsManifestUid", to_uid_text(from.collections_manifest_uid));
+    out.member("collectionsManifestUid", base::to_shortest_hex(from.collections_manifest_uid));
     out.member("uri", "/pools/default/buckets/" + suffix);
     out.member("streamingUri", "/pools/default/bucketsStreaming/" + suffix);
     out.member("bucketCapabilitiesVer", "");

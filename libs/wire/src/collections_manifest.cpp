@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -44,7 +45,7 @@ std::expected<std::uint64_t, manifest_error> manifest_uid(
     if (!text) {
         return std::unexpected(text.error());
     }
-    const auto uid = parse_uid_text(*text);
+    const auto uid = base::parse_hex(*text);
     if (!uid || *uid > most) {
         return manifest_failure(
             manifest_errc::uid_invalid, path + "uid", "not a hexadecimal number of this width");
@@ -253,14 +254,16 @@ std::expected<collections_manifest, manifest_error> parse_collections_manifest(
 std::string encode_collections_manifest(const collections_manifest& manifest) {
     std::string text;
     json::writer out(text);
-    out.begin_object().member("uid", to_uid_text(manifest.uid));
+    out.begin_object().member("uid", base::to_shortest_hex(manifest.uid));
     out.key("scopes").begin_array();
     for (const manifest_scope& scope : manifest.scopes) {
-        out.begin_object().member("name", scope.name).member("uid", to_uid_text(scope.id));
+        out.begin_object()
+            .member("name", scope.name)
+            .member("uid", base::to_shortest_hex(scope.id));
         out.key("collections").begin_array();
         for (const manifest_collection& collection : scope.collections) {
             out.begin_object();
-            out.member("name", collection.name).member("uid", to_uid_text(collection.id));
+            out.member("name", collection.name).member("uid", base::to_shortest_hex(collection.id));
             if (collection.max_ttl) {
                 out.member("maxTTL", *collection.max_ttl);
             }
@@ -288,22 +291,6 @@ bool is_valid_collection_name(std::string_view name, name_origin origin) noexcep
                (each >= '0' && each <= '9') || each == '_' || each == '-' || each == '%' ||
                (each == '$' && is_system);
     });
-}
-
-std::string to_uid_text(std::uint64_t uid) {
-    std::array<char, 16> digits{};
-    const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), uid, 16);
-    return {digits.data(), result.ptr};
-}
-
-std::optional<std::uint64_t> parse_uid_text(std::string_view text) noexcept {
-    std::uint64_t uid = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), uid, 16);
-    if (text.empty() || result.ec != std::errc{} || result.ptr != text.data() + text.size() ||
-        text.front() == '-') {
-        return std::nullopt;
-    }
-    return uid;
 }
 
 }  // namespace reprise::wire

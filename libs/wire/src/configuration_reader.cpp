@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 
 namespace reprise::wire::detail {
@@ -113,7 +114,7 @@ bool configuration_reader::read_identity() {
         return false;
     }
     if (!manifest_uid.empty()) {
-        const auto uid = parse_uid_text(manifest_uid);
+        const auto uid = base::parse_hex(manifest_uid);
         if (!uid) {
             return fail(
                 configuration_errc::wrong_type, "collectionsManifestUid",

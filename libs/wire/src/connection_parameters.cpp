@@ -9,6 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include <reprise/base/hex.hpp>
+#include <reprise/base/percent_encoding.hpp>
+
 namespace reprise::wire {
 
 namespace {
@@ -55,19 +58,6 @@ constexpr std::array<parameter_row, 26> parameter_table{{
 }};
 
 constexpr std::uint32_t kv_connections_max = 64;
-
-std::optional<unsigned> hexadecimal_digit(char each) noexcept {
-    if (each >= '0' && each <= '9') {
-        return static_cast<unsigned>(each - '0');
-    }
-    if (each >= 'a' && each <= 'f') {
-        return static_cast<unsigned>(each - 'a') + 10;
-    }
-    if (each >= 'A' && each <= 'F') {
-        return static_cast<unsigned>(each - 'A') + 10;
-    }
-    return std::nullopt;
-}
 
 // Sets one parameter from its text. Answers what would have been right, or nothing if it was.
 class value_setter {
@@ -227,7 +217,7 @@ bool is_ipv6(std::string_view host) noexcept {
             return is_ipv4(group) && (has_gap ? groups < 8 : groups == 8);
         }
         if (group.empty() || group.size() > 4 || !std::ranges::all_of(group, [](char each) {
-                return hexadecimal_digit(each).has_value();
+                return base::parse_hex_digit(each).has_value();
             })) {
             return false;
         }
@@ -253,25 +243,8 @@ bool is_ipv6(std::string_view host) noexcept {
 
 namespace detail {
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t index = 0; index < text.size(); ++index) {
-        if (text[index] != '%') {
-            out += text[index];
-            continue;
-        }
-        if (text.size() - index < 3) {
-            return std::nullopt;
-        }
-        const auto high = hexadecimal_digit(text[index + 1]);
-        const auto low = hexadecimal_digit(text[index + 2]);
-        if (!high || !low || (*high == 0 && *low == 0)) {
-            return std::nullopt;
-        }
-        out += static_cast<char>(*high * 16 + *low);
-        index += 2;
-    }
-    return out;
+std::optional<std::string> decode_name(std::string_view text) {
+    return text.find("%00") == std::string_view::npos ? base::percent_decode(text) : std::nullopt;
 }
 
 std::expected<connection_parameters, connection_string_error> read_parameters(
@@ -292,9 +265,8 @@ std::expected<connection_parameters, connection_string_error> read_parameters(
                 connection_string_errc::parameter_repeated, position, name, "given twice");
         }
         const std::size_t value_position = position + std::min(name.size() + 1, pair.size());
-        const auto text = equals == std::string_view::npos
-                              ? std::optional<std::string>("")
-                              : percent_decoded(pair.substr(equals + 1));
+        const auto text = equals == std::string_view::npos ? std::optional<std::string>("")
+                                                           : decode_name(pair.substr(equals + 1));
         if (!text) {
             return refuse_parameter(
                 connection_string_errc::parameter_invalid, value_position, name,

@@ -14,7 +14,7 @@ namespace reprise::wire::detail {
 std::expected<connection_parameters, connection_string_error> read_parameters(
     std::string_view query, std::size_t position);
 
-// Empty if an escape is cut short, no hexadecimal, or %00.
-std::optional<std::string> percent_decoded(std::string_view text);
+// Percent-decoded. Empty if an escape is not valid, or is a NUL (%00), which no name has.
+std::optional<std::string> decode_name(std::string_view text);
 
 }  // namespace reprise::wire::detail

@@ -190,7 +190,7 @@ std::expected<std::string, connection_string_error> read_bucket(
         return refuse(
             errc::bucket_invalid, position + slash, "bucket", "only one name may follow the hosts");
     }
-    auto name = detail::percent_decoded(text);
+    auto name = detail::decode_name(text);
     if (!name) {
         return refuse(errc::bucket_invalid, position, "bucket", "bad percent escape");
     }

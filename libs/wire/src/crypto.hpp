@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +22,5 @@ bool is_equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 // Overwrites secrets that are no longer needed, in a way a compiler does not remove.
 void wipe(std::string& secret) noexcept;
-
-std::string encode_base64(std::string_view octets);
-// Strict: padding required, no white space, no spare bits. Empty if it is not base64.
-std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace reprise::wire::detail

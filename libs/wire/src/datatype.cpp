@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include <reprise/base/hex.hpp>
+
 namespace reprise::wire {
 
 std::string to_string(datatype value) {
@@ -27,9 +29,7 @@ std::string to_string(datatype value) {
     }
     const auto unknown = static_cast<unsigned>(static_cast<std::uint8_t>(value) & 0xf8u);
     if (unknown != 0) {
-        constexpr std::string_view digits = "0123456789abcdef";
-        const std::array<char, 4> hex{'0', 'x', digits[unknown >> 4], digits[unknown & 0x0f]};
-        add({hex.data(), hex.size()});
+        add("0x" + base::to_hex(unknown, 2));
     }
     return text;
 }

@@ -1,10 +1,11 @@
 #include <reprise/wire/error_context.hpp>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/value.hpp>
 #include <reprise/json/write.hpp>
 
-#include "hex_number.hpp"
+#include "cut_utf8.hpp"
 
 namespace reprise::wire {
 
@@ -22,12 +23,6 @@ bool read_context_text(const json::value& error, std::string_view name, std::str
     }
     text = detail::cut_utf8(*found, error_context_text_size_max);
     return true;
-}
-
-std::string format_shortest_hex(std::uint64_t number) {
-    char buffer[16];
-    const auto [end, ec] = std::to_chars(buffer, buffer + sizeof(buffer), number, 16);
-    return std::string(buffer, end);
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ std::string encode_error_context(const error_context& context) {
         body.set("error", json::value(std::move(error)));
     }
     if (context.manifest_uid) {
-        body.set("manifest_uid", json::value(format_shortest_hex(*context.manifest_uid)));
+        body.set("manifest_uid", json::value(base::to_shortest_hex(*context.manifest_uid)));
     }
     return json::serialize(json::value(std::move(body)));
 }
@@ -72,7 +67,7 @@ std::expected<error_context, wire_errc> parse_error_context(base::byte_view body
     if (const json::value* uid = document->root.find("manifest_uid")) {
         const auto text = uid->as_string();
         if (text) {
-            context.manifest_uid = detail::parse_hex(*text);
+            context.manifest_uid = base::parse_hex(*text);
         }
         if (!context.manifest_uid) {
             return std::unexpected(wire_errc::error_body_malformed);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <reprise/base/bytes.hpp>
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/wire/compression.hpp>
@@ -52,8 +53,7 @@ std::unexpected<error_map_error> corrupt(
 std::expected<std::uint16_t, error_map_error> parse_code(const std::string& key) {
     const std::string path = "errors." + key;
     const bool is_hexadecimal = !key.empty() && std::ranges::all_of(key, [](char each) {
-        return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f') ||
-               (each >= 'A' && each <= 'F');
+        return base::parse_hex_digit(each).has_value();
     });
     if (!is_hexadecimal) {
         return corrupt(error_map_errc::code_invalid, path, "not a hexadecimal number");
@@ -275,9 +275,7 @@ void write_retry_spec(json::writer& out, const retry_spec& spec) {
 
 // Lower-case hexadecimal without leading zeros.
 std::string code_key(std::uint16_t code) {
-    std::array<char, 4> digits{};
-    const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    return {digits.data(), result.ptr};
+    return base::to_shortest_hex(code);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <utility>
 
+#include <reprise/base/base64.hpp>
+#include <reprise/base/hex.hpp>
+
 #include "crypto.hpp"
 #include "scram_message.hpp"
 
@@ -118,7 +121,7 @@ std::expected<server_challenge, sasl_error> read_challenge(
     if (!nonce->starts_with(client_nonce) || nonce->size() == client_nonce.size()) {
         return sasl_failure(sasl_errc::nonce_mismatch, "server nonce does not extend ours");
     }
-    auto salt = detail::decode_base64(*salt_text);
+    auto salt = base::decode_base64(*salt_text);
     if (!salt || salt->empty()) {
         return sasl_failure(sasl_errc::salt_invalid, "not base64, or empty");
     }
@@ -156,14 +159,7 @@ bool is_scram(sasl_mechanism mechanism) noexcept {
 }
 
 std::string encode_nonce(std::span<const std::byte> random) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    for (const std::byte each : random) {
-        const auto number = std::to_integer<unsigned>(each);
-        out += digits[number >> 4U];
-        out += digits[number & 0x0fU];
-    }
-    return out;
+    return base::to_hex(random);
 }
 
 std::optional<std::string> scram_refusal(std::string_view server_message) {
@@ -268,7 +264,7 @@ std::expected<std::string, sasl_error> scram_client::on_key(std::string_view sal
     const std::string auth_message = first_bare_ + "," + server_first_ + "," + answer;
     const std::string signature = detail::hmac(mechanism_, keys.stored_key, auth_message);
     server_signature_ = detail::hmac(mechanism_, keys.server_key, auth_message);
-    answer += ",p=" + detail::encode_base64(exclusive_or(keys.client_key, signature));
+    answer += ",p=" + base::encode_base64(exclusive_or(keys.client_key, signature));
     detail::wipe(keys.client_key);
     state_ = state::proved;
     return answer;
@@ -292,7 +288,7 @@ std::expected<void, sasl_error> scram_client::on_final(std::string_view server_f
     if (!text) {
         return sasl_failure(sasl_errc::signature_missing, "final message without v=");
     }
-    const auto signature = detail::decode_base64(*text);
+    const auto signature = base::decode_base64(*text);
     if (!signature || !detail::is_equal_in_constant_time(*signature, server_signature_)) {
         return sasl_failure(
             sasl_errc::signature_mismatch, "the server did not prove that it knows the password");
@@ -361,7 +357,7 @@ std::string scram_server::challenge(scram_credential credential) {
         return {};
     }
     credential_ = std::move(credential);
-    server_first_ = "r=" + nonce_ + ",s=" + detail::encode_base64(credential_.salt) +
+    server_first_ = "r=" + nonce_ + ",s=" + base::encode_base64(credential_.salt) +
                     ",i=" + std::to_string(credential_.iterations);
     state_ = state::challenged;
     return server_first_;
@@ -382,7 +378,7 @@ std::expected<std::string, sasl_error> scram_server::on_final(std::string_view c
         return sasl_failure(sasl_errc::nonce_mismatch, "r= missing or another nonce");
     }
     const auto proof_text = attributes->find('p');
-    const auto proof = proof_text ? detail::decode_base64(*proof_text) : std::nullopt;
+    const auto proof = proof_text ? base::decode_base64(*proof_text) : std::nullopt;
     if (!proof || proof->size() != scram_digest_size(mechanism_)) {
         return sasl_failure(sasl_errc::proof_invalid, "p= missing or not of digest length");
     }
@@ -398,7 +394,7 @@ std::expected<std::string, sasl_error> scram_server::on_final(std::string_view c
     }
     state_ = state::done;
     return "v=" +
-           detail::encode_base64(detail::hmac(mechanism_, credential_.server_key, auth_message));
+           base::encode_base64(detail::hmac(mechanism_, credential_.server_key, auth_message));
 }
 
 }  // namespace reprise::wire

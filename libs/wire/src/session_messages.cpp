@@ -3,11 +3,12 @@
 #include <array>
 
 #include <reprise/base/byte_reader.hpp>
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/value.hpp>
 #include <reprise/json/write.hpp>
 
-#include "hex_number.hpp"
+#include "cut_utf8.hpp"
 #include "message_frame.hpp"
 
 namespace reprise::wire {
@@ -55,8 +56,8 @@ bool read_connection_ids(std::string_view text, agent_identity& identity) noexce
     if (text.size() != 2 * id_digits + 1 || text[id_digits] != '/') {
         return false;
     }
-    identity.client_id = detail::parse_hex(text.substr(0, id_digits));
-    identity.connection_id = detail::parse_hex(text.substr(id_digits + 1));
+    identity.client_id = base::parse_hex(text.substr(0, id_digits));
+    identity.connection_id = base::parse_hex(text.substr(id_digits + 1));
     return identity.client_id.has_value() && identity.connection_id.has_value();
 }
 
@@ -109,9 +110,9 @@ std::string make_agent_key(const agent_identity& identity) {
     json::append_quoted(key, agent);
     if (identity.client_id && identity.connection_id) {
         key += ",\"i\":\"";
-        key += detail::format_hex(*identity.client_id, id_digits);
+        key += base::to_hex(*identity.client_id, id_digits, base::hex_case::upper);
         key += '/';
-        key += detail::format_hex(*identity.connection_id, id_digits);
+        key += base::to_hex(*identity.connection_id, id_digits, base::hex_case::upper);
         key += '"';
     }
     key += '}';

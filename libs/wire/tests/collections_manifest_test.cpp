@@ -92,11 +92,4 @@ TEST(collections_manifest, names_follow_the_rule) {
     EXPECT_FALSE(is_valid_collection_name(std::string(252, 'a'), name_origin::user));
 }
 
-TEST(collections_manifest, uids_are_hexadecimal_without_prefix) {
-    EXPECT_EQ(to_uid_text(0x1f), "1f");
-    EXPECT_EQ(parse_uid_text("1F"), 0x1fU);
-    EXPECT_EQ(parse_uid_text("ffffffffffffffff"), UINT64_MAX);
-    EXPECT_EQ(parse_uid_text("1ffffffffffffffff"), std::nullopt);
-}
-
 }  // namespace reprise::wire::collections_manifest_test

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <reprise/base/byte_writer.hpp>
+#include <reprise/base/hex.hpp>
 #include <reprise/wire/framing_extras.hpp>
 
 #include "key_value/session.hpp"
@@ -106,13 +107,12 @@ bool cluster_state::is_up(std::int16_t node) const noexcept {
 }
 
 std::string cluster_state::random_hex(std::size_t digit_count) {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     text.reserve(digit_count);
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < digit_count; ++i) {
         bits = i % 16 == 0 ? rng() : bits >> 4;
-        text += digits[bits & 0xf];
+        text += base::to_hex_digit(bits);
     }
     return text;
 }

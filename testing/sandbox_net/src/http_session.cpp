@@ -4,7 +4,6 @@
 
 #include <reprise/http/authorization.hpp>
 #include <reprise/http/encode.hpp>
-#include <reprise/http/target.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/control.hpp>
@@ -67,7 +66,7 @@ void http_session::answer_control(const http::request& request) {
         reply(401, json_type, error_json("wrong or missing bearer token"), false);
         return;
     }
-    if (http::split_target(request.target).path != "/control") {
+    if (std::string_view(request.target).substr(0, request.target.find('?')) != "/control") {
         reply(404, json_type, error_json("there is only /control"), request.is_kept_alive);
         return;
     }

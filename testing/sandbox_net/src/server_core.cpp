@@ -6,6 +6,8 @@
 #include <openssl/rand.h>
 #include <boost/asio/post.hpp>
 
+#include <reprise/base/hex.hpp>
+
 #include "http_session.hpp"
 #include "kv_session.hpp"
 #include "service_session.hpp"
@@ -17,17 +19,11 @@ namespace {
 using tcp = boost::asio::ip::tcp;
 
 std::expected<std::string, std::string> make_token() {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::array<unsigned char, 24> bytes{};
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
         return std::unexpected("OpenSSL has no randomness for the control token");
     }
-    std::string token;
-    for (const unsigned char byte : bytes) {
-        token += digits[byte >> 4];
-        token += digits[byte & 15];
-    }
-    return token;
+    return base::to_hex(std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace

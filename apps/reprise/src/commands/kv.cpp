@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <reprise/http/authorization.hpp>
+#include <reprise/base/base64.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -107,7 +107,7 @@ void write_document(json::writer& out, const couchbase::get_result& read) {
     } else if (format == document_format::json || format == document_format::string) {
         out.member("value", content);
     } else {
-        out.member("value_base64", http::encode_base64(content));
+        out.member("value_base64", base::encode_base64(content));
     }
 }
 

@@ -23,6 +23,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <reprise/base/percent_encoding.hpp>
+
 #include "output/output.hpp"
 #include "sandbox/start.hpp"
 
@@ -38,19 +40,6 @@ struct sandbox_run_options {
     std::vector<std::string> command;
     bool is_json = false;
 };
-
-/// For the value of a connection string's parameter.
-[[nodiscard]] std::string percent_encoded(std::string_view text) {
-    std::string out;
-    for (const char each : text) {
-        const bool is_plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-                              (each >= '0' && each <= '9') ||
-                              std::string_view("/._-").contains(each);
-        out += is_plain ? std::string(1, each)
-                        : fmt::format("%{:02X}", static_cast<unsigned char>(each));
-    }
-    return out;
-}
 
 /// Our environment, and how to get into the sandbox. Ours is left out where it says something else.
 [[nodiscard]] std::vector<std::string> make_environment(
@@ -73,7 +62,7 @@ struct sandbox_run_options {
     environment.push_back("REPRISE_CA_FILE=" + at.ca_path);
     environment.push_back(
         "REPRISE_CONNECT=" + at.connection_string_tls +
-        "?trust_certificate=" + percent_encoded(at.ca_path));
+        "?trust_certificate=" + base::percent_encode(at.ca_path, "/"));
     return environment;
 }
 

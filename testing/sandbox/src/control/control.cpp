@@ -1,5 +1,6 @@
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/control.hpp>
 #include <reprise/sandbox/services.hpp>
@@ -20,14 +21,6 @@ using detail::control_result;
 using detail::field_reader;
 using detail::status_text;
 
-std::string hex_id(std::uint64_t id) {
-    std::string text;
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        text += "0123456789abcdef"[(id >> shift) & 0xf];
-    }
-    return text;
-}
-
 json::value on_status(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
@@ -46,7 +39,7 @@ json::value on_status(cluster& target, field_reader& fields) {
     json::array buckets;
     for (const std::string& name : target.buckets()) {
         buckets.push_back(json::object{
-            {"name", name}, {"manifest_uid", wire::to_uid_text(target.manifest(name)->uid)}});
+            {"name", name}, {"manifest_uid", base::to_shortest_hex(target.manifest(name)->uid)}});
     }
     json::object answer{
         {"ok", true},
@@ -80,14 +73,14 @@ json::value describe_entry(const audit_entry& entry) {
         {"value_start", entry.value_start},
         {"applied", entry.is_applied},
         {"status", status_text(entry.status)},
-        {"cas", hex_id(entry.cas)},
+        {"cas", base::to_hex(entry.cas, 16)},
         {"seqno", entry.seqno},
         {"answer", to_string(entry.fate)},
         {"fault", entry.fault_id},
     };
     if (entry.client_id && entry.client_connection_id) {
-        described.set("client", hex_id(*entry.client_id));
-        described.set("client_connection", hex_id(*entry.client_connection_id));
+        described.set("client", base::to_hex(*entry.client_id, 16));
+        described.set("client_connection", base::to_hex(*entry.client_connection_id, 16));
     }
     return described;
 }
@@ -107,7 +100,7 @@ json::value on_audit(cluster& target, field_reader& fields) {
         filter.opaque = static_cast<std::uint32_t>(*opaque);
     }
     if (connection) {
-        filter.client_connection_id = wire::parse_uid_text(*connection);
+        filter.client_connection_id = base::parse_hex(*connection);
         if (!filter.client_connection_id) {
             fields.wrong("'connection' must be hexadecimal");
         }

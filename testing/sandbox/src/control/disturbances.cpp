@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/base/hex.hpp>
+
 #include "control/answer.hpp"
 #include "control/faults.hpp"
 
@@ -313,7 +315,7 @@ json::value on_collection_recreate(cluster& target, field_reader& fields) {
     if (!uid) {
         return control_refusal(to_string(uid.error()));
     }
-    return json::object{{"ok", true}, {"manifest_uid", wire::to_uid_text(*uid)}};
+    return json::object{{"ok", true}, {"manifest_uid", base::to_shortest_hex(*uid)}};
 }
 
 json::value on_durability(cluster& target, field_reader& fields) {

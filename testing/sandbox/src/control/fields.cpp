@@ -1,8 +1,9 @@
 #include "control/fields.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include <reprise/base/hex.hpp>
 
 namespace reprise::sandbox::detail {
 
@@ -12,12 +13,9 @@ std::optional<std::uint32_t> parse_hex_code(std::string_view text) noexcept {
     if (!text.starts_with("0x")) {
         return std::nullopt;
     }
-    text.remove_prefix(2);
-    std::uint32_t code = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, code, 16);
-    return error == std::errc{} && stop == end && !text.empty() ? std::optional(code)
-                                                                : std::nullopt;
+    const auto code = base::parse_hex(text.substr(2));
+    return code && *code <= UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*code))
+                                       : std::nullopt;
 }
 
 }  // namespace
@@ -48,12 +46,7 @@ std::optional<wire::status> parse_status(std::string_view text) noexcept {
 }
 
 std::string status_text(wire::status code) {
-    const auto number = static_cast<std::uint32_t>(code);
-    std::string text = "0x";
-    for (int shift = 12; shift >= 0; shift -= 4) {
-        text += "0123456789abcdef"[(number >> shift) & 0xf];
-    }
-    return text;
+    return "0x" + base::to_hex(static_cast<std::uint32_t>(code), 4);
 }
 
 const json::value* field_reader::any(std::string_view name) {

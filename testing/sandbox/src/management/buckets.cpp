@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -116,7 +117,7 @@ service_response scope_change(
     }
     with.audit.is_applied = true;
     return make_service_response(
-        200, json::serialize(json::object{{"uid", wire::to_uid_text(*uid)}}));
+        200, json::serialize(json::object{{"uid", base::to_shortest_hex(*uid)}}));
 }
 
 // The first field of a form that is not one of these.

@@ -3,24 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-namespace reprise::sandbox::detail {
+#include <reprise/base/percent_encoding.hpp>
 
-std::string percent_decoded(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        std::uint8_t byte = 0;
-        const std::string_view digits = text.substr(at + 1).substr(0, 2);
-        const char* end = digits.data() + digits.size();
-        if (text[at] == '%' && digits.size() == 2 &&
-            std::from_chars(digits.data(), end, byte, 16).ptr == end) {
-            out += static_cast<char>(byte);
-            at += 2;
-        } else {
-            out += text[at];
-        }
-    }
-    return out;
-}
+namespace reprise::sandbox::detail {
 
 std::string_view form_fields::find(std::string_view name) const noexcept {
     for (const auto& [field, value] : fields) {
@@ -42,7 +27,9 @@ form_fields parse_form(std::string_view body) {
         const std::size_t sign = pair.find('=');
         std::string value(sign == std::string_view::npos ? "" : pair.substr(sign + 1));
         std::ranges::replace(value, '+', ' ');
-        form.fields.emplace_back(percent_decoded(pair.substr(0, sign)), percent_decoded(value));
+        form.fields.emplace_back(
+            base::percent_decode_leniently(pair.substr(0, sign)),
+            base::percent_decode_leniently(value));
     }
     return form;
 }
@@ -62,7 +49,7 @@ std::vector<std::string> target_parts(std::string_view target) {
         target.remove_prefix(1);
         const std::size_t slash = std::min(target.find('/'), target.size());
         if (slash > 0) {
-            parts.push_back(percent_decoded(target.substr(0, slash)));
+            parts.push_back(base::percent_decode_leniently(target.substr(0, slash)));
         }
         target.remove_prefix(slash);
     }

@@ -11,8 +11,6 @@ namespace reprise::sandbox::detail {
 
 // The little encodings of HTTP requests. None fails loudly: bytes that are no legal escape stay.
 
-std::string percent_decoded(std::string_view text);
-
 struct form_fields {
     std::vector<std::pair<std::string, std::string>> fields;
     // Empty if it is not there.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <reprise/base/enum_table.hpp>
+#include <reprise/base/hex.hpp>
 
 #include "services/http_texts.hpp"
 #include "services/login.hpp"
@@ -22,10 +23,9 @@ service_state::service_state(cluster_state& owner)
       rng(owner.options.seed ^ 0x5e41ceu) {}
 
 std::string service_state::random_hex(std::size_t digit_count) {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     for (std::size_t i = 0; i < digit_count; ++i) {
-        text += digits[rng() & 0xf];
+        text += base::to_hex_digit(rng());
     }
     return text;
 }

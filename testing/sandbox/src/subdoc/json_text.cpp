@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 
 namespace reprise::sandbox::detail {
@@ -14,13 +15,6 @@ bool is_space(char c) noexcept {
 }
 bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
-}
-int hex_digit(char c) noexcept {
-    if (is_digit(c)) {
-        return c - '0';
-    }
-    const char lower = static_cast<char>(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 // Recursive descent over untrusted text. Every function leaves `at` behind what it accepted.
@@ -152,7 +146,7 @@ private:
             return c != '\0' && std::string_view("\"\\/bfnrt").contains(c);
         }
         for (int i = 0; i < 4; ++i) {
-            if (hex_digit(peek()) < 0) {
+            if (!base::parse_hex_digit(peek())) {
                 return false;
             }
             ++at_;
@@ -212,7 +206,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
 std::uint32_t read_hex4(std::string_view text) noexcept {
     std::uint32_t code = 0;
     for (const char c : text.substr(0, 4)) {
-        code = code * 16 + static_cast<std::uint32_t>(std::max(hex_digit(c), 0));
+        code = code * 16 + base::parse_hex_digit(c).value_or(0);
     }
     return code;
 }

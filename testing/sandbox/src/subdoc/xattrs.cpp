@@ -2,7 +2,8 @@
 
 #include <bit>
 
-#include <reprise/http/authorization.hpp>
+#include <reprise/base/base64.hpp>
+#include <reprise/base/hex.hpp>
 #include <reprise/json/write.hpp>
 
 #include "subdoc/edit.hpp"
@@ -17,11 +18,7 @@ using wire::status;
 constexpr std::string_view binary_prefix = "\"cb-content-base64-encoded:";
 
 std::string hex_text(std::uint64_t number, std::size_t digit_count) {
-    std::string text = "0x";
-    for (std::size_t i = digit_count; i-- > 0;) {
-        text += "0123456789abcdef"[(number >> (4 * i)) & 0xf];
-    }
-    return text;
+    return "0x" + base::to_hex(number, digit_count);
 }
 
 std::string quoted(std::string_view text) {
@@ -153,7 +150,7 @@ std::expected<std::string, status> expand_macro(
 }
 
 std::string encode_binary_xattr(std::string_view bytes) {
-    return std::string(binary_prefix) + http::encode_base64(bytes) + "\"";
+    return std::string(binary_prefix) + base::encode_base64(bytes) + "\"";
 }
 
 std::optional<std::string> decode_binary_xattr(std::string_view json_text) {
@@ -163,7 +160,7 @@ std::optional<std::string> decode_binary_xattr(std::string_view json_text) {
     }
     json_text.remove_prefix(binary_prefix.size());
     json_text.remove_suffix(1);
-    return http::decode_base64(json_text);
+    return base::decode_base64(json_text);
 }
 
 std::uint32_t crc32c(std::string_view bytes) noexcept {

@@ -24,8 +24,4 @@ std::optional<basic_credentials> parse_basic_authorization(std::string_view valu
 // The token of "Bearer <token>". Empty if it is another scheme or there is no token.
 std::optional<std::string_view> parse_bearer_authorization(std::string_view value) noexcept;
 
-// Standard base64 with padding. Decoding accepts nothing else: no blanks, no missing padding.
-std::string encode_base64(std::string_view bytes);
-std::optional<std::string> decode_base64(std::string_view text);
-
 }  // namespace reprise::http

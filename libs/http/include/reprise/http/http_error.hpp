@@ -30,9 +30,6 @@ enum class http_errc {
     header_value_invalid,  // with a line break, NUL or another control character
     header_reserved,  // a field the encoder writes itself: Content-Length, Transfer-Encoding...
     status_invalid,   // not 100..999
-
-    // Text.
-    percent_encoding_invalid,  // `%` without two hexadecimal digits
 };
 
 // "reprise.http"; messages are for people.

@@ -83,9 +83,4 @@ enum class name_origin : std::uint8_t {
 // 1 to 251 characters of A-Z a-z 0-9 _ - %.
 bool is_valid_collection_name(std::string_view name, name_origin origin) noexcept;
 
-// The form uids have in manifests and error bodies: lower-case hexadecimal without prefix.
-std::string to_uid_text(std::uint64_t uid);
-// Empty if it is no such number, or wider than 64 bits.
-std::optional<std::uint64_t> parse_uid_text(std::string_view text) noexcept;
-
 }  // namespace reprise::wire

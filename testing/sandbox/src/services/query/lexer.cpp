@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 
 namespace reprise::sandbox::detail {
@@ -127,9 +128,8 @@ private:
             } else if (c == '"') {
                 json_text += "\\\"";
             } else if (static_cast<unsigned char>(c) < 0x20) {
-                constexpr std::string_view digits = "0123456789abcdef";
-                json_text += c < 16 ? "\\u000" : "\\u001";
-                json_text += digits[static_cast<std::size_t>(c) % 16];
+                json_text += "\\u";
+                base::append_hex(json_text, static_cast<unsigned char>(c), 4);
             } else {
                 json_text += c;
             }

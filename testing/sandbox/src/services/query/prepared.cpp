@@ -1,7 +1,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <reprise/http/authorization.hpp>
+#include <reprise/base/base64.hpp>
+#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -23,12 +24,11 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t hash) noexcept {
 
 // Equal statements get equal names, on every node.
 std::string prepared_name(const statement_setting& in, std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
     std::uint64_t hash = hash_text(in.query_context, hash_text(text, 0xcbf29ce484222325u));
     std::string name;
     for (std::size_t i = 0; i < 32; ++i) {
         hash = i == 16 ? hash_text("again", hash) : hash;
-        name += digits[(hash >> (4 * (i % 16))) & 15];
+        name += base::to_hex_digit(hash >> (4 * (i % 16)));
         name += i == 7 || i == 11 || i == 15 || i == 19 ? "-" : "";
     }
     const wire::cluster_node* at = in.with.cluster.endpoints_of(in.with.node);
@@ -42,12 +42,12 @@ std::string prepared_name(const statement_setting& in, std::string_view text) {
 
 // A plan holds all that is needed to prepare the statement again.
 std::string encode_plan(const std::string& name, const prepared_statement& of) {
-    return http::encode_base64(json::serialize(
+    return base::encode_base64(json::serialize(
         json::object{{"name", name}, {"text", of.text}, {"query_context", of.query_context}}));
 }
 
 std::optional<std::pair<std::string, prepared_statement>> decode_plan(std::string_view plan) {
-    const auto bytes = http::decode_base64(plan);
+    const auto bytes = base::decode_base64(plan);
     const auto parsed = bytes ? json::parse(*bytes) : std::unexpected(json::parse_error{});
     if (!parsed) {
         return std::nullopt;

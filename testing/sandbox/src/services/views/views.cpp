@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include <reprise/http/authorization.hpp>
+#include <reprise/base/base64.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -166,7 +166,7 @@ std::vector<view_row> view_rows(
         auto parsed =
             found->is_json ? json::parse(found->value) : std::unexpected(json::parse_error{});
         const json::value content =
-            parsed ? std::move(parsed->root) : json::value(http::encode_base64(found->value));
+            parsed ? std::move(parsed->root) : json::value(base::encode_base64(found->value));
         const json::value meta = json::object{
             {"id", id},
             {"rev", "1-" + std::to_string(found->cas)},

@@ -1,0 +1,36 @@
+#include <reprise/base/percent_encoding.hpp>
+
+#include <gtest/gtest.h>
+
+namespace reprise::base {
+namespace percent_encoding_test {
+
+TEST(percent_encoding, decodes_what_it_encodes) {
+    std::string bytes;
+    for (int i = 0; i < 256; ++i) {
+        bytes += static_cast<char>(i);
+    }
+    EXPECT_EQ(percent_decode(percent_encode(bytes)), bytes);
+    EXPECT_EQ(percent_encode("a b/%"), "a%20b%2F%25");
+    EXPECT_EQ(percent_decode("a+b%2fC"), "a+b/C");
+}
+
+TEST(percent_encoding, keeps_the_characters_asked_for) {
+    EXPECT_EQ(percent_encode("/tmp/a b", "/"), "/tmp/a%20b");
+}
+
+TEST(percent_encoding, refuses_a_broken_escape) {
+    for (const char* text : {"%", "%4", "%4g", "abc%", "%%%"}) {
+        EXPECT_EQ(percent_decode(text), std::nullopt) << text;
+    }
+}
+
+TEST(percent_encoding, lenient_decoding_leaves_a_broken_escape_as_it_is) {
+    for (const char* text : {"%", "%4", "%4g", "abc%", "%%%"}) {
+        EXPECT_EQ(percent_decode_leniently(text), text);
+    }
+    EXPECT_EQ(percent_decode_leniently("%%41%4"), "%A%4");
+}
+
+}  // namespace percent_encoding_test
+}  // namespace reprise::base

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace reprise::wire::detail {
+
+// At most `size_max` bytes of `text`, not cutting a UTF-8 sequence in two.
+inline std::string_view cut_utf8(std::string_view text, std::size_t size_max) noexcept {
+    if (text.size() <= size_max) {
+        return text;
+    }
+    std::size_t size = size_max;
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) {
+        --size;
+    }
+    return text.substr(0, size);
+}
+
+}  // namespace reprise::wire::detail
