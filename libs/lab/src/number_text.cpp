@@ -1,8 +1,6 @@
 #include "number_text.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 
 namespace reprise::lab {
@@ -59,15 +57,6 @@ std::string number_text(double value) {
 
 std::string rate_text(double per_second) {
     return number_text(per_second) + "/s";
-}
-
-std::string json_number(double value) {
-    if (!std::isfinite(value)) {
-        return "null";
-    }
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-    return {text, end};
 }
 
 double to_seconds(duration value) noexcept {

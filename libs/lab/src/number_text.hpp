@@ -1,6 +1,6 @@
 #pragma once
 
-/// Numbers for people and for JSON, without locale.
+/// Numbers for people, without locale.
 
 #include <cstdint>
 #include <string>
@@ -26,9 +26,6 @@ namespace reprise::lab {
 
 /// The same with "/s": "750/s", "0.4/s".
 [[nodiscard]] std::string rate_text(double per_second);
-
-/// The shortest text that reads back as the same number; "null" for what JSON has no number for.
-[[nodiscard]] std::string json_number(double value);
 
 [[nodiscard]] double to_seconds(duration value) noexcept;
 

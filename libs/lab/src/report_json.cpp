@@ -1,104 +1,85 @@
 #include <reprise/lab/report.hpp>
 
-#include "json_text.hpp"
+#include <reprise/json/write.hpp>
+
+#include "number_text.hpp"
 #include "summary.hpp"
 
 namespace reprise::lab {
 
-std::string json_string(std::string_view text) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string quoted = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            quoted += '\\';
-            quoted += c;
-        } else if (byte < 0x20 || c == '<') {
-            quoted += "\\u00";
-            quoted += hex[byte >> 4U];
-            quoted += hex[byte & 15U];
-        } else {
-            quoted += c;
-        }
-    }
-    return quoted + '"';
-}
-
-json_object& json_object::add_raw(std::string_view name, std::string_view json) {
-    if (!members_.empty()) {
-        members_ += ',';
-    }
-    members_.append(json_string(name)).append(":").append(json);
-    return *this;
-}
-
 namespace {
 
-[[nodiscard]] std::string options_json(const storm_options& options) {
-    json_object object;
-    object.add("seed", options.seed)
-        .add("clients", std::uint64_t{options.clients})
-        .add("requests_per_second", options.requests_per_second)
-        .add("capacity_per_second", options.capacity_per_second)
-        .add(
+void write_options(json::writer& out, const storm_options& options) {
+    out.begin_object()
+        .member("seed", options.seed)
+        .member("clients", options.clients)
+        .member("requests_per_second", options.requests_per_second)
+        .member("capacity_per_second", options.capacity_per_second)
+        .member(
             "service_time",
             std::string_view(options.service_time == service_time::fixed ? "fixed" : "exponential"))
-        .add("queue_limit", std::uint64_t{options.queue_limit})
-        .add("fault_share", options.fault_share)
-        .add("network_delay_s", to_seconds(options.network_delay))
-        .add("attempt_timeout_s", to_seconds(options.attempt_timeout))
-        .add(
+        .member("queue_limit", options.queue_limit)
+        .member("fault_share", options.fault_share)
+        .member("network_delay_s", to_seconds(options.network_delay))
+        .member("attempt_timeout_s", to_seconds(options.attempt_timeout))
+        .member(
             "outage",
             std::string_view(options.outage == outage_kind::stalled ? "stalled" : "refusing"))
-        .add("outage_start_s", to_seconds(options.outage_start))
-        .add("outage_length_s", to_seconds(options.outage_length))
-        .add("length_s", to_seconds(options.length))
-        .add("attempts_max", std::uint64_t{options.attempts_max})
-        .add("backoff_base_s", to_seconds(options.standard.backoff.base))
-        .add("backoff_cap_s", to_seconds(options.standard.backoff.cap))
-        .add("bucket_capacity", options.standard.bucket.capacity)
-        .add("price_retry", options.standard.prices.retry)
-        .add("price_timeout", options.standard.prices.timeout)
-        .add("refund", options.standard.prices.refund);
-    return object.str();
+        .member("outage_start_s", to_seconds(options.outage_start))
+        .member("outage_length_s", to_seconds(options.outage_length))
+        .member("length_s", to_seconds(options.length))
+        .member("attempts_max", options.attempts_max)
+        .member("backoff_base_s", to_seconds(options.standard.backoff.base))
+        .member("backoff_cap_s", to_seconds(options.standard.backoff.cap))
+        .member("bucket_capacity", options.standard.bucket.capacity)
+        .member("price_retry", options.standard.prices.retry)
+        .member("price_timeout", options.standard.prices.timeout)
+        .member("refund", options.standard.prices.refund)
+        .end_object();
 }
 
-[[nodiscard]] std::string totals_json(const storm_totals& totals) {
-    json_object object;
-    object.add("requests", totals.requests)
-        .add("succeeded", totals.succeeded)
-        .add("failed", totals.failed)
-        .add("unfinished", totals.unfinished)
-        .add("attempts_sent", totals.attempts_sent)
-        .add("attempts_arrived", totals.attempts_arrived)
-        .add("on_the_way", totals.on_the_way)
-        .add("work_done", totals.work_done)
-        .add("wasted", totals.wasted)
-        .add("faults", totals.faults)
-        .add("answers_on_the_way", totals.answers_on_the_way)
-        .add("errors", totals.errors)
-        .add("waiting_max", std::uint64_t{totals.waiting_max})
-        .add("latency_sum_s", to_seconds(totals.latency_sum));
-    return object.str();
+void write_totals(json::writer& out, const storm_totals& totals) {
+    out.begin_object()
+        .member("requests", totals.requests)
+        .member("succeeded", totals.succeeded)
+        .member("failed", totals.failed)
+        .member("unfinished", totals.unfinished)
+        .member("attempts_sent", totals.attempts_sent)
+        .member("attempts_arrived", totals.attempts_arrived)
+        .member("on_the_way", totals.on_the_way)
+        .member("work_done", totals.work_done)
+        .member("wasted", totals.wasted)
+        .member("faults", totals.faults)
+        .member("answers_on_the_way", totals.answers_on_the_way)
+        .member("errors", totals.errors)
+        .member("waiting_max", totals.waiting_max)
+        .member("latency_sum_s", to_seconds(totals.latency_sum))
+        .end_object();
 }
 
-[[nodiscard]] std::string series_json(const storm_result& result) {
+template <class Number>
+void write_series(
+    json::writer& out, std::string_view name, const std::vector<slot>& seconds,
+    Number slot::* member) {
+    out.key(name).begin_array();
+    for (const slot& second : seconds) {
+        out.value(second.*member);
+    }
+    out.end_array();
+}
+
+void write_all_series(json::writer& out, const storm_result& result) {
     const auto seconds = join_slots(result.slots, std::chrono::seconds{1} / slot_length);
-    const auto counts = [&](std::uint32_t slot::* member) {
-        return json_array(seconds, [&](const slot& s) { return std::to_string(s.*member); });
-    };
-    json_object object;
-    object.add_raw("offered", counts(&slot::offered))
-        .add_raw("attempts", counts(&slot::attempts))
-        .add_raw("useful", counts(&slot::useful))
-        .add_raw("wasted", counts(&slot::wasted))
-        .add_raw("errors", counts(&slot::errors))
-        .add_raw("failed", counts(&slot::failed))
-        .add_raw("waiting", counts(&slot::waiting))
-        .add_raw("bucket_share", json_array(seconds, [](const slot& s) {
-                     return json_number(s.bucket_share);
-                 }));
-    return object.str();
+    out.begin_object();
+    write_series(out, "offered", seconds, &slot::offered);
+    write_series(out, "attempts", seconds, &slot::attempts);
+    write_series(out, "useful", seconds, &slot::useful);
+    write_series(out, "wasted", seconds, &slot::wasted);
+    write_series(out, "errors", seconds, &slot::errors);
+    write_series(out, "failed", seconds, &slot::failed);
+    write_series(out, "waiting", seconds, &slot::waiting);
+    write_series(out, "bucket_share", seconds, &slot::bucket_share);
+    out.end_object();
 }
 
 [[nodiscard]] std::string_view outcome_name(recovery_outcome outcome) {
@@ -115,32 +96,42 @@ namespace {
     return "no_outage";
 }
 
-[[nodiscard]] std::string result_json(const storm_result& result) {
-    const bool recovered = result.recovery.outcome == recovery_outcome::recovered;
-    json_object object;
-    object.add("policy", to_string(result.policy))
-        .add("recovery", outcome_name(result.recovery.outcome))
-        .add_raw("recovery_s", recovered ? json_number(to_seconds(result.recovery.after)) : "null")
-        .add("success_share", result.success_share())
-        .add("amplification", result.amplification())
-        .add("worst_amplification", result.worst_amplification)
-        .add("wasted_share", result.wasted_share())
-        .add_raw("totals", totals_json(result.totals))
-        .add_raw("series", series_json(result));
-    return object.str();
+void write_result(json::writer& out, const storm_result& result) {
+    out.begin_object()
+        .member("policy", to_string(result.policy))
+        .member("recovery", outcome_name(result.recovery.outcome))
+        .key("recovery_s");
+    if (result.recovery.outcome == recovery_outcome::recovered) {
+        out.value(to_seconds(result.recovery.after));
+    } else {
+        out.value(nullptr);
+    }
+    out.member("success_share", result.success_share())
+        .member("amplification", result.amplification())
+        .member("worst_amplification", result.worst_amplification)
+        .member("wasted_share", result.wasted_share());
+    write_totals(out.key("totals"), result.totals);
+    write_all_series(out.key("series"), result);
+    out.end_object();
 }
 
 }  // namespace
 
 std::string to_json(const comparison& compared, const report_heading& heading) {
-    json_object object;
-    object.add("scenario", heading.name)
-        .add("title", heading.title)
-        .add("command", heading.command)
-        .add("reading", to_reading(compared))
-        .add_raw("options", options_json(compared.options))
-        .add_raw("policies", json_array(compared.results, result_json));
-    return object.str();
+    std::string text;
+    json::writer out(text);
+    out.begin_object()
+        .member("scenario", heading.name)
+        .member("title", heading.title)
+        .member("command", heading.command)
+        .member("reading", to_reading(compared));
+    write_options(out.key("options"), compared.options);
+    out.key("policies").begin_array();
+    for (const storm_result& result : compared.results) {
+        write_result(out, result);
+    }
+    out.end_array().end_object();
+    return text;
 }
 
 }  // namespace reprise::lab

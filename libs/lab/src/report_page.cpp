@@ -98,6 +98,15 @@ namespace {
     return filled.append(page);
 }
 
+/// JSON that may stand inside a script element: only its strings hold `<`, which is escaped.
+[[nodiscard]] std::string script_text(std::string_view json_text) {
+    std::string escaped;
+    for (const char c : json_text) {
+        escaped += c == '<' ? "\\u003c" : std::string(1, c);
+    }
+    return escaped;
+}
+
 }  // namespace
 
 std::string to_html(const comparison& compared, const report_heading& heading) {
@@ -108,7 +117,7 @@ std::string to_html(const comparison& compared, const report_heading& heading) {
                            {"reading", html_text(to_reading(compared))},
                            {"rows", table_rows(compared)},
                            {"settings", settings_list(compared.options)},
-                           {"data", to_json(compared, heading)},
+                           {"data", script_text(to_json(compared, heading))},
                            {"chart_library", std::string(embedded::chart_library())}});
 }
 
