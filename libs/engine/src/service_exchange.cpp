@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include <reprise/http/retry_after.hpp>
+#include <reprise/retry/retry_after.hpp>
 #include <reprise/services/management_request.hpp>
 #include <reprise/services/query_outcome.hpp>
 #include <reprise/services/row_splitter.hpp>
@@ -55,13 +55,12 @@ duration retry_after(const http::header_list& headers) {
         return {};
     }
     const auto date = http::find_header(headers, "Date");
-    const auto now = date ? http::parse_http_date(*date, century_hint) : std::nullopt;
+    const auto now = date ? parse_http_date(*date, century_hint) : std::nullopt;
     const bool is_number = asked->find_first_not_of("0123456789") == std::string_view::npos;
     if (!now && !is_number) {
         return {};
     }
-    return http::parse_retry_after(*asked, now.value_or(century_hint))
-        .value_or(std::chrono::seconds{0});
+    return parse_retry_after(*asked, now.value_or(century_hint)).value_or(std::chrono::seconds{0});
 }
 
 void copy_call(const services::service_call& from, http_call& to) {

@@ -12,6 +12,13 @@ namespace http_test {
 // Sun, 06 Nov 1994 08:49:37 GMT
 const std::chrono::sys_seconds reference{std::chrono::seconds{784111777}};
 
+// What a throttled answer with this header asks for.
+std::optional<duration> minimum_wait(
+    std::string_view retry_after, std::chrono::sys_seconds now,
+    const http_facts_options& options = {}) {
+    return http_facts(429, retry_after, now, options).minimum_wait;
+}
+
 }  // namespace http_test
 
 TEST(http_facts, SM_12_statuses_give_safety_fault_throttling_and_timeout) {
@@ -72,13 +79,14 @@ TEST(http_facts, SM_12_retry_after_in_seconds) {
 
 TEST(http_facts, SM_12_retry_after_as_a_date_in_all_three_formats) {
     const auto now = http_test::reference - 90s;
-    EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now), 90s);
-    EXPECT_EQ(parse_retry_after("Sunday, 06-Nov-94 08:49:37 GMT", now), 90s);
-    EXPECT_EQ(parse_retry_after("Sun Nov  6 08:49:37 1994", now), 90s);
+    EXPECT_EQ(http_test::minimum_wait("Sun, 06 Nov 1994 08:49:37 GMT", now), 90s);
+    EXPECT_EQ(http_test::minimum_wait("Sunday, 06-Nov-94 08:49:37 GMT", now), 90s);
+    EXPECT_EQ(http_test::minimum_wait("Sun Nov  6 08:49:37 1994", now), 90s);
 }
 
 TEST(http_facts, SM_12_a_past_date_is_zero) {
-    EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", http_test::reference + 1h), 0s);
+    EXPECT_EQ(
+        http_test::minimum_wait("Sun, 06 Nov 1994 08:49:37 GMT", http_test::reference + 1h), 0s);
 }
 
 TEST(http_facts, SM_12_unparsable_negative_and_huge_values_are_ignored) {
@@ -87,14 +95,16 @@ TEST(http_facts, SM_12_unparsable_negative_and_huge_values_are_ignored) {
           "99999999999999999999", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
           "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 GMT!",
           "Xyz Nov  6 08:49:37 1994", "Sun, 06 Foo 1994 08:49:37 GMT"}) {
-        EXPECT_EQ(parse_retry_after(text, http_test::reference), std::nullopt) << text;
+        EXPECT_EQ(http_test::minimum_wait(text, http_test::reference), std::nullopt) << text;
     }
-    EXPECT_EQ(parse_retry_after("86400", {}), 24h);
-    EXPECT_EQ(parse_retry_after("86401", {}), std::nullopt) << "above 24 h";
-    EXPECT_EQ(parse_retry_after("9223372036854775807", {}), std::nullopt);
-    EXPECT_EQ(parse_retry_after("86401", {}, {.retry_after_max = 48h}), 86401s) << "configurable";
+    EXPECT_EQ(http_test::minimum_wait("86400", {}), 24h);
+    EXPECT_EQ(http_test::minimum_wait("86401", {}), std::nullopt) << "above 24 h";
+    EXPECT_EQ(http_test::minimum_wait("9223372036854775807", {}), std::nullopt);
+    EXPECT_EQ(http_test::minimum_wait("86401", {}, {.retry_after_max = 48h}), 86401s)
+        << "configurable";
     EXPECT_EQ(
-        parse_retry_after("Mon, 06 Nov 2034 08:49:37 GMT", http_test::reference), std::nullopt);
+        http_test::minimum_wait("Mon, 06 Nov 2034 08:49:37 GMT", http_test::reference),
+        std::nullopt);
 }
 
 TEST(modelled_failure, SM_11_safety_derives_from_the_traits) {

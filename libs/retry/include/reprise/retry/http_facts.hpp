@@ -3,7 +3,6 @@
 /// Facts of HTTP responses, for any HTTP client: status and `Retry-After` in, facts out.
 
 #include <chrono>
-#include <optional>
 #include <string_view>
 
 #include <reprise/retry/failure_facts.hpp>
@@ -18,19 +17,14 @@ struct http_facts_options {
 /// 429 is throttling; 408 and 504 are timeouts; 4xx is the client's fault, 5xx the server's.
 /// Safety: 408 (the request did not arrive whole) and 429 yes; every 5xx maybe, because a gateway
 /// may have passed the request on; other 4xx no. Below 400: empty facts (no failure).
-/// `retry_after` is the header's text, empty if there was none; `now` is the calendar time it is
-/// compared with when it holds a date.
+/// `retry_after` is the header's text (see `parse_retry_after`), empty if there was none; `now` is
+/// the calendar time it is compared with when it holds a date. A text that is neither a number of
+/// seconds nor a date, or that asks for more than `retry_after_max`, counts as none.
 [[nodiscard]] failure_facts http_facts(
     int status, std::string_view retry_after = {}, std::chrono::sys_seconds now = {},
     const http_facts_options& options = {}) noexcept;
 
 /// The connection could not be made: nothing was sent, a retry is safe.
 [[nodiscard]] failure_facts http_connect_failure() noexcept;
-
-/// `Retry-After` in both forms: a number of seconds, or a date (the three formats of HTTP). A past
-/// date is zero. Unparsable, negative or too large: absent.
-[[nodiscard]] std::optional<duration> parse_retry_after(
-    std::string_view text, std::chrono::sys_seconds now,
-    const http_facts_options& options = {}) noexcept;
 
 }  // namespace reprise

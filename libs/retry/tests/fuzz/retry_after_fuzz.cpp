@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <reprise/http/retry_after.hpp>
+#include <reprise/retry/retry_after.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace reprise::http;
+    using namespace reprise;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const std::chrono::sys_seconds now{std::chrono::seconds{1790000000}};
     const auto wait = parse_retry_after(text, now);

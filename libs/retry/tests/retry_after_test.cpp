@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <reprise/http/retry_after.hpp>
+#include <reprise/retry/retry_after.hpp>
 
-namespace reprise::http {
+namespace reprise {
 namespace retry_after_test {
 
 using std::chrono::seconds;
@@ -52,4 +52,4 @@ TEST(http_date, two_digits_of_a_year_mean_the_nearest_past_beyond_fifty_years) {
 }
 
 }  // namespace retry_after_test
-}  // namespace reprise::http
+}  // namespace reprise

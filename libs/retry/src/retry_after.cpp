@@ -1,10 +1,10 @@
-#include <reprise/http/retry_after.hpp>
+#include <reprise/retry/retry_after.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
-namespace reprise::http {
+namespace reprise {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 12> month_names = {"Jan", "Feb", "Mar", "
 constexpr std::array<std::string_view, 7> day_names = {
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-// Reads a date from left to right; the first part that does not fit makes everything wrong.
+/// Reads a date from left to right; the first part that does not fit makes everything wrong.
 class date_reader {
 public:
     explicit date_reader(std::string_view text) noexcept : text_(text) {}
@@ -29,7 +29,7 @@ public:
         text_.remove_prefix(part.size());
     }
 
-    // Exactly that many digits.
+    /// Exactly that many digits.
     unsigned number(std::size_t digits) noexcept {
         unsigned result = 0;
         for (std::size_t i = 0; i < digits; ++i) {
@@ -43,7 +43,7 @@ public:
         return result;
     }
 
-    // Two places, the first of which may be a blank.
+    /// Two places, the first of which may be a blank.
     unsigned padded_day() noexcept {
         if (text_.starts_with(' ')) {
             text_.remove_prefix(1);
@@ -63,7 +63,7 @@ public:
         return 0;
     }
 
-    // 23:59:60 is a leap second.
+    /// 23:59:60 is a leap second.
     std::chrono::seconds time_of_day() noexcept {
         const unsigned hour = number(2);
         expect(":");
@@ -80,7 +80,7 @@ private:
     bool is_good_ = true;
 };
 
-// The whole name of a day, or its first three letters.
+/// The whole name of a day, or its first three letters.
 enum class day_form { whole, cut };
 
 bool take_day_name(std::string_view& text, day_form form) noexcept {
@@ -111,7 +111,7 @@ int century_of_two_digits(unsigned year, std::chrono::sys_seconds now) noexcept 
     return guess > this_year + 50 ? guess - 100 : guess;
 }
 
-// Behind "Sun, ".
+/// Behind "Sun, ".
 std::optional<std::chrono::sys_seconds> read_fixed_date(std::string_view text) noexcept {
     date_reader in(text);
     const unsigned day = in.number(2);
@@ -125,7 +125,7 @@ std::optional<std::chrono::sys_seconds> read_fixed_date(std::string_view text) n
     return in.is_at_end() ? make_time(static_cast<int>(year), month, day, time) : std::nullopt;
 }
 
-// Behind "Sunday, ".
+/// Behind "Sunday, ".
 std::optional<std::chrono::sys_seconds> read_old_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept {
     date_reader in(text);
@@ -141,7 +141,7 @@ std::optional<std::chrono::sys_seconds> read_old_date(
                           : std::nullopt;
 }
 
-// Behind "Sun ": the form of C's asctime.
+/// Behind "Sun ": the form of C's asctime.
 std::optional<std::chrono::sys_seconds> read_asctime_date(std::string_view text) noexcept {
     date_reader in(text);
     const unsigned month = in.month();
@@ -197,4 +197,4 @@ std::optional<std::chrono::seconds> parse_retry_after(
     return wait;
 }
 
-}  // namespace reprise::http
+}  // namespace reprise
