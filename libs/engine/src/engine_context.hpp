@@ -10,9 +10,9 @@
 #include <reprise/base/printable.hpp>
 #include <reprise/base/timer_wheel.hpp>
 #include <reprise/engine/client_engine.hpp>
+#include <reprise/retry/random_generator.hpp>
 
 #include "connections/connect_gate.hpp"
-#include "random_source.hpp"
 
 namespace reprise::engine {
 
@@ -35,7 +35,7 @@ struct engine_context {
     engine_options options;
     credentials identity;
     std::uint32_t identity_number = 1;  // counts replacements
-    random_source random;
+    random_generator random;
     std::function<bool(std::span<std::byte>)> entropy;
     std::uint64_t client_number;  // sent in HELLO
     bool is_closed = false;

@@ -251,7 +251,7 @@ private:
     connections connections_{context_, {topology_, breakers_, polls_, collections_, *this}};
 
     engine_options& options_ = context_.options;
-    random_source& random_ = context_.random;
+    random_generator& random_ = context_.random;
     base::timer_wheel& wheel_ = context_.wheel;
     std::size_t& parked_count_ = context_.parked_count;
     engine_statistics& counters_ = context_.counters;

@@ -2,13 +2,13 @@
 
 #include <memory>
 
-#include "random_source.hpp"
+#include <reprise/retry/random_generator.hpp>
 
 namespace reprise::engine {
 
 randomness seeded_randomness(std::uint64_t seed) {
     // A stream of its own: what jitter draws does not move the nonces.
-    const auto source = std::make_shared<random_source>(~seed);
+    const auto source = std::make_shared<random_generator>(~seed);
     return {seed, [source](std::span<std::byte> out) {
                 for (std::byte& each : out) {
                     each = static_cast<std::byte>(source->next() & 0xffU);

@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <reprise/retry/random_generator.hpp>
+
 #include "engine_driver.hpp"
-#include "random_source.hpp"
 
 // Goal: the safety invariants under any mix of faults. Method: seeded scripts in which servers
 // refuse, stay silent, close before or after applying, send garbage and change the map; then each
@@ -130,7 +131,7 @@ private:
         EXPECT_EQ(driver_->engine().statistics().operations_ready, 0U);
     }
 
-    random_source random_;
+    random_generator random_;
     scripted_cluster cluster_;
     std::unique_ptr<engine_driver> driver_;
     std::vector<write_under_test> writes_;

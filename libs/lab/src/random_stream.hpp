@@ -5,19 +5,20 @@
 #include <cmath>
 #include <cstdint>
 
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::lab {
 
-/// A counter put through a mixer (SplitMix64): one word of state, streams that do not depend on
-/// each other for different `lane`s of one seed.
+/// Streams for different `lane`s of one seed do not depend on each other.
 class random_stream {
 public:
     random_stream(std::uint64_t seed, std::uint64_t lane) noexcept
-        : state_(mix(seed + mix(lane + golden))) {}
+        : generator_(
+              random_generator::mix(seed + random_generator::mix(lane + 0x9e3779b97f4a7c15U))) {}
 
     /// 64 uniform bits.
-    [[nodiscard]] std::uint64_t bits() noexcept { return mix(state_ += golden); }
+    [[nodiscard]] std::uint64_t bits() noexcept { return generator_.next(); }
 
     /// Uniform in [0, limit); the bias is below limit / 2^32.
     [[nodiscard]] std::uint32_t below(std::uint32_t limit) noexcept {
@@ -37,15 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
-
-    [[nodiscard]] static constexpr std::uint64_t mix(std::uint64_t value) noexcept {
-        value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-        value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-        return value ^ (value >> 31U);
-    }
-
-    std::uint64_t state_;
+    random_generator generator_;
 };
 
 }  // namespace reprise::lab

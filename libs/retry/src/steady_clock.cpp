@@ -7,6 +7,7 @@
 #include <random>
 
 #include <reprise/retry/clock.hpp>
+#include <reprise/retry/random_generator.hpp>
 
 namespace reprise {
 
@@ -39,22 +40,6 @@ public:
     }
 };
 
-/// SplitMix64: one addition and three mixing steps; good enough to spread delays.
-class split_mix {
-public:
-    explicit split_mix(std::uint64_t seed) noexcept : state_(seed) {}
-    std::uint64_t operator()() noexcept {
-        state_ += 0x9e3779b97f4a7c15U;
-        std::uint64_t mixed = state_;
-        mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-        mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-        return mixed ^ (mixed >> 31U);
-    }
-
-private:
-    std::uint64_t state_;
-};
-
 /// A device that cannot be read must not stop a program: the clock seeds instead.
 std::uint64_t seed_from_system() noexcept {
     try {
@@ -74,8 +59,8 @@ retry_clock& real_clock() noexcept {
 }
 
 std::uint64_t thread_random() noexcept {
-    thread_local split_mix generator(seed_from_system());
-    return generator();
+    thread_local random_generator generator(seed_from_system());
+    return generator.next();
 }
 
 }  // namespace reprise

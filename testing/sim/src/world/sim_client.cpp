@@ -77,7 +77,7 @@ sim_client::sim_client(world& owner, std::uint32_t number)
     }
     engine_ = std::make_unique<engine::client_engine>(
         make_options(), std::move(identity),
-        engine::seeded_randomness(random_stream::mix(owner.plan.seed * 31 + number + 1)),
+        engine::seeded_randomness(random_generator::mix(owner.plan.seed * 31 + number + 1)),
         owner.now);
     engine_->set_wake_hook([this] { wake_later(); });
 }

@@ -47,7 +47,7 @@ sandbox::cluster make_cluster(const scenario& plan) {
     options.node_count = plan.node_count;
     options.replica_count = plan.replica_count;
     options.vbucket_count = plan.vbucket_count;
-    options.seed = random_stream::mix(plan.seed ^ 0x73616e64U);
+    options.seed = random_generator::mix(plan.seed ^ 0x73616e64U);
     options.scram_iterations = wire::scram_iterations_min;  // the fewest that clients accept
     options.audit_entry_count_max = 16;
     options.error_map = error_map;

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::sim {
 
-// One stream of random numbers (SplitMix64): the same numbers from the same seed on every machine.
+// One stream of random numbers: the same numbers from the same seed on every machine.
 // Streams of one seed are independent, so that taking more numbers from one of them (another link,
 // a further operation) leaves the others as they were. That is what keeps a shrunk scenario close
 // to the one it came from.
@@ -14,10 +15,12 @@ class random_stream {
 public:
     // `stream` tells apart what is drawn for different purposes.
     explicit random_stream(std::uint64_t seed, std::uint64_t stream = 0) noexcept
-        : state_(mix(seed + mix(stream + 0x632be59bd9b4e019ULL))) {}
+        : generator_(
+              random_generator::mix(seed + random_generator::mix(stream + 0x632be59bd9b4e019ULL))) {
+    }
 
     // 64 uniform bits.
-    std::uint64_t next() noexcept { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
+    std::uint64_t next() noexcept { return generator_.next(); }
     // 0 .. count - 1; 0 for a count of 0.
     std::uint64_t below(std::uint64_t count) noexcept { return count == 0 ? 0 : next() % count; }
     // first .. last, both included.
@@ -32,15 +35,8 @@ public:
     bool per_mille(std::uint64_t share) noexcept { return below(1000) < share; }
     bool percent(std::uint64_t share) noexcept { return below(100) < share; }
 
-    // Spreads the bits of a number; also used to derive one seed from another.
-    static constexpr std::uint64_t mix(std::uint64_t value) noexcept {
-        value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-        value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
-        return value ^ (value >> 31U);
-    }
-
 private:
-    std::uint64_t state_;
+    random_generator generator_;
 };
 
 }  // namespace reprise::sim
