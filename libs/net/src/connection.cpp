@@ -11,8 +11,9 @@
 
 #include <reprise/wire/cluster_node.hpp>
 
+#include "connection_owner.hpp"
 #include "descriptors.hpp"
-#include "driver.hpp"
+#include "name_resolver.hpp"
 #include "tls_context.hpp"
 
 namespace reprise::net {
@@ -27,7 +28,7 @@ constexpr std::size_t address_count_max = 8;
 
 }  // namespace
 
-connection::connection(driver& owner, engine::connect_action target)
+connection::connection(connection_owner& owner, engine::connect_action target)
     : owner_(owner),
       target_(std::move(target)),
       socket_(owner.executor()),
@@ -36,7 +37,7 @@ connection::connection(driver& owner, engine::connect_action target)
 // The function with everything kept alive that it touches.
 template <class Function>
 auto connection::guarded(Function function) {
-    return [driver_alive = owner_.shared_from_this(), self = shared_from_this(),
+    return [owner_alive = owner_.hold(), self = shared_from_this(),
             function = std::move(function)](auto&&... arguments) mutable {
         function(*self, std::forward<decltype(arguments)>(arguments)...);
     };

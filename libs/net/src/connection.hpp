@@ -19,19 +19,19 @@
 
 namespace reprise::net {
 
-class driver;
+class connection_owner;
 
 // One socket of the loop, plain or TLS, from the name to the end.
 //
-//     open -> (driver.on_connected, then reads by itself; flush) or driver.on_connect_failed
-//     close, or the peer's end -> driver.on_closed
+//     open -> (owner.on_connected, then reads by itself; flush) or owner.on_connect_failed
+//     close, or the peer's end -> owner.on_closed
 //
-// Exactly one of on_connect_failed and on_closed is said, never from inside open, flush or close.
-// Its handlers keep the driver and the connection alive; the connection itself does not, so that a
+// Exactly one of on_connect_failed and on_closed is called, never from inside open, flush or close.
+// Its handlers keep the owner and the connection alive; the connection itself does not, so that a
 // context destroyed with handlers inside leaves nothing behind.
 class connection : public std::enable_shared_from_this<connection> {
 public:
-    connection(driver& owner, engine::connect_action target);
+    connection(connection_owner& owner, engine::connect_action target);
 
     void open();
     // Writes what the engine has, unless a write is outstanding; then that one's end does it.
@@ -78,7 +78,7 @@ private:
     template <class Function>
     auto guarded(Function function);
 
-    driver& owner_;
+    connection_owner& owner_;
     engine::connect_action target_;
     phase phase_ = phase::resolving;
     tcp::socket socket_;

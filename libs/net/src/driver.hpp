@@ -19,6 +19,7 @@
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/net/client.hpp>
 
+#include "connection_owner.hpp"
 #include "handler_memory.hpp"
 #include "key_worker.hpp"
 #include "name_resolver.hpp"
@@ -26,15 +27,13 @@
 
 namespace reprise::net {
 
-class connection;
-
 // One engine on one executor, which must run one handler at a time (a loop of one thread, or a
 // strand). Every handler ends in a turn: hand over what was submitted, obey the engine's actions,
 // call completions, arm the timer.
 //
 // Owned by the client and by the handlers under way; after `stop` and the last handler nothing
 // holds it any more.
-class driver : public std::enable_shared_from_this<driver> {
+class driver final : public connection_owner, public std::enable_shared_from_this<driver> {
 public:
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
         const boost::asio::any_io_executor& executor, client_options options);
@@ -79,22 +78,28 @@ public:
 
     // --- connections ---
 
-    [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept {
+    [[nodiscard]] std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
+    [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept override {
         return executor_;
     }
-    [[nodiscard]] name_resolver& resolver() noexcept { return *resolver_; }
+    [[nodiscard]] name_resolver& resolver() noexcept override { return *resolver_; }
     // There is one exactly if the engine was told to use TLS.
-    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept { return *tls_context_; }
-    [[nodiscard]] bool is_tls_verified() const noexcept { return options_.tls.is_verified; }
-    [[nodiscard]] duration connect_timeout() const noexcept { return connect_timeout_; }
-    void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept;
-    void on_connected(connection& from);
+    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept override {
+        return *tls_context_;
+    }
+    [[nodiscard]] bool is_tls_verified() const noexcept override {
+        return options_.tls.is_verified;
+    }
+    [[nodiscard]] duration connect_timeout() const noexcept override { return connect_timeout_; }
+    void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept override;
+    void on_connected(connection& from) override;
     void on_connect_failed(
-        connection& from, engine::connect_failure failure, std::string_view text);
-    void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes);
-    void on_written(connection& from, std::size_t size);
-    void on_closed(connection& from, engine::close_reason reason, std::size_t unwritten_size);
-    [[nodiscard]] base::byte_view begin_write(connection& from);
+        connection& from, engine::connect_failure failure, std::string_view text) override;
+    void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) override;
+    void on_written(connection& from, std::size_t size) override;
+    void on_closed(
+        connection& from, engine::close_reason reason, std::size_t unwritten_size) override;
+    [[nodiscard]] base::byte_view begin_write(connection& from) override;
 
 private:
     driver(

@@ -55,6 +55,9 @@ struct name_resolver::state : std::enable_shared_from_this<name_resolver::state>
 
     void on_socket(int number, bool readable, bool writable);
     void watch(const std::shared_ptr<watched_socket>& socket);
+    template <class Call>
+    void enter(Call call);
+    void stop();
     void process(ares_socket_t readable, ares_socket_t writable);
     void arm();
 
@@ -63,6 +66,7 @@ struct name_resolver::state : std::enable_shared_from_this<name_resolver::state>
     ares_channel channel = nullptr;
     bool ipv4_only;
     bool is_stopped = false;
+    bool is_inside = false;  // a call of c-ares, which may be calling back
     std::unordered_map<int, std::shared_ptr<watched_socket>> sockets;
 };
 
@@ -117,10 +121,28 @@ void name_resolver::state::watch(const std::shared_ptr<watched_socket>& socket) 
     }
 }
 
-void name_resolver::state::process(ares_socket_t readable, ares_socket_t writable) {
-    const auto self = shared_from_this();  // callbacks may drop the resolver
-    ares_process_fd(channel, readable, writable);
+// Calls c-ares. Callbacks may stop or destroy the resolver; c-ares frees a question only after its
+// callback and must not cancel it before that, so a stop from inside waits for the end of the call.
+template <class Call>
+void name_resolver::state::enter(Call call) {
+    const auto self = shared_from_this();
+    const bool was_inside = std::exchange(is_inside, true);
+    call();
+    is_inside = was_inside;
+    if (is_stopped && !is_inside) {
+        ares_cancel(channel);
+    }
     arm();
+}
+
+void name_resolver::state::stop() {
+    if (!std::exchange(is_stopped, true)) {
+        enter([] {});
+    }
+}
+
+void name_resolver::state::process(ares_socket_t readable, ares_socket_t writable) {
+    enter([&] { ares_process_fd(channel, readable, writable); });
 }
 
 void name_resolver::state::arm() {
@@ -261,9 +283,10 @@ void name_resolver::find_addresses(
     hints.ai_family = state_->ipv4_only ? AF_INET : AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     auto question = std::make_unique<address_question>(std::move(done), port);
-    ares_getaddrinfo(
-        state_->channel, host.c_str(), nullptr, &hints, &on_ares_addresses, question.release());
-    state_->arm();
+    state_->enter([&, channel = state_->channel] {
+        ares_getaddrinfo(
+            channel, host.c_str(), nullptr, &hints, &on_ares_addresses, question.release());
+    });
 }
 
 void name_resolver::find_srv(const std::string& name, srv_callback done) {
@@ -272,15 +295,13 @@ void name_resolver::find_srv(const std::string& name, srv_callback done) {
         return;
     }
     auto question = std::make_unique<srv_callback>(std::move(done));
-    ares_query(state_->channel, name.c_str(), ns_c_in, ns_t_srv, &on_ares_srv, question.release());
-    state_->arm();
+    state_->enter([&, channel = state_->channel] {
+        ares_query(channel, name.c_str(), ns_c_in, ns_t_srv, &on_ares_srv, question.release());
+    });
 }
 
 void name_resolver::stop() {
-    if (!std::exchange(state_->is_stopped, true)) {
-        ares_cancel(state_->channel);
-        state_->timer.cancel();
-    }
+    state_->stop();
 }
 
 }  // namespace reprise::net

@@ -31,12 +31,13 @@ public:
         const boost::asio::any_io_executor& executor, const dns_options& options);
     ~name_resolver();
 
-    // The callback comes once: from inside the call, later, or from `stop`. An address is its own
-    // answer.
+    // The callback comes once: from inside the call, later, or from `stop`. It may stop or destroy
+    // the resolver. An address is its own answer.
     void find_addresses(const std::string& host, std::uint16_t port, address_callback done);
     // Sorted by priority, then by weight; empty if there are none or nobody answered.
     void find_srv(const std::string& name, srv_callback done);
-    // Ends all questions with a failure and asks none any more.
+    // Ends all questions with a failure and asks none any more. From inside a callback they end
+    // when that one has returned.
     void stop();
 
     struct state;  // named by the callbacks given to c-ares

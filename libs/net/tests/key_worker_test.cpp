@@ -2,18 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-
-#include "system_entropy.hpp"
 
 namespace reprise::net {
 namespace key_worker_tests {
@@ -85,19 +80,6 @@ TEST(key_worker, a_context_that_ends_before_the_worker_is_done_leaves_nothing_be
     }
     context.reset();  // with the result inside
     EXPECT_EQ(calls, 0);
-}
-
-TEST(system_entropy, every_byte_is_drawn) {
-    std::array<std::byte, 600> first{};
-    std::array<std::byte, 600> second{};
-    ASSERT_TRUE(system_entropy(first));
-    ASSERT_TRUE(system_entropy(second));
-    EXPECT_NE(first, second);
-    // 600 bytes hold a value that is not zero in each quarter, or the sun rises in the west.
-    for (std::size_t begin = 0; begin < first.size(); begin += 150) {
-        const auto part = std::span(first).subspan(begin, 150);
-        EXPECT_TRUE(std::ranges::any_of(part, [](std::byte each) { return each != std::byte{}; }));
-    }
 }
 
 }  // namespace reprise::net

@@ -1,71 +1,28 @@
 #include "tls_context.hpp"
 
-#include <array>
 #include <memory>
 #include <string>
 
 #include <openssl/bio.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <gtest/gtest.h>
+
+#include "certificate.hpp"
 
 namespace reprise::net {
 namespace {
 
-template <auto Free>
-struct freed_by {
-    template <class T>
-    void operator()(T* object) const noexcept {
-        Free(object);
-    }
-};
-using key_ptr = std::unique_ptr<EVP_PKEY, freed_by<EVP_PKEY_free>>;
-using certificate_ptr = std::unique_ptr<X509, freed_by<X509_free>>;
+using namespace testing;
+
 using context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using session_ptr = std::unique_ptr<SSL, freed_by<SSL_free>>;
-
-// Self-signed, valid for an hour; `alternative` is like "DNS:host.example", empty for none.
-certificate_ptr make_certificate(
-    EVP_PKEY* key, const std::string& common, const std::string& alternative) {
-    certificate_ptr made(X509_new());
-    X509_set_version(made.get(), X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), -60);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
-    X509_NAME* name = X509_get_subject_name(made.get());
-    X509_NAME_add_entry_by_txt(
-        name, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(common.c_str()), -1, -1,
-        0);
-    X509_set_issuer_name(made.get(), name);
-    X509_set_pubkey(made.get(), key);
-    if (!alternative.empty()) {
-        X509_EXTENSION* extension =
-            X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, alternative.c_str());
-        X509_add_ext(made.get(), extension, -1);
-        X509_EXTENSION_free(extension);
-    }
-    X509_sign(made.get(), key, EVP_sha256());
-    return made;
-}
-
-std::string to_pem(X509* certificate) {
-    BIO* out = BIO_new(BIO_s_mem());
-    PEM_write_bio_X509(out, certificate);
-    char* text = nullptr;
-    const long size = BIO_get_mem_data(out, &text);
-    std::string pem(text, static_cast<std::size_t>(size));
-    BIO_free(out);
-    return pem;
-}
 
 // A handshake in memory with a server that shows this certificate and that the client trusts: what
 // became of the client's check of the name.
 long check_name(
     const std::string& common, const std::string& alternative, const std::string& server_name) {
-    const key_ptr key(EVP_EC_gen("P-256"));
+    const key_ptr key = make_key();
     const certificate_ptr certificate = make_certificate(key.get(), common, alternative);
     tls_options options;
     options.ca_pem = to_pem(certificate.get());

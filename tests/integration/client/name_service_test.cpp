@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "fake_name_server.hpp"
+#include <fake_name_server.hpp>
+
 #include "live_cluster.hpp"
 
 // Names of hosts and services, asked of a name server the test runs itself.
@@ -10,6 +11,7 @@
 namespace {
 
 using namespace live;
+using reprise::net::testing::fake_name_server;
 
 constexpr const char* domain = "cluster.reprise.test";
 constexpr const char* service = "_couchbase._tcp.cluster.reprise.test";

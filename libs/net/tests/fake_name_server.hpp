@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace live {
+namespace reprise::net::testing {
 
 // A name server on loopback that knows a few names, answers "no such name" to others, or nothing at
 // all. Its answers hold what it was told, so a test decides what is in the world.
@@ -154,4 +154,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace live
+}  // namespace reprise::net::testing

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <reprise/base/bytes.hpp>
+#include <reprise/base/slice.hpp>
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/retry/time.hpp>
+
+namespace reprise::net {
+
+class connection;
+class name_resolver;
+
+// What a connection uses and whom it reports to: the driver, or a test. Everything is called on the
+// executor.
+class connection_owner {
+public:
+    // Keeps the owner alive as long as a handler of the connection is under way.
+    [[nodiscard]] virtual std::shared_ptr<connection_owner> hold() = 0;
+
+    [[nodiscard]] virtual const boost::asio::any_io_executor& executor() const noexcept = 0;
+    [[nodiscard]] virtual name_resolver& resolver() noexcept = 0;
+    // Asked for by connections over TLS only.
+    [[nodiscard]] virtual boost::asio::ssl::context& tls_context() noexcept = 0;
+    [[nodiscard]] virtual bool is_tls_verified() const noexcept = 0;
+    [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
+    virtual void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept = 0;
+
+    // The connection is open.
+    virtual void on_connected(connection& from) = 0;
+    // It could not be opened; nothing follows.
+    virtual void on_connect_failed(
+        connection& from, engine::connect_failure failure, std::string_view text) = 0;
+    // `bytes` lie within `owner`.
+    virtual void on_bytes(
+        connection& from, const base::block_ref& owner, base::byte_view bytes) = 0;
+    // The operating system took the next `size` bytes of the outstanding write.
+    virtual void on_written(connection& from, std::size_t size) = 0;
+    // It is closed; nothing follows. `unwritten_size` bytes at the end of the outstanding write
+    // have not left this process.
+    virtual void on_closed(
+        connection& from, engine::close_reason reason, std::size_t unwritten_size) = 0;
+    // The bytes to write now, valid until on_written covered them or the connection ended. Empty:
+    // nothing to write.
+    [[nodiscard]] virtual base::byte_view begin_write(connection& from) = 0;
+
+protected:
+    ~connection_owner() = default;
+};
+
+}  // namespace reprise::net

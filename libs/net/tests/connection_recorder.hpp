@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <boost/asio/io_context.hpp>
+
+#include "connection.hpp"
+#include "connection_owner.hpp"
+#include "name_resolver.hpp"
+
+namespace reprise::net::testing {
+
+// An owner of one connection that writes down what it is told. It fails the test if an event comes
+// from inside a call, or after the end.
+class connection_recorder final : public connection_owner,
+                                  public std::enable_shared_from_this<connection_recorder> {
+public:
+    // Where the connection goes, and with what.
+    struct setup {
+        std::string host = "127.0.0.1";
+        std::uint16_t port = 0;
+        std::string name_servers = "127.0.0.1:1";  // nobody answers there
+        duration connect_timeout = std::chrono::seconds{20};
+        std::optional<boost::asio::ssl::context> tls;  // set: over TLS
+        std::string server_name = "host.example";
+    };
+
+    static std::shared_ptr<connection_recorder> make(boost::asio::io_context& loop, setup with) {
+        std::shared_ptr<connection_recorder> made(new connection_recorder(loop, std::move(with)));
+        made->connection_ = std::make_shared<connection>(
+            *made, engine::connect_action{
+                       .connection = engine::connection_id{7},
+                       .host = made->with_.host,
+                       .port = made->with_.port,
+                       .transport = made->with_.tls ? wire::transport::tls : wire::transport::plain,
+                       .server_name = made->with_.server_name});
+        return made;
+    }
+
+    void open() {
+        call([this] { at().open(); });
+    }
+    void close() {
+        call([this] { at().close(); });
+    }
+    void flush() {
+        call([this] { at().flush(); });
+    }
+    // Adds bytes and has them written. Not while a write is outstanding: it would move its bytes.
+    void write(std::string_view bytes) {
+        outgoing.append(bytes);
+        flush();
+    }
+    connection& at() { return *connection_; }
+    void drop_connection() { connection_.reset(); }
+
+    [[nodiscard]] bool is_open() const noexcept { return connected_count == 1; }
+    [[nodiscard]] bool is_ended() const noexcept { return failure || closed; }
+
+    int connected_count = 0;
+    std::optional<engine::connect_failure> failure;
+    std::string failure_text;
+    std::optional<engine::close_reason> closed;
+    std::size_t unwritten_size = 0;
+    std::string received;
+    std::size_t written_size = 0;
+    std::string outgoing;  // not yet written
+    int socket_count = 0;  // that were given their options
+    bool closes_at_bytes = false;
+
+    std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
+    const boost::asio::any_io_executor& executor() const noexcept override { return executor_; }
+    name_resolver& resolver() noexcept override { return *resolver_; }
+    boost::asio::ssl::context& tls_context() noexcept override { return *with_.tls; }
+    bool is_tls_verified() const noexcept override { return true; }
+    duration connect_timeout() const noexcept override { return with_.connect_timeout; }
+    void set_socket_options(boost::asio::ip::tcp::socket&) noexcept override { ++socket_count; }
+
+    void on_connected(connection&) override {
+        check_event();
+        ++connected_count;
+    }
+    void on_connect_failed(
+        connection&, engine::connect_failure why, std::string_view text) override {
+        check_event();
+        EXPECT_EQ(connected_count, 0);
+        failure = why;
+        failure_text = text;
+    }
+    void on_bytes(connection& from, const base::block_ref&, base::byte_view bytes) override {
+        check_event();
+        received.append(base::as_text(bytes));
+        if (closes_at_bytes) {
+            from.close();
+        }
+    }
+    void on_written(connection&, std::size_t size) override {
+        check_event();
+        written_size += size;
+        outgoing.erase(0, size);
+    }
+    void on_closed(connection&, engine::close_reason reason, std::size_t unwritten) override {
+        check_event();
+        EXPECT_EQ(connected_count, 1);
+        closed = reason;
+        unwritten_size = unwritten;
+    }
+    base::byte_view begin_write(connection&) override { return base::as_bytes(outgoing); }
+
+private:
+    connection_recorder(boost::asio::io_context& loop, setup with)
+        : with_(std::move(with)), executor_(loop.get_executor()) {
+        dns_options names;
+        names.servers = with_.name_servers;
+        names.tries = 1;
+        names.ipv4_only = true;
+        resolver_ = name_resolver::make(executor_, names).value();
+    }
+
+    template <class Call>
+    void call(Call made) {
+        is_inside_call_ = true;
+        made();
+        is_inside_call_ = false;
+    }
+    void check_event() const {
+        EXPECT_FALSE(is_inside_call_) << "an event from inside open, flush or close";
+        EXPECT_FALSE(is_ended()) << "an event after the end";
+    }
+
+    setup with_;
+    boost::asio::any_io_executor executor_;
+    std::unique_ptr<name_resolver> resolver_;
+    std::shared_ptr<connection> connection_;
+    bool is_inside_call_ = false;
+};
+
+}  // namespace reprise::net::testing

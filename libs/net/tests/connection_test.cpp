@@ -1,0 +1,519 @@
+#include "connection.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+
+#include "certificate.hpp"
+#include "connection_recorder.hpp"
+#include "fake_name_server.hpp"
+#include "loop.hpp"
+#include "tls_context.hpp"
+
+// Goal: one socket from the name to the end, failed at each step. Method: a real socket on
+// loopback, the other side in the same loop, and a recorder in the place of the driver.
+
+namespace reprise::net {
+namespace connection_test {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+using engine::close_reason;
+using engine::connect_failure;
+using namespace std::chrono_literals;
+using namespace testing;
+
+// The other side: takes one connection and collects what it sends.
+class peer {
+public:
+    explicit peer(asio::io_context& loop) : acceptor_(loop, any_loopback_port()), socket_(loop) {
+        acceptor_.async_accept(socket_, [this](const error_code& ec) { is_accepted_ = !ec; });
+    }
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    bool is_accepted() const noexcept { return is_accepted_; }
+    tcp::socket& socket() noexcept { return socket_; }
+    const std::string& received() const noexcept { return received_; }
+
+    void send(std::string_view text) { asio::write(socket_, asio::buffer(text)); }
+    void reset() {
+        socket_.set_option(asio::socket_base::linger(true, 0));
+        socket_.close();
+    }
+    void read_on() {
+        socket_.async_read_some(asio::buffer(buffer_), [this](const error_code& ec, std::size_t n) {
+            received_.append(buffer_.data(), n);
+            if (!ec) {
+                read_on();
+            }
+        });
+    }
+
+private:
+    tcp::acceptor acceptor_;
+    tcp::socket socket_;
+    bool is_accepted_ = false;
+    std::array<char, 65536> buffer_{};
+    std::string received_;
+};
+
+// A listener whose queue is full: it neither accepts nor refuses.
+class unresponsive_listener {
+public:
+    explicit unresponsive_listener(asio::io_context& loop) : acceptor_(loop) {
+        acceptor_.open(tcp::v4());
+        acceptor_.bind(any_loopback_port());
+        acceptor_.listen(0);
+        for (int each = 0; each < 4; ++each) {
+            auto& socket = queued_.emplace_back(loop);
+            socket.async_connect(acceptor_.local_endpoint(), [this](const error_code& ec) {
+                connected_count_ += ec ? 0 : 1;
+            });
+        }
+        EXPECT_TRUE(run_until(loop, [this] { return connected_count_ > 0; }));
+    }
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+private:
+    tcp::acceptor acceptor_;
+    std::vector<tcp::socket> queued_;
+    int connected_count_ = 0;
+};
+
+class connection_flow : public ::testing::Test {
+protected:
+    using setup = connection_recorder::setup;
+
+    // An open connection to `other`.
+    std::shared_ptr<connection_recorder> connected_to(peer& other) {
+        setup with;
+        with.port = other.port();
+        auto made = connection_recorder::make(loop, std::move(with));
+        made->open();
+        EXPECT_TRUE(run_until(loop, [&] { return made->is_open() && other.is_accepted(); }));
+        return made;
+    }
+    bool run_to_end(const connection_recorder& of) {
+        return run_until(loop, [&] { return of.is_ended(); });
+    }
+    // Runs what can run now, to see that nothing more comes.
+    void run_out() {
+        loop.restart();
+        loop.poll();
+    }
+
+    asio::io_context loop;
+};
+
+TEST_F(connection_flow, connects_reads_and_writes) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    other.send("from the server");
+    other.read_on();
+    at->write("from the client");
+    ASSERT_TRUE(run_until(loop, [&] {
+        return at->received == "from the server" && other.received() == "from the client" &&
+               at->written_size == other.received().size();
+    }));
+    EXPECT_EQ(at->socket_count, 1);
+    EXPECT_EQ(at->at().peer_address(), "127.0.0.1");
+    EXPECT_EQ(
+        at->at().local_address(),
+        "127.0.0.1:" + std::to_string(other.socket().remote_endpoint().port()));
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+    EXPECT_EQ(at->unwritten_size, 0U);
+    EXPECT_EQ(at->at().local_address(), "");
+}
+
+// --- the connection cannot be opened ---
+
+TEST_F(connection_flow, a_port_without_a_listener_is_refused) {
+    setup with;
+    with.port = unused_port();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::refused);
+    EXPECT_EQ(at->failure_text, "") << "the address is what was asked for";
+    run_out();
+}
+
+TEST_F(connection_flow, a_name_that_nobody_knows_is_named_as_such) {
+    fake_name_server names;
+    names.begin();
+    setup with;
+    with.host = "unknown.reprise.test";
+    with.name_servers = names.address();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::name_not_found);
+    EXPECT_NE(at->failure_text, "");
+}
+
+TEST_F(connection_flow, the_next_address_of_a_name_is_tried_after_one_that_refuses) {
+    peer other(loop);
+    fake_name_server names;
+    for (const int last : {2, 1, 3}) {  // only 127.0.0.1 has a listener
+        names.add_address("three.reprise.test", {127, 0, 0, static_cast<std::uint8_t>(last)});
+    }
+    names.begin();
+    setup with;
+    with.host = "three.reprise.test";
+    with.port = other.port();
+    with.name_servers = names.address();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    ASSERT_TRUE(run_until(loop, [&] { return at->is_open() || at->is_ended(); }));
+    EXPECT_TRUE(at->is_open()) << at->failure_text;
+}
+
+TEST_F(connection_flow, a_name_whose_addresses_all_refuse_names_the_last_address) {
+    fake_name_server names;
+    names.add_address("one.reprise.test", {127, 0, 0, 2});
+    names.begin();
+    setup with;
+    with.host = "one.reprise.test";
+    with.port = unused_port();
+    with.name_servers = names.address();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::refused);
+    EXPECT_EQ(at->failure_text, "127.0.0.2");
+}
+
+TEST_F(connection_flow, an_address_that_does_not_answer_times_out) {
+    const unresponsive_listener nobody(loop);
+    setup with;
+    with.port = nobody.port();
+    with.connect_timeout = 20ms;
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::timed_out);
+}
+
+// --- closed by the owner, at each step ---
+
+TEST_F(connection_flow, closing_while_resolving_cancels) {
+    fake_name_server names;
+    names.be_silent();
+    names.begin();
+    setup with;
+    with.host = "silent.reprise.test";
+    with.name_servers = names.address();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::canceled);
+    at->resolver().stop();  // the late answer concerns nobody
+    run_out();
+}
+
+TEST_F(connection_flow, closing_while_connecting_cancels) {
+    const unresponsive_listener nobody(loop);
+    setup with;
+    with.port = nobody.port();
+    const auto at = connection_recorder::make(loop, std::move(with));
+    at->open();
+    run_out();  // the address is found, the connect is under way
+    ASSERT_FALSE(at->is_ended());
+    at->close();
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::canceled);
+    run_out();
+}
+
+TEST_F(connection_flow, closing_twice_ends_once) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->close();
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+    at->close();
+    at->write("nobody reads this");
+    run_out();
+    EXPECT_EQ(at->written_size, 0U);
+}
+
+TEST_F(connection_flow, closing_from_inside_its_bytes_ends_once) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->closes_at_bytes = true;
+    other.send("the last words");
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+    EXPECT_EQ(at->received, "the last words");
+    run_out();
+}
+
+TEST_F(connection_flow, what_was_not_taken_by_the_system_is_reported_as_unwritten) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    constexpr std::size_t size = std::size_t{64} << 20U;  // more than any buffer on the way
+    at->write(std::string(size, 'x'));
+    run_out();
+    ASSERT_GT(at->written_size, 0U);
+    ASSERT_LT(at->written_size, size);
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->written_size + at->unwritten_size, size);
+}
+
+TEST_F(connection_flow, a_second_flush_does_not_write_twice) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->write("once");
+    at->flush();
+    other.read_on();
+    ASSERT_TRUE(run_until(loop, [&] { return at->outgoing.empty(); }));
+    at->write(", then the rest");
+    ASSERT_TRUE(run_until(loop, [&] { return other.received().ends_with("rest"); }));
+    EXPECT_EQ(other.received(), "once, then the rest");
+}
+
+// --- ended by the peer ---
+
+TEST_F(connection_flow, a_peer_that_closes_is_an_end_of_stream_after_its_last_bytes) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    other.send("good bye");
+    other.socket().close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->received, "good bye");
+    EXPECT_EQ(at->closed, close_reason::end_of_stream);
+}
+
+TEST_F(connection_flow, a_peer_that_closes_one_direction_is_an_end_of_stream) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    other.read_on();
+    other.socket().shutdown(tcp::socket::shutdown_send);
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::end_of_stream);
+}
+
+TEST_F(connection_flow, a_peer_that_resets_is_a_reset) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    other.reset();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::reset);
+}
+
+TEST_F(connection_flow, a_reset_during_a_write_ends_once_and_counts_what_is_left) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    constexpr std::size_t size = std::size_t{64} << 20U;
+    at->write(std::string(size, 'x'));
+    run_out();
+    other.reset();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_NE(at->closed, close_reason::requested);
+    EXPECT_EQ(at->written_size + at->unwritten_size, size);
+    run_out();
+}
+
+// --- reading that pauses ---
+
+TEST_F(connection_flow, bytes_wait_while_reading_is_off) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->at().set_reading(false, engine::read_size_default);
+    other.send("first");  // a read was outstanding: these still come
+    ASSERT_TRUE(run_until(loop, [&] { return at->received == "first"; }));
+    other.send("second");
+    run_out();
+    EXPECT_EQ(at->received, "first");
+    at->at().set_reading(true, engine::read_size_default);
+    ASSERT_TRUE(run_until(loop, [&] { return at->received == "firstsecond"; }));
+}
+
+TEST_F(connection_flow, a_paused_connection_can_be_closed) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->at().set_reading(false, engine::read_size_default);
+    other.send("first");
+    ASSERT_TRUE(run_until(loop, [&] { return at->received == "first"; }));
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+}
+
+// --- lifetime ---
+
+TEST(connection_lifetime, a_context_that_is_destroyed_leaves_nothing_behind) {
+    auto loop = std::make_unique<asio::io_context>();
+    auto other = std::make_unique<peer>(*loop);
+    connection_recorder::setup with;
+    with.port = other->port();
+    std::weak_ptr<connection_recorder> watched;
+    {
+        const auto at = connection_recorder::make(*loop, std::move(with));
+        watched = at;
+        at->open();
+        ASSERT_TRUE(run_until(*loop, [&] { return at->is_open(); }));
+        at->drop_connection();
+    }
+    EXPECT_FALSE(watched.expired()) << "the outstanding read holds both";
+    other.reset();
+    loop.reset();
+    EXPECT_TRUE(watched.expired());
+}
+
+// --- TLS ---
+
+// A server with a certificate for host.example, and a client that trusts it.
+class tls_connection_flow : public connection_flow {
+protected:
+    tls_connection_flow()
+        : key(make_key()),
+          certificate(make_certificate(key.get(), "server", "DNS:host.example")),
+          server_context(with_certificate(certificate.get(), key.get())),
+          other(loop),
+          server(other.socket(), server_context) {}
+
+    // A stream takes over what its context has when it is made.
+    static ssl::context with_certificate(X509* shown, EVP_PKEY* with) {
+        ssl::context made(ssl::context::tls_server);
+        SSL_CTX_use_certificate(made.native_handle(), shown);
+        SSL_CTX_use_PrivateKey(made.native_handle(), with);
+        return made;
+    }
+
+    std::shared_ptr<connection_recorder> make_client(const std::string& ca_pem) {
+        tls_options options;
+        options.ca_pem = ca_pem;
+        setup with;
+        with.port = other.port();
+        with.tls.emplace(std::move(make_tls_context(options).value()));
+        with.server_name = server_name;
+        return connection_recorder::make(loop, std::move(with));
+    }
+    std::shared_ptr<connection_recorder> make_client() {
+        return make_client(to_pem(certificate.get()));
+    }
+    // Opens the client; the server does its handshake as soon as it has accepted.
+    void shake_hands(connection_recorder& client) {
+        client.open();
+        ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+        server.async_handshake(
+            ssl::stream_base::server, [this](const error_code& ec) { handshake = ec; });
+        ASSERT_TRUE(run_until(loop, [&] {
+            return handshake.has_value() && (client.is_open() || client.is_ended());
+        }));
+    }
+
+    key_ptr key;
+    certificate_ptr certificate;
+    std::string server_name = "host.example";
+    ssl::context server_context;
+    peer other;
+    ssl::stream<tcp::socket&> server;
+    std::optional<error_code> handshake;  // how the server's ended
+};
+
+TEST_F(tls_connection_flow, connects_reads_and_writes) {
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    asio::write(server, asio::buffer(std::string_view("from the server")));
+    at->write("from the client");
+    std::array<char, 64> buffer{};
+    std::string received;
+    server.async_read_some(asio::buffer(buffer), [&](const error_code&, std::size_t size) {
+        received.assign(buffer.data(), size);
+    });
+    ASSERT_TRUE(run_until(loop, [&] { return !received.empty() && !at->received.empty(); }));
+    EXPECT_EQ(received, "from the client");
+    EXPECT_EQ(at->received, "from the server");
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+    EXPECT_EQ(at->unwritten_size, 0U) << "what TLS took counts as sent";
+}
+
+TEST_F(tls_connection_flow, an_issuer_that_is_not_trusted_is_named) {
+    const key_ptr other_key = make_key();
+    const auto other_certificate = make_certificate(other_key.get(), "other", "DNS:host.example");
+    const auto at = make_client(to_pem(other_certificate.get()));
+    shake_hands(*at);
+    EXPECT_EQ(at->failure, connect_failure::tls_untrusted);
+}
+
+TEST_F(tls_connection_flow, a_certificate_for_another_name_is_named) {
+    server_name = "elsewhere.example";
+    const auto at = make_client();
+    shake_hands(*at);
+    EXPECT_EQ(at->failure, connect_failure::tls_wrong_host);
+}
+
+TEST_F(tls_connection_flow, a_server_that_refuses_the_handshake_is_an_alert) {
+    // Before TLS 1.3 a missing client certificate is refused inside the handshake.
+    SSL_set_max_proto_version(server.native_handle(), TLS1_2_VERSION);
+    server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
+    const auto at = make_client();
+    shake_hands(*at);
+    EXPECT_EQ(at->failure, connect_failure::tls_alert);
+}
+
+TEST_F(tls_connection_flow, a_server_that_refuses_after_the_handshake_is_an_alert_at_the_end) {
+    SSL_set_min_proto_version(server.native_handle(), TLS1_3_VERSION);
+    server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::tls_alert);
+}
+
+TEST_F(tls_connection_flow, a_server_that_does_not_speak_tls_is_a_protocol_failure) {
+    const auto at = make_client();
+    at->open();
+    ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+    other.send("HTTP/1.1 400 Bad Request\r\n\r\n");
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::tls_protocol);
+}
+
+TEST_F(tls_connection_flow, a_close_inside_the_handshake_is_no_tls_failure) {
+    const auto at = make_client();
+    at->open();
+    ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+    other.socket().close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::reset);
+}
+
+TEST_F(tls_connection_flow, closing_inside_the_handshake_cancels) {
+    const auto at = make_client();
+    at->open();
+    ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted() && at->socket_count == 1; }));
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->failure, connect_failure::canceled);
+    run_out();
+}
+
+TEST_F(tls_connection_flow, a_peer_that_goes_without_a_word_is_an_end_of_stream) {
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    other.socket().close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::end_of_stream);
+}
+
+}  // namespace connection_test
+}  // namespace reprise::net

@@ -1,0 +1,439 @@
+#include "driver.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/write.hpp>
+
+#include <reprise/engine/errc.hpp>
+
+#include "fake_name_server.hpp"
+#include "loop.hpp"
+
+// Goal: the loop around an engine, failed at each step. Method: a real engine and sockets on
+// loopback; the test runs the loop itself, so everything happens on its thread.
+
+namespace reprise::net {
+namespace driver_test {
+
+namespace asio = boost::asio;
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+using engine::errc;
+using namespace std::chrono_literals;
+using namespace testing;
+
+// Takes every connection and says nothing.
+class listener {
+public:
+    explicit listener(asio::io_context& loop) : acceptor_(loop, any_loopback_port()) { accept(); }
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    std::size_t accepted_count() const noexcept { return sockets_.size(); }
+    void stop_accepting() { acceptor_.close(); }
+    tcp::socket& last() { return sockets_.back(); }
+
+private:
+    void accept() {
+        acceptor_.async_accept([this](const error_code& ec, tcp::socket socket) {
+            if (!ec) {
+                sockets_.push_back(std::move(socket));
+                accept();
+            }
+        });
+    }
+
+    tcp::acceptor acceptor_;
+    std::vector<tcp::socket> sockets_;
+};
+
+// How one operation ended, and how often.
+struct outcome {
+    std::optional<std::error_code> code;
+    int count = 0;
+    std::thread::id thread;
+
+    engine::completion receiver() {
+        return [this](engine::operation_result&& result) {
+            code = result.ec;
+            thread = std::this_thread::get_id();
+            ++count;
+        };
+    }
+};
+
+engine::operation_request get_request(std::optional<duration> timeout = {}) {
+    engine::operation_request request;
+    request.kind = engine::operation_kind::get;
+    request.key = base::slice::copy_of(base::as_bytes("key"));
+    request.timeout = timeout;
+    return request;
+}
+
+client_options options_for(std::uint16_t port) {
+    client_options options;
+    options.engine.seeds = {{"127.0.0.1", port}};
+    options.engine.kv_timeout = 20s;
+    options.identity = {.username = "user", .password = "password"};
+    return options;
+}
+
+class driver_flow : public ::testing::Test {
+protected:
+    std::shared_ptr<driver> make(client_options options) {
+        auto made = driver::make(loop.get_executor(), std::move(options)).value();
+        made->add_keyspace("bucket", "", "");
+        return made;
+    }
+    // The problem of the only endpoint; empty while there is none.
+    static std::string problem_of(const driver& at) {
+        const auto report = at.describe();
+        return report.connections.empty() ? "" : report.connections.front().endpoint.problem;
+    }
+    // Stops the driver, after which no handler may be left.
+    void stop(driver& at) {
+        at.run([&at] { at.stop(); });
+        run_out_of_work();
+    }
+    void run_out_of_work() {
+        server.stop_accepting();
+        loop.restart();
+        loop.run_for(patience);
+        EXPECT_TRUE(loop.stopped()) << "something keeps the loop busy";
+    }
+
+    asio::io_context loop;
+    listener server{loop};
+};
+
+// --- making one ---
+
+TEST_F(driver_flow, a_certificate_that_cannot_be_read_is_refused_by_name) {
+    auto options = options_for(1);
+    options.engine.transport = wire::transport::tls;
+    options.tls.ca_file = "/nowhere/ca.pem";
+    const auto made = driver::make(loop.get_executor(), std::move(options));
+    ASSERT_FALSE(made.has_value());
+    EXPECT_EQ(made.error().code, setup_errc::certificate_unreadable);
+    EXPECT_NE(made.error().text.find("/nowhere/ca.pem"), std::string::npos);
+}
+
+TEST_F(driver_flow, certificates_are_not_read_without_tls) {
+    auto options = options_for(1);
+    options.tls.ca_file = "/nowhere/ca.pem";
+    EXPECT_TRUE(driver::make(loop.get_executor(), std::move(options)).has_value());
+}
+
+TEST_F(driver_flow, name_servers_that_make_no_sense_are_refused) {
+    auto options = options_for(1);
+    options.dns.servers = "not an address";
+    const auto made = driver::make(loop.get_executor(), std::move(options));
+    ASSERT_FALSE(made.has_value());
+    EXPECT_EQ(made.error().code, setup_errc::name_service);
+}
+
+// --- connections ---
+
+TEST_F(driver_flow, an_operation_connects_and_sends_the_first_request) {
+    const auto at = make(options_for(server.port()));
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    EXPECT_EQ(server.accepted_count(), 0U);
+    ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
+    std::array<char, 4096> buffer{};
+    std::size_t size = 0;
+    server.last().async_read_some(
+        asio::buffer(buffer), [&](const error_code&, std::size_t read) { size = read; });
+    ASSERT_TRUE(run_until(loop, [&] { return size > 0; }));
+    EXPECT_EQ(static_cast<unsigned char>(buffer[0]), 0x80) << "a request of the key-value protocol";
+    const auto report = at->describe();
+    ASSERT_EQ(report.connections.size(), 1U);
+    EXPECT_EQ(
+        report.connections[0].local,
+        "127.0.0.1:" + std::to_string(server.last().remote_endpoint().port()));
+    EXPECT_EQ(report.connections[0].endpoint.state, engine::endpoint_state::connecting);
+    EXPECT_EQ(get.count, 0);
+    stop(*at);
+    EXPECT_EQ(get.code, errc::request_canceled);
+    EXPECT_EQ(get.count, 1);
+}
+
+TEST_F(driver_flow, a_refused_connection_is_reported_and_tried_again) {
+    auto options = options_for(unused_port());
+    options.engine.reconnect_delay_min = 1ms;
+    options.engine.reconnect_delay_max = 1ms;
+    const auto at = make(std::move(options));
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return problem_of(*at) != ""; }));
+    EXPECT_NE(problem_of(*at).find("refused"), std::string::npos) << problem_of(*at);
+    EXPECT_EQ(get.count, 0) << "it waits for the next attempt";
+    stop(*at);
+    EXPECT_EQ(get.count, 1);
+}
+
+TEST_F(driver_flow, a_connection_that_breaks_is_replaced_after_its_delay) {
+    auto options = options_for(server.port());
+    options.engine.reconnect_delay_min = 1ms;
+    options.engine.reconnect_delay_max = 1ms;
+    const auto at = make(std::move(options));
+    at->run([&] { at->open("bucket"); });
+    ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
+    server.last().set_option(asio::socket_base::linger(true, 0));
+    server.last().close();  // a reset
+    ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 2; }));
+    stop(*at);
+}
+
+TEST_F(driver_flow, a_peer_that_sends_garbage_is_disconnected) {
+    const auto at = make(options_for(server.port()));
+    at->run([&] { at->open("bucket"); });
+    ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
+    asio::write(server.last(), asio::buffer(std::string(100, 'x')));
+    std::array<char, 4096> buffer{};
+    std::optional<error_code> ended;
+    const std::function<void()> read_on = [&] {
+        server.last().async_read_some(asio::buffer(buffer), [&](const error_code& ec, std::size_t) {
+            if (ec) {
+                ended = ec;
+            } else {
+                read_on();
+            }
+        });
+    };
+    read_on();
+    ASSERT_TRUE(run_until(loop, [&] { return ended.has_value(); }));
+    ASSERT_TRUE(run_until(loop, [&] { return problem_of(*at) != ""; }));
+    stop(*at);
+}
+
+TEST_F(driver_flow, service_records_lead_to_the_first_node) {
+    fake_name_server names;
+    names.add_srv("_couchbase._tcp.reprise.test", {.port = server.port(), .target = "a.test"});
+    names.add_address("a.test", {127, 0, 0, 1});
+    names.begin();
+    auto options = options_for(unused_port());
+    options.engine.dns_srv_name = "_couchbase._tcp.reprise.test";
+    options.dns.servers = names.address();
+    options.dns.ipv4_only = true;
+    const auto at = make(std::move(options));
+    at->run([&] { at->open("bucket"); });
+    EXPECT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
+    stop(*at);
+}
+
+TEST_F(driver_flow, sockets_are_closed_in_child_processes_and_send_at_once) {
+    auto options = options_for(1);
+    options.keepalive_time = 7s;
+    const auto at = make(std::move(options));
+    tcp::socket socket(loop, tcp::v4());
+    at->set_socket_options(socket);
+    EXPECT_NE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC, 0);
+    tcp::no_delay no_delay;
+    socket.get_option(no_delay);
+    EXPECT_TRUE(no_delay.value());
+    asio::socket_base::keep_alive keep_alive;
+    socket.get_option(keep_alive);
+    EXPECT_TRUE(keep_alive.value());
+}
+
+// --- the ends of an operation ---
+
+TEST_F(driver_flow, the_timer_ends_an_operation_when_nothing_else_happens) {
+    const auto at = make(options_for(server.port()));
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(20ms), get.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return get.count > 0; }));
+    EXPECT_EQ(get.code, errc::unambiguous_timeout);
+    EXPECT_EQ(get.thread, std::this_thread::get_id());
+    stop(*at);
+    EXPECT_EQ(get.count, 1);
+}
+
+TEST_F(driver_flow, cancelling_a_ticket_ends_all_its_operations_and_no_others) {
+    const auto at = make(options_for(unused_port()));
+    const ticket name = at->reserve_ticket();
+    outcome first;
+    outcome second;
+    outcome other;
+    outcome unnamed;
+    ASSERT_EQ(at->start(0, get_request(), first.receiver(), name), refusal::none);
+    ASSERT_EQ(at->start(0, get_request(), second.receiver(), name), refusal::none);
+    ASSERT_EQ(at->start(0, get_request(), other.receiver(), at->reserve_ticket()), refusal::none);
+    ASSERT_EQ(at->start(0, get_request(), unnamed.receiver(), 0), refusal::none);
+    at->run([&] { at->cancel(name); });
+    ASSERT_TRUE(run_until(loop, [&] { return first.count > 0 && second.count > 0; }));
+    EXPECT_EQ(first.code, errc::request_canceled);
+    EXPECT_EQ(second.code, errc::request_canceled);
+    EXPECT_EQ(other.count + unnamed.count, 0);
+    at->run([&] { at->cancel(name); });  // nobody has this name any more
+    stop(*at);
+    EXPECT_EQ(first.count + second.count, 2);
+    EXPECT_EQ(other.code, errc::request_canceled);
+    EXPECT_EQ(unnamed.code, errc::request_canceled);
+}
+
+TEST_F(driver_flow, rows_of_an_operation_that_has_ended_are_absent) {
+    const auto at = make(options_for(unused_port()));
+    EXPECT_FALSE(at->take_rows(at->reserve_ticket(), {}).has_value());
+}
+
+TEST_F(driver_flow, closing_ends_open_operations_and_refuses_later_ones) {
+    const auto at = make(options_for(server.port()));
+    outcome open;
+    ASSERT_EQ(at->start(0, get_request(), open.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
+    at->run([&] { at->close(); });
+    ASSERT_TRUE(run_until(loop, [&] { return open.count > 0; }));
+    EXPECT_EQ(open.code, errc::request_canceled);
+    outcome late;
+    ASSERT_EQ(at->start(0, get_request(), late.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return late.count > 0; }));
+    EXPECT_EQ(late.code, errc::request_canceled);
+    stop(*at);
+}
+
+TEST_F(driver_flow, stopping_while_a_name_is_looked_up_leaves_nothing_to_run) {
+    fake_name_server names;
+    names.be_silent();
+    names.begin();
+    auto options = options_for(1);
+    options.engine.seeds = {{"silent.reprise.test", std::uint16_t{1}}};
+    options.dns.servers = names.address();
+    auto at = make(std::move(options));
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return names.question_count() > 0; }));
+    stop(*at);
+    EXPECT_EQ(get.code, errc::request_canceled);
+    const std::weak_ptr<driver> watched = at;
+    at.reset();
+    EXPECT_TRUE(watched.expired());
+}
+
+TEST_F(driver_flow, a_driver_that_nobody_holds_completes_what_is_left) {
+    auto at = make(options_for(unused_port()));
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    const std::weak_ptr<driver> watched = at;
+    at.reset();
+    EXPECT_FALSE(watched.expired()) << "the handler under way holds it";
+    EXPECT_EQ(get.count, 0);
+    run_out_of_work();
+    EXPECT_TRUE(watched.expired()) << "the timer of the next attempt does not hold it";
+    EXPECT_EQ(get.code, errc::request_canceled);
+    EXPECT_EQ(get.count, 1);
+}
+
+TEST(driver_lifetime, a_context_that_is_destroyed_completes_operations_once) {
+    auto loop = std::make_unique<asio::io_context>();
+    auto server = std::make_unique<listener>(*loop);
+    auto at = driver::make(loop->get_executor(), options_for(server->port())).value();
+    at->add_keyspace("bucket", "", "");
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(*loop, [&] { return server->accepted_count() == 1; }));
+    const std::weak_ptr<driver> watched = at;
+    at.reset();
+    server.reset();
+    loop.reset();  // with a connection and its handlers inside
+    EXPECT_TRUE(watched.expired());
+    EXPECT_EQ(get.code, errc::request_canceled);
+    EXPECT_EQ(get.count, 1);
+}
+
+// --- turns ---
+
+TEST_F(driver_flow, a_full_queue_refuses_and_does_not_call_the_completion) {
+    auto options = options_for(unused_port());
+    options.submission_count_max = 2;
+    const auto at = make(std::move(options));
+    std::array<outcome, 3> gets;
+    EXPECT_EQ(at->start(0, get_request(), gets[0].receiver(), 0), refusal::none);
+    EXPECT_EQ(at->start(0, get_request(), gets[1].receiver(), 0), refusal::none);
+    EXPECT_EQ(at->start(0, get_request(), gets[2].receiver(), 0), refusal::queue_full);
+    stop(*at);  // a task, which is always taken
+    EXPECT_EQ(gets[0].count, 1);
+    EXPECT_EQ(gets[1].count, 1);
+    EXPECT_EQ(gets[2].count, 0);
+}
+
+TEST_F(driver_flow, tasks_and_operations_run_in_the_order_in_which_they_were_given) {
+    const auto at = make(options_for(unused_port()));
+    std::vector<std::size_t> open_counts;
+    const auto note = [&] { open_counts.push_back(at->engine().statistics().operations_open); };
+    outcome get;
+    at->run(note);
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    at->run(note);
+    ASSERT_TRUE(run_until(loop, [&] { return open_counts.size() == 2; }));
+    EXPECT_EQ(open_counts, (std::vector<std::size_t>{0, 1}));
+    stop(*at);
+}
+
+TEST_F(driver_flow, an_operation_started_by_a_completion_belongs_to_the_same_turn) {
+    const auto at = make(options_for(unused_port()));
+    at->run([&] { at->close(); });
+    outcome second;
+    bool was_in_turn = false;
+    const auto start_second = [&](engine::operation_result&&) {
+        was_in_turn = at->is_in_turn();
+        EXPECT_EQ(at->start(0, get_request(), second.receiver(), 0), refusal::none);
+        EXPECT_EQ(second.count, 0) << "never from inside";
+    };
+    EXPECT_FALSE(at->is_in_turn());
+    ASSERT_EQ(at->start(0, get_request(), start_second, 0), refusal::none);
+    loop.restart();
+    loop.run_one();  // the one turn
+    EXPECT_TRUE(was_in_turn);
+    EXPECT_EQ(second.count, 1);
+    EXPECT_FALSE(at->is_in_turn());
+    stop(*at);
+}
+
+TEST_F(driver_flow, completions_that_start_operations_for_ever_leave_the_loop_to_others) {
+    const auto at = make(options_for(unused_port()));
+    at->run([&] { at->close(); });
+    int count = 0;
+    std::function<void()> again = [&] {
+        ++count;
+        EXPECT_EQ(
+            at->start(
+                0, get_request(), [&](engine::operation_result&&) { again ? again() : void(); }, 0),
+            refusal::none);
+    };
+    again();
+    bool is_other_run = false;
+    asio::post(loop, [&] { is_other_run = true; });
+    ASSERT_TRUE(run_until(loop, [&] { return is_other_run; }));
+    EXPECT_GT(count, 1);
+    again = nullptr;
+    stop(*at);
+}
+
+TEST_F(driver_flow, what_begins_on_the_loops_own_thread_needs_no_post) {
+    const auto at = make(options_for(unused_port()));
+    at->close();
+    outcome get;
+    at->start_here(0, get_request(), get.receiver());
+    EXPECT_EQ(get.code, errc::request_canceled);
+    EXPECT_EQ(get.count, 1);
+}
+
+TEST_F(driver_flow, any_executor_that_runs_one_handler_at_a_time_will_do) {
+    const auto at = driver::make(asio::make_strand(loop), options_for(unused_port())).value();
+    at->add_keyspace("bucket", "", "");
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(20ms), get.receiver(), 0), refusal::none);
+    ASSERT_TRUE(run_until(loop, [&] { return get.count > 0; }));
+    EXPECT_EQ(get.code, errc::unambiguous_timeout);
+    stop(*at);
+}
+
+}  // namespace driver_test
+}  // namespace reprise::net
