@@ -347,6 +347,19 @@ TEST(driver_lifetime, a_context_that_is_destroyed_completes_operations_once) {
     EXPECT_EQ(get.count, 1);
 }
 
+TEST(driver_lifetime, a_context_that_is_destroyed_before_the_first_turn_completes_operations_once) {
+    auto loop = std::make_unique<asio::io_context>();
+    auto at = driver::make(loop->get_executor(), options_for(unused_port())).value();
+    at->add_keyspace("bucket", "", "");
+    outcome get;
+    ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
+    at.reset();
+    EXPECT_EQ(get.count, 0);
+    loop.reset();
+    EXPECT_EQ(get.code, errc::request_canceled);
+    EXPECT_EQ(get.count, 1);
+}
+
 // --- turns ---
 
 TEST_F(driver_flow, a_full_queue_refuses_and_does_not_call_the_completion) {
@@ -423,6 +436,15 @@ TEST_F(driver_flow, what_begins_on_the_loops_own_thread_needs_no_post) {
     at->start_here(0, get_request(), get.receiver());
     EXPECT_EQ(get.code, errc::request_canceled);
     EXPECT_EQ(get.count, 1);
+}
+
+TEST_F(driver_flow, what_begins_on_the_loops_own_thread_comes_after_what_was_submitted) {
+    const auto at = make(options_for(unused_port()));
+    at->close();
+    std::vector<int> order;
+    at->run([&] { order.push_back(1); });
+    at->start_here(0, get_request(), [&](engine::operation_result&&) { order.push_back(2); });
+    EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
 TEST_F(driver_flow, any_executor_that_runs_one_handler_at_a_time_will_do) {
