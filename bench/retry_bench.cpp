@@ -58,9 +58,9 @@ void success_inlined(benchmark::State& state) {
 BENCHMARK(success_inlined)->Name("success_inlined");
 
 void success_virtual(benchmark::State& state) {
-    const std::unique_ptr<strategy_interface> strategy =
+    const std::unique_ptr<retry_strategy> strategy =
         std::make_unique<virtual_strategy<standard_strategy>>();
-    strategy_interface* pointer = strategy.get();
+    retry_strategy* pointer = strategy.get();
     int value = 0;
     for (auto _ : state) {
         benchmark::DoNotOptimize(pointer);
@@ -93,11 +93,20 @@ void contended_bucket(benchmark::State& state) {
 BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 
 [[nodiscard]] retry_question transient_question(std::uint64_t random) {
-    return {
-        {.safety = retry_safety::yes, .fault = failure_fault::server},
-        {time_point{}, random},
-        no_deadline,
-        repeatability::unspecified};
+    retry_question question;
+    question.facts = {.safety = retry_safety::yes, .fault = failure_fault::server};
+    question.at.random = random;
+    return question;
+}
+
+/// What a loop does after a failure: asks the strategy and has its proposal admitted.
+[[nodiscard]] admission decide(
+    standard_strategy& strategy, retry_progress& progress, std::uint64_t random) {
+    const retry_question question = transient_question(random);
+    retry_limits limits;
+    limits.budget = strategy.paying_budget();
+    return progress.on_proposal(
+        strategy.retry_after(progress.token(), question), {.facts = question.facts}, limits);
 }
 
 /// One allowed retry: classification, backoff, jitter, charge; and its refund, so that the bucket
@@ -108,11 +117,11 @@ void decision_after_failure(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        token_state token;
+        retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
-        token.attempt = 1 + static_cast<std::uint32_t>(random & 3U);
-        benchmark::DoNotOptimize(strategy.refresh(token, transient_question(random)));
-        strategy.succeed(token, {});
+        progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
+        benchmark::DoNotOptimize(decide(strategy, progress, random));
+        strategy.succeed(progress.token(), {});
     }
 }
 BENCHMARK(decision_after_failure)->Name("decision");
@@ -123,10 +132,10 @@ void refusal_by_empty_bucket(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        token_state token;
+        retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
-        token.attempt = 1 + static_cast<std::uint32_t>(random & 3U);
-        benchmark::DoNotOptimize(strategy.refresh(token, transient_question(random)));
+        progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
+        benchmark::DoNotOptimize(decide(strategy, progress, random));
     }
 }
 BENCHMARK(refusal_by_empty_bucket)->Name("refusal");

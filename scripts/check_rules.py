@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from rules import clock, files, headers, includes, sizes, snippets, switches
+from rules import charges, clock, files, headers, includes, sizes, snippets, switches
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
-         for module in (includes, sizes, clock, snippets, files, headers, switches)}
+         for module in (includes, sizes, clock, snippets, files, headers, switches, charges)}
 
 
 def main():

@@ -30,7 +30,7 @@ int main() {
     // [compose]
     reprise::composed_strategy strategy(
         {.attempts_max = 4}, also_conflicts{}, reprise::exponential_backoff({.base = 10ms}),
-        reprise::bucket_budget(std::make_shared<reprise::token_bucket>()));
+        reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
     // [/compose]
     int writes = 0;
     reprise::retry(strategy, {}, reprise::catching<http_error>, [&] {

@@ -40,7 +40,7 @@ struct open_warehouses : reprise::stated_safety {
 int main() {
     reprise::composed_strategy strategy(
         {.attempts_max = 4}, open_warehouses{}, reprise::exponential_backoff({.base = 1ms}),
-        reprise::bucket_budget(std::make_shared<reprise::token_bucket>()));
+        reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
     int asked = 0;
     // [predicate]
     const std::optional<std::string> row = reprise::retry(

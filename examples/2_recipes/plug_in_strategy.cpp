@@ -11,27 +11,18 @@ using namespace std::chrono_literals;
 
 // [strategy]
 /// Every second, until the operation's deadline. State of a request would go into its token.
-class steady_beat final : public reprise::strategy_interface {
-private:
-    reprise::decision do_begin(reprise::token_state& token, const reprise::moment&) override {
-        token = {};
-        return {};
-    }
-    reprise::decision do_refresh(
-        reprise::token_state& token, const reprise::retry_question& question) override {
+class steady_beat final : public reprise::retry_strategy {
+    void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink) override {
         const auto refusal = reprise::stated_safety{}.check(question.facts, question.repeat);
-        if (refusal == reprise::refusal_reason::none) {
-            ++token.attempt;
-            token.delay = 1s;
-        }
-        return {refusal, -1};
+        sink.answer(
+            refusal == reprise::refusal_reason::none ? reprise::retry_action::after(1s)
+                                                     : reprise::retry_action::no(refusal));
     }
-    void do_succeed(const reprise::token_state&, const reprise::moment&) override {}
 };
 // [/strategy]
 
 // [choose]
-std::unique_ptr<reprise::strategy_interface> make_strategy(std::string_view name) {
+std::unique_ptr<reprise::retry_strategy> make_strategy(std::string_view name) {
     if (name == "beat") {
         return std::make_unique<steady_beat>();
     }

@@ -16,23 +16,22 @@ using couchbase::plain_text;
 using namespace std::chrono_literals;
 
 // The standard with one answer changed: locked documents are not waited for.
-std::shared_ptr<couchbase::request_strategy> impatient() {
+std::shared_ptr<couchbase::retry_strategy> impatient() {
     return couchbase::overriding(
-        std::make_shared<couchbase::terminal_error_strategy>(),
+        std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
         {{couchbase::retry_reason::kv_locked, couchbase::retry_action::no()}});
 }
 
 // A strategy of one's own. It sees what the caller attached to the call: robots do not wait.
-class people_first final : public couchbase::terminal_error_strategy {
+class people_first final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     void retry_after(
-        const couchbase::request_snapshot& request, couchbase::retry_reason reason,
-        couchbase::retry_sink& sink) override {
-        const auto* who = request.user_data_as<std::string>();
+        const couchbase::retry_question& question, couchbase::retry_sink& sink) override {
+        const auto* who = question.at.user_data_as<std::string>();
         if (who != nullptr && *who == "robot") {
             sink.answer(couchbase::retry_action::no());
         } else {
-            terminal_error_strategy::retry_after(request, reason, sink);
+            fail_fast_on_terminal_error_strategy::retry_after(question, sink);
         }
     }
 };

@@ -51,7 +51,7 @@ struct client_fixture {
     couchbase::bucket bucket = cluster.bucket("travel");
     couchbase::collection at = bucket.default_collection();
     // Options that own something: destroyed twice they would free it twice.
-    std::shared_ptr<couchbase::request_strategy> strategy =
+    std::shared_ptr<couchbase::retry_strategy> strategy =
         std::make_shared<couchbase::best_effort_strategy>();
     std::shared_ptr<const std::any> user_data = std::make_shared<const std::any>(long_text);
 

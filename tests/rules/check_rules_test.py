@@ -346,6 +346,24 @@ class headers_rule(planted_tree):
         self.assertIn("libs/retry/include/reprise/retry.hpp: 25 % comment (aim", output)
 
 
+class charges_rule(planted_tree):
+    rule = "charges"
+
+    def test_the_admission_and_the_charged_classes_pass(self):
+        self.plant("libs/retry/src/admission.cpp", "limits.budget->try_pay(facts, now);\n")
+        self.plant("libs/retry/src/budget.cpp", "bucket_->try_take(cost);\n")
+        self.plant("libs/retry/tests/budget_test.cpp", "budget.try_pay({}, {});\n")
+        self.plant("libs/engine/src/opaque.cpp", "void try_pay(int);\n")
+        self.assert_clean()
+
+    def test_charges_elsewhere_are_reported(self):
+        for line in ("budget->try_pay(facts, now);", "allowance.try_take();",
+                     "outer->give_back();"):
+            with self.subTest(line):
+                self.plant("libs/engine/src/flow.cpp", f"\n{line}\n")
+                self.assert_reported("libs/engine/src/flow.cpp:2", "admission.cpp")
+
+
 class switches_rule(planted_tree):
     rule = "switches"
 

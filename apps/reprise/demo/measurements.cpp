@@ -30,7 +30,7 @@ constexpr std::uint64_t sub_count = 1U << sub_bits;
 void count_retries(const couchbase::retry_history& history, retry_counts& to) {
     const auto& entries = history.entries;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (entries[i].refusal == engine::retry_refusal::none) {
+        if (entries[i].refusal == refusal_reason::none) {
             ++to[static_cast<std::size_t>(entries[i].reason)];
         }
     }

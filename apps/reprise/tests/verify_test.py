@@ -85,7 +85,7 @@ class ExplainTest(unittest.TestCase):
     def test_the_list_names_every_kind(self):
         text = run("explain", "--list").stdout
         for words in ("KV_LOCKED", "0x86  Etmpfail", "14  unambiguous_timeout",
-                      "terminal_error_strategy"):
+                      "fail_fast_on_terminal_error_strategy"):
             self.assertIn(words, text)
 
     def test_every_line_of_the_list_can_be_explained(self):

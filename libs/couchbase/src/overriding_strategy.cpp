@@ -35,30 +35,38 @@ void check_overrides(const std::vector<reason_override>& overrides) {
 }  // namespace
 
 overriding_strategy::overriding_strategy(
-    std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides)
+    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides)
     : otherwise_(std::move(otherwise)), overrides_(std::move(overrides)) {
     if (!otherwise_) {
         throw invalid_settings({"otherwise", "must not be null"});
     }
+    set_traits(otherwise_->traits());
     check_overrides(overrides_);
 }
 
-void overriding_strategy::retry_after(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    const auto found = std::ranges::find(overrides_, reason, &reason_override::reason);
+void overriding_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+    const auto found = std::ranges::find(overrides_, reason_of(question), &reason_override::reason);
     if (found == overrides_.end()) {
-        otherwise_->retry_after(request, reason, sink);
+        otherwise_->retry_after(question, sink);
     } else {
-        sink.answer(found->answer(request));
+        sink.answer(found->answer(question));
     }
 }
 
-void overriding_strategy::on_success(const request_snapshot& request) noexcept {
-    otherwise_->on_success(request);
+decision overriding_strategy::on_start(token_state& token, const decision_context& at) {
+    return otherwise_->on_start(token, at);
 }
 
-std::shared_ptr<request_strategy> overriding(
-    std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides) {
+void overriding_strategy::on_success(const token_state& token, const decision_context& at) {
+    otherwise_->on_success(token, at);
+}
+
+retry_budget* overriding_strategy::paying_budget() noexcept {
+    return otherwise_->paying_budget();
+}
+
+std::shared_ptr<retry_strategy> overriding(
+    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides) {
     return std::make_shared<overriding_strategy>(std::move(otherwise), std::move(overrides));
 }
 

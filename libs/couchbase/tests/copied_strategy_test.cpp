@@ -21,14 +21,14 @@ using namespace std::chrono_literals;
 
 // [frozen]
 // The standard strategy as it is today. A new version of the library does not change it.
-class frozen_strategy final : public couchbase::request_strategy {
+class frozen_strategy final : public couchbase::retry_strategy {
 public:
     void retry_after(
-        const couchbase::request_snapshot& request, couchbase::retry_reason reason,
-        couchbase::retry_sink& sink) override {
+        const couchbase::retry_question& question, couchbase::retry_sink& sink) override {
         using couchbase::errc;
         using couchbase::retry_action;
         using couchbase::retry_reason;
+        const retry_reason reason = couchbase::reason_of(question);
         switch (reason) {
             case retry_reason::authentication_error:
                 return sink.answer(retry_action::no(errc::authentication_failure));
@@ -43,24 +43,39 @@ public:
             default:
                 break;
         }
-        const bool is_safe = request.is_idempotent || info(reason).allows_non_idempotent_retry;
+        const bool is_safe = question.repeat == reprise::repeatability::repeatable ||
+                             info(reason).allows_non_idempotent_retry;
         if (!is_safe || reason == retry_reason::unknown) {
             return sink.answer(retry_action::no());
         }
         // 1, 2, 4, ... 256, 500 ms; never sooner than the server asks for.
-        const std::uint32_t step = std::min(request.retry_attempts, 9U);
-        const auto planned = std::chrono::milliseconds{std::min(1 << step, 500)};
-        sink.answer(retry_action::after(std::max<reprise::duration>(planned, request.delay_floor)));
+        const std::uint32_t step = std::min(question.retry_attempts, 9U);
+        const reprise::duration planned = std::chrono::milliseconds{std::min(1 << step, 500)};
+        const reprise::duration least = question.facts.minimum_wait.value_or(planned);
+        sink.answer(retry_action::after(std::max(planned, least)));
     }
 };
 // [/frozen]
 
+// What a strategy can see of a request beside the question.
+const couchbase::request_snapshot& request_with_rule() {
+    static const couchbase::request_snapshot made = [] {
+        couchbase::request_snapshot request;
+        request.operation = "upsert";
+        request.status = 0x7ff0;
+        request.server_rule.emplace();
+        request.server_rule->interval = 25ms;
+        request.server_rule->max_duration = 1s;
+        request.is_server_rule_unusable = true;
+        request.retry_reasons.insert(retry_reason::kv_locked);
+        return request;
+    }();
+    return made;
+}
+
 // Everything a strategy may be asked: each reason with all that it can look at.
-std::vector<couchbase::request_snapshot> all_questions() {
-    std::vector<couchbase::request_snapshot> questions;
-    couchbase::server_retry_rule rule;
-    rule.interval = 25ms;
-    rule.max_duration = 1s;
+std::vector<couchbase::retry_question> all_questions() {
+    std::vector<couchbase::retry_question> questions;
     const reprise::time_point now{1h};
     constexpr std::array<reprise::duration, 5> times_left{
         0ns, 1ns, 3ms, 2500ms, reprise::duration::max()};
@@ -69,22 +84,22 @@ std::vector<couchbase::request_snapshot> all_questions() {
         for (const bool is_idempotent : {true, false}) {
             for (const reprise::duration left : times_left) {
                 for (const reprise::duration floor : floors) {
-                    couchbase::request_snapshot request;
-                    request.operation = is_idempotent ? "get" : "upsert";
-                    request.is_idempotent = is_idempotent;
-                    request.retry_attempts = attempts;
-                    request.now = now;
-                    request.deadline =
+                    couchbase::retry_question question;
+                    question.repeat = is_idempotent ? reprise::repeatability::repeatable
+                                                    : reprise::repeatability::not_repeatable;
+                    question.retry_attempts = attempts;
+                    question.at.now = now;
+                    question.at.random = attempts * 0x9e3779b97f4a7c15U;
+                    question.deadline =
                         left == reprise::duration::max() ? reprise::no_deadline : now + left;
-                    request.delay_floor = floor;
-                    request.random = attempts * 0x9e3779b97f4a7c15U;
-                    questions.push_back(request);
-                    request.status = 0x7ff0;
-                    request.server_rule = rule;
-                    request.is_server_rule_unusable = is_idempotent;
-                    request.retry_reasons.insert(retry_reason::kv_locked);
-                    request.memory = {1, 2};
-                    questions.push_back(request);
+                    if (floor > 0ns) {
+                        question.facts.minimum_wait = floor;
+                    }
+                    questions.push_back(question);
+                    question.failure = reprise::failure_view::of(request_with_rule());
+                    question.facts.code = 0x7ff0;
+                    question.token.memory = 1;
+                    questions.push_back(question);
                 }
             }
         }
@@ -93,18 +108,18 @@ std::vector<couchbase::request_snapshot> all_questions() {
 }
 
 void expect_same_answer(
-    couchbase::request_strategy& copy, couchbase::request_strategy& standard,
-    const couchbase::request_snapshot& request, retry_reason reason) {
-    retry_sink ours(nullptr, {});
-    retry_sink theirs(nullptr, {});
-    copy.retry_after(request, reason, ours);
-    standard.retry_after(request, reason, theirs);
+    couchbase::retry_strategy& copy, couchbase::retry_strategy& standard,
+    const couchbase::retry_question& question) {
+    retry_sink ours(nullptr, nullptr);
+    retry_sink theirs(nullptr, nullptr);
+    copy.retry_after(question, ours);
+    standard.retry_after(question, theirs);
     ASSERT_EQ(theirs.current(), retry_sink::state::answered);
     ASSERT_EQ(ours.current(), retry_sink::state::answered);
-    const auto name = info(reason).name;
+    const auto name = question.reason.name();
     EXPECT_EQ(ours.action()->delay(), theirs.action()->delay())
-        << name << ", attempt " << request.retry_attempts << ", floor "
-        << request.delay_floor.count();
+        << name << ", attempt " << question.retry_attempts;
+    EXPECT_EQ(ours.action()->refusal(), theirs.action()->refusal()) << name;
     EXPECT_EQ(ours.action()->error(), theirs.action()->error()) << name;
     EXPECT_EQ(ours.action()->memory().has_value(), theirs.action()->memory().has_value()) << name;
 }
@@ -128,13 +143,12 @@ std::string words_of(const std::string& text) {
 
 TEST(copied_strategy, RH_37_a_copy_of_the_standard_answers_the_same_in_every_respect) {
     frozen_strategy copy;
-    couchbase::terminal_error_strategy standard;
+    couchbase::fail_fast_on_terminal_error_strategy standard;
     const auto questions = all_questions();
     for (const couchbase::retry_reason_facts& facts : couchbase::all_retry_reasons()) {
-        for (const couchbase::request_snapshot& request : questions) {
-            ASSERT_NO_FATAL_FAILURE(expect_same_answer(copy, standard, request, facts.reason));
-            copy.on_success(request);
-            standard.on_success(request);
+        for (couchbase::retry_question question : questions) {
+            question.reason = facts.reason;
+            ASSERT_NO_FATAL_FAILURE(expect_same_answer(copy, standard, question));
         }
     }
 }
@@ -142,8 +156,8 @@ TEST(copied_strategy, RH_37_a_copy_of_the_standard_answers_the_same_in_every_res
 TEST(copied_strategy, RH_37_the_guide_presents_the_standard_and_shows_the_copy) {
     const std::string guide = words_of(text_of(REPRISE_CLIENT_GUIDE));
     for (const std::string_view sentence :
-         {"The standard is `terminal_error_strategy`", "It may change in a new version",
-          "If you need fixed behaviour, copy it"}) {
+         {"The standard is `fail_fast_on_terminal_error_strategy`",
+          "It may change in a new version", "If you need fixed behaviour, copy it"}) {
         EXPECT_NE(guide.find(sentence), std::string::npos) << sentence;
     }
     const std::string own = text_of(REPRISE_COPIED_STRATEGY);

@@ -19,12 +19,13 @@ struct told {
     friend bool operator==(const told&, const told&) = default;
 };
 
-told ask(request_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
-    request_snapshot request;
-    request.is_idempotent = is_idempotent;
-    request.retry_attempts = 3;
-    retry_sink sink(nullptr, {});
-    strategy.retry_after(request, reason, sink);
+told ask(retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
+    retry_question question;
+    question.reason = reason;
+    question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
+    question.retry_attempts = 3;
+    retry_sink sink(nullptr, nullptr);
+    strategy.retry_after(question, sink);
     told answer{sink.current(), {}, {}};
     if (sink.action()) {
         answer.delay = sink.action()->delay();
@@ -34,8 +35,9 @@ told ask(request_strategy& strategy, retry_reason reason, bool is_idempotent = t
 }
 
 TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchanged) {
-    const std::shared_ptr<request_strategy> both[] = {
-        std::make_shared<best_effort_strategy>(), std::make_shared<terminal_error_strategy>()};
+    const std::shared_ptr<retry_strategy> both[] = {
+        std::make_shared<best_effort_strategy>(),
+        std::make_shared<fail_fast_on_terminal_error_strategy>()};
     for (const auto& base : both) {
         const auto changed =
             overriding(base, {{retry_reason::kv_locked, retry_action::after(77ms)}});
@@ -54,11 +56,11 @@ TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchange
 
 TEST(overriding_strategy, RH_36_a_function_decides_with_the_request_in_hand) {
     const auto changed = overriding(
-        std::make_shared<terminal_error_strategy>(),
+        std::make_shared<fail_fast_on_terminal_error_strategy>(),
         {{retry_reason::kv_temporary_failure,
-          [](const request_snapshot& request) {
-              return request.retry_attempts < 3 ? retry_action::after(1ms)
-                                                : retry_action::no(errc::temporary_failure);
+          [](const retry_question& question) {
+              return question.retry_attempts < 3 ? retry_action::after(1ms)
+                                                 : retry_action::no(errc::temporary_failure);
           }},
          {retry_reason::collection_not_found, retry_action::after(10ms)}});
     const told last = ask(*changed, retry_reason::kv_temporary_failure);
@@ -71,13 +73,13 @@ TEST(overriding_strategy, RH_36_a_function_decides_with_the_request_in_hand) {
 class counting_strategy final : public best_effort_strategy {
 public:
     int successes = 0;
-    void on_success(const request_snapshot&) noexcept override { ++successes; }
+    void on_success(const token_state&, const decision_context&) override { ++successes; }
 };
 
 TEST(overriding_strategy, successes_reach_the_strategy_below) {
     const auto below = std::make_shared<counting_strategy>();
     const auto changed = overriding(below, {{retry_reason::kv_locked, retry_action::no()}});
-    changed->on_success({});
+    changed->on_success({}, {});
     EXPECT_EQ(below->successes, 1);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/retry_sink.hpp>
 
 namespace reprise::engine {
 

@@ -36,7 +36,7 @@ void engine_core::on_collection_refused(
 
 void engine_core::report_retry(
     const own_failure& what, const failed_attempt& failed, duration delay, time_point now) {
-    verdict decided;
+    retry_outcome decided;
     decided.is_retry = true;
     decided.delay = delay;
     decided_attempt reported{what.operation, failed, decided, what.retries};

@@ -6,18 +6,19 @@
 
 namespace reprise::engine {
 
-// Our own requests fail fast, by the same orchestrator as all others.
+// Our own requests fail fast, by the same rules as all others.
 std::optional<duration> engine_core::decide(
     const own_failure& what, const retry_case& failed, time_point now) {
     retry_subject subject;
     subject.operation = what.operation;
     subject.is_idempotent = true;
-    subject.attempts = what.retries;
+    retry_progress progress(what.retries);
+    subject.progress = &progress;
     subject.deadline = add_saturated(now, options_.internal_timeout);
     subject.strategy = &own_requests_;
-    const auto decided = orchestrator_.decide(failed, subject, 0, random_.next(), now);
+    const auto decided = decider_.decide(failed, subject, 0, {now, random_.next()});
     REPRISE_ASSERT(decided.has_value());
-    decided_attempt reported{subject.operation, failed, *decided, subject.attempts};
+    decided_attempt reported{subject.operation, failed, *decided, what.retries};
     reported.endpoint = static_cast<std::int32_t>(what.asked.number);
     tell(reported, now);
     return decided->is_retry ? std::optional(decided->delay) : std::nullopt;

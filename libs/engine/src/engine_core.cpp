@@ -15,7 +15,7 @@ engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
     : context_(std::move(options), std::move(identity), std::move(random), now),
       mailbox_(std::make_shared<answer_mailbox>()),
-      orchestrator_(context_.options, mailbox_),
+      decider_(context_.options, mailbox_),
       decisions_(context_.options.log, context_.options.log_decisions_per_second_max) {
     context_.gate.set_starter(connect_wish::kind::link, connections_);
     context_.gate.set_starter(connect_wish::kind::pool, http_);
@@ -228,7 +228,7 @@ void engine_core::on_wake(time_point now) {
         leave_place(*slot);
         apply(
             *slot,
-            orchestrator_.on_answer(
+            decider_.on_answer(
                 slot->failed, subject_of(*slot), letter.action, std::move(letter.cause),
                 parked_count_, now),
             now);
@@ -265,7 +265,7 @@ bool engine_core::may_authorize(std::string_view peer) const noexcept {
            is_loopback(peer);
 }
 
-bucket_budget* engine_core::budget_of(wire::service service) noexcept {
+retry_budget* engine_core::budget_of(wire::service service) noexcept {
     return find_budget(options_.service_retry_budgets, service);
 }
 

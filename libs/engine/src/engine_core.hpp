@@ -18,8 +18,8 @@
 #include "engine_context.hpp"
 #include "fail_fast_strategy.hpp"
 #include "http_flow.hpp"
-#include "orchestrator.hpp"
 #include "response_decoding.hpp"
+#include "retry_decider.hpp"
 #include "status_mapping.hpp"
 #include "topology/collections.hpp"
 #include "topology/configuration_polls.hpp"
@@ -147,13 +147,13 @@ private:
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
     void make_ready(operation_slot& slot, kv_connection& connection);
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
-    void apply(operation_slot& slot, const verdict& decided, time_point now);
+    void apply(operation_slot& slot, const retry_outcome& decided, time_point now);
     // One decision about one failed attempt, for the history and the log.
     struct decided_attempt {
         std::string_view operation;
         const failed_attempt& failed;
-        const verdict& decided;
-        std::uint32_t attempts = 0;
+        const retry_outcome& decided;
+        std::uint32_t attempts = 0;  // retries made before
         time_point started{};
         std::int32_t endpoint = -1;
         std::string_view key{};
@@ -181,9 +181,9 @@ private:
         operation_id id{};
     };
     template <class Slot>
-    retry_subject make_subject(const Slot& slot, const subject_names& names);
+    retry_subject make_subject(Slot& slot, const subject_names& names);
     // The service's own; null: it draws from the client's.
-    bucket_budget* budget_of(wire::service service) noexcept;
+    retry_budget* budget_of(wire::service service) noexcept;
     bucket_state& bucket_of(const operation_slot& slot) const;
 
     // operation_end.cpp: how an operation ends.
@@ -232,7 +232,7 @@ private:
 
     engine_context context_;
     std::shared_ptr<answer_mailbox> mailbox_;
-    orchestrator orchestrator_;
+    retry_decider decider_;
     fail_fast_strategy own_requests_;
     decision_log decisions_;
     engine_timer log_timer_{timer_kind::log};
@@ -261,19 +261,18 @@ private:
 };
 
 template <class Slot>
-retry_subject engine_core::make_subject(const Slot& slot, const subject_names& names) {
+retry_subject engine_core::make_subject(Slot& slot, const subject_names& names) {
     retry_subject subject;
     subject.operation = names.operation;
     subject.is_idempotent = names.is_idempotent;
-    subject.attempts = slot.attempts;
     subject.reasons = slot.reasons;
     subject.deadline = slot.deadline;
-    subject.user_data = slot.request.user_data;
+    subject.user_data = slot.request.user_data.get();
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
     subject.budget = budget_of(names.service);
     subject.ticket = {names.id.value, slot.decision};
-    subject.memory = slot.memory;
+    subject.progress = &slot.progress;
     return subject;
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise::engine {
 
 // For the client's own requests: a configuration poll that fails is not repeated, since the next
 // one asks another node anyway. Not offered to users, who write their own in as many lines.
-class fail_fast_strategy final : public request_strategy {
+class fail_fast_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         sink.answer(retry_action::no());
     }
 };

@@ -59,7 +59,7 @@ void http_flow::send(http_slot& slot, http_connection& connection, time_point no
         failed_attempt failed;
         failed.own_error = errc::invalid_argument;
         refuse(
-            slot, failed, retry_refusal::unclassified,
+            slot, failed, refusal_reason::unclassified,
             "the request cannot be written: " + std::string(to_string(encoded.error())), now);
         return serve(connection, now);
     }
@@ -280,7 +280,7 @@ void http_flow::on_complete(http_connection& connection, time_point now) {
     failed.status = static_cast<std::uint16_t>(slot.status);
     failed.delay_floor = judged.delay_floor;
     if (slot.rows_taken != 0) {
-        return refuse(slot, failed, retry_refusal::rows_taken, {}, now);
+        return refuse(slot, failed, refusal_reason::rows_taken, {}, now);
     }
     retry(slot, failed, now);
 }
@@ -296,7 +296,7 @@ void http_flow::spoil(http_connection& connection, std::string detail, time_poin
     failed.stage = attempt_stage::response;
     failed.own_error = errc::parsing_failure;
     failed.status = static_cast<std::uint16_t>(slot.status);
-    refuse(slot, failed, retry_refusal::unclassified, std::move(detail), now);
+    refuse(slot, failed, refusal_reason::unclassified, std::move(detail), now);
 }
 
 void http_flow::release(http_connection& connection, bool is_kept_alive, time_point now) {
@@ -381,7 +381,7 @@ void http_flow::lost(http_slot& slot, bool is_sent, bool is_alerted, time_point 
     failed.own_error = own_error_of(failed.reason);
     if (slot.rows_taken != 0) {
         return refuse(
-            slot, failed, retry_refusal::rows_taken,
+            slot, failed, refusal_reason::rows_taken,
             "the connection closed after rows were handed out", now);
     }
     retry(slot, failed, now);

@@ -75,7 +75,7 @@ bool http_flow::send_canary(const endpoint_record& endpoint, time_point now) {
     asked.is_idempotent = true;
     asked.exchange = std::make_unique<canary_exchange>(asked.service);
     // Not ours to keep alive: it lives as long as the engine.
-    asked.strategy = {std::shared_ptr<request_strategy>(), &core_.own_requests_};
+    asked.strategy = {std::shared_ptr<retry_strategy>(), &core_.own_requests_};
     http_slot& slot = make_slot(std::move(asked), now);
     slot.is_canary = true;
     ++canary_count_;

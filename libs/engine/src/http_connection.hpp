@@ -16,7 +16,7 @@
 #include <reprise/services/row_splitter.hpp>
 
 #include "operation_history.hpp"
-#include "orchestrator.hpp"
+#include "retry_decider.hpp"
 #include "topology/cluster_state.hpp"
 
 // The parts of HTTP operations as data: operations, connections, pools.
@@ -46,13 +46,11 @@ struct http_slot : engine_timer, list_hook<http_slot> {
     time_point started{};
     time_point deadline = no_deadline;
 
-    std::uint32_t attempts = 0;
-    std::uint32_t budget_cost = 0;
+    retry_progress progress;
     std::uint32_t decision = 0;
     retry_reason last_reason = retry_reason::unknown;
     retry_reason_set reasons;
     failed_attempt failed;
-    strategy_memory memory;
     operation_history history;
 
     std::int32_t endpoint = -1;    // chosen last; negative: none

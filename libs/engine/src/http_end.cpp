@@ -25,12 +25,12 @@ retry_subject http_flow::subject_of(http_slot& slot) const {
 
 // There is no question to ask: it ends here, told in history and log like every other decision.
 void http_flow::refuse(
-    http_slot& slot, const failed_attempt& failed, retry_refusal why, std::string detail,
+    http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
     time_point now) {
     REPRISE_ASSERT(slot.state == http_state::running);
     slot.failed = failed;
     slot.last_reason = failed.reason;
-    verdict decided = refused(failed.own_error, why);
+    retry_outcome decided = refused(failed.own_error, why);
     // A whole answer leaves no doubt; one that cannot be read does, and so does silence.
     const bool has_answer =
         failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
@@ -46,7 +46,7 @@ void http_flow::refuse_to_wait(http_slot& slot, time_point now) {
     failed_attempt failed;
     failed.reason = was_retried ? slot.last_reason : retry_reason::socket_not_available;
     failed.own_error = errc::retry_queue_full;
-    refuse(slot, failed, retry_refusal::queue_full, {}, now);
+    refuse(slot, failed, refusal_reason::queue_full, {}, now);
 }
 
 void http_flow::retry(http_slot& slot, const retry_case& failed, time_point now) {
@@ -54,8 +54,8 @@ void http_flow::retry(http_slot& slot, const retry_case& failed, time_point now)
     slot.failed = failed;
     slot.last_reason = failed.reason;
     ++slot.decision;
-    const auto decided = core_.orchestrator_.decide(
-        failed, subject_of(slot), core_.parked_count_, core_.random_.next(), now);
+    const auto decided = core_.decider_.decide(
+        failed, subject_of(slot), core_.parked_count_, {now, core_.random_.next()});
     if (decided) {
         return apply(slot, *decided, now);
     }
@@ -74,19 +74,19 @@ void http_flow::on_answer(answer_mailbox::letter& letter, time_point now) {
     leave_place(slot);
     apply(
         slot,
-        core_.orchestrator_.on_answer(
+        core_.decider_.on_answer(
             slot.failed, subject_of(slot), letter.action, std::move(letter.cause),
             core_.parked_count_, now),
         now);
 }
 
-void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
+void http_flow::apply(http_slot& slot, const retry_outcome& decided, time_point now) {
     core_.record(
         slot.history,
         {slot.request.operation,
          slot.failed,
          decided,
-         slot.attempts,
+         retries_before(slot.progress, decided),
          slot.started,
          slot.endpoint,
          {},
@@ -98,11 +98,8 @@ void http_flow::apply(http_slot& slot, const verdict& decided, time_point now) {
             slot, decided.error, decided.is_ambiguous,
             is_told ? decided.cause : dispatch_cause(slot), now);
     }
-    ++slot.attempts;
     ++core_.counters_.retries;
     slot.reasons.insert(slot.failed.reason);
-    slot.budget_cost = decided.budget_cost;
-    slot.memory = decided.memory.value_or(slot.memory);
     slot.search_end.reset();
     if (decided.delay == duration::zero() && !decided.is_capped &&
         slot.failed.stage != attempt_stage::dispatch) {
@@ -213,7 +210,7 @@ void http_flow::complete(http_slot& slot, time_point now) {
     if (slot.is_canary) {
         return end_canary(slot, true, now);
     }
-    core_.orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
+    core_.decider_.on_success(subject_of(slot), now);
     operation_result result;
     result.history = history_of(slot);
     end(slot, std::move(result));
@@ -232,7 +229,7 @@ void http_flow::complete_error(
     error->is_ambiguous = is_ambiguous;
     error->last_reason = slot.last_reason;
     error->retry_reasons = slot.reasons;
-    error->retry_attempts = slot.attempts;
+    error->retry_attempts = slot.progress.retries();
     if (slot.status != 0) {
         error->status = static_cast<std::uint16_t>(slot.status);
     }
@@ -251,7 +248,7 @@ void http_flow::complete_error(
 }
 
 void http_flow::end(http_slot& slot, operation_result&& result) {
-    result.retry_attempts = slot.attempts;
+    result.retry_attempts = slot.progress.retries();
     result.http = std::make_unique<http_result>();
     result.http->status = slot.status;
     result.http->body = std::move(slot.body);

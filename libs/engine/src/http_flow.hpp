@@ -21,13 +21,13 @@ namespace reprise::engine {
 
 class engine_core;
 
-// HTTP operations: node by node, pooled keep-alive connections, one orchestrator with key-value.
+// HTTP operations: node by node, pooled keep-alive connections, one retry decider with key-value.
 //
 //     start -> choose a node -> its pool: idle connection | new connection | queue
 //           -> request written -> answer read, rows handed out -> judged
-//           -> done | failed | orchestrator -> parked -> choose another node ...
+//           -> done | failed | retry_decider -> parked -> choose another node ...
 //
-// Part of engine_core, whose clock, timers, actions, orchestrator and configurations it uses.
+// Part of engine_core, whose clock, timers, actions, retry decider and configurations it uses.
 // Events about connections that are not its own are ignored.
 class http_flow final : public connect_starter {
 public:
@@ -141,12 +141,12 @@ private:
 
     // Deciding and ending.
     void refuse(
-        http_slot& slot, const failed_attempt& failed, retry_refusal why, std::string detail,
+        http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
         time_point now);
     void refuse_to_wait(http_slot& slot, time_point now);
     void lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now);
     void retry(http_slot& slot, const retry_case& failed, time_point now);
-    void apply(http_slot& slot, const verdict& decided, time_point now);
+    void apply(http_slot& slot, const retry_outcome& decided, time_point now);
     void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);
     intrusive_list<http_slot>& list_for(retry_reason reason) noexcept;
     void leave_place(http_slot& slot);

@@ -154,7 +154,7 @@ void http_flow::refuse_plain(http_pool& pool, std::string_view peer, time_point 
         failed_attempt failed;
         failed.own_error = errc::plain_http_not_allowed;
         refuse(
-            slot, failed, retry_refusal::not_allowed,
+            slot, failed, refusal_reason::not_allowed,
             "HTTP without TLS would send " + secret + " readably to " +
                 (peer.empty() ? pool.endpoint->host : std::string(peer)) +
                 ": use couchbases://, or allow it with cluster_options::allow_plain_http = true, "

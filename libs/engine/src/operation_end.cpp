@@ -35,9 +35,9 @@ std::shared_ptr<const retry_history> engine_core::history_of(
 }
 
 void engine_core::complete(operation_slot& slot, operation_result&& result, time_point now) {
-    result.retry_attempts = slot.attempts;
+    result.retry_attempts = slot.progress.retries();
     if (!result.ec) {
-        orchestrator_.on_success(subject_of(slot), slot.budget_cost, now);
+        decider_.on_success(subject_of(slot), now);
         result.history = history_of(slot, false);
     }
     wheel_.disarm(slot);
@@ -59,7 +59,7 @@ void engine_core::complete_error(
         note.is_ambiguous || (code == errc::durability_ambiguous && !slot.is_idempotent);
     error->last_reason = slot.last_reason;
     error->retry_reasons = slot.reasons;
-    error->retry_attempts = slot.attempts;
+    error->retry_attempts = slot.progress.retries();
     error->status = note.status;
     if (note.entry != nullptr) {
         error->error_map = note_of(*note.entry);

@@ -225,14 +225,14 @@ retry_subject engine_core::subject_of(operation_slot& slot) {
         {to_string(slot.request.kind), slot.is_idempotent, wire::service::key_value, slot.id()});
 }
 
-// An attempt failed: ask the orchestrator, and obey.
+// An attempt failed: ask what to do about it, and do it.
 void engine_core::retry(operation_slot& slot, const retry_case& failed, time_point now) {
     REPRISE_ASSERT(slot.state == operation_state::running);
     slot.failed = failed;
     slot.last_reason = failed.reason;
     ++slot.decision;
     const auto decided =
-        orchestrator_.decide(failed, subject_of(slot), parked_count_, random_.next(), now);
+        decider_.decide(failed, subject_of(slot), parked_count_, {now, random_.next()});
     if (decided) {
         return apply(slot, *decided, now);
     }
@@ -243,11 +243,11 @@ void engine_core::retry(operation_slot& slot, const retry_case& failed, time_poi
     }
 }
 
-void engine_core::apply(operation_slot& slot, const verdict& decided, time_point now) {
+void engine_core::apply(operation_slot& slot, const retry_outcome& decided, time_point now) {
     record(
         slot.history,
-        {to_string(slot.request.kind), slot.failed, decided, slot.attempts, slot.started,
-         slot.endpoint, slot.request.key.text(), slot.id()},
+        {to_string(slot.request.kind), slot.failed, decided, retries_before(slot.progress, decided),
+         slot.started, slot.endpoint, slot.request.key.text(), slot.id()},
         now);
     if (!decided.is_retry) {
         failure_note note;
@@ -268,11 +268,8 @@ void engine_core::apply(operation_slot& slot, const verdict& decided, time_point
         }
         return complete_error(slot, decided.error, std::move(note), now);
     }
-    ++slot.attempts;
     ++counters_.retries;
     slot.reasons.insert(slot.failed.reason);
-    slot.budget_cost = decided.budget_cost;
-    slot.memory = decided.memory.value_or(slot.memory);
     // After an answer "now" is now. Before one, a loop without any answer between must go through
     // the timer, or a strategy that always says zero would never let go.
     if (decided.delay == duration::zero() && !decided.is_capped &&
@@ -324,7 +321,7 @@ void engine_core::tell(const decided_attempt& what, time_point now) {
     }
 }
 
-// A failure of no known kind. The orchestrator refuses it like any other; the note stays.
+// A failure of no known kind. It is refused like any other; the note stays.
 void engine_core::fail_unclassified(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     retry_case failed;
@@ -335,12 +332,13 @@ void engine_core::fail_unclassified(
     slot.failed = failed;
     slot.last_reason = failed.reason;
     const auto decided =
-        orchestrator_.decide(failed, subject_of(slot), parked_count_, random_.next(), now);
+        decider_.decide(failed, subject_of(slot), parked_count_, {now, random_.next()});
     REPRISE_ASSERT(decided.has_value());
     record(
         slot.history,
-        {to_string(slot.request.kind), slot.failed, *decided, slot.attempts, slot.started,
-         slot.endpoint, slot.request.key.text(), slot.id()},
+        {to_string(slot.request.kind), slot.failed, *decided,
+         retries_before(slot.progress, *decided), slot.started, slot.endpoint,
+         slot.request.key.text(), slot.id()},
         now);
     complete_error(slot, decided->error, std::move(note), now);
 }
@@ -381,7 +379,7 @@ void engine_core::park_silently(operation_slot& slot, wait_list& list, time_poin
         slot.failed = {};
         slot.failed.reason = retry_reason::socket_not_available;
         slot.last_reason = slot.failed.reason;
-        return apply(slot, refused(errc::retry_queue_full, retry_refusal::queue_full), now);
+        return apply(slot, refused(errc::retry_queue_full, refusal_reason::queue_full), now);
     }
     slot.state = operation_state::parked;
     slot.is_silent = true;

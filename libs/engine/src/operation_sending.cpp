@@ -45,7 +45,7 @@ bool engine_core::encode_next(kv_connection& connection, base::byte_writer& out,
         sent.client = context_.client_number;
         sent.connection = connection.id.value;
         sent.opaque = *opaque;
-        sent.attempt = slot->attempts;
+        sent.attempt = slot->progress.retries();
         sent.kind = to_string(slot->request.kind);
         sent.is_idempotent = slot->is_idempotent;
         sent.sent = now;

@@ -35,14 +35,12 @@ void operation_pool::release(operation_slot& slot) {
     slot.request.strategy = {};
     slot.request.user_data = {};
     slot.done = {};
-    slot.attempts = 0;
-    slot.budget_cost = 0;
+    slot.progress = {};
     slot.decision = 0;
     slot.last_reason = retry_reason::unknown;
     slot.reasons = {};
     slot.failed = {};
     slot.schedule = {};
-    slot.memory = {};
     slot.history = {};
     slot.vbucket = {};
     slot.route = {};

@@ -12,7 +12,7 @@
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
 #include "operation_history.hpp"
-#include "orchestrator.hpp"
+#include "retry_decider.hpp"
 #include "server_schedule.hpp"
 #include "topology/route.hpp"
 
@@ -50,9 +50,8 @@ struct operation_slot : engine_timer, list_hook<operation_slot> {
 
     // Retries so far, and why.
     retry_reason last_reason = retry_reason::unknown;
-    std::uint32_t attempts = 0;
-    std::uint32_t budget_cost = 0;
     std::uint32_t decision = 0;  // number of the question a strategy is working on
+    retry_progress progress;
     retry_reason_set reasons;
     failed_attempt failed;  // the attempt a strategy is working on
 
@@ -69,7 +68,6 @@ struct operation_slot : engine_timer, list_hook<operation_slot> {
     time_point started{};
     time_point deadline = no_deadline;
     server_schedule schedule;
-    strategy_memory memory;
     operation_history history;
     operation_request request;
     completion done;

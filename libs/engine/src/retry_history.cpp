@@ -36,7 +36,7 @@ std::string entry_text(const retry_history& history, const history_entry& entry)
     }
     text += ", ";
     text += to_string(entry.stage);
-    if (entry.refusal != retry_refusal::none) {
+    if (entry.refusal != refusal_reason::none) {
         text += "; not retried: ";
         text += to_string(entry.refusal);
     } else {
@@ -55,32 +55,6 @@ std::string_view to_string(attempt_stage stage) noexcept {
             return "network";
         case attempt_stage::response:
             return "response";
-    }
-    return "unknown";
-}
-
-std::string_view to_string(retry_refusal refusal) noexcept {
-    switch (refusal) {
-        case retry_refusal::none:
-            return "retried";
-        case retry_refusal::unclassified:
-            return "cannot be classified";
-        case retry_refusal::lost_in_flight:
-            return "lost in flight and not idempotent";
-        case retry_refusal::strategy_said_no:
-            return "strategy said no";
-        case retry_refusal::strategy_failed:
-            return "strategy failed";
-        case retry_refusal::outer_allowance:
-            return "outer allowance used up";
-        case retry_refusal::budget_exhausted:
-            return "retry budget exhausted";
-        case retry_refusal::queue_full:
-            return "too many operations wait";
-        case retry_refusal::rows_taken:
-            return "rows were handed out";
-        case retry_refusal::not_allowed:
-            return "not allowed by the options";
     }
     return "unknown";
 }

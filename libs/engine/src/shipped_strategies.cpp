@@ -1,11 +1,46 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <reprise/engine/errc.hpp>
 #include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/retry/retryable.hpp>
 
 namespace reprise::engine {
+namespace {
+
+// Idempotent requests, and what the server surely did not do. Outside of the client there is no
+// reason: the failure's own facts decide.
+refusal_reason check_best_effort(const retry_question& question) noexcept {
+    if (question.reason.is_empty()) {
+        return stated_safety{}.check(question.facts, question.repeat);
+    }
+    const retry_reason reason = reason_of(question);
+    const bool is_allowed =
+        reason != retry_reason::unknown && (question.repeat != repeatability::not_repeatable ||
+                                            info(reason).allows_non_idempotent_retry);
+    return is_allowed ? refusal_reason::none : refusal_reason::strategy_refused;
+}
+
+std::optional<errc> terminal_error(retry_reason reason) noexcept {
+    switch (reason) {
+        case retry_reason::authentication_error:
+            return errc::authentication_failure;
+        case retry_reason::tls_error:
+            return errc::tls_failure;
+        case retry_reason::bucket_access_error:
+            return errc::bucket_access_failure;
+        case retry_reason::scope_not_found:
+            return errc::scope_not_found;
+        case retry_reason::collection_not_found:
+            return errc::collection_not_found;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {
@@ -31,49 +66,38 @@ duration controlled_backoff(std::uint32_t attempts) noexcept {
 best_effort_strategy::best_effort_strategy(backoff_calculator calculator)
     : calculator_(std::move(calculator)) {}
 
-void best_effort_strategy::retry_after(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    const bool is_allowed = reason != retry_reason::unknown &&
-                            (request.is_idempotent || info(reason).allows_non_idempotent_retry);
-    if (!is_allowed) {
-        return sink.answer(retry_action::no());
+void best_effort_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+    if (const refusal_reason refusal = check_best_effort(question);
+        refusal != refusal_reason::none) {
+        return sink.answer(retry_action::no(refusal));
     }
-    const duration planned = calculator_(request.retry_attempts, request.random);
-    sink.answer(retry_action::after(std::max(planned, request.delay_floor)));
+    const duration planned = calculator_(question.retry_attempts, question.at.random);
+    sink.answer(
+        retry_action::after(std::max(planned, question.facts.minimum_wait.value_or(planned))));
 }
 
-void terminal_error_strategy::retry_after(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    switch (reason) {
-        case retry_reason::authentication_error:
-            return sink.answer(retry_action::no(errc::authentication_failure));
-        case retry_reason::tls_error:
-            return sink.answer(retry_action::no(errc::tls_failure));
-        case retry_reason::bucket_access_error:
-            return sink.answer(retry_action::no(errc::bucket_access_failure));
-        case retry_reason::scope_not_found:
-            return sink.answer(retry_action::no(errc::scope_not_found));
-        case retry_reason::collection_not_found:
-            return sink.answer(retry_action::no(errc::collection_not_found));
-        default:
-            return best_effort_strategy::retry_after(request, reason, sink);
+void fail_fast_on_terminal_error_strategy::retry_after(
+    const retry_question& question, retry_sink& sink) {
+    if (const std::optional<errc> error = terminal_error(reason_of(question))) {
+        return sink.answer(retry_action::no(*error));
     }
+    best_effort_strategy::retry_after(question, sink);
 }
 
-void server_directed_strategy::retry_after(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    if (reason != retry_reason::kv_error_map_retry_indicated) {
-        return terminal_error_strategy::retry_after(request, reason, sink);
+void server_directed_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+    const request_snapshot& request = request_of(question);
+    if (reason_of(question) != retry_reason::kv_error_map_retry_indicated) {
+        return fail_fast_on_terminal_error_strategy::retry_after(question, sink);
     }
     if (request.is_server_rule_unusable) {
         return sink.answer(retry_action::no());
     }
     if (!request.server_rule) {
-        return terminal_error_strategy::retry_after(request, reason, sink);
+        return fail_fast_on_terminal_error_strategy::retry_after(question, sink);
     }
     const server_retry_rule& rule = *request.server_rule;
-    const bool is_over = rule.is_over(request.deadline);
-    sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - request.now));
+    const bool is_over = rule.is_over(question.deadline);
+    sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - question.at.now));
 }
 
 }  // namespace reprise::engine

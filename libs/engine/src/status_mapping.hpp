@@ -23,7 +23,7 @@ struct response_facts {
 enum class outcome_kind : std::uint8_t {
     success,  // the body has the shape of a success
     error,    // ends the operation
-    retry,    // goes to the orchestrator with `reason`
+    retry,    // goes to the retry decider with `reason`
 };
 
 // What an answer means and what else it asks for.

@@ -126,7 +126,7 @@ TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent)
     cluster_.map = {{0}};
     engine_options options = with_http_breaker();
     options.http.connections_per_node_max = 4;
-    options.strategy = std::make_shared<terminal_error_strategy>();
+    options.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
     engine_driver driver(cluster_, options);
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;
@@ -152,8 +152,8 @@ TEST_F(http_breaker, RH_34_a_strategy_may_say_no) {
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();
     time_out_statements(driver, 8);
-    class refusing final : public request_strategy {
-        void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    class refusing final : public retry_strategy {
+        void retry_after(const retry_question&, retry_sink& sink) override {
             sink.answer(retry_action::no());
         }
     };

@@ -176,12 +176,11 @@ TEST_F(http_flow, RH_16_a_request_that_never_left_is_sent_again_whatever_it_does
 TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
     struct counting final : best_effort_strategy {
         int asked = 0;
-        void retry_after(
-            const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
+        void retry_after(const retry_question& question, retry_sink& sink) override {
             ++asked;
-            EXPECT_EQ(request.operation, "query");
-            EXPECT_EQ(reason, retry_reason::query_index_not_found);
-            best_effort_strategy::retry_after(request, reason, sink);
+            EXPECT_EQ(request_of(question).operation, "query");
+            EXPECT_EQ(reason_of(question), retry_reason::query_index_not_found);
+            best_effort_strategy::retry_after(question, sink);
         }
     };
     answer_with({status(500), status(500), rows()});
@@ -203,8 +202,8 @@ TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
     engine_options options;
     const auto of_query = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
     const auto of_all = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    options.retry_budget = bucket_budget(of_all);
-    options.service_retry_budgets.query = bucket_budget(of_query);
+    options.retry_budget = token_bucket_budget(of_all);
+    options.service_retry_budgets.query = token_bucket_budget(of_query);
     engine_driver driver(cluster_, options);
     driver.connect();
     auto done = driver.start_http(
@@ -213,7 +212,7 @@ TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->result.ec, errc::temporary_failure);
     EXPECT_EQ(done->result.retry_attempts, 2U);
-    EXPECT_EQ(done->result.history->entries.back().refusal, retry_refusal::budget_exhausted);
+    EXPECT_EQ(done->result.history->entries.back().refusal, refusal_reason::budget_exhausted);
     EXPECT_EQ(of_all->level(), 100000);
 }
 

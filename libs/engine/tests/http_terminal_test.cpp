@@ -37,7 +37,7 @@ protected:
     // The default, but with waits that go on for longer than the test looks.
     static engine_options patient() {
         engine_options options;
-        options.strategy = std::make_shared<terminal_error_strategy>(
+        options.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>(
             [](std::uint32_t, std::uint64_t) -> duration { return 20s; });
         return options;
     }

@@ -12,9 +12,9 @@ using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Keeps every question.
-class hoarding_strategy final : public request_strategy {
+class hoarding_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         questions.push_back(sink.defer());
     }
     std::vector<deferred_answer> questions;

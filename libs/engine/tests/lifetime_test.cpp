@@ -28,11 +28,9 @@ constexpr place all_places[] = {
     place::ready,
     place::on_wire};
 
-class holding_strategy final : public request_strategy {
+class holding_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
-        pending = sink.defer();
-    }
+    void retry_after(const retry_question&, retry_sink& sink) override { pending = sink.defer(); }
     deferred_answer pending;
 };
 

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// The client's own requests: they go through the same orchestrator, with a strategy that fails
+// The client's own requests: they go through the same decision core, with a strategy that fails
 // fast.
 
 namespace reprise::engine::testing {
@@ -103,7 +103,7 @@ TEST(own_requests, RH_07_RH_12_what_is_always_retried_climbs_the_ladder_but_neve
     }
 }
 
-TEST(own_requests, RH_07_a_refused_poll_of_a_plain_error_never_reaches_the_orchestrator) {
+TEST(own_requests, RH_07_a_refused_poll_of_a_plain_error_never_reaches_the_decider) {
     polling_scene scene;
     scene.answer_polls({.status = status::key_enoent});
     scene.driver->advance(2500ms);

@@ -41,9 +41,9 @@ std::vector<duration> gaps(const std::vector<seen_request>& requests) {
 }
 
 // Keeps the question until somebody answers it.
-class slow_strategy final : public request_strategy {
+class slow_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         ++asked;
         pending = sink.defer();
     }
@@ -51,12 +51,12 @@ public:
     deferred_answer pending;
 };
 
-class no_strategy final : public request_strategy {
+class no_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot& request, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question& question, retry_sink& sink) override {
         ++asked;
-        if (request.user_data_as<std::string>() != nullptr) {
-            robots += *request.user_data_as<std::string>() == "robot" ? 1 : 0;
+        if (const auto* attached = question.at.user_data_as<std::string>()) {
+            robots += *attached == "robot" ? 1 : 0;
         }
         sink.answer(retry_action::no());
     }
@@ -64,9 +64,9 @@ public:
     int robots = 0;
 };
 
-class eager_strategy final : public request_strategy {
+class eager_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         sink.answer(retry_action::after(0ms));
     }
 };
@@ -324,7 +324,7 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::temporary_failure);
     EXPECT_EQ(strategy->robots, 1);
-    EXPECT_EQ(read->result.history->entries[0].refusal, retry_refusal::strategy_said_no);
+    EXPECT_EQ(read->result.history->entries[0].refusal, refusal_reason::strategy_refused);
 }
 
 TEST(retry_flow, RH_03_a_strategy_that_always_says_now_never_hangs_the_engine) {
@@ -489,7 +489,7 @@ TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations
     scripted_cluster cluster(1);
     engine_options options;
     options.retry_budget =
-        bucket_budget(std::make_shared<token_bucket>(token_bucket_options{.capacity = 10}));
+        token_bucket_budget(std::make_shared<token_bucket>(token_bucket_options{.capacity = 10}));
     engine_driver driver(cluster, options);
     driver.connect();
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);
@@ -498,7 +498,7 @@ TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::temporary_failure);
     EXPECT_EQ(cluster.count(opcode::get), 3U);
-    EXPECT_EQ(read->result.history->entries.back().refusal, retry_refusal::budget_exhausted);
+    EXPECT_EQ(read->result.history->entries.back().refusal, refusal_reason::budget_exhausted);
 }
 
 TEST(retry_flow, no_operation_outlives_its_deadline_by_more_than_a_tick) {

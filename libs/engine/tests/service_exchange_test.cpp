@@ -4,7 +4,7 @@
 
 #include "engine_driver.hpp"
 
-// What the answers of the HTTP services lead to, through the engine and its orchestrator.
+// What the answers of the HTTP services lead to, through the engine and its retry rules.
 
 namespace reprise::engine::testing {
 namespace {

@@ -13,13 +13,13 @@ namespace strategies_test {
 using namespace std::chrono_literals;
 
 retry_action ask(
-    request_strategy& strategy, retry_reason reason, bool is_idempotent,
-    std::uint32_t attempts = 0) {
-    request_snapshot request;
-    request.is_idempotent = is_idempotent;
-    request.retry_attempts = attempts;
-    retry_sink sink(nullptr, {});
-    strategy.retry_after(request, reason, sink);
+    retry_strategy& strategy, retry_reason reason, bool is_idempotent, std::uint32_t attempts = 0) {
+    retry_question question;
+    question.reason = reason;
+    question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
+    question.retry_attempts = attempts;
+    retry_sink sink(nullptr, nullptr);
+    strategy.retry_after(question, sink);
     EXPECT_EQ(sink.current(), retry_sink::state::answered);
     return *sink.action();
 }
@@ -27,19 +27,18 @@ retry_action ask(
 // As best effort, except that locked documents are not waited for.
 class impatient_with_locks final : public best_effort_strategy {
 public:
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
-        if (reason == retry_reason::kv_locked) {
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        if (reason_of(question) == retry_reason::kv_locked) {
             return sink.answer(retry_action::no());
         }
-        best_effort_strategy::retry_after(request, reason, sink);
+        best_effort_strategy::retry_after(question, sink);
     }
 };
 
 // Everything the document says about a user's own fail-fast.
-class fails_fast final : public request_strategy {
+class fails_fast final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         sink.answer(retry_action::no());
     }
 };
@@ -89,7 +88,7 @@ TEST(shipped_strategies, RH_12_controlled_backoff_is_1_10_50_100_500_then_1000_m
 }
 
 TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_error) {
-    terminal_error_strategy strategy;
+    fail_fast_on_terminal_error_strategy strategy;
     const std::vector<std::pair<retry_reason, errc>> expected{
         {retry_reason::authentication_error, errc::authentication_failure},
         {retry_reason::tls_error, errc::tls_failure},

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <reprise/engine/library_strategy.hpp>
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
@@ -106,7 +105,7 @@ TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_s
         return answer_with_status(answered++ == 0 ? 503 : 200, R"({"results":[]})");
     };
     const auto inner = std::make_shared<virtual_strategy<standard_strategy>>(standard_options{});
-    engine_driver driver(cluster, {.strategy = std::make_shared<library_strategy>(inner)});
+    engine_driver driver(cluster, {.strategy = inner});
     driver.connect();
     const auto done = driver.start_http(
         readonly_request("{}", always_retry(retry_reason::analytics_temporary_failure, 3s)));

@@ -12,7 +12,7 @@ using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Best effort that always waits for half a second, and counts how often it was asked.
-std::shared_ptr<request_strategy> counting(std::shared_ptr<int> asked) {
+std::shared_ptr<retry_strategy> counting(std::shared_ptr<int> asked) {
     return std::make_shared<best_effort_strategy>(
         [asked = std::move(asked)](std::uint32_t, std::uint64_t) -> duration {
             ++*asked;

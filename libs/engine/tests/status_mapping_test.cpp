@@ -96,7 +96,7 @@ TEST(status_mapping, EM_05_the_map_is_not_asked_about_known_codes) {
     EXPECT_EQ(outcome.entry, nullptr);
 }
 
-TEST(status_mapping, EM_06_each_retry_attribute_goes_to_the_orchestrator) {
+TEST(status_mapping, EM_06_each_retry_attribute_goes_to_the_decider) {
     for (const error_attribute attribute :
          {error_attribute::retry_now, error_attribute::retry_later, error_attribute::auto_retry}) {
         const response_outcome outcome = outcome_by_map({attribute}, test_code);

@@ -166,7 +166,7 @@ TEST(terminal_state, RH_08_authentication_is_told_before_tls) {
     driver.engine().open("travel", driver.now);
     driver.advance(100ms);
     auto request = driver.request(operation_kind::get, "k");
-    request.strategy = std::make_shared<terminal_error_strategy>();
+    request.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
     const auto read = driver.start(std::move(request));
     driver.settle();
     ASSERT_EQ(read->calls, 1);

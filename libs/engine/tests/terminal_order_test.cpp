@@ -128,13 +128,15 @@ TEST(terminal_order, RH_08_a_missing_scope_is_raised_before_its_missing_collecti
 }
 
 TEST(terminal_order, RH_08_the_strategy_gives_each_reason_its_own_error) {
-    terminal_error_strategy strategy;
+    fail_fast_on_terminal_error_strategy strategy;
     for (const terminal_row& row : in_order) {
         for (const bool is_idempotent : {false, true}) {
-            request_snapshot request;
-            request.is_idempotent = is_idempotent;
-            retry_sink sink(nullptr, {});
-            strategy.retry_after(request, row.reason, sink);
+            retry_question question;
+            question.reason = row.reason;
+            question.repeat =
+                is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
+            retry_sink sink(nullptr, nullptr);
+            strategy.retry_after(question, sink);
             ASSERT_TRUE(sink.action().has_value());
             EXPECT_FALSE(sink.action()->delay().has_value()) << to_string(row.reason);
             EXPECT_EQ(sink.action()->error(), make_error_code(row.error)) << to_string(row.reason);

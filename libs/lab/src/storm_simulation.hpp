@@ -143,7 +143,7 @@ private:
         request.session.emplace(clients_[client], call_);
         ++totals_.requests;
         ++current_.offered;
-        const duration delay = request.session->begin(moment_if_wanted(request));
+        const duration delay = request.session->begin(context_if_needed(request));
         send_after(delay, index);
     }
 
@@ -209,7 +209,7 @@ private:
     void succeed(std::uint32_t index) {
         request_slot<Strategy>& request = pool_[index];
         const std::int64_t before = bucket_level(request.client);
-        request.session->on_success(moment_if_wanted(request));
+        request.session->on_success(context_if_needed(request));
         bucket_units_ += bucket_level(request.client) - before;
         totals_.latency_sum += now_ - request.started;
         ++totals_.succeeded;
@@ -221,9 +221,9 @@ private:
         request_slot<Strategy>& request = pool_[index];
         const std::int64_t before = bucket_level(request.client);
         const retry_step next =
-            request.session->on_failure(facts, moment{time_point{now_}, jitter_.bits()});
+            request.session->on_failure(facts, decision_context{time_point{now_}, jitter_.bits()});
         bucket_units_ += bucket_level(request.client) - before;
-        if (next.retry) {
+        if (next.is_retry) {
             ++request.generation;  // Whatever comes for the old attempt comes too late.
             send_after(next.wait, index);
             return;
@@ -233,9 +233,9 @@ private:
         pool_.release(index);
     }
 
-    [[nodiscard]] moment moment_if_wanted(const request_slot<Strategy>& request) {
-        return request.session->wants_moment() ? moment{time_point{now_}, jitter_.bits()}
-                                               : moment{};
+    [[nodiscard]] decision_context context_if_needed(const request_slot<Strategy>& request) {
+        return request.session->needs_time() ? decision_context{time_point{now_}, jitter_.bits()}
+                                             : decision_context{};
     }
 
     [[nodiscard]] std::int64_t bucket_level(std::uint32_t client) const noexcept {

@@ -4,10 +4,14 @@
 
 namespace reprise {
 
+retry_budget::~retry_budget() = default;
+void retry_budget::on_request(time_point) noexcept {}
+void retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
+
 namespace {
 
-[[nodiscard]] bucket_prices checked_prices(
-    const std::shared_ptr<token_bucket>& bucket, const bucket_prices& prices) {
+[[nodiscard]] retry_prices checked_prices(
+    const std::shared_ptr<token_bucket>& bucket, const retry_prices& prices) {
     if (bucket == nullptr) {
         throw invalid_settings({"bucket", "must not be null"});
     }
@@ -24,7 +28,8 @@ namespace {
 
 }  // namespace
 
-bucket_budget::bucket_budget(std::shared_ptr<token_bucket> bucket, const bucket_prices& prices)
+token_bucket_budget::token_bucket_budget(
+    std::shared_ptr<token_bucket> bucket, const retry_prices& prices)
     : bucket_(std::move(bucket)),
       retry_(price(checked_prices(bucket_, prices).retry)),
       timeout_(price(prices.timeout)),

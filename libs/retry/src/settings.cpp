@@ -83,7 +83,7 @@ std::optional<settings_error> check(const token_bucket_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const bucket_prices& prices, double capacity) {
+std::optional<settings_error> check(const retry_prices& prices, double capacity) {
     if (auto error = check_price("retry", prices.retry, capacity)) {
         return error;
     }

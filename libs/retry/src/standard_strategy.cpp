@@ -34,7 +34,7 @@ standard_strategy::standard_strategy(
     std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
           attempt_limits{options.attempts_max}, stated_safety{},
-          exponential_backoff{options.backoff}, bucket_budget{bucket, options.prices}) {}
+          exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices}) {}
 
 namespace presets {
 
@@ -58,10 +58,10 @@ aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
     }
     const backoff_options transient{50ms, 2.0, 20s, jitter::full, 5s};
     const backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
-    const bucket_prices prices{14.0, 14.0, 5.0, 1.0, true};
+    const retry_prices prices{14.0, 14.0, 5.0, 1.0, true};
     return aws_2_1_strategy(
         attempt_limits{3}, stated_safety{}, backoff_by_kind{transient, throttling},
-        bucket_budget{std::move(bucket), prices});
+        token_bucket_budget{std::move(bucket), prices});
 }
 
 grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {

@@ -40,45 +40,47 @@ struct fixture {
 
 /// Grants no initial token.
 struct refusing_strategy {
-    decision begin(token_state&, const moment&) noexcept {
+    decision begin(token_state&, const decision_context&) noexcept {
         return {refusal_reason::no_initial_token, -1};
     }
-    decision refresh(token_state&, const retry_question&) noexcept {
+    retry_action retry_after(token_state&, const retry_question&) noexcept {
         ++refreshes;
-        return {};
+        return retry_action::after({});
     }
-    void succeed(const token_state&, const moment&) noexcept { ++successes; }
+    void succeed(const token_state&, const decision_context&) noexcept { ++successes; }
     int refreshes = 0;
     int successes = 0;
 };
 
 /// Always allows, at once; counts. Has no attempt limit.
 struct endless_strategy {
-    decision begin(token_state& token, const moment&) noexcept {
+    decision begin(token_state& token, const decision_context&) noexcept {
         token = {};
         token.delay = initial_delay;
         return {};
     }
-    decision refresh(token_state& token, const retry_question&) noexcept {
-        token.delay = duration::zero();
-        ++token.attempt;
-        return {};
+    retry_action retry_after(token_state&, const retry_question&) noexcept {
+        return retry_action::after({});
     }
-    void succeed(const token_state&, const moment&) noexcept { ++successes; }
+    void succeed(const token_state&, const decision_context&) noexcept { ++successes; }
     duration initial_delay{};
     int successes = 0;
 };
 
 struct throwing_strategy {
-    decision begin(token_state& token, const moment&) {
+    decision begin(token_state& token, const decision_context&) {
         if (throw_at == 0) {
             throw std::runtime_error("begin");
         }
         token = {};
         return {};
     }
-    decision refresh(token_state&, const retry_question&) { throw std::runtime_error("refresh"); }
-    void succeed(const token_state&, const moment&) { throw std::runtime_error("succeed"); }
+    retry_action retry_after(token_state&, const retry_question&) {
+        throw std::runtime_error("retry_after");
+    }
+    void succeed(const token_state&, const decision_context&) {
+        throw std::runtime_error("succeed");
+    }
     int throw_at = 0;
 };
 
@@ -217,10 +219,8 @@ TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_un
 
 TEST(blocking, SM_19_a_strategy_that_ignores_deadlines_is_held_to_them) {
     struct slow_strategy : endless_strategy {
-        decision refresh(token_state& token, const retry_question&) noexcept {
-            token.delay = 1s;
-            ++token.attempt;
-            return {};
+        retry_action retry_after(token_state&, const retry_question&) noexcept {
+            return retry_action::after(1s);
         }
     } strategy;
     fixture f;
@@ -394,10 +394,8 @@ TEST(blocking, a_strategy_that_throws_is_a_refusal) {
 
 TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
     struct extreme_strategy : endless_strategy {
-        decision refresh(token_state& token, const retry_question&) noexcept {
-            token.delay = token.attempt == 1 ? duration::min() : duration::max();
-            ++token.attempt;
-            return {};
+        retry_action retry_after(token_state& token, const retry_question&) noexcept {
+            return retry_action::after(token.attempt == 1 ? duration::min() : duration::max());
         }
     } strategy;
     fixture f;
@@ -416,12 +414,15 @@ TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
     standard_strategy strategy(options);
     token_state token;
     token.attempt = 0xfffffffeU;
-    const retry_question question{
-        testing::transient(), {}, no_deadline, repeatability::unspecified};
-    EXPECT_TRUE(strategy.refresh(token, question).allowed());
-    EXPECT_EQ(token.attempt, 0xffffffffU);
-    EXPECT_EQ(strategy.refresh(token, question).refusal, refusal_reason::attempts_exhausted);
-    EXPECT_EQ(token.attempt, 0xffffffffU);
+    retry_question question;
+    question.facts = testing::transient();
+    retry_progress progress;
+    progress.token() = token;
+    EXPECT_TRUE(progress.on_proposal(strategy.retry_after(token, question), {}, {}).is_admitted());
+    EXPECT_EQ(progress.token().attempt, 0xffffffffU);
+    EXPECT_EQ(
+        strategy.retry_after(progress.token(), question).refusal(),
+        refusal_reason::attempts_exhausted);
 }
 
 TEST(blocking, a_success_at_once_reads_no_clock_and_draws_nothing) {

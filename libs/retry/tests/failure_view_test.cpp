@@ -45,7 +45,7 @@ struct result {
 struct diary {
     std::vector<std::string> seen;
 
-    decision refresh(token_state& token, const retry_question& question) {
+    retry_action retry_after(token_state& token, const retry_question& question) {
         const failure_view& failure = question.failure;
         if (const auto* quota = failure.get_if<quota_error>()) {
             seen.push_back("quota of " + quota->tenant);
@@ -58,29 +58,25 @@ struct diary {
         } else {
             seen.push_back(failure ? "something" : "nothing");
         }
-        return {
-            ++token.attempt > 2 ? refusal_reason::attempts_exhausted : refusal_reason::none, -1};
+        return token.attempt > 1 ? retry_action::no(refusal_reason::attempts_exhausted)
+                                 : retry_action::after({});
     }
 };
 
 struct inlined_diary : diary {
-    decision begin(token_state& token, const moment&) noexcept {
+    decision begin(token_state& token, const decision_context&) noexcept {
         token = {};
         return {};
     }
-    void succeed(const token_state&, const moment&) noexcept {}
+    void succeed(const token_state&, const decision_context&) noexcept {}
 };
 
 /// The same as a plug-in behind the virtual interface.
-class plugged_diary final : public strategy_interface, public diary {
-    decision do_begin(token_state& token, const moment&) override {
-        token = {};
-        return {};
+class plugged_diary final : public retry_strategy, public diary {
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        token_state token = question.token;
+        sink.answer(diary::retry_after(token, question));
     }
-    decision do_refresh(token_state& token, const retry_question& question) override {
-        return diary::refresh(token, question);
-    }
-    void do_succeed(const token_state&, const moment&) override {}
 };
 
 /// What strategies of both forms see of the operation's failures; both must see the same.
@@ -96,7 +92,7 @@ template <class... List, class Operation>
         }
     };
     play(inlined);
-    play(static_cast<strategy_interface&>(plugged));
+    play(static_cast<retry_strategy&>(plugged));
     EXPECT_EQ(inlined.seen, plugged.seen);
     return inlined.seen;
 }

@@ -13,36 +13,34 @@ using namespace std::chrono_literals;
 namespace plugin_test {
 
 /// A user's plug-in: two attempts, 10 ms apart; throws where it is told to.
-class two_attempts final : public strategy_interface {
+class two_attempts final : public retry_strategy {
 public:
     explicit two_attempts(bool throwing = false)
-        : strategy_interface({.wants_moment = true, .retries_max = 1}), throwing_(throwing) {}
+        : retry_strategy({.needs_time = true, .retries_max = 1}), throwing_(throwing) {}
     time_point begun{};
     int successes = 0;
 
-private:
-    decision do_begin(token_state& token, const moment& at) override {
+    decision on_start(token_state& token, const decision_context& at) override {
         token = {};
         begun = at.now;
         return {};
     }
-    decision do_refresh(token_state& token, const retry_question&) override {
+    void retry_after(const retry_question& question, retry_sink& sink) override {
         if (throwing_) {
             throw std::logic_error("plug-in");
         }
-        if (token.attempt == 2) {
-            return {refusal_reason::attempts_exhausted, -1};
-        }
-        token.delay = 10ms;
-        ++token.attempt;
-        return {};
+        sink.answer(
+            question.token.attempt == 2 ? retry_action::no(refusal_reason::attempts_exhausted)
+                                        : retry_action::after(10ms));
     }
-    void do_succeed(const token_state&, const moment&) override {
+    void on_success(const token_state&, const decision_context&) override {
         if (throwing_) {
             throw std::logic_error("plug-in");
         }
         ++successes;
     }
+
+private:
     bool throwing_;
 };
 
@@ -61,7 +59,7 @@ TEST(plugin, the_virtual_interface_drives_the_same_loop) {
     testing::virtual_clock clock;
     clock.advance(5s);
     auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
-    strategy_interface& plain = strategy;
+    retry_strategy& plain = strategy;
     EXPECT_FALSE(retry(plain, {.clock = &clock}, operation).has_value());
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(clock.waits(), (std::vector<duration>{10ms}));
@@ -86,7 +84,7 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     testing::virtual_clock clock;
     decision_trace trace;
     testing::scripted_operation operation{testing::transient()};
-    strategy_interface& plain = strategy;
+    retry_strategy& plain = strategy;
     const auto result = retry(plain, {.trace = &trace, .clock = &clock}, operation);
     EXPECT_FALSE(result.has_value());
     EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
@@ -105,7 +103,7 @@ TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
         return clock.waits();
     };
     standard_strategy inlined;
-    std::unique_ptr<strategy_interface> converted =
+    std::unique_ptr<retry_strategy> converted =
         std::make_unique<virtual_strategy<standard_strategy>>(standard_options{});
     EXPECT_EQ(run(inlined), run(*converted));
     EXPECT_EQ(converted->traits().retries_max, 4U);

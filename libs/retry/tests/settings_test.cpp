@@ -72,7 +72,7 @@ TEST(settings, other_budgets_check_their_options_too) {
         check(windowed_budget_options{.minimum_per_second = settings_test::nan})->field,
         "minimum_per_second");
     EXPECT_EQ(check(windowed_budget_options{.window = 10ms})->field, "window");
-    EXPECT_THROW(bucket_budget(nullptr), invalid_settings);
+    EXPECT_THROW(token_bucket_budget(nullptr), invalid_settings);
     EXPECT_THROW(static_cast<void>(presets::finagle({.window = 0s})), invalid_settings);
     EXPECT_THROW(exponential_backoff({.base = 2s, .cap = 1s}), invalid_settings);
     const auto small = std::make_shared<token_bucket>(token_bucket_options{3});

@@ -30,8 +30,8 @@ TEST(token_bucket, SM_14_pays_the_whole_cost_or_nothing) {
 }
 
 TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
-    const auto cost = [](const bucket_prices& prices, bool throttling, bool timeout) {
-        bucket_budget budget(std::make_shared<token_bucket>(), prices);
+    const auto cost = [](const retry_prices& prices, bool throttling, bool timeout) {
+        token_bucket_budget budget(std::make_shared<token_bucket>(), prices);
         return budget.try_pay({.throttling = throttling, .timeout = timeout}, time_point{}).cost;
     };
     EXPECT_EQ(cost({}, true, true), milli_units(10)) << "as in Smithy's guide";

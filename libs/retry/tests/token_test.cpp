@@ -13,32 +13,30 @@ namespace reprise {
 namespace {
 
 [[nodiscard]] retry_question question_about(const failure_facts& facts) {
-    return {
-        facts,
-        {time_point{}, testing::scripted_random::half},
-        no_deadline,
-        repeatability::unspecified};
+    retry_question question;
+    question.facts = facts;
+    question.at.random = testing::scripted_random::half;
+    return question;
 }
 
 /// Counts what it hears; grants a delay already in the initial token.
 class counting_strategy : public token_issuer<counting_strategy> {
 public:
-    decision begin(token_state& token, const moment&) noexcept {
+    decision begin(token_state& token, const decision_context&) noexcept {
         token = {};
         token.delay = std::chrono::milliseconds{7};
         return {};
     }
-    decision refresh(token_state& token, const retry_question&) noexcept {
-        ++token.attempt;
-        ++token.extra;
-        return {};
+    retry_action retry_after(token_state& token, const retry_question&) noexcept {
+        ++token.memory;
+        return retry_action::after({});
     }
-    void succeed(const token_state& token, const moment&) noexcept {
+    void succeed(const token_state& token, const decision_context&) noexcept {
         ++successes;
-        last_extra = token.extra;
+        last_memory = token.memory;
     }
     std::atomic<int> successes = 0;
-    std::uint64_t last_extra = 0;
+    std::uint64_t last_memory = 0;
 };
 
 }  // namespace
@@ -53,7 +51,7 @@ TEST(token, SM_01_carries_the_delay_and_the_strategys_state_also_initially) {
     token_result third = strategy.refresh_token(second.token, question_about({}));
     EXPECT_EQ(third.token.attempt(), 3U);
     EXPECT_EQ(strategy.record_success(third.token), std::errc{});
-    EXPECT_EQ(strategy.last_extra, 2U);
+    EXPECT_EQ(strategy.last_memory, 2U);
 }
 
 TEST(token, SM_02_state_of_single_requests_lives_in_tokens) {

@@ -402,9 +402,13 @@ TEST(async_retry, an_operation_that_drops_its_handler_drops_the_loop) {
 
 /// Throws from everywhere.
 struct broken_strategy {
-    decision begin(token_state&, const moment&) { return {}; }
-    decision refresh(token_state&, const retry_question&) { throw std::runtime_error("broken"); }
-    void succeed(const token_state&, const moment&) { throw std::runtime_error("broken"); }
+    decision begin(token_state&, const decision_context&) { return {}; }
+    retry_action retry_after(token_state&, const retry_question&) {
+        throw std::runtime_error("broken");
+    }
+    void succeed(const token_state&, const decision_context&) {
+        throw std::runtime_error("broken");
+    }
 };
 
 TEST(async_retry, a_strategy_that_throws_refuses) {

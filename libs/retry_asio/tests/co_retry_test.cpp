@@ -163,17 +163,17 @@ TEST(co_retry, SM_08_listed_exception_types_take_part) {
 /// Retries once and keeps the last thing it saw of type `Seen`.
 template <class Seen>
 struct observing_strategy {
-    decision begin(token_state& token, const moment&) noexcept {
+    decision begin(token_state& token, const decision_context&) noexcept {
         token = {};
         return {};
     }
-    decision refresh(token_state& token, const retry_question& question) {
+    retry_action retry_after(token_state& token, const retry_question& question) {
         const Seen* failure = question.failure.get_if<Seen>();
         seen = failure != nullptr ? std::optional<Seen>(*failure) : std::nullopt;
-        return {
-            ++token.attempt > 2 ? refusal_reason::attempts_exhausted : refusal_reason::none, -1};
+        return token.attempt > 1 ? retry_action::no(refusal_reason::attempts_exhausted)
+                                 : retry_action::after({});
     }
-    void succeed(const token_state&, const moment&) noexcept {}
+    void succeed(const token_state&, const decision_context&) noexcept {}
     std::optional<Seen> seen{};
 };
 

@@ -24,15 +24,15 @@ namespace reprise::testing {
 class slow_start : public token_issuer<slow_start> {
 public:
     explicit slow_start(duration delay) : delay_(delay) {}
-    decision begin(token_state& token, const moment&) noexcept {
+    decision begin(token_state& token, const decision_context&) noexcept {
         token = token_state{};
         token.delay = delay_;
         return {};
     }
-    decision refresh(token_state&, const retry_question&) noexcept {
-        return {refusal_reason::attempts_exhausted, -1};
+    retry_action retry_after(token_state&, const retry_question&) noexcept {
+        return retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const moment&) noexcept {}
+    void succeed(const token_state&, const decision_context&) noexcept {}
 
 private:
     duration delay_;

@@ -146,16 +146,15 @@ TEST_F(faults, a_failed_over_node_is_left_behind) {
 }
 
 // The document's own example: what robots ask is not worth waiting for.
-class robots_do_not_wait final : public couchbase::terminal_error_strategy {
+class robots_do_not_wait final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     void retry_after(
-        const couchbase::request_snapshot& request, couchbase::retry_reason reason,
-        couchbase::retry_sink& sink) override {
-        const auto* who = request.user_data_as<std::string>();
+        const couchbase::retry_question& question, couchbase::retry_sink& sink) override {
+        const auto* who = question.at.user_data_as<std::string>();
         if (who != nullptr && *who == "robot") {
             sink.answer(couchbase::retry_action::no());
         } else {
-            terminal_error_strategy::retry_after(request, reason, sink);
+            fail_fast_on_terminal_error_strategy::retry_after(question, sink);
         }
     }
 };

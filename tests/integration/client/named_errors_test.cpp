@@ -121,7 +121,7 @@ protected:
         ASSERT_GE(entries.size(), 1U);
         const auto& last = entries[entries.size() - 1];
         EXPECT_EQ(last.reason, GetParam().reason) << failed;
-        EXPECT_EQ(last.refusal, reprise::engine::retry_refusal::strategy_said_no);
+        EXPECT_EQ(last.refusal, reprise::refusal_reason::strategy_refused);
         EXPECT_EQ(entries.total(), failed.retry_attempts() + 1) << "every attempt is listed";
         EXPECT_NE(failed.message().find(to_string(GetParam().reason)), std::string::npos);
     }

@@ -31,10 +31,9 @@ using reprise::wire::status;
 using read_result = std::expected<couchbase::get_result, couchbase::error>;
 
 // Takes questions and never answers them by itself.
-class thinker final : public couchbase::request_strategy {
+class thinker final : public couchbase::retry_strategy {
 public:
-    void retry_after(
-        const couchbase::request_snapshot&, retry_reason, couchbase::retry_sink& sink) override {
+    void retry_after(const couchbase::retry_question&, couchbase::retry_sink& sink) override {
         const std::scoped_lock lock(mutex_);
         answers_.push_back(sink.defer());
     }
@@ -121,10 +120,9 @@ TEST(
     slow->answer_all(couchbase::retry_action::after(0ms));  // the client is gone
 }
 
-class throwing_strategy final : public couchbase::request_strategy {
+class throwing_strategy final : public couchbase::retry_strategy {
 public:
-    void retry_after(
-        const couchbase::request_snapshot&, retry_reason, couchbase::retry_sink&) override {
+    void retry_after(const couchbase::retry_question&, couchbase::retry_sink&) override {
         throw std::runtime_error("no idea");
     }
 };
@@ -147,7 +145,7 @@ TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_as_t
     const auto server = start();
     auto options = app_options();
     options.strategy = couchbase::overriding(
-        std::make_shared<couchbase::terminal_error_strategy>(),
+        std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
         {{retry_reason::kv_locked, couchbase::retry_action::no()}});
     const auto cluster = connect(*server, options);
     const auto at = documents(cluster);
@@ -172,10 +170,10 @@ TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
     auto options = app_options();
     const auto bucket =
         std::make_shared<reprise::token_bucket>(reprise::token_bucket_options{.capacity = 12.0});
-    reprise::bucket_prices prices;
+    reprise::retry_prices prices;
     prices.retry = 5.0;
     prices.throttling = 5.0;
-    options.retry_budget = reprise::bucket_budget(bucket, prices);
+    options.retry_budget = reprise::token_bucket_budget(bucket, prices);
     const auto first = connect(*server, options);
     const auto second = connect(*server, options);
     const auto at_first = documents(first).get("k");
@@ -187,7 +185,7 @@ TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
     EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other one has spent it";
     ASSERT_NE(at_second.error().history(), nullptr);
     const auto& entries = at_second.error().history()->entries;
-    EXPECT_EQ(entries[0].refusal, reprise::engine::retry_refusal::budget_exhausted);
+    EXPECT_EQ(entries[0].refusal, reprise::refusal_reason::budget_exhausted);
 }
 
 TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_is_back) {
@@ -226,8 +224,7 @@ TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
     settings.backoff.base = 1ms;
     const auto inner =
         std::make_shared<reprise::virtual_strategy<reprise::standard_strategy>>(settings);
-    const auto read =
-        at.get("k", {.strategy = std::make_shared<couchbase::library_strategy>(inner)});
+    const auto read = at.get("k", {.strategy = inner});
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code(), errc::temporary_failure) << read.error();
     EXPECT_EQ(read.error().retry_attempts(), 2U);

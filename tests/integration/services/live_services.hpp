@@ -80,20 +80,20 @@ inline std::size_t requests_to(sandbox::embedded_cluster& server, service where)
 }
 
 // Notes each question and lets the standard strategy answer, or says no.
-class noting_strategy final : public couchbase::terminal_error_strategy {
+class noting_strategy final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     explicit noting_strategy(bool is_refusing = false) : is_refusing_(is_refusing) {}
     void retry_after(
-        const couchbase::request_snapshot& request, retry_reason reason,
-        couchbase::retry_sink& sink) override {
+        const couchbase::retry_question& question, couchbase::retry_sink& sink) override {
         {
             const std::scoped_lock lock(mutex_);
-            asked_.emplace_back(request.operation, reason);
+            asked_.emplace_back(
+                couchbase::request_of(question).operation, couchbase::reason_of(question));
         }
         if (is_refusing_) {
             sink.answer(couchbase::retry_action::no());
         } else {
-            couchbase::terminal_error_strategy::retry_after(request, reason, sink);
+            couchbase::fail_fast_on_terminal_error_strategy::retry_after(question, sink);
         }
     }
     [[nodiscard]] std::vector<std::pair<std::string, retry_reason>> asked() const {

@@ -34,7 +34,7 @@ ending ending_of(const Result& result) {
 struct call_plan {
     bool is_readonly = true;
     std::string context{};
-    std::shared_ptr<couchbase::request_strategy> strategy{};
+    std::shared_ptr<couchbase::retry_strategy> strategy{};
 };
 
 ending call(const couchbase::cluster& cluster, service where, const call_plan& plan = {}) {

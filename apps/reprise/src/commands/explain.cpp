@@ -256,7 +256,7 @@ void add_explain_command(CLI::App& app) {
         "\nExamples:\n"
         "  reprise explain KV_LOCKED\n"
         "  reprise explain 0x86\n"
-        "  reprise explain terminal_error_strategy\n"
+        "  reprise explain fail_fast_on_terminal_error_strategy\n"
         "  reprise explain 14 --json\n"
         "  reprise explain --list");
     explain_command->callback([typed, is_list, is_json] {

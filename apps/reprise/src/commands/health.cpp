@@ -46,7 +46,7 @@ using ping_result = std::expected<void, couchbase::error>;
          .target = std::string(wire::facts_of(asked).health_path)},
         {.timeout = ping_timeout(at),
          .strategy = couchbase::overriding(
-             std::make_shared<couchbase::terminal_error_strategy>(),
+             std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
              {{couchbase::retry_reason::service_not_available, couchbase::retry_action::no()}})});
     return answer ? ping_result() : std::unexpected(answer.error());
 }

@@ -87,7 +87,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     if (error.field.starts_with("standard.prices")) {
         return fmt::format(
             "--bucket: must hold at least {} units, what a retry after a timeout costs",
-            bucket_prices{}.timeout);
+            retry_prices{}.timeout);
     }
     if (error.field == "length" && !typed.duration_seconds) {
         return "--outage: makes the run longer than a day";

@@ -105,13 +105,13 @@ static_assert(base::has_row_per_enumerator(reason_advice, &reason_row::name));
 
 constexpr std::array strategies{
     strategy_facts{
-        "terminal_error_strategy",
+        "fail_fast_on_terminal_error_strategy",
         "The default. Retries whatever may be repeated safely until the timeout; ends at once with "
         "a clear error where only a person can help: wrong credentials, failed TLS, no access to "
         "the bucket, unknown scope or collection.",
         "1, 2, 4, ... 256, 500 ms",
         "Leave it unless you know better. What it counts as terminal may grow with new servers: "
-        "who wants fixed behaviour copies the class, which needs the public headers only."},
+        "if you need fixed behaviour, copy the class; it needs the public headers only."},
     strategy_facts{
         "best_effort_strategy",
         "Retries whatever may be repeated safely until the timeout, the five terminal reasons "
@@ -126,10 +126,10 @@ constexpr std::array strategies{
         "the error map's rule (constant, linear or exponential); otherwise as the default",
         "For servers whose error maps carry rules that you trust."},
     strategy_facts{
-        "library_strategy",
-        "Any strategy of the retry library (budgets, jitter, limits on attempts) as the strategy "
-        "of a client or of a call.",
-        "those of the inner strategy",
+        "virtual_strategy<standard_strategy>",
+        "Any strategy of the retry library (budgets, jitter, limits on attempts) serves as the "
+        "strategy of a client or of a call.",
+        "exponential with jitter, by its own options",
         "To share one budget between the client and the other calls of a program."},
 };
 

@@ -52,7 +52,7 @@ TEST(explain_table, no_status_is_both_retried_and_told) {
 TEST(explain_table, knows_every_strategy_by_name_with_the_default_first) {
     const auto strategies = app::all_strategies();
     ASSERT_GE(strategies.size(), 4U);
-    EXPECT_EQ(strategies.front().name, "terminal_error_strategy");
+    EXPECT_EQ(strategies.front().name, "fail_fast_on_terminal_error_strategy");
     for (const auto& strategy : strategies) {
         EXPECT_FALSE(strategy.meaning.empty() || strategy.delays.empty() || strategy.advice.empty())
             << strategy.name;

@@ -297,8 +297,8 @@ TEST(circuit_breaker, RH_34_a_fresh_connection_closes_it_and_a_strategy_may_say_
     driver.connect();
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
-    class says_no final : public request_strategy {
-        void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    class says_no final : public retry_strategy {
+        void retry_after(const retry_question&, retry_sink& sink) override {
             sink.answer(retry_action::no());
         }
     };

@@ -92,7 +92,7 @@ TEST(allocation, success_retries_and_final_failure_allocate_nothing) {
     static_cast<void>(thread_random());  // the first draw seeds the thread's generator
     for (const int failures : {0, 1, 4, 5}) {
         EXPECT_EQ(allocations_of(inlined, failures), 0U) << failures;
-        EXPECT_EQ(allocations_of(static_cast<strategy_interface&>(converted), failures), 0U)
+        EXPECT_EQ(allocations_of(static_cast<retry_strategy&>(converted), failures), 0U)
             << failures;
     }
 }

@@ -64,8 +64,9 @@ engine::retry_reason_set reasons_of(const operation_record& record) noexcept {
 
 }  // namespace
 
-void inspection::on_asked(
-    std::uint32_t operation, const engine::request_snapshot& request, retry_reason reason) {
+void inspection::on_asked(std::uint32_t operation, const retry_question& asked) {
+    const engine::request_snapshot& request = engine::request_of(asked);
+    const retry_reason reason = engine::reason_of(asked);
     operation_record& record = world_.book.at(operation);
     const std::string name(engine::to_string(reason));
     refresh(record.plan.client);
@@ -82,10 +83,11 @@ void inspection::on_asked(
     const bool may_repeat =
         record.is_idempotent ||
         (reason == retry_reason::socket_closed_while_in_flight && record.last.is_harmless);
-    if (request.retry_attempts != record.retries || request.deadline != record.deadline ||
-        request.is_idempotent != may_repeat || request.now != world_.now ||
+    if (asked.retry_attempts != record.retries || asked.deadline != record.deadline ||
+        request.is_idempotent != may_repeat || asked.at.now != world_.now ||
         request.operation != name_of(record) ||
-        request.delay_floor != (record.call ? record.call->delay_floor : duration::zero()) ||
+        asked.facts.minimum_wait.value_or(duration::zero()) !=
+            (record.call ? record.call->delay_floor : duration::zero()) ||
         !(request.retry_reasons == reasons_of(record))) {
         report(checker::strategy, record, "asked with wrong facts about " + name);
     }
@@ -113,28 +115,37 @@ void inspection::on_asked(
     record.answer.reset();
 }
 
-void inspection::on_strategy_answer(std::uint32_t operation, const engine::retry_sink& sink) {
+void inspection::on_strategy_answer(std::uint32_t operation, const retry_sink& sink) {
     operation_record& record = world_.book.at(operation);
     switch (sink.current()) {
-        case engine::retry_sink::state::answered:
+        case retry_sink::state::answered:
             record.answer = sink.action();
             break;
-        case engine::retry_sink::state::failed:
-        case engine::retry_sink::state::open:
+        case retry_sink::state::failed:
+        case retry_sink::state::open:
             record.has_strategy_failed = true;
             break;
-        case engine::retry_sink::state::deferred:
+        case retry_sink::state::deferred:
             break;
     }
 }
 
-void inspection::on_late_answer(
-    std::uint32_t operation, std::optional<engine::retry_action> action) {
+void inspection::on_late_answer(std::uint32_t operation, std::optional<retry_action> action) {
     operation_record& record = world_.book.at(operation);
     record.has_strategy_failed = !action;
     record.answer = action;
     record.decided = world_.now;
     views_[record.plan.client].answered.push_back(operation);
+}
+
+// A strategy with a budget of its own pays from that alone.
+bool inspection::brings_budget(const operation_record& record) const {
+    const planned_client& plan = world_.plan.clients[record.plan.client];
+    return record.plan.strategy.value_or(plan.strategy) == strategy_choice::library;
+}
+
+bool inspection::is_paid_by_client(const operation_record& record) const {
+    return world_.plan.clients[record.plan.client].budget_units > 0 && !brings_budget(record);
 }
 
 void inspection::on_success_told(std::uint32_t operation) {
@@ -144,7 +155,7 @@ void inspection::on_success_told(std::uint32_t operation) {
     }
     record.is_success_told = true;
     const planned_client& plan = world_.plan.clients[record.plan.client];
-    if (plan.budget_units > 0) {
+    if (is_paid_by_client(record)) {
         const std::int64_t refund =
             plan.refunds_last_cost && record.retries != 0 ? record.cost : 1000;
         client_view& view = views_[record.plan.client];
@@ -211,7 +222,7 @@ void inspection::take_retry(operation_record& record, const engine::decision_rec
     client_view& view = views_[record.plan.client];
     ++record.retries;
     record.cost = 0;
-    if (record.is_asked && world_.plan.clients[record.plan.client].budget_units > 0) {
+    if (record.is_asked && is_paid_by_client(record)) {
         if (view.budget_level < price_of_retry) {
             report(checker::budget, record, "retried though the budget could not pay");
         }
@@ -335,7 +346,7 @@ void inspection::check_refused(operation_record& record, const engine::decision_
         }
         return;
     }
-    if (decision.refusal == engine::retry_refusal::rows_taken) {
+    if (decision.refusal == refusal_reason::rows_taken) {
         if (!record.call || record.call->rows_taken == 0) {
             report(checker::strategy, record, "given up for rows that nobody has taken");
         }
@@ -375,9 +386,10 @@ void inspection::check_refused(operation_record& record, const engine::decision_
         return;
     }
     const client_view& view = views_[record.plan.client];
-    const bool is_poor = world_.plan.clients[record.plan.client].budget_units > 0 &&
-                         view.budget_level < price_of_retry;
-    if (!record.answer || !is_poor) {
+    const bool is_poor =
+        brings_budget(record) || (is_paid_by_client(record) && view.budget_level < price_of_retry);
+    const bool is_unpaid = decision.refusal == refusal_reason::budget_exhausted;
+    if (!record.answer || !is_poor || !is_unpaid) {
         report(checker::strategy, record, "given up for " + name + " against its strategy");
     }
 }

@@ -118,7 +118,7 @@ void inspection::check_time(
     }
     // A service may have had less time, and say so.
     const bool is_refused = result.history && !result.history->entries.empty() &&
-                            result.history->entries.back().refusal != engine::retry_refusal::none;
+                            result.history->entries.back().refusal != refusal_reason::none;
     const bool is_said_so =
         record.call && record.last.is_answered && (!record.last.is_decided || is_refused);
     if (is_timeout(result) && world_.now < record.deadline && !is_said_so) {
@@ -211,7 +211,7 @@ void inspection::check_history(
                              entry.delay_us == in_us(note.delay) && entry.reason == note.reason &&
                              entry.stage == note.stage && entry.status == note.status &&
                              entry.attempt == note.attempt &&
-                             (entry.refusal == engine::retry_refusal::none) == note.is_retried;
+                             (entry.refusal == refusal_reason::none) == note.is_retried;
         if (!is_same) {
             return report(
                 checker::history, record,

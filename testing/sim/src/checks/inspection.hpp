@@ -34,7 +34,7 @@ inline constexpr duration redirect_pause = hurry_distance / 2;
 // Turned away since too many wait: the reason is that of the retry before (RH-32), whose stage was
 // another one.
 [[nodiscard]] inline bool carries_earlier_reason(const engine::decision_record& record) noexcept {
-    return record.refusal == engine::retry_refusal::queue_full &&
+    return record.refusal == refusal_reason::queue_full &&
            record.stage == engine::attempt_stage::dispatch &&
            engine::detail::stage_of(record.reason) != engine::attempt_stage::dispatch;
 }
@@ -52,11 +52,9 @@ public:
     explicit inspection(world& owner);
 
     // checks_decision.cpp
-    void on_asked(
-        std::uint32_t operation, const engine::request_snapshot& request,
-        engine::retry_reason reason);
-    void on_strategy_answer(std::uint32_t operation, const engine::retry_sink& sink);
-    void on_late_answer(std::uint32_t operation, std::optional<engine::retry_action> action);
+    void on_asked(std::uint32_t operation, const retry_question& asked);
+    void on_strategy_answer(std::uint32_t operation, const retry_sink& sink);
+    void on_late_answer(std::uint32_t operation, std::optional<retry_action> action);
     void on_decision(std::uint32_t client, const engine::decision_record& record);
     void on_success_told(std::uint32_t operation);
 
@@ -166,6 +164,8 @@ private:
         operation_record& record, const engine::decision_record& decision, duration left);
     void check_refused(operation_record& record, const engine::decision_record& decision);
     void check_queue_full(const operation_record& record);
+    bool brings_budget(const operation_record& record) const;
+    bool is_paid_by_client(const operation_record& record) const;
     void check_stage(
         operation_record& record, engine::retry_reason reason, engine::attempt_stage stage,
         std::uint16_t code);

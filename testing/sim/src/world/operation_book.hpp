@@ -11,7 +11,7 @@
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/reason_table.hpp>
-#include <reprise/engine/request_strategy.hpp>
+#include <reprise/engine/request_snapshot.hpp>
 #include <reprise/sim/scenario.hpp>
 #include <reprise/wire/configuration_revision.hpp>
 #include <reprise/wire/ids.hpp>
@@ -92,7 +92,7 @@ struct operation_record {
     bool is_asked = false;
     bool has_strategy_failed = false;
     engine::retry_reason asked_reason{};
-    std::optional<engine::retry_action> answer{};
+    std::optional<retry_action> answer{};
     std::uint32_t cost = 0;  // milli-units that the last retry was charged
 
     // Waiting for a retry.

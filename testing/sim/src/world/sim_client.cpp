@@ -115,7 +115,7 @@ engine::engine_options sim_client::make_options() {
     if (plan_.budget_units > 0) {
         bucket = std::make_shared<token_bucket>(
             token_bucket_options{.capacity = plan_.budget_units, .initial = {}});
-        bucket_prices prices;
+        retry_prices prices;
         prices.retry = 5.0;
         prices.timeout = 5.0;
         prices.refund_last_cost = plan_.refunds_last_cost;

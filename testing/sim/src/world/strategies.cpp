@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <reprise/engine/library_strategy.hpp>
 #include <reprise/engine/shipped_strategies.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
@@ -13,45 +12,38 @@
 namespace reprise::sim {
 namespace {
 
-using engine::request_snapshot;
-using engine::retry_action;
-using engine::retry_reason;
-using engine::retry_sink;
-
 // Whatever may be repeated, without delay.
-class at_once_strategy final : public engine::request_strategy {
+class at_once_strategy final : public retry_strategy {
 public:
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override {
-        const bool is_safe =
-            request.is_idempotent || engine::info(reason).allows_non_idempotent_retry;
-        const bool is_enough = request.retry_attempts >= 50;
+    void retry_after(const retry_question& asked, retry_sink& sink) override {
+        const bool is_safe = engine::request_of(asked).is_idempotent ||
+                             engine::info(engine::reason_of(asked)).allows_non_idempotent_retry;
+        const bool is_enough = asked.retry_attempts >= 50;
         sink.answer(
             is_safe && !is_enough ? retry_action::after(duration::zero()) : retry_action::no());
     }
 };
 
-class never_strategy final : public engine::request_strategy {
+class never_strategy final : public retry_strategy {
 public:
-    void retry_after(const request_snapshot&, retry_reason, retry_sink& sink) override {
+    void retry_after(const retry_question&, retry_sink& sink) override {
         sink.answer(retry_action::no());
     }
 };
 
-std::unique_ptr<engine::request_strategy> make_library_strategy() {
+std::unique_ptr<retry_strategy> make_library_strategy() {
     standard_options options;
     options.attempts_max = 6;
     options.backoff.base = std::chrono::milliseconds{2};
     options.backoff.cap = std::chrono::milliseconds{100};
     options.bucket.capacity = 200;
-    return std::make_unique<engine::library_strategy>(
-        std::make_shared<virtual_strategy<standard_strategy>>(options));
+    return std::make_unique<virtual_strategy<standard_strategy>>(options);
 }
 
-std::unique_ptr<engine::request_strategy> make_inner(strategy_choice choice) {
+std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
     switch (choice) {
         case strategy_choice::terminal_error:
-            return std::make_unique<engine::terminal_error_strategy>();
+            return std::make_unique<engine::fail_fast_on_terminal_error_strategy>();
         case strategy_choice::jittered:
             return std::make_unique<engine::best_effort_strategy>(engine::jittered_calculator());
         case strategy_choice::server_directed:
@@ -71,10 +63,9 @@ std::unique_ptr<engine::request_strategy> make_inner(strategy_choice choice) {
 }
 
 // Catches an answer that is to be given later.
-retry_action ask(
-    engine::request_strategy& inner, const request_snapshot& request, retry_reason reason) {
-    retry_sink caught(nullptr, {});
-    inner.retry_after(request, reason, caught);
+retry_action answer_of(retry_strategy& inner, const retry_question& asked) {
+    retry_sink caught(nullptr, nullptr);
+    inner.retry_after(asked, caught);
     return caught.action().value_or(retry_action::no());
 }
 
@@ -83,35 +74,33 @@ retry_action ask(
 observed_strategy::observed_strategy(world& owner, std::uint32_t client, strategy_choice choice)
     : world_(owner), client_(client), choice_(choice), inner_(make_inner(choice)) {}
 
-void observed_strategy::retry_after(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    const auto* number = request.user_data_as<std::uint32_t>();
+void observed_strategy::retry_after(const retry_question& asked, retry_sink& sink) {
+    const auto* number = asked.at.user_data_as<std::uint32_t>();
     if (number == nullptr) {
-        return inner_->retry_after(request, reason, sink);
+        return inner_->retry_after(asked, sink);
     }
-    world_.checks.on_asked(*number, request, reason);
+    world_.checks.on_asked(*number, asked);
     switch (choice_) {
         case strategy_choice::deferred:
-            defer(request, reason, sink, *number);
+            defer(asked, sink, *number);
             break;
         case strategy_choice::broken:
-            play_broken(request, reason, sink);
+            play_broken(asked, sink);
             if (sink.current() == retry_sink::state::deferred) {
                 return;  // told already
             }
             break;
         default:
-            inner_->retry_after(request, reason, sink);
+            inner_->retry_after(asked, sink);
             break;
     }
     world_.checks.on_strategy_answer(*number, sink);
 }
 
 // One of the mistakes a user's strategy can make, or none.
-void observed_strategy::play_broken(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink) {
-    const std::uint32_t number = *request.user_data_as<std::uint32_t>();
-    switch (request.random % 8) {
+void observed_strategy::play_broken(const retry_question& asked, retry_sink& sink) {
+    const std::uint32_t number = *asked.at.user_data_as<std::uint32_t>();
+    switch (asked.at.random % 8) {
         case 0:
             // The engine learns of it by the exception; the checker must know before.
             world_.checks.on_strategy_answer(number, sink);
@@ -128,24 +117,23 @@ void observed_strategy::play_broken(
             return;
         case 4:
             // Several answers: the first one counts.
-            inner_->retry_after(request, reason, sink);
+            inner_->retry_after(asked, sink);
             sink.answer(retry_action::no());
             return;
         case 5:
-            defer(request, reason, sink, number);
+            defer(asked, sink, number);
             questions_.back().is_dropped = true;
             world_.checks.on_strategy_answer(number, sink);
             return;
         default:
-            inner_->retry_after(request, reason, sink);
+            inner_->retry_after(asked, sink);
             return;
     }
 }
 
 void observed_strategy::defer(
-    const request_snapshot& request, retry_reason reason, retry_sink& sink,
-    std::uint32_t operation) {
-    const retry_action action = ask(*inner_, request, reason);
+    const retry_question& asked, retry_sink& sink, std::uint32_t operation) {
+    const retry_action action = answer_of(*inner_, asked);
     question put;
     // Numbers of all strategies of a client differ.
     put.number = asked_count_++ * strategy_choice_count + static_cast<std::uint64_t>(choice_);
@@ -153,16 +141,24 @@ void observed_strategy::defer(
     put.decision = world_.book.at(operation).decisions.size();
     put.later = sink.defer();
     put.action = action;
-    const duration wait{static_cast<std::int64_t>(request.random % 8'000'000)};
+    const duration wait{static_cast<std::int64_t>(asked.at.random % 8'000'000)};
     world_.queue.push(world_.now + wait, event_kind::strategy_answer, client_, put.number);
     questions_.push_back(std::move(put));
 }
 
-void observed_strategy::on_success(const request_snapshot& request) noexcept {
-    if (const auto* number = request.user_data_as<std::uint32_t>()) {
+decision observed_strategy::on_start(token_state& token, const decision_context& at) {
+    return inner_->on_start(token, at);
+}
+
+void observed_strategy::on_success(const token_state& token, const decision_context& at) {
+    if (const auto* number = at.user_data_as<std::uint32_t>()) {
         world_.checks.on_success_told(*number);
     }
-    inner_->on_success(request);
+    inner_->on_success(token, at);
+}
+
+retry_budget* observed_strategy::paying_budget() noexcept {
+    return inner_->paying_budget();
 }
 
 void observed_strategy::answer(std::uint64_t question_number) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "asked_question.hpp"
 #include "world/world.hpp"
 
 // The checkers of calls alone: each is told of one broken promise, and of a kept one beside it.
@@ -286,11 +287,14 @@ TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found
         request.operation = "query";
         request.is_idempotent = true;
         request.status = 503;
-        request.delay_floor = floor;
-        request.now = told.all.now;
-        request.deadline = record.deadline;
-        told.all.checks.on_asked(
-            record.number, request, retry_reason::service_response_code_indicated);
+        retry_question asked =
+            question_about(request, retry_reason::service_response_code_indicated);
+        if (floor > duration::zero()) {
+            asked.facts.minimum_wait = floor;
+        }
+        asked.at.now = told.all.now;
+        asked.deadline = record.deadline;
+        told.all.checks.on_asked(record.number, asked);
         EXPECT_EQ(told.has(checker::strategy), floor != 2s);
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "asked_question.hpp"
 #include "world/world.hpp"
 
 // The checkers alone: each is told of one broken promise, and of a kept one beside it. What whole
@@ -222,9 +223,10 @@ TEST(checks, a_question_about_what_is_always_retried_is_found) {
         request.operation = "noop";
         request.is_idempotent = true;
         request.status = static_cast<std::uint16_t>(wire::status::etmpfail);
-        request.now = told.all.now;
-        request.deadline = record.deadline;
-        told.all.checks.on_asked(0, request, reason);
+        retry_question asked = question_about(request, reason);
+        asked.at.now = told.all.now;
+        asked.deadline = record.deadline;
+        told.all.checks.on_asked(0, asked);
         EXPECT_EQ(told.is_clean(), reason == retry_reason::kv_temporary_failure);
         EXPECT_EQ(told.has(checker::strategy), reason == retry_reason::kv_not_my_vbucket);
     }
@@ -245,9 +247,10 @@ TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
         engine::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
-        request.now = told.all.now;
-        request.deadline = record.deadline;
-        told.all.checks.on_asked(0, request, retry_reason::authentication_error);
+        retry_question asked = question_about(request, retry_reason::authentication_error);
+        asked.at.now = told.all.now;
+        asked.deadline = record.deadline;
+        told.all.checks.on_asked(0, asked);
         EXPECT_EQ(told.has(checker::terminal), !is_refused);
     }
 }

@@ -98,12 +98,12 @@ struct cluster_options {
     // Fixed wait after "not my vbucket", as RFC 0005 has it; absent: 1, 10, 50, ... ms.
     std::optional<duration> not_my_vbucket_delay{};
 
-    // Null: terminal_error_strategy.
-    std::shared_ptr<request_strategy> strategy{};
+    // Null: fail_fast_on_terminal_error_strategy.
+    std::shared_ptr<retry_strategy> strategy{};
     // Retries of all services are paid from it, except those that are always retried;
     // copies share one bucket, so that several clients, or loops around them, can draw from it.
     // Empty: the operation's own error, with the refusal in its history. Absent: retries are free.
-    std::optional<bucket_budget> retry_budget{};
+    std::optional<token_bucket_budget> retry_budget{};
     // Instead of it, for single services: `.service_retry_budgets = {.query = mine}`.
     service_budgets service_retry_budgets{};
     // A breaker for each endpoint that stops to answer; absent: none.

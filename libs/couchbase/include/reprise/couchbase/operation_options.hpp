@@ -56,7 +56,7 @@ private:
 // get, get_any_replica, get_all_replicas, exists, get_and_touch, get_and_lock, unlock, touch.
 struct call_options {
     std::optional<duration> timeout{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -75,7 +75,7 @@ struct upsert_options {
     // Keeps the expiry of the document that is replaced; `expiry` then counts for new ones only.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -84,7 +84,7 @@ struct insert_options {
     std::optional<duration> timeout{};
     couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -96,7 +96,7 @@ struct replace_options {
     couchbase::expiry expiry{};
     bool preserve_expiry = false;  // not together with `expiry`
     durability_level durability = durability_level::none;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -107,7 +107,7 @@ struct change_options {
     // Only this version is changed, otherwise errc::cas_mismatch. Zero: any.
     couchbase::cas cas{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -125,7 +125,7 @@ struct counter_options {
     std::optional<std::uint64_t> initial{};
     couchbase::expiry expiry{};  // of a counter that is made
     durability_level durability = durability_level::none;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -134,7 +134,7 @@ struct lookup_in_options {
     std::optional<duration> timeout{};
     // Also reads a document that was removed, as long as the server remembers it.
     bool access_deleted = false;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -156,7 +156,7 @@ struct mutate_in_options {
     durability_level durability = durability_level::none;
     // Also changes attributes of a document that was removed.
     bool access_deleted = false;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };

@@ -14,10 +14,10 @@ namespace reprise::couchbase {
 // function runs on the client's thread and must return at once; one that has to think longer is a
 // strategy of its own. What it throws fails the request as errc::strategy_failure.
 struct reason_override {
-    using function = std::function<retry_action(const request_snapshot&)>;
+    using function = std::function<retry_action(const retry_question&)>;
 
     reason_override(retry_reason of, retry_action always)
-        : reason(of), answer([always](const request_snapshot&) { return always; }) {}
+        : reason(of), answer([always](const retry_question&) { return always; }) {}
     template <class Callable>
         requires std::convertible_to<Callable, function>
     reason_override(retry_reason of, Callable decide) : reason(of), answer(std::move(decide)) {}
@@ -28,27 +28,28 @@ struct reason_override {
 
 // Another strategy with some of its answers replaced; all other reasons go to it unchanged, and so
 // do successes. One object serves all requests, as every strategy does.
-class overriding_strategy final : public request_strategy {
+class overriding_strategy final : public retry_strategy {
 public:
     // Throws `invalid_settings` for a null strategy, for a reason given twice, and for reasons that
     // no strategy is ever asked about (`unknown`, and those that are always retried).
     overriding_strategy(
-        std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides);
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
-    void on_success(const request_snapshot& request) noexcept override;
+        std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
+    void retry_after(const retry_question& question, retry_sink& sink) override;
+    decision on_start(token_state& token, const decision_context& at) override;
+    void on_success(const token_state& token, const decision_context& at) override;
+    [[nodiscard]] retry_budget* paying_budget() noexcept override;
 
 private:
-    std::shared_ptr<request_strategy> otherwise_;
+    std::shared_ptr<retry_strategy> otherwise_;
     std::vector<reason_override> overrides_;
 };
 
 // "As the standard, except that locked documents are not waited for":
 //
 //     options.strategy = overriding(
-//         std::make_shared<terminal_error_strategy>(),
+//         std::make_shared<fail_fast_on_terminal_error_strategy>(),
 //         {{retry_reason::kv_locked, retry_action::no()}});
-[[nodiscard]] std::shared_ptr<request_strategy> overriding(
-    std::shared_ptr<request_strategy> otherwise, std::vector<reason_override> overrides);
+[[nodiscard]] std::shared_ptr<retry_strategy> overriding(
+    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
 
 }  // namespace reprise::couchbase

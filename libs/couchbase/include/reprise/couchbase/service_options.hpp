@@ -82,7 +82,7 @@ struct query_options {
     // All rows together, for `query`; what a stream keeps ahead, for `query_stream`. Absent: the
     // defaults above.
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -99,7 +99,7 @@ struct analytics_options {
     std::string client_context_id{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -134,7 +134,7 @@ struct search_options {
     mutation_state consistent_with{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -171,7 +171,7 @@ struct view_options {
     bool debug = false;
     bool full_set = false;  // development views over all documents
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
@@ -179,7 +179,7 @@ struct view_options {
 // Calls of bucket_manager and collection_manager, and cluster::management_request.
 struct management_options {
     std::optional<duration> timeout{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };

@@ -12,9 +12,9 @@
 #include <reprise/engine/hello_order.hpp>
 #include <reprise/engine/http_options.hpp>
 #include <reprise/engine/log_sink.hpp>
-#include <reprise/engine/request_strategy.hpp>
 #include <reprise/engine/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/compression.hpp>
@@ -82,10 +82,10 @@ struct engine_options {
     // Operations waiting for credit on one connection; beyond it the socket counts as not writable.
     std::size_t ready_count_max = 65536;
 
-    // Null: terminal_error_strategy.
-    std::shared_ptr<request_strategy> strategy{};
+    // Null: fail_fast_on_terminal_error_strategy.
+    std::shared_ptr<retry_strategy> strategy{};
     // Retries are paid from it; absent: free. Never charged for reasons that are always retried.
-    std::optional<bucket_budget> retry_budget{};
+    std::optional<token_bucket_budget> retry_budget{};
     // Instead of it, for single services.
     service_budgets service_retry_budgets{};
     // A breaker for each endpoint; absent: none.

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include <reprise/engine/errc.hpp>
-#include <reprise/engine/request_strategy.hpp>
 #include <reprise/engine/retry_reason.hpp>
 #include <reprise/engine/row_batch.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/retry/allowance.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 #include <reprise/wire/cluster_node.hpp>
 
 namespace reprise::wire {
@@ -56,7 +56,7 @@ struct exchange_verdict {
     enum class step : std::uint8_t {
         done,    // success
         failed,  // the operation ends with `error`
-        retry,   // the orchestrator decides; refused, it ends with `error`
+        retry,   // the retry decider decides; refused, it ends with `error`
         next,    // this was only a part: compose the next request and send it now
     };
     step what = step::done;
@@ -100,7 +100,7 @@ struct http_request {
 
     std::optional<duration> timeout{};  // absent: the engine's for the service
     time_point deadline = no_deadline;
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };

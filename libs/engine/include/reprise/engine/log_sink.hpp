@@ -23,12 +23,12 @@ struct decision_record {
     attempt_stage stage = attempt_stage::dispatch;
     std::uint32_t attempt = 0;  // retries made before
     bool is_retried = false;
-    duration delay{};                             // meaningful if retried
-    errc error{};                                 // meaningful if not retried
-    retry_refusal refusal = retry_refusal::none;  // likewise: why
-    std::uint16_t status = 0;                     // 0 without an answer
-    std::string_view endpoint;                    // "host:port"; empty if none was chosen
-    std::string_view key;                         // empty unless engine_options::log_keys
+    duration delay{};                               // meaningful if retried
+    errc error{};                                   // meaningful if not retried
+    refusal_reason refusal = refusal_reason::none;  // likewise: why
+    std::uint16_t status = 0;                       // 0 without an answer
+    std::string_view endpoint;                      // "host:port"; empty if none was chosen
+    std::string_view key;                           // empty unless engine_options::log_keys
     std::uint64_t id = 0;  // as attempt_record::operation; 0: the client's own request
 };
 

@@ -10,8 +10,8 @@
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_kind.hpp>
-#include <reprise/engine/request_strategy.hpp>
 #include <reprise/retry/allowance.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 #include <reprise/wire/datatype.hpp>
 #include <reprise/wire/framing_extras.hpp>
 #include <reprise/wire/opcode.hpp>
@@ -52,7 +52,7 @@ struct operation_request {
     // Also ends it; the earlier of the two counts.
     time_point deadline = no_deadline;
     // Null: the engine's.
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     // Shown to the strategy.
     std::shared_ptr<const std::any> user_data{};
     // An enclosing retry loop's allowance; must outlive the operation. Retries that are the

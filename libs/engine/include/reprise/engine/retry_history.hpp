@@ -7,6 +7,7 @@
 
 #include <reprise/engine/retry_reason.hpp>
 #include <reprise/retry/bounded_history.hpp>
+#include <reprise/retry/decision.hpp>
 #include <reprise/retry/time.hpp>
 
 // What happened to an operation before its last attempt. Needs the standard library and
@@ -23,23 +24,6 @@ enum class attempt_stage : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(attempt_stage stage) noexcept;
 
-// Why there was no further retry.
-enum class retry_refusal : std::uint8_t {
-    none,              // it was retried
-    unclassified,      // the failure is of no known kind
-    lost_in_flight,    // not idempotent, sent, connection closed: the server may have acted
-    strategy_said_no,  // the strategy answered so
-    strategy_failed,   // the strategy threw, or dropped the question
-    outer_allowance,   // an enclosing retry loop has no retries left
-    budget_exhausted,  // the client's retry budget is empty
-    queue_full,        // too many operations wait for a retry
-    rows_taken,        // rows of the answer were handed out: they must not come twice
-    not_allowed,       // the options forbid to send it
-};
-
-// One short phrase: "strategy said no".
-[[nodiscard]] std::string_view to_string(retry_refusal refusal) noexcept;
-
 // One failed attempt and what was decided about it. 16 bytes.
 struct history_entry {
     static constexpr std::uint8_t no_endpoint = 0xff;
@@ -51,7 +35,7 @@ struct history_entry {
     retry_reason reason = retry_reason::unknown;
     attempt_stage stage = attempt_stage::dispatch;
     std::uint8_t endpoint = no_endpoint;  // index into retry_history::endpoints
-    retry_refusal refusal = retry_refusal::none;
+    refusal_reason refusal = refusal_reason::none;
 
     [[nodiscard]] duration offset() const noexcept { return std::chrono::microseconds{offset_us}; }
     [[nodiscard]] duration delay() const noexcept { return std::chrono::microseconds{delay_us}; }

@@ -12,12 +12,12 @@ namespace reprise::engine {
 // in trouble cannot use up what the others need. Copies of one budget share its bucket. Absent: the
 // service draws from the client's budget, if there is one.
 struct service_budgets {
-    std::optional<bucket_budget> key_value{};
-    std::optional<bucket_budget> query{};
-    std::optional<bucket_budget> analytics{};
-    std::optional<bucket_budget> search{};
-    std::optional<bucket_budget> views{};
-    std::optional<bucket_budget> management{};
+    std::optional<token_bucket_budget> key_value{};
+    std::optional<token_bucket_budget> query{};
+    std::optional<token_bucket_budget> analytics{};
+    std::optional<token_bucket_budget> search{};
+    std::optional<token_bucket_budget> views{};
+    std::optional<token_bucket_budget> management{};
 };
 
 }  // namespace reprise::engine

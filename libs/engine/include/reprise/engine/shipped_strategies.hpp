@@ -4,8 +4,9 @@
 #include <functional>
 #include <memory>
 
-#include <reprise/engine/request_strategy.hpp>
+#include <reprise/engine/request_snapshot.hpp>
 #include <reprise/retry/backoff.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 
 // The strategies that come with the client. Public vocabulary: standard library and reprise::retry.
 
@@ -31,11 +32,10 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 
 // Retries whatever may be repeated safely, until the deadline. May be derived from: override
 // `retry_after`, handle your reasons, and call this one for the rest.
-class best_effort_strategy : public request_strategy {
+class best_effort_strategy : public retry_strategy {
 public:
     explicit best_effort_strategy(backoff_calculator calculator = exponential_calculator());
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+    void retry_after(const retry_question& question, retry_sink& sink) override;
 
 private:
     backoff_calculator calculator_;
@@ -44,22 +44,20 @@ private:
 // The default. As best effort, except that the five terminal reasons end the request at once with
 // a clear error instead of a timeout. What counts as terminal may grow with new servers. If you
 // need fixed behaviour, copy this class: docs/guide/couchbase.md shows a copy.
-class terminal_error_strategy : public best_effort_strategy {
+class fail_fast_on_terminal_error_strategy : public best_effort_strategy {
 public:
     using best_effort_strategy::best_effort_strategy;
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+    void retry_after(const retry_question& question, retry_sink& sink) override;
 };
 
 // Opt-in: as the default, except that an unknown status with a usable retry rule in the server's
 // error map is retried at the times the server planned. When the rule's max-duration is over, the
 // request fails with that status' own error, and so it does at once if the server promises a rule
 // that cannot be used. A status for which no rule is promised: best effort.
-class server_directed_strategy : public terminal_error_strategy {
+class server_directed_strategy : public fail_fast_on_terminal_error_strategy {
 public:
-    using terminal_error_strategy::terminal_error_strategy;
-    void retry_after(
-        const request_snapshot& request, retry_reason reason, retry_sink& sink) override;
+    using fail_fast_on_terminal_error_strategy::fail_fast_on_terminal_error_strategy;
+    void retry_after(const retry_question& question, retry_sink& sink) override;
 };
 
 }  // namespace reprise::engine

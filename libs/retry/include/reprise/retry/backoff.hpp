@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <reprise/retry/decision.hpp>
 #include <reprise/retry/settings.hpp>
-#include <reprise/retry/token.hpp>
 
 namespace reprise {
 
@@ -97,9 +97,9 @@ public:
 
     /// The backoff question of a composed strategy: delay of the next retry, hint included.
     [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
-        const auto previous = duration{static_cast<std::int64_t>(token.extra)};
+        const auto previous = duration{static_cast<std::int64_t>(token.memory)};
         const duration own = delay(token.attempt - 1, previous, question.at.random);
-        token.extra = static_cast<std::uint64_t>(own.count());
+        token.memory = static_cast<std::uint64_t>(own.count());
         return respect_hint(own, question.facts);
     }
 

@@ -49,7 +49,13 @@ public:
         : options_(&options),
           limited_(options.deadline || options.timeout || options.attempt_timeout) {}
 
-    [[nodiscard]] moment draw() const noexcept { return {clock().now(), options_->random()}; }
+    [[nodiscard]] decision_context context() const noexcept {
+        return {clock().now(), options_->random()};
+    }
+    /// Zeros where nobody needs it: a first attempt that succeeds reads no clock.
+    [[nodiscard]] decision_context context_if(bool is_needed) const noexcept {
+        return is_needed ? context() : decision_context{};
+    }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
         time_point earliest = options_->deadline.value_or(no_deadline);
@@ -146,6 +152,14 @@ void wait_for_first_attempt(Session& session, const call_time& time, duration de
     }
 }
 
+/// Waits for the answer of a strategy that thinks for a while: until it is there, the deadline has
+/// come or the caller asked to stop. Returns the time.
+template <class Session>
+[[nodiscard]] time_point wait_for_answer(Session& session, const call_time& time) {
+    static_cast<void>(time.clock().wait_until(session.deadline(), session.answer_stop()));
+    return time.clock().now();
+}
+
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, const call_options& options, Operation& operation,
@@ -153,7 +167,7 @@ Result run_blocking(
     const call_time time(options);
     retry_session<Strategy> session(strategy, options);
     session.set_deadline(time.deadline());
-    if (const duration delay = session.begin(session.wants_moment() ? time.draw() : moment{});
+    if (const duration delay = session.begin(time.context_if(session.needs_time()));
         delay > duration::zero()) {
         wait_for_first_attempt(session, time, delay);
     }
@@ -165,16 +179,21 @@ Result run_blocking(
         attempt_result<Result> outcome = run_attempt<Result>(operation, current);
         const std::optional<failure_facts> failure = failure_of(outcome, operation, list);
         if (!failure) {
-            session.on_success(session.wants_moment() ? time.draw() : moment{});
+            session.on_success(time.context_if(session.needs_time()));
             return std::move(*outcome.value);
         }
-        const moment failed_at = time.draw();
-        const retry_step next = session.on_failure(
+        const decision_context failed_at = time.context();
+        retry_step next = session.on_failure(
             *failure, failed_at, options.stop.stop_requested(),
             view_of_attempt(outcome, operation));
-        const bool go_on = next.retry && time.wait(next.wait, failed_at.now);
-        if (next.retry && !go_on) {
-            session.on_canceled_wait(moment{time.clock().now(), 0});
+        time_point decided_at = failed_at.now;
+        if (next.is_deferred) {
+            decided_at = wait_for_answer(session, time);
+            next = session.on_answer(decided_at, options.stop.stop_requested());
+        }
+        const bool go_on = next.is_retry && time.wait(next.wait, decided_at);
+        if (next.is_retry && !go_on) {
+            session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
             if (outcome.thrown) {
@@ -192,7 +211,7 @@ Result run_blocking(
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
 /// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`.
-template <retry_strategy Strategy, class... Exceptions, retry_operation Operation>
+template <any_retry_strategy Strategy, class... Exceptions, retry_operation Operation>
 [[nodiscard]] auto retry(
     Strategy& strategy, const call_options& options, catching_t<Exceptions...> list,
     Operation&& operation) -> detail::operation_result<Operation> {
@@ -209,13 +228,13 @@ template <retry_strategy Strategy, class... Exceptions, retry_operation Operatio
     }
 }
 
-template <retry_strategy Strategy, retry_operation Operation>
+template <any_retry_strategy Strategy, retry_operation Operation>
 [[nodiscard]] auto retry(Strategy& strategy, const call_options& options, Operation&& operation)
     -> detail::operation_result<Operation> {
     return retry(strategy, options, catching<>, std::forward<Operation>(operation));
 }
 
-template <retry_strategy Strategy, retry_operation Operation>
+template <any_retry_strategy Strategy, retry_operation Operation>
 [[nodiscard]] auto retry(Strategy& strategy, Operation&& operation)
     -> detail::operation_result<Operation> {
     return retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));

@@ -1,16 +1,7 @@
 #pragma once
 
-/// Budgets answer one question of a strategy: can this retry be paid for?
-///
-/// ```
-/// try_pay(facts, now)             a retry is wanted: reserve its price or refuse
-/// on_success(cost, attempt, now)  the request succeeded on `attempt`; its last retry cost `cost`
-/// on_request(now)                 optional: a request starts
-/// on_failure(facts, now)          optional: an attempt failed, retried or not
-/// ```
-///
-/// A budget with `static constexpr bool wants_time = true` gets real times in `on_request` and
-/// `on_success`; others get the epoch there.
+/// Budgets answer one question: can this retry be paid for? They are charged in one place,
+/// `admit` (`admission.hpp`); strategies and loops only name the budget that pays.
 
 #include <algorithm>
 #include <atomic>
@@ -30,22 +21,35 @@ struct payment {
     std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
 };
 
-template <class B>
-concept retry_budget = requires(
-    B& budget, const failure_facts& facts, time_point now, std::uint32_t cost,
-    std::uint32_t attempt) {
-    { budget.try_pay(facts, now) } noexcept -> std::same_as<payment>;
-    { budget.on_success(cost, attempt, now) } noexcept;
+/// One object may serve many clients; all calls may come from any thread at any time.
+class retry_budget {
+public:
+    virtual ~retry_budget();
+    /// A retry is wanted: pays its whole price or refuses.
+    [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
+    /// A request succeeded on `attempt`; its last retry cost `cost` milli-units.
+    virtual void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept = 0;
+    /// A request starts. Does nothing unless overridden.
+    virtual void on_request(time_point now) noexcept;
+    /// An attempt failed, whether it is retried or not. Does nothing unless overridden.
+    virtual void on_failure(const failure_facts& facts, time_point now) noexcept;
 };
+
+struct no_budget;
+
+/// Budgets by value. One with `static constexpr bool needs_time = true` gets real times in
+/// `on_request` and `on_success`; others get the epoch there. `no_budget` is no `retry_budget`: it
+/// means that there is none.
+template <class B>
+concept budget_policy = std::derived_from<B, retry_budget> || std::same_as<B, no_budget>;
 
 /// Every retry is free.
 struct no_budget {
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point) const noexcept { return {}; }
     void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
 };
 
 /// What retries cost and what successes return, in units.
-struct bucket_prices {
+struct retry_prices {
     double retry = 5.0;
     double timeout = 10.0;               ///< A retry after a timeout, throttling or not.
     std::optional<double> throttling{};  ///< A retry after other throttling; absent: as `retry`.
@@ -55,15 +59,15 @@ struct bucket_prices {
 };
 
 /// The first contradiction between prices and a bucket of the given capacity, if any.
-[[nodiscard]] std::optional<settings_error> check(const bucket_prices& prices, double capacity);
+[[nodiscard]] std::optional<settings_error> check(const retry_prices& prices, double capacity);
 
 /// A token bucket with prices. Copies share the bucket.
-class bucket_budget {
+class token_bucket_budget final : public retry_budget {
 public:
     /// Throws `invalid_settings` for a null bucket or prices it can never pay.
-    bucket_budget(std::shared_ptr<token_bucket> bucket, const bucket_prices& prices = {});
+    token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
 
-    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept {
+    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept override {
         // A timeout costs its price whatever else the failure is, as in Smithy's guide.
         const std::uint32_t cost = facts.timeout      ? timeout_
                                    : facts.throttling ? throttling_
@@ -71,7 +75,7 @@ public:
         const token_bucket::charge charge = bucket_->try_take(cost);
         return {charge.paid, cost, charge.level};
     }
-    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept {
+    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
         bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
     }
 
@@ -95,13 +99,13 @@ struct failure_throttle_options {
 
 [[nodiscard]] std::optional<settings_error> check(const failure_throttle_options& options);
 
-class failure_throttle {
+class failure_throttle final : public retry_budget {
 public:
     explicit failure_throttle(const failure_throttle_options& options = {});
 
-    void on_failure(const failure_facts&, time_point) noexcept;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept;
-    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept;
+    void on_failure(const failure_facts&, time_point) noexcept override;
+    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept override;
+    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
 
 private:
     std::shared_ptr<token_bucket> bucket_;
@@ -121,15 +125,15 @@ struct windowed_budget_options {
 /// tenth in each tenth of the window; below it, the minimum rate refills it. Cheaper than a ring of
 /// slots and never more generous over a window than percent plus minimum, once the first credit of
 /// the window has aged.
-class windowed_budget {
+class windowed_budget final : public retry_budget {
 public:
-    static constexpr bool wants_time = true;
+    static constexpr bool needs_time = true;
 
     explicit windowed_budget(const windowed_budget_options& options = {});
 
-    void on_request(time_point now) noexcept;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point now) noexcept;
-    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept {}
+    void on_request(time_point now) noexcept override;
+    [[nodiscard]] payment try_pay(const failure_facts&, time_point now) noexcept override;
+    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
 
     /// Milli-units that could be spent at `now`.
     [[nodiscard]] std::int64_t level(time_point now) const noexcept;

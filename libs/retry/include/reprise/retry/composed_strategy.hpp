@@ -6,22 +6,25 @@
 /// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
 ///                                        or refusal_reason check(const retry_question&)
 /// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
-/// Budget     can it be paid for?            see budget.hpp
+/// Budget     who pays for it?               see budget.hpp
 /// ```
 ///
-/// plus the maximum number of attempts and the deadline. To change one question, replace one
+/// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
+/// the proposal is admitted (`admission.hpp`). To change one question, replace one
 /// policy:
 ///
 ///     struct also_conflicts : reprise::stated_safety { ... };
 ///     auto strategy = reprise::composed_strategy(limits, also_conflicts{}, backoff, budget);
 
+#include <concepts>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/retryable.hpp>
-#include <reprise/retry/strategy.hpp>
 
 namespace reprise {
 
@@ -32,7 +35,7 @@ struct attempt_limits {
 
 [[nodiscard]] std::optional<settings_error> check(const attempt_limits& limits);
 
-template <class Retryable, class Backoff, retry_budget Budget>
+template <class Retryable, class Backoff, budget_policy Budget>
 class composed_strategy : public token_issuer<composed_strategy<Retryable, Backoff, Budget>> {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
@@ -45,7 +48,7 @@ public:
           budget_(std::move(budget)) {}
 
     /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
-    [[nodiscard]] decision begin(token_state& token, const moment& at) noexcept {
+    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
         if constexpr (requires { budget_.on_request(at.now); }) {
             budget_.on_request(at.now);
@@ -53,42 +56,30 @@ public:
         return {};
     }
 
-    /// Asks in the order: safety, attempts, time, money. So nothing is charged for a retry that
-    /// another rule forbids.
-    [[nodiscard]] decision refresh(token_state& token, const retry_question& question) noexcept {
+    /// Asks in the order: safety, attempts, delay.
+    [[nodiscard]] retry_action retry_after(
+        token_state& token, const retry_question& question) noexcept {
         if constexpr (requires { budget_.on_failure(question.facts, question.at.now); }) {
             budget_.on_failure(question.facts, question.at.now);
         }
         if (const refusal_reason refusal = check_retryable(question);
             refusal != refusal_reason::none) {
-            return {refusal, -1};
+            return retry_action::no(refusal);
         }
         if (token.attempt >= attempts_max_) {
-            return {refusal_reason::attempts_exhausted, -1};
+            return retry_action::no(refusal_reason::attempts_exhausted);
         }
-        const duration wait = at_least_zero(backoff_.wait(token, question));
-        if (question.deadline != no_deadline &&
-            add_saturated(question.at.now, wait) >= question.deadline) {
-            return {refusal_reason::deadline, -1};
-        }
-        const payment paid = budget_.try_pay(question.facts, question.at.now);
-        if (!paid.paid) {
-            return {refusal_reason::budget_exhausted, paid.level};
-        }
-        token.delay = wait;
-        token.cost = paid.cost;
-        ++token.attempt;
-        return {refusal_reason::none, paid.level};
+        return retry_action::after(backoff_.wait(token, question));
     }
 
-    void succeed(const token_state& token, const moment& at) noexcept {
+    void succeed(const token_state& token, const decision_context& at) noexcept {
         budget_.on_success(token.cost, token.attempt, at.now);
     }
 
     [[nodiscard]] strategy_traits traits() const noexcept {
         strategy_traits traits;
-        if constexpr (requires { Budget::wants_time; }) {
-            traits.wants_moment = Budget::wants_time;
+        if constexpr (requires { Budget::needs_time; }) {
+            traits.needs_time = Budget::needs_time;
         }
         if (attempts_max_ != std::numeric_limits<std::uint32_t>::max()) {
             traits.retries_max = attempts_max_ - 1;
@@ -98,6 +89,14 @@ public:
 
     [[nodiscard]] const Backoff& backoff() const noexcept { return backoff_; }
     [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
+    /// The budget that pays for this strategy's retries; null: they are free.
+    [[nodiscard]] retry_budget* paying_budget() noexcept {
+        if constexpr (std::derived_from<Budget, retry_budget>) {
+            return &budget_;
+        } else {
+            return nullptr;
+        }
+    }
 
 private:
     [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
@@ -117,14 +116,14 @@ private:
 /// Exactly one attempt, always.
 class no_retry : public token_issuer<no_retry> {
 public:
-    [[nodiscard]] decision begin(token_state& token, const moment&) noexcept {
+    [[nodiscard]] decision begin(token_state& token, const decision_context&) noexcept {
         token = token_state{};
         return {};
     }
-    [[nodiscard]] decision refresh(token_state&, const retry_question&) noexcept {
-        return {refusal_reason::attempts_exhausted, -1};
+    [[nodiscard]] retry_action retry_after(token_state&, const retry_question&) noexcept {
+        return retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const moment&) noexcept {}
+    void succeed(const token_state&, const decision_context&) noexcept {}
     [[nodiscard]] strategy_traits traits() const noexcept { return {false, 0}; }
 };
 

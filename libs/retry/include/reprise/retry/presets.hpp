@@ -15,7 +15,7 @@ namespace reprise::presets {
 /// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
 [[nodiscard]] standard_options aws_standard();
 
-using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, bucket_budget>;
+using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token_bucket_budget>;
 
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held

@@ -1,29 +1,36 @@
 #pragma once
 
-/// The decision core that all loops drive: blocking, Asio, coroutine, simulator. It knows the rules
-/// and the trace; it knows no clock, no sleep, no thread.
+/// One request's way through one strategy, as all loops drive it: blocking, Asio, coroutine, lab.
+/// It asks the strategy, has the answer admitted (`retry_progress`) and records it; it knows no
+/// clock, no sleep, no thread.
 ///
 ///     begin(at) -> wait -> [attempt] -+- on_success(at)            finished
 ///                                     +- on_failure(facts, at) -> step
-///                                              step.retry:  wait step.wait, attempt again
-///                                              otherwise:   finished, return the last error
+///                                          step.is_retry:    wait step.wait, attempt again
+///                                          step.is_deferred: wait for answer_stop(), on_answer(at)
+///                                          otherwise:        finished, return the last error
 
+#include <concepts>
+#include <memory>
 #include <optional>
+#include <stop_token>
 
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/strategy.hpp>
+#include <reprise/retry/late_answer.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise {
 
 /// What the driver must do next.
 struct retry_step {
-    bool retry = false;
-    duration wait{};  ///< Before the next attempt (or the first, after `begin`).
+    bool is_retry = false;
+    bool is_deferred = false;  ///< The strategy will answer later.
+    duration wait{};           ///< Before the next attempt (or the first, after `begin`).
     refusal_reason refusal = refusal_reason::none;
 };
 
-/// One request's way through a strategy. Not thread-safe; used by one driver.
-template <retry_strategy Strategy>
+/// Not thread-safe; used by one driver.
+template <any_retry_strategy Strategy>
 class retry_session {
 public:
     /// `strategy` and what `options` points to must outlive the session; `options` itself is only
@@ -34,7 +41,10 @@ public:
           repeat_(options.repeat),
           trace_(options.trace),
           observer_(options.observer),
+          stop_(options.stop),
           allowance_(traits_.retries_max, options.outer) {
+        limits_.allowance = &allowance_;
+        limits_.budget = detail::budget_of(strategy);
         if (trace_ != nullptr) {
             trace_->clear();
         }
@@ -43,108 +53,121 @@ public:
     retry_session& operator=(const retry_session&) = delete;
 
     /// True if `begin` and `on_success` need the real time and randomness.
-    [[nodiscard]] bool wants_moment() const noexcept { return traits_.wants_moment; }
+    [[nodiscard]] bool needs_time() const noexcept { return traits_.needs_time; }
 
     /// Sets the time after which no retry may start. Before `on_failure`.
-    void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
-    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
+    void set_deadline(time_point deadline) noexcept { limits_.deadline = deadline; }
+    [[nodiscard]] time_point deadline() const noexcept { return limits_.deadline; }
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
-    [[nodiscard]] duration begin(const moment& at) noexcept {
-        granted_ = detail::guarded([&]() noexcept(noexcept(strategy_->begin(token_, at))) {
-            return strategy_->begin(token_, at);
-        });
-        return granted_.allowed() ? at_least_zero(token_.delay) : duration::zero();
+    [[nodiscard]] duration begin(const decision_context& at) noexcept {
+        progress_.on_start(detail::begin_with(*strategy_, progress_.token(), at));
+        return progress_.is_granted() ? at_least_zero(progress_.token().delay) : duration::zero();
     }
 
     /// The running attempt succeeded. At most once.
-    void on_success(const moment& at) noexcept {
-        if (granted_.allowed()) {
-            static_cast<void>(
-                detail::guarded([&]() noexcept(noexcept(strategy_->succeed(token_, at))) {
-                    strategy_->succeed(token_, at);
-                    return decision{};
-                }));
+    void on_success(const decision_context& at) noexcept {
+        if (progress_.is_granted()) {
+            detail::succeed_with(*strategy_, progress_.token(), at);
         }
     }
 
-    /// The running attempt failed. `canceled` says that the caller has asked to stop; `failure` is
-    /// shown to the strategy.
+    /// The running attempt failed. `is_canceled` says that the caller has asked to stop; `failure`
+    /// is shown to the strategy.
     [[nodiscard]] retry_step on_failure(
-        const failure_facts& facts, const moment& at, bool canceled = false,
+        const failure_facts& facts, const decision_context& at, bool is_canceled = false,
         failure_view failure = {}) noexcept {
-        const std::uint32_t failed = token_.attempt;
-        const decision answer = decide(facts, at, canceled, failure);
-        const duration wait = answer.allowed() ? at_least_zero(token_.delay) : duration::zero();
-        tell(failed, facts, at.now, answer, wait);
-        return {answer.allowed(), wait, answer.refusal};
+        facts_ = facts;
+        if (is_canceled) {
+            return refuse(refusal_reason::canceled, at.now);
+        }
+        if (!progress_.is_granted()) {
+            return refuse(refusal_reason::no_initial_token, at.now);
+        }
+        retry_question question;
+        question.facts = facts;
+        question.at = at;
+        question.deadline = limits_.deadline;
+        question.repeat = repeat_;
+        question.failure = failure;
+        question.retry_attempts = progress_.retries();
+        question.token = progress_.token();
+        if constexpr (std::derived_from<Strategy, retry_strategy>) {
+            late_.reset();
+            retry_sink sink(&retry_session::make_late_answer, this);
+            strategy_->ask(question, sink);
+            if (sink.current() == retry_sink::state::deferred) {
+                return {.is_deferred = true};
+            }
+            return conclude(sink.action(), at.now);
+        } else {
+            return conclude(detail::ask(*strategy_, question), at.now);
+        }
+    }
+
+    /// After a deferred step: stops when the answer is there, or when the caller asked to stop.
+    [[nodiscard]] std::stop_token answer_stop() const noexcept { return late_->stop(); }
+    /// The wait for a late answer is over, whatever ended it.
+    [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
+        const late_answer::result answer = late_->take();
+        late_.reset();
+        if (is_canceled) {
+            return refuse(refusal_reason::canceled, now);
+        }
+        if (!answer.is_there) {
+            return refuse(refusal_reason::deadline, now);
+        }
+        return conclude(answer.action, now);
     }
 
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
-    void on_canceled_wait(const moment& at) noexcept {
-        tell(
-            token_.attempt, failure_facts{}, at.now, decision{refusal_reason::canceled, -1},
-            duration::zero(), false);
+    void on_canceled_wait(time_point now) noexcept {
+        admission answer;
+        answer.refusal = refusal_reason::canceled;
+        facts_ = {};
+        record(attempt_number(), now, answer, false);
     }
 
     /// The number of the attempt to make now; the first is 1.
-    [[nodiscard]] std::uint32_t attempt_number() const noexcept { return token_.attempt; }
+    [[nodiscard]] std::uint32_t attempt_number() const noexcept { return progress_.retries() + 1; }
     [[nodiscard]] retry_allowance& allowance() noexcept { return allowance_; }
 
 private:
-    [[nodiscard]] decision decide(
-        const failure_facts& facts, const moment& at, bool canceled,
-        failure_view failure) noexcept {
-        if (canceled) {
-            return {refusal_reason::canceled, -1};
-        }
-        if (!granted_.allowed()) {
-            return {refusal_reason::no_initial_token, -1};
-        }
-        // The nest's allowance is asked before the strategy, so that no budget is charged for a
-        // retry that will not happen. A loop that has merely made its own attempts goes on to the
-        // strategy, which refuses with the better reason.
-        const bool reserved = allowance_.try_take();
-        if (!reserved && !own_retries_used_up()) {
-            return {refusal_reason::outer_allowance, -1};
-        }
-        const retry_question question{facts, at, deadline_, repeat_, failure};
-        decision answer =
-            detail::guarded([&]() noexcept(noexcept(strategy_->refresh(token_, question))) {
-                return strategy_->refresh(token_, question);
-            });
-        if (answer.allowed() && deadline_ != no_deadline &&
-            add_saturated(at.now, at_least_zero(token_.delay)) >= deadline_) {
-            answer.refusal = refusal_reason::deadline;  // A strategy that looks at no deadline.
-        }
-        if (answer.allowed() && !reserved) {
-            answer.refusal = refusal_reason::outer_allowance;
-        }
-        if (answer.allowed()) {
-            ++own_retries_;
-        } else if (reserved) {
-            allowance_.give_back();
-        }
-        return answer;
+    static std::shared_ptr<answer_channel> make_late_answer(void* session) {
+        auto* const self = static_cast<retry_session*>(session);
+        self->late_ = std::make_shared<late_answer>(self->stop_);
+        return self->late_;
     }
 
-    [[nodiscard]] bool own_retries_used_up() const noexcept {
-        return traits_.retries_max && own_retries_ >= *traits_.retries_max;
+    [[nodiscard]] retry_step refuse(refusal_reason why, time_point now) noexcept {
+        admission answer;
+        answer.refusal = why;
+        record(attempt_number(), now, answer, true);
+        return {.refusal = why};
     }
 
-    void tell(
-        std::uint32_t failed, const failure_facts& facts, time_point now, const decision& answer,
-        duration wait, bool attempted = true) noexcept {
+    [[nodiscard]] retry_step conclude(
+        const std::optional<retry_action>& action, time_point now) noexcept {
+        const std::uint32_t failed = attempt_number();
+        const admission answer = progress_.on_proposal(
+            action.value_or(retry_action::no(refusal_reason::strategy_failed)),
+            {.now = now, .facts = facts_}, limits_);
+        record(failed, now, answer, true);
+        return {.is_retry = answer.is_admitted(), .wait = answer.delay, .refusal = answer.refusal};
+    }
+
+    void record(
+        std::uint32_t failed, time_point now, const admission& answer, bool is_attempt) noexcept {
         if (trace_ == nullptr && observer_ == nullptr) {
             return;
         }
         if (!first_failure_) {
             first_failure_ = now;
         }
-        const trace_entry entry{failed,        facts.code,          now - *first_failure_,
-                                wait,          answer.budget_level, answer.refusal,
-                                facts.timeout, facts.throttling,    attempted};
+        const trace_entry entry{failed,         facts_.code,         now - *first_failure_,
+                                answer.delay,   answer.budget_level, answer.refusal,
+                                facts_.timeout, facts_.throttling,   is_attempt};
         if (trace_ != nullptr) {
             trace_->record(entry);
         }
@@ -155,14 +178,15 @@ private:
 
     Strategy* strategy_;
     strategy_traits traits_;
-    token_state token_{};
-    decision granted_{};
-    time_point deadline_ = no_deadline;
+    retry_progress progress_{};
+    retry_limits limits_{};
+    failure_facts facts_{};  // of the attempt that failed last
     repeatability repeat_;
     decision_trace* trace_;
     decision_observer* observer_;
+    std::stop_token stop_;
     retry_allowance allowance_;
-    std::uint32_t own_retries_ = 0;
+    std::shared_ptr<late_answer> late_;
     std::optional<time_point> first_failure_;
 };
 

@@ -2,7 +2,7 @@
 
 /// The first question of every strategy: does this failure allow a retry at all?
 
-#include <reprise/retry/verdict.hpp>
+#include <reprise/retry/decision.hpp>
 
 namespace reprise {
 

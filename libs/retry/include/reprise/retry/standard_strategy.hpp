@@ -17,7 +17,7 @@ struct standard_options {
     std::uint32_t attempts_max = 5;
     backoff_options backoff{};
     token_bucket_options bucket{};
-    bucket_prices prices{};
+    retry_prices prices{};
 };
 
 /// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
@@ -25,7 +25,7 @@ struct standard_options {
 [[nodiscard]] std::optional<settings_error> check(const standard_options& options);
 
 class standard_strategy final
-    : public composed_strategy<stated_safety, exponential_backoff, bucket_budget> {
+    : public composed_strategy<stated_safety, exponential_backoff, token_bucket_budget> {
 public:
     /// With a bucket of its own.
     explicit standard_strategy(const standard_options& options = {});

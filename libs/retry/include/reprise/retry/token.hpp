@@ -12,18 +12,9 @@
 #include <cstdint>
 #include <utility>
 
-#include <reprise/retry/time.hpp>
-#include <reprise/retry/verdict.hpp>
+#include <reprise/retry/decision.hpp>
 
 namespace reprise {
-
-/// The data inside a token. Loop drivers own theirs and work on it directly.
-struct token_state {
-    duration delay{};           ///< Wait this long before the attempt.
-    std::uint32_t attempt = 1;  ///< The attempt this token is for; the first is 1.
-    std::uint32_t cost = 0;     ///< What the last retry cost, in milli-units of the budget.
-    std::uint64_t extra = 0;    ///< Whatever else the strategy wants to remember.
-};
 
 /// Move-only, 32 bytes. A moved-from or used token is invalid.
 class retry_token {

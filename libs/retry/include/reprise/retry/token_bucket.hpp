@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include <reprise/retry/decision.hpp>
 #include <reprise/retry/settings.hpp>
-#include <reprise/retry/verdict.hpp>
 
 namespace reprise {
 

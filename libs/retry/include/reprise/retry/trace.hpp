@@ -8,7 +8,7 @@
 #include <string>
 
 #include <reprise/retry/bounded_history.hpp>
-#include <reprise/retry/verdict.hpp>
+#include <reprise/retry/decision.hpp>
 
 namespace reprise {
 

@@ -107,7 +107,7 @@ struct retry_signature<void(First, Rest...)> {
 /// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
 /// call, as in `co_retry.hpp`.
 template <
-    class Signature, class Source, retry_strategy Strategy, class Initiate, class Token,
+    class Signature, class Source, any_retry_strategy Strategy, class Initiate, class Token,
     detail::call_options_argument Options = call_options>
 auto async_retry(
     Source&& source, Strategy& strategy, Options&& options, Initiate&& initiate, Token&& token) {

@@ -40,7 +40,7 @@ concept retry_coroutine =
 /// trivially destructible): that compiler destroys such temporaries twice. What it would miscompile
 /// is refused.
 template <
-    retry_strategy Strategy, class... Exceptions, class Operation,
+    any_retry_strategy Strategy, class... Exceptions, class Operation,
     detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(
@@ -59,14 +59,15 @@ template <
 }
 
 template <
-    retry_strategy Strategy, class Operation, detail::call_options_argument Options = call_options>
+    any_retry_strategy Strategy, class Operation,
+    detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy& strategy, Options&& options, Operation&& operation) {
     return async_retry(
         strategy, std::forward<Options>(options), catching<>, std::forward<Operation>(operation));
 }
 
-template <retry_strategy Strategy, class Operation>
+template <any_retry_strategy Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy& strategy, Operation&& operation) {
     const call_options options;

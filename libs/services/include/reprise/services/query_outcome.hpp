@@ -91,7 +91,7 @@ enum class query_retry : std::uint8_t {
 };
 
 // The decision about one answer. `retry` says what the RFC allows; whether it happens is the
-// orchestrator's, and never once a row was handed out.
+// engine's, and never once a row was handed out.
 struct query_verdict {
     service_errc error = service_errc::none;
     query_retry retry = query_retry::none;

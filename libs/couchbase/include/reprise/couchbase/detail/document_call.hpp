@@ -64,7 +64,7 @@ struct document_call {
     store_semantics store = store_semantics::replace;
     bool access_deleted = false;
     std::optional<duration> timeout{};
-    std::shared_ptr<request_strategy> strategy{};
+    std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };

@@ -104,6 +104,33 @@ template <class Executor>
     return async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
 }
 
+/// Until the strategy's answer is there, the deadline has come or the caller asked to stop. True in
+/// the last case.
+template <class Executor, class Session>
+boost::asio::awaitable<bool, Executor> wait_for_late_answer(
+    const Executor& executor, const call_options& options, const Session& session) {
+    const pause_request request{
+        session.deadline(), session.answer_stop(), async_clock_of(options.clock)};
+    auto pause = async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
+    static_cast<void>(co_await std::move(pause));
+    const auto signals = co_await boost::asio::this_coro::cancellation_state;
+    co_return options.stop.stop_requested() || is_set(signals.cancelled());
+}
+
+/// Waits out the delay of the initial token; never beyond the deadline. True if the caller asked to
+/// stop.
+template <class Executor>
+boost::asio::awaitable<bool, Executor> wait_for_first_attempt(
+    const Executor& executor, const call_options& options, time_point deadline, duration delay) {
+    if (options.stop.stop_requested()) {
+        co_return true;
+    }
+    const time_point now = call_time(options).clock().now();
+    const duration first = std::min(delay, time_left(now, deadline));
+    auto pause = pause_in_coroutine(executor, options, add_saturated(now, first));
+    co_return !co_await std::move(pause);
+}
+
 /// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
 /// 12 miscompiles some temporaries in `co_await` expressions.
 template <class Strategy, class Operation, class... Exceptions>
@@ -112,21 +139,16 @@ run_coroutine(
     Strategy& strategy, call_options options, Operation operation, catching_t<Exceptions...> list) {
     const typename awaited<Operation>::executor executor =
         co_await boost::asio::this_coro::executor;
-    async_clock* const clock = async_clock_of(options.clock);
+    async_clock* const clock = async_clock_of(options.clock);  // throws for one that can only block
     const call_time time(options);
     retry_session<Strategy> session(strategy, options);
     session.set_deadline(time.deadline());
-    const duration delay = session.begin(session.wants_moment() ? time.draw() : moment{});
+    const duration delay = session.begin(time.context_if(session.needs_time()));
     const auto signals = co_await boost::asio::this_coro::cancellation_state;
     bool canceled = is_set(signals.cancelled());
-    if (delay > duration::zero()) {
-        canceled = canceled || options.stop.stop_requested();
-    }
     if (delay > duration::zero() && !canceled) {
-        const time_point now = time.clock().now();
-        const duration first = std::min(delay, time_left(now, session.deadline()));
-        auto pause = pause_in_coroutine(executor, options, add_saturated(now, first));
-        canceled = !co_await std::move(pause);
+        auto start = wait_for_first_attempt(executor, options, session.deadline(), delay);
+        canceled = co_await std::move(start);
     }
     if (canceled) {
         throw canceled_before_first_attempt{};
@@ -148,23 +170,30 @@ run_coroutine(
         const std::optional<failure_facts> failure =
             failure_of(outcome, operation, timed_out, list);
         if (!failure) {
-            session.on_success(session.wants_moment() ? time.draw() : moment{});
+            session.on_success(time.context_if(session.needs_time()));
             co_return std::move(*outcome.value);
         }
         // Asked for again: the operation may have put another state in its place.
         const auto latest = co_await boost::asio::this_coro::cancellation_state;
         canceled = options.stop.stop_requested() || is_set(latest.cancelled());
-        const moment failed_at = time.draw();
-        const retry_step next =
+        const decision_context failed_at = time.context();
+        retry_step next =
             session.on_failure(*failure, failed_at, canceled, view_of_attempt(outcome, operation));
-        bool go_on = next.retry;
-        if (next.retry && next.wait > duration::zero()) {
-            const time_point until = add_saturated(failed_at.now, next.wait);
+        time_point decided_at = failed_at.now;
+        if (next.is_deferred) {
+            auto answer = wait_for_late_answer(executor, options, session);
+            canceled = co_await std::move(answer);
+            decided_at = time.clock().now();
+            next = session.on_answer(decided_at, canceled);
+        }
+        bool go_on = next.is_retry;
+        if (next.is_retry && next.wait > duration::zero()) {
+            const time_point until = add_saturated(decided_at, next.wait);
             auto pause = pause_in_coroutine(executor, options, until);
             go_on = co_await std::move(pause);
         }
-        if (next.retry && !go_on) {
-            session.on_canceled_wait(moment{time.clock().now(), 0});
+        if (next.is_retry && !go_on) {
+            session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
             if (outcome.thrown) {

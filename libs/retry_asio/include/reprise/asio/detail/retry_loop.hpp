@@ -2,9 +2,11 @@
 
 /// The completion-token loop behind `async_retry`. It decides nothing: `retry_session` does.
 ///
-///     start -> [pause] -> start_attempt -> on_result -> settle -+-> complete
-///                              ^                               +-> pause -> on_paused -+
-///                              +-----------------------------------------------------+
+///     start -> [pause] -> start_attempt -> on_result -> settle -> follow -+-> complete
+///                              ^                          |         ^     |
+///                              |                          +-> [wait for   |
+///                              |                               an answer] |
+///                              +------------ on_paused <- pause <---------+
 ///
 /// One inner operation is outstanding at any time (an attempt or a pause), and it owns the loop. So
 /// a context that is destroyed destroys the loop and its handler.
@@ -69,7 +71,7 @@ public:
 
     void start() {
         session_.set_deadline(time_.deadline());
-        const duration delay = session_.begin(session_.wants_moment() ? time_.draw() : moment{});
+        const duration delay = session_.begin(time_.context_if(session_.needs_time()));
         if (delay <= duration::zero()) {
             start_attempt();
         } else if (options_.stop.stop_requested()) {
@@ -127,6 +129,10 @@ private:
 
     struct pause_handler : inner_handler {
         void operator()(bool reached) { on_paused(std::move(this->loop), reached); }
+    };
+
+    struct answer_handler : inner_handler {
+        void operator()(bool) { on_answered(std::move(this->loop)); }
     };
 
     [[nodiscard]] executor_type get_executor() const noexcept {
@@ -206,20 +212,30 @@ private:
         auto& session = self->session_;
         const std::optional<failure_facts> failure = failure_in(self->initiate_, first);
         if (!failure) {
-            session.on_success(session.wants_moment() ? self->time_.draw() : moment{});
+            session.on_success(self->time_.context_if(session.needs_time()));
             complete(std::move(self));
             return;
         }
-        const moment failed_at = self->time_.draw();
+        const decision_context failed_at = self->time_.context();
         const retry_step next = session.on_failure(
             after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(),
             view_of(self->initiate_, first));
-        if (!next.retry) {
+        if (next.is_deferred) {
+            self->wait_for_answer();
+        } else {
+            follow(std::move(self), next, failed_at.now);
+        }
+    }
+
+    /// Does what the session decided.
+    static void follow(
+        std::shared_ptr<retry_loop> self, const retry_step& next, time_point decided_at) {
+        if (!next.is_retry) {
             complete(std::move(self));
         } else if (next.wait <= duration::zero()) {
             on_paused(std::move(self), true);
         } else {
-            self->pause(add_saturated(failed_at.now, next.wait));
+            self->pause(add_saturated(decided_at, next.wait));
         }
     }
 
@@ -229,11 +245,24 @@ private:
         async_pause(io_work_.get_executor(), request, std::move(handler));
     }
 
+    /// A pause that the answer of the strategy ends.
+    void wait_for_answer() {
+        answer_handler handler{{this->shared_from_this()}};
+        const pause_request request{session_.deadline(), session_.answer_stop(), clock_};
+        async_pause(io_work_.get_executor(), request, std::move(handler));
+    }
+
+    static void on_answered(std::shared_ptr<retry_loop> self) {
+        const time_point now = self->time_.clock().now();
+        const retry_step next = self->session_.on_answer(now, self->is_canceled());
+        follow(std::move(self), next, now);
+    }
+
     static void on_paused(std::shared_ptr<retry_loop> self, bool reached) {
         if (reached && !self->is_canceled()) {
             self->start_attempt();
         } else if (self->result_) {
-            self->session_.on_canceled_wait(moment{self->time_.clock().now(), 0});
+            self->session_.on_canceled_wait(self->time_.clock().now());
             complete(std::move(self));
         } else {
             complete_canceled(std::move(self));

@@ -1,13 +1,6 @@
-#include <reprise/retry/strategy.hpp>
+#include <reprise/retry/decision.hpp>
 
 namespace reprise {
-
-strategy_interface::~strategy_interface() = default;
-
-std::uint64_t detail::next_issuer_id() noexcept {
-    static std::atomic<std::uint64_t> last{0};  // 0 is kept for "no issuer".
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 std::string_view to_string(refusal_reason reason) noexcept {
     switch (reason) {
@@ -20,7 +13,7 @@ std::string_view to_string(refusal_reason reason) noexcept {
         case refusal_reason::client_fault:
             return "client's fault";
         case refusal_reason::unclassified:
-            return "failure has no retry facts";
+            return "cannot be classified";
         case refusal_reason::attempts_exhausted:
             return "attempts exhausted";
         case refusal_reason::budget_exhausted:
@@ -35,8 +28,18 @@ std::string_view to_string(refusal_reason reason) noexcept {
             return "no initial token";
         case refusal_reason::invalid_token:
             return "invalid token";
+        case refusal_reason::strategy_refused:
+            return "strategy said no";
         case refusal_reason::strategy_failed:
             return "strategy failed";
+        case refusal_reason::lost_in_flight:
+            return "lost in flight and not idempotent";
+        case refusal_reason::queue_full:
+            return "too many operations wait";
+        case refusal_reason::rows_taken:
+            return "rows were already read";
+        case refusal_reason::not_allowed:
+            return "not allowed by the options";
     }
     return "unknown refusal";
 }

@@ -1,12 +1,10 @@
 #include <utility>
 
-#include <reprise/engine/request_strategy.hpp>
+#include <reprise/retry/retry_sink.hpp>
 
-namespace reprise::engine {
+namespace reprise {
 
 answer_channel::~answer_channel() = default;
-request_strategy::~request_strategy() = default;
-void request_strategy::on_success(const request_snapshot&) noexcept {}
 
 deferred_answer::deferred_answer(
     std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept
@@ -37,7 +35,7 @@ void deferred_answer::fail(std::string cause) noexcept {
     }
 }
 
-void retry_sink::answer(retry_action action) noexcept {
+void retry_sink::answer(const retry_action& action) noexcept {
     if (state_ == state::open) {
         action_ = action;
         state_ = state::answered;
@@ -51,12 +49,17 @@ void retry_sink::fail(std::string cause) noexcept {
     }
 }
 
-deferred_answer retry_sink::defer() noexcept {
+deferred_answer retry_sink::defer() {
     if (state_ != state::open) {
         return {};
     }
+    if (make_channel_ == nullptr) {
+        fail("answered later where nothing can wait for it");
+        return {};
+    }
+    std::shared_ptr<answer_channel> channel = make_channel_(driver_);
     state_ = state::deferred;
-    return {channel_, ticket_};
+    return {std::move(channel), ticket_};
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise

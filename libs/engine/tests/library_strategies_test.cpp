@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include <reprise/engine/library_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 #include "engine_driver.hpp"
@@ -10,7 +9,7 @@
 // Strategies of the retry library inside the client.
 
 namespace reprise::engine::testing {
-namespace library_strategy_tests {
+namespace library_strategies_tests {
 
 using wire::opcode;
 using wire::status;
@@ -27,46 +26,39 @@ scripted_cluster::hook refuse_some(status code, int count) {
 }
 
 // Retries five times after 3 ms each and writes down what it was told.
-class diary_strategy final : public strategy_interface {
+class diary_strategy final : public retry_strategy {
 public:
     std::string diary;
     retry_question last;
     token_state succeeded;
     std::string failures;
 
-private:
-    decision do_begin(token_state& token, const moment&) override {
+    decision on_start(token_state& token, const decision_context&) override {
         diary += "b";
-        token.extra = 100;
+        token.memory = 100;
         return {};
     }
-    decision do_refresh(token_state& token, const retry_question& question) override {
+    void retry_after(const retry_question& question, retry_sink& sink) override {
         diary += "r";
         last = question;
         if (const auto* request = question.failure.get_if<request_snapshot>()) {
             failures += std::string(request->operation) + " " + request->error.message() + "; ";
         }
-        if (token.attempt > 5) {
-            return {refusal_reason::attempts_exhausted, -1};
-        }
-        token.delay = 3ms;
-        token.cost += 7;
-        ++token.extra;
-        ++token.attempt;
-        return {};
+        const token_state& token = question.token;
+        sink.answer(
+            token.attempt > 5 ? retry_action::no(refusal_reason::attempts_exhausted)
+                              : retry_action::after(3ms).remembering(token.memory + 1));
     }
-    void do_succeed(const token_state& token, const moment&) override {
+    void on_success(const token_state& token, const decision_context&) override {
         diary += "s";
         succeeded = token;
     }
 };
 
-class broken_strategy final : public strategy_interface {
-    decision do_begin(token_state&, const moment&) override { return {}; }
-    decision do_refresh(token_state&, const retry_question&) override {
+class broken_strategy final : public retry_strategy {
+    void retry_after(const retry_question&, retry_sink&) override {
         throw std::runtime_error("broken");
     }
-    void do_succeed(const token_state&, const moment&) override {}
 };
 
 struct bench {
@@ -74,18 +66,18 @@ struct bench {
     std::shared_ptr<diary_strategy> inner = std::make_shared<diary_strategy>();
     engine_driver driver{cluster, options(inner)};
 
-    static engine_options options(std::shared_ptr<strategy_interface> strategy) {
+    static engine_options options(std::shared_ptr<retry_strategy> strategy) {
         engine_options made;
-        made.strategy = std::make_shared<library_strategy>(std::move(strategy));
+        made.strategy = std::move(strategy);
         return made;
     }
 };
 
-}  // namespace library_strategy_tests
+}  // namespace library_strategies_tests
 
-using namespace library_strategy_tests;
+using namespace library_strategies_tests;
 
-TEST(library_strategy, one_token_goes_through_all_attempts_of_a_request) {
+TEST(library_strategies, one_token_goes_through_all_attempts_of_a_request) {
     bench with;
     with.driver.connect();
     with.cluster.on_request = refuse_some(status::locked, 3);
@@ -95,8 +87,7 @@ TEST(library_strategy, one_token_goes_through_all_attempts_of_a_request) {
     EXPECT_TRUE(stored->result.has_value());
     EXPECT_EQ(with.inner->diary, "brrrs");
     EXPECT_EQ(with.inner->succeeded.attempt, 4U);
-    EXPECT_EQ(with.inner->succeeded.cost, 21U);
-    EXPECT_EQ(with.inner->succeeded.extra, 103U);
+    EXPECT_EQ(with.inner->succeeded.memory, 103U);
     EXPECT_EQ(with.inner->succeeded.delay, 3ms);
     const auto sent = with.cluster.all(opcode::set);
     ASSERT_EQ(sent.size(), 4U);
@@ -108,7 +99,7 @@ TEST(library_strategy, one_token_goes_through_all_attempts_of_a_request) {
     EXPECT_EQ(with.inner->failures, once + once + once) << "it sees the failure itself";
 }
 
-TEST(library_strategy, a_success_without_retries_is_told_too_and_an_error_is_not) {
+TEST(library_strategies, a_success_without_retries_is_told_too_and_an_error_is_not) {
     bench with;
     with.driver.connect();
     with.driver.upsert("k", "v");
@@ -121,7 +112,7 @@ TEST(library_strategy, a_success_without_retries_is_told_too_and_an_error_is_not
     EXPECT_EQ(with.inner->diary, "bs");
 }
 
-TEST(library_strategy, RH_12_always_retry_reasons_pass_it_by) {
+TEST(library_strategies, RH_12_always_retry_reasons_pass_it_by) {
     bench with;
     with.driver.connect();
     with.cluster.on_request = refuse_some(status::not_my_vbucket, 2);
@@ -132,7 +123,7 @@ TEST(library_strategy, RH_12_always_retry_reasons_pass_it_by) {
     EXPECT_EQ(with.inner->succeeded.attempt, 1U);
 }
 
-TEST(library_strategy, its_refusal_ends_the_request_with_the_operations_own_error) {
+TEST(library_strategies, its_refusal_ends_the_request_with_the_operations_own_error) {
     bench with;
     with.driver.connect();
     with.cluster.on_request = refuse_some(status::locked, 100);
@@ -144,7 +135,7 @@ TEST(library_strategy, its_refusal_ends_the_request_with_the_operations_own_erro
     EXPECT_EQ(stored->result.retry_attempts, 5U);
 }
 
-TEST(library_strategy, RH_08_terminal_reasons_are_told_as_never_safe) {
+TEST(library_strategies, RH_08_terminal_reasons_are_told_as_never_safe) {
     bench with;
     with.cluster.nodes[0].sasl_status = status::auth_error;
     auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
@@ -155,7 +146,7 @@ TEST(library_strategy, RH_08_terminal_reasons_are_told_as_never_safe) {
     EXPECT_EQ(read->result.ec, errc::authentication_failure);
 }
 
-TEST(library_strategy, RH_02_an_inner_strategy_that_throws_fails_the_request) {
+TEST(library_strategies, RH_02_an_inner_strategy_that_throws_fails_the_request) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster, bench::options(std::make_shared<broken_strategy>()));
     driver.connect();
@@ -166,7 +157,7 @@ TEST(library_strategy, RH_02_an_inner_strategy_that_throws_fails_the_request) {
     EXPECT_EQ(stored->result.ec, errc::strategy_failure);
 }
 
-TEST(library_strategy, the_standard_strategy_pays_for_retries_and_gets_its_last_price_back) {
+TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_last_price_back) {
     scripted_cluster cluster(1);
     const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
     standard_options quick;
@@ -183,6 +174,27 @@ TEST(library_strategy, the_standard_strategy_pays_for_retries_and_gets_its_last_
     EXPECT_TRUE(stored->result.has_value());
     // Two retries at 5 units each; the last one is returned.
     EXPECT_EQ(bucket->level(), 95'000);
+}
+
+TEST(library_strategies, RH_33_a_strategy_with_a_budget_of_its_own_leaves_the_clients_alone) {
+    scripted_cluster cluster(1);
+    const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
+    const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
+    standard_options quick;
+    quick.backoff.base = 1ms;
+    quick.backoff.cap = 10ms;
+    engine_options options =
+        bench::options(std::make_shared<virtual_strategy<standard_strategy>>(quick, own));
+    options.retry_budget = token_bucket_budget(shared);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_some(status::etmpfail, 2);
+    const auto stored = driver.upsert("k", "v");
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(own->level(), 91'000) << "two retries at 5 units, one unit returned";
+    EXPECT_EQ(shared->level(), 100'000);
 }
 
 }  // namespace reprise::engine::testing

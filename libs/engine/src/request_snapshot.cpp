@@ -1,0 +1,11 @@
+#include <reprise/engine/request_snapshot.hpp>
+
+namespace reprise::engine {
+
+const request_snapshot& request_of(const retry_question& question) noexcept {
+    static const request_snapshot none;
+    const auto* found = question.failure.get_if<request_snapshot>();
+    return found != nullptr ? *found : none;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <any>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <reprise/engine/engine_options.hpp>
+#include <reprise/engine/request_snapshot.hpp>
+#include <reprise/engine/retry_history.hpp>
+#include <reprise/retry/retry_progress.hpp>
+#include <reprise/retry/retry_strategy.hpp>
+
+// What is Couchbase's in a retry decision: which failures are always retried, and what may never be
+// sent again. Everything else is the strategy's proposal and the library's admission. It sends
+// nothing, waits for nothing and reads no clock.
+//
+//     failed attempt -> forbidden? -> always retried? -> strategy -> retry_progress -> outcome
+
+namespace reprise::engine {
+
+// One failed attempt, as far as it is remembered while a strategy thinks.
+struct failed_attempt {
+    retry_reason reason = retry_reason::unknown;
+    attempt_stage stage = attempt_stage::dispatch;
+    std::uint16_t status = 0;
+    // What the user sees if there is no retry and the strategy names nothing else.
+    errc own_error = errc::request_canceled;
+};
+
+// The same with what only the question needs.
+struct retry_case : failed_attempt {
+    std::optional<server_retry_rule> server_rule{};
+    // Not-my-vbucket only: a wait longer than this is cut to it. Zero: another node is known.
+    std::optional<duration> delay_max{};
+    // The server promised a waiting rule for this status, and none can be used.
+    bool is_server_rule_unusable = false;
+    // The server asked for at least this wait (Retry-After); zero: it did not.
+    duration delay_floor{};
+};
+
+// What the operation contributes.
+struct retry_subject {
+    std::string_view operation{};
+    bool is_idempotent = false;
+    retry_reason_set reasons{};
+    time_point deadline = no_deadline;
+    const std::any* user_data = nullptr;
+    retry_strategy* strategy = nullptr;  // null: the client's
+    retry_allowance* allowance = nullptr;
+    retry_budget* budget = nullptr;  // of its service; null: the client's
+    decision_ticket ticket{};
+    retry_progress* progress = nullptr;  // never null
+};
+
+// What to do about a failed attempt.
+struct retry_outcome {
+    bool is_retry = false;
+    // Retry: how long to wait; with `is_capped` exactly until the deadline, when it times out.
+    duration delay{};
+    bool is_capped = false;
+    // No retry: what the user sees.
+    std::error_code error{};
+    bool is_ambiguous = false;
+    refusal_reason refusal = refusal_reason::none;
+    std::string cause{};  // of a strategy that failed
+};
+
+// How often it was retried before the failure that `decided` is about.
+[[nodiscard]] inline std::uint32_t retries_before(
+    const retry_progress& progress, const retry_outcome& decided) noexcept {
+    return decided.is_retry ? progress.retries() - 1 : progress.retries();
+}
+
+// No retry, whatever a strategy would have said.
+[[nodiscard]] retry_outcome refused(std::error_code error, refusal_reason refusal);
+
+// The error of an operation that could not be sent, or got no answer, for this reason.
+[[nodiscard]] errc own_error_of(retry_reason reason) noexcept;
+
+class retry_decider {
+public:
+    // `channel` brings answers that come later.
+    retry_decider(const engine_options& options, std::shared_ptr<answer_channel> channel);
+
+    // The outcome; nothing if the strategy will answer later. `parked_count` operations wait now.
+    [[nodiscard]] std::optional<retry_outcome> decide(
+        const retry_case& failed, const retry_subject& subject, std::size_t parked_count,
+        const decision_context& at);
+
+    // The outcome once a late answer is there (absent: the strategy failed, by `cause`).
+    [[nodiscard]] retry_outcome on_answer(
+        const failed_attempt& failed, const retry_subject& subject,
+        const std::optional<retry_action>& action, std::string cause, std::size_t parked_count,
+        time_point now);
+
+    // An operation succeeded, with or without retries.
+    void on_success(const retry_subject& subject, time_point now) noexcept;
+
+private:
+    static std::shared_ptr<answer_channel> channel_of(void* decider);
+
+    retry_strategy& strategy_of(const retry_subject& subject) noexcept;
+    retry_budget* client_budget_of(const retry_subject& subject) noexcept;
+    bool start(const retry_subject& subject, const decision_context& at) noexcept;
+    retry_outcome retry_always(
+        const retry_case& failed, const retry_subject& subject, const retry_limits& limits,
+        time_point now) const;
+    retry_outcome conclude(
+        const failed_attempt& failed, const retry_subject& subject, const retry_action& action,
+        const waiting_bound& bound, time_point now);
+    retry_limits limits_of(const retry_subject& subject, const waiting_bound& bound) noexcept;
+
+    std::shared_ptr<retry_strategy> strategy_;
+    std::optional<token_bucket_budget> budget_;
+    std::optional<duration> not_my_vbucket_delay_;
+    std::size_t parked_count_max_;
+    std::shared_ptr<answer_channel> channel_;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,264 @@
+// SM-18, RH-11: the same failures lead to the same decisions, whoever drives them. Random scripts
+// are played through the blocking loop, the completion-token loop, the coroutine loop and the
+// Couchbase engine, each with an equal strategy, budget and allowance. What must agree, attempt by
+// attempt: the delay, and why there was no further retry.
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <expected>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+
+#include "engine_driver.hpp"
+
+namespace reprise {
+namespace same_decisions {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using engine::retry_reason;
+using wire::status;
+
+// One failed attempt: what the server answers.
+struct failure {
+    status code = status::etmpfail;
+};
+
+enum class strategy_kind : std::uint8_t { standard, best_effort, fail_fast, no_retries };
+constexpr std::array all_strategies{
+    strategy_kind::standard, strategy_kind::best_effort, strategy_kind::fail_fast,
+    strategy_kind::no_retries};
+
+struct script {
+    std::vector<failure> failures;  // then it succeeds
+    strategy_kind strategy{};
+    standard_options options{};
+    std::optional<std::uint32_t> allowance{};
+    std::optional<duration> timeout{};
+};
+
+// What a driver did about the failures.
+struct decided {
+    duration delay{};
+    refusal_reason refusal{};
+    friend bool operator==(const decided&, const decided&) = default;
+    friend std::ostream& operator<<(std::ostream& out, const decided& one) {
+        return out << one.delay.count() / 1000 << " us " << to_string(one.refusal);
+    }
+};
+
+std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
+    switch (plan.strategy) {
+        case strategy_kind::standard:
+            return std::make_unique<virtual_strategy<standard_strategy>>(plan.options);
+        case strategy_kind::best_effort:
+            return std::make_unique<engine::best_effort_strategy>();
+        case strategy_kind::fail_fast:
+            return std::make_unique<engine::fail_fast_on_terminal_error_strategy>();
+        case strategy_kind::no_retries:
+            return std::make_unique<virtual_strategy<no_retry>>();
+    }
+    return nullptr;
+}
+
+// As the engine describes such an answer.
+struct attempt_error {
+    failure_facts facts;
+};
+failure_facts retry_facts(const attempt_error& error) {
+    return error.facts;
+}
+using attempt_result = std::expected<int, attempt_error>;
+
+}  // namespace same_decisions
+
+template <>
+struct canceled_outcome<same_decisions::attempt_result> {
+    static same_decisions::attempt_result make() { return 0; }
+};
+
+namespace same_decisions {
+
+attempt_result outcome_of(const script& plan, std::size_t index) {
+    if (index >= plan.failures.size()) {
+        return 1;
+    }
+    failure_facts facts;
+    facts.safety = retry_safety::yes;
+    facts.fault = failure_fault::server;
+    facts.code = static_cast<std::uint32_t>(plan.failures[index].code);
+    return std::unexpected(attempt_error{facts});
+}
+
+// Everything that one loop needs, filled alike for all of them.
+template <class Clock>
+struct loop_run {
+    explicit loop_run(const script& plan) : strategy(make_strategy(plan)) {
+        options.clock = &clock;
+        options.trace = &trace;
+        options.repeat = repeatability::not_repeatable;
+        options.timeout = plan.timeout;
+        if (plan.allowance) {
+            outer.emplace(*plan.allowance);
+            options.outer = &*outer;
+        }
+    }
+    std::vector<decided> story() const {
+        std::vector<decided> result;
+        for (std::size_t index = 0; index < trace.entries().size(); ++index) {
+            result.push_back({trace.entries()[index].delay, trace.entries()[index].refusal});
+        }
+        return result;
+    }
+
+    Clock clock;
+    std::unique_ptr<retry_strategy> strategy;
+    decision_trace trace;
+    std::optional<retry_allowance> outer;
+    call_options options;
+    std::size_t calls = 0;
+};
+
+std::vector<decided> play_blocking(const script& plan) {
+    loop_run<testing::virtual_clock> run(plan);
+    static_cast<void>(
+        retry(*run.strategy, run.options, [&] { return outcome_of(plan, run.calls++); }));
+    return run.story();
+}
+
+std::vector<decided> play_with_token(const script& plan) {
+    loop_run<testing::virtual_timer> run(plan);
+    asio::io_context io;
+    async_retry<void(attempt_result)>(
+        io, *run.strategy, run.options,
+        [&](const attempt&, auto handler) {
+            asio::post(io, [&, handler = std::move(handler)]() mutable {
+                std::move(handler)(outcome_of(plan, run.calls++));
+            });
+        },
+        [](const attempt_result&) {});
+    run.clock.run(io);
+    return run.story();
+}
+
+std::vector<decided> play_in_coroutine(const script& plan) {
+    loop_run<testing::virtual_timer> run(plan);
+    asio::io_context io;
+    const auto operation = [&]() -> asio::awaitable<attempt_result> {
+        co_return outcome_of(plan, run.calls++);
+    };
+    asio::co_spawn(
+        io,
+        [&]() -> asio::awaitable<void> {
+            auto pending = async_retry(*run.strategy, run.options, operation);
+            static_cast<void>(co_await std::move(pending));
+        },
+        [](const std::exception_ptr&) {});
+    run.clock.run(io);
+    return run.story();
+}
+
+std::vector<decided> play_in_engine(const script& plan) {
+    engine::testing::scripted_cluster cluster(1);
+    engine::engine_options options;
+    options.strategy = make_strategy(plan);
+    engine::testing::engine_driver driver(cluster, options);
+    driver.connect();
+    std::size_t calls = 0;
+    using answer = engine::testing::scripted_cluster::scripted_answer;
+    cluster.on_request = [&](const engine::testing::seen_request& seen) -> std::optional<answer> {
+        if (seen.op != wire::opcode::set || calls >= plan.failures.size()) {
+            return std::nullopt;
+        }
+        return answer{.status = plan.failures[calls++].code};
+    };
+    std::optional<retry_allowance> outer;
+    auto request = driver.request(engine::operation_kind::upsert, "k", "v");
+    request.timeout = plan.timeout.value_or(24h);
+    if (plan.allowance) {
+        outer.emplace(*plan.allowance);
+        request.outer_allowance = &*outer;
+    }
+    const auto done = driver.start(std::move(request));
+    for (int step = 0; step < 10'000 && done->calls == 0; ++step) {
+        driver.advance(20ms);
+    }
+    EXPECT_EQ(done->calls, 1);
+    std::vector<decided> story;
+    if (const auto& history = done->result.history) {
+        for (std::size_t index = 0; index < history->entries.size(); ++index) {
+            story.push_back({history->entries[index].delay(), history->entries[index].refusal});
+        }
+    }
+    return story;
+}
+
+script random_script(std::mt19937_64& random) {
+    const auto below = [&](std::uint64_t count) { return random() % count; };
+    script plan;
+    plan.strategy = all_strategies[below(all_strategies.size())];
+    for (std::uint64_t left = below(9); left > 0; --left) {
+        constexpr std::array codes{
+            status::etmpfail, status::locked, status::sync_write_in_progress};
+        plan.failures.push_back({codes[below(codes.size())]});
+    }
+    plan.options.attempts_max = 1 + static_cast<std::uint32_t>(below(8));
+    plan.options.backoff.base = std::chrono::milliseconds{1 + below(4)};
+    plan.options.backoff.cap = std::chrono::milliseconds{8 << below(4)};
+    plan.options.backoff.jitter = jitter::none;
+    plan.options.bucket.capacity = static_cast<double>(10 + below(40));
+    if (below(3) == 0) {
+        plan.allowance = static_cast<std::uint32_t>(below(6));
+    }
+    return plan;
+}
+
+}  // namespace same_decisions
+
+using namespace same_decisions;
+
+TEST(same_decisions, SM_18_RH_11_random_scripts_are_decided_alike_by_every_driver) {
+    std::mt19937_64 random(20261115);
+    std::size_t refusals = 0;
+    for (int number = 0; number < 400; ++number) {
+        const script plan = random_script(random);
+        const std::vector<decided> blocking = play_blocking(plan);
+        ASSERT_EQ(play_with_token(plan), blocking) << "script " << number;
+        ASSERT_EQ(play_in_coroutine(plan), blocking) << "script " << number;
+        ASSERT_EQ(play_in_engine(plan), blocking) << "script " << number;
+        refusals += !blocking.empty() && blocking.back().refusal != refusal_reason::none ? 1U : 0U;
+    }
+    EXPECT_GT(refusals, 50U) << "the scripts end in refusals often enough to compare them";
+}
+
+// The one difference between the documents, by its name: `deadline_policy`.
+TEST(same_decisions, RH_13_SM_19_at_the_deadline_loops_refuse_and_the_engine_waits) {
+    script plan;
+    plan.strategy = strategy_kind::best_effort;
+    plan.failures.assign(20, failure{status::etmpfail});
+    plan.timeout = 100ms;
+    const std::vector<decided> blocking = play_blocking(plan);
+    const std::vector<decided> engine = play_in_engine(plan);
+    ASSERT_EQ(engine.size(), blocking.size());
+    for (std::size_t index = 0; index + 1 < engine.size(); ++index) {
+        EXPECT_EQ(engine[index], blocking[index]);
+    }
+    EXPECT_EQ(blocking.back().refusal, refusal_reason::deadline);
+    EXPECT_EQ(engine.back().refusal, refusal_reason::none);
+    EXPECT_EQ(engine.back().delay, 37ms) << "1 + 2 + 4 + ... + 32 ms are over; this is the rest";
+}
+
+}  // namespace reprise

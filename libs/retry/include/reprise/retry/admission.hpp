@@ -1,0 +1,76 @@
+#pragma once
+
+/// What follows a strategy's answer. A strategy proposes a retry; `admit` decides whether it is
+/// made. This is the only place where an allowance is taken or a budget charged, so every loop and
+/// every client refuses in the same order and for the same reasons:
+///
+/// ```
+/// 1. bound      is there a place for one more waiting request?    nothing taken so far
+/// 2. deadline   can it start in time?                             nothing taken so far
+/// 3. allowance  has every enclosing loop a retry left?            takes one
+/// 4. budget     can the whole price be paid?                      pays, or returns the allowance
+/// ```
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <reprise/retry/allowance.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/retry_action.hpp>
+
+namespace reprise {
+
+/// What happens to a retry that could not start before the deadline. The two documents differ.
+enum class deadline_policy : std::uint8_t {
+    refuse,  ///< It is refused (Smithy's guide).
+    cap,     ///< It waits until the deadline, in case its cause ends before (RFC 0049).
+};
+
+/// How many requests of one client may wait at once.
+struct waiting_bound {
+    std::size_t count = 0;  ///< Requests that wait now.
+    std::size_t count_max = std::numeric_limits<std::size_t>::max();
+
+    [[nodiscard]] bool is_full() const noexcept { return count >= count_max; }
+};
+
+/// What limits the retries of a request beside its strategy. Null means: no such limit.
+struct retry_limits {
+    time_point deadline = no_deadline;
+    deadline_policy at_deadline = deadline_policy::refuse;
+    const waiting_bound* bound = nullptr;
+    retry_allowance* allowance = nullptr;
+    retry_budget* budget = nullptr;
+};
+
+/// One retry that somebody wants to make.
+struct proposed_retry {
+    duration delay{};
+    /// The request needs a place among those that wait even without a delay.
+    bool is_waiting = false;
+    time_point now{};
+    failure_facts facts{};  ///< Of the failure; they set the price.
+};
+
+/// The answer.
+struct admission {
+    refusal_reason refusal = refusal_reason::none;
+    duration delay{};        ///< Wait this long; with `is_capped` exactly until the deadline.
+    bool is_capped = false;  ///< The request is sent again only if its cause ends before.
+    std::uint32_t cost = 0;  ///< Milli-units paid.
+    std::int64_t budget_level =
+        -1;  ///< The budget's level after it was asked; negative: not asked.
+
+    [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
+};
+
+/// Bound, deadline, allowance, budget, in this order. What was taken is returned when a later step
+/// refuses.
+[[nodiscard]] admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
+
+/// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
+[[nodiscard]] admission admit_unpaid(
+    const proposed_retry& retry, const retry_limits& limits) noexcept;
+
+}  // namespace reprise

@@ -1,0 +1,138 @@
+#pragma once
+
+/// The words of a decision: why there is no retry, whether a call may be repeated, what a strategy
+/// is asked. Plain values.
+
+#include <any>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/time.hpp>
+
+namespace reprise {
+
+/// Why there was no (further) retry. Recorded with the attempt; never replaces the operation's own
+/// error.
+enum class refusal_reason : std::uint8_t {
+    none,                ///< Not refused.
+    unsafe,              ///< The failure itself says that it must not be retried.
+    not_repeatable,      ///< Safety unknown and the call is marked as not repeatable.
+    client_fault,        ///< No retry information, and the request itself was at fault.
+    unclassified,        ///< Nothing is known about the failure that would allow a retry.
+    attempts_exhausted,  ///< The strategy's maximum number of attempts has been made.
+    budget_exhausted,    ///< The budget cannot pay the whole cost of another attempt.
+    deadline,            ///< The retry could not have started before the deadline.
+    outer_allowance,     ///< An enclosing loop has no retries left to hand down.
+    canceled,            ///< The caller asked to stop.
+    no_initial_token,    ///< The strategy granted no token: one attempt, no retries.
+    invalid_token,       ///< A token of another strategy, or one already used.
+    strategy_refused,    ///< The strategy answered no and named no other reason.
+    strategy_failed,     ///< The strategy threw, or dropped the question.
+    lost_in_flight,      ///< Not idempotent, sent, connection closed: the server may have acted.
+    queue_full,          ///< Too many requests wait for a retry.
+    rows_taken,          ///< The caller has rows of the answer: a retry would repeat them.
+    not_allowed,         ///< The options do not allow the request to be sent.
+};
+
+/// One short lower-case phrase, for logs and histories.
+[[nodiscard]] std::string_view to_string(refusal_reason reason) noexcept;
+
+/// Whether the caller may have its operation executed twice.
+enum class repeatability : std::uint8_t {
+    unspecified,     ///< Nothing said: failures of safety `maybe` are retried.
+    repeatable,      ///< Idempotent: the same as unspecified, stated.
+    not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
+};
+
+/// The time and the randomness of one decision, and what the caller attached to the call.
+/// Strategies get all of it as values; a strategy that does not say `needs_time` gets zeros at its
+/// start and its success, which keeps the path of a successful first attempt free of clock reads.
+struct decision_context {
+    time_point now{};
+    std::uint64_t random = 0;  ///< 64 uniform bits.
+    /// What the caller attached to the call; null if nothing.
+    const std::any* user_data = nullptr;
+
+    /// The attached data if it is a `T`, otherwise null.
+    template <class T>
+    [[nodiscard]] const T* user_data_as() const noexcept {
+        return user_data == nullptr ? nullptr : std::any_cast<T>(user_data);
+    }
+};
+
+/// Why an attempt failed, in the words of a protocol: one enumerator of that protocol's own reason
+/// enum. Empty where a protocol has none, as in plain retry loops.
+class failure_reason {
+public:
+    constexpr failure_reason() noexcept = default;
+    /// `Reason` needs a `to_string` found by its argument.
+    template <class Reason>
+        requires std::is_enum_v<Reason>
+    constexpr failure_reason(Reason reason) noexcept
+        : code_(static_cast<std::uint8_t>(reason)), name_of_(&name_of<Reason>) {
+        static_assert(sizeof(Reason) == sizeof(code_));
+    }
+
+    /// The enumerator, or `Reason{}` if the reason is empty or another protocol's.
+    template <class Reason>
+    [[nodiscard]] constexpr Reason as() const noexcept {
+        return name_of_ == &name_of<Reason> ? static_cast<Reason>(code_) : Reason{};
+    }
+    [[nodiscard]] constexpr bool is_empty() const noexcept { return name_of_ == nullptr; }
+    [[nodiscard]] constexpr std::uint8_t code() const noexcept { return code_; }
+    /// Empty for an empty reason.
+    [[nodiscard]] std::string_view name() const noexcept {
+        return name_of_ == nullptr ? std::string_view() : name_of_(code_);
+    }
+
+private:
+    template <class Reason>
+    [[nodiscard]] static std::string_view name_of(std::uint8_t code) noexcept {
+        return to_string(static_cast<Reason>(code));
+    }
+
+    std::uint8_t code_ = 0;
+    std::string_view (*name_of_)(std::uint8_t) noexcept = nullptr;
+};
+
+/// What a strategy keeps with each request, since it must not keep it itself.
+struct token_state {
+    duration delay{};           ///< Wait this long before the attempt.
+    std::uint32_t attempt = 1;  ///< One more than the retries this strategy has granted.
+    std::uint32_t cost = 0;     ///< What the last retry cost, in milli-units of the budget.
+    std::uint64_t memory = 0;   ///< One word that means whatever the strategy wants.
+};
+
+/// What a strategy is asked after a failed attempt. Valid during the call.
+struct retry_question {
+    failure_facts facts{};
+    decision_context at{};
+    /// When the request ends. Strategies need not look at it: retries that come too late are
+    /// refused or cut after the strategy has answered.
+    time_point deadline = no_deadline;
+    repeatability repeat = repeatability::unspecified;
+    /// The failure itself. Empty when the driver of the loop has none to show.
+    failure_view failure{};
+    /// The protocol's name for the failure; empty outside of a client.
+    failure_reason reason{};
+    /// All retries made so far, also those that no strategy was asked about.
+    std::uint32_t retry_attempts = 0;
+    token_state token{};
+};
+
+/// Whether a request may be retried at all, as a strategy says at its start.
+struct decision {
+    refusal_reason refusal = refusal_reason::none;
+    /// The budget's level in milli-units when it was asked; negative when it was not.
+    std::int64_t budget_level = -1;
+
+    [[nodiscard]] constexpr bool allowed() const noexcept {
+        return refusal == refusal_reason::none;
+    }
+};
+
+}  // namespace reprise

@@ -1,0 +1,65 @@
+#pragma once
+
+/// A strategy's answer to one question.
+
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include <reprise/retry/decision.hpp>
+
+namespace reprise {
+
+/// Retry after a time (zero: now), or do not retry. A proposal: whether the retry is made depends
+/// on the deadline, the allowance and the budget as well (`admission.hpp`).
+class retry_action {
+public:
+    /// Negative durations count as zero.
+    [[nodiscard]] static retry_action after(duration delay) noexcept {
+        retry_action action;
+        action.delay_ = at_least_zero(delay);
+        action.refusal_ = refusal_reason::none;
+        return action;
+    }
+    /// The caller sees the operation's own error; `why` is recorded.
+    [[nodiscard]] static retry_action no(
+        refusal_reason why = refusal_reason::strategy_refused) noexcept {
+        retry_action action;
+        action.refusal_ = why == refusal_reason::none ? refusal_reason::strategy_refused : why;
+        return action;
+    }
+    /// A client reports `error`, with the operation's own failure beside it. Plain loops return
+    /// the operation's own error whatever a strategy says.
+    [[nodiscard]] static retry_action no(std::error_code error) noexcept {
+        retry_action action;
+        action.error_ = error;
+        return action;
+    }
+
+    /// The same answer; `memory` comes back in `token_state::memory` with the next question about
+    /// this request and with its success. Kept only if the retry is made.
+    [[nodiscard]] retry_action remembering(std::uint64_t memory) const noexcept {
+        retry_action action = *this;
+        action.memory_ = memory;
+        return action;
+    }
+
+    [[nodiscard]] bool is_retry() const noexcept { return refusal_ == refusal_reason::none; }
+    /// The delay of a retry; absent for a no.
+    [[nodiscard]] std::optional<duration> delay() const noexcept {
+        return is_retry() ? std::optional(delay_) : std::nullopt;
+    }
+    [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
+    [[nodiscard]] std::error_code error() const noexcept { return error_; }
+    [[nodiscard]] std::optional<std::uint64_t> memory() const noexcept { return memory_; }
+
+private:
+    retry_action() noexcept = default;
+
+    duration delay_{};
+    std::error_code error_;
+    std::optional<std::uint64_t> memory_;
+    refusal_reason refusal_ = refusal_reason::strategy_refused;
+};
+
+}  // namespace reprise

@@ -1,0 +1,54 @@
+#pragma once
+
+/// One request's way through its retries, for every driver: the loops, the Couchbase engine, the
+/// simulator and the lab. It counts, admits and keeps the strategy's token; it asks no strategy,
+/// reads no clock and allocates nothing, so it can be embedded in an operation.
+///
+///     failure -> strategy proposes -> on_proposal(action) -+- admitted: wait admission.delay, send
+///             -> the protocol always retries it            |
+///                          -> on_unpaid_retry(delay) ------+- refused: admission.refusal
+
+#include <cstdint>
+
+#include <reprise/retry/admission.hpp>
+
+namespace reprise {
+
+class retry_progress {
+public:
+    retry_progress() noexcept = default;
+    /// For requests that count their retries elsewhere.
+    explicit retry_progress(std::uint32_t retries) noexcept : retries_(retries) {}
+
+    /// What the strategy said at its start.
+    void on_start(const decision& granted) noexcept {
+        start_ = granted.allowed() ? start::granted : start::refused;
+    }
+    [[nodiscard]] bool is_started() const noexcept { return start_ != start::open; }
+    /// False: there will be no retry.
+    [[nodiscard]] bool is_granted() const noexcept { return start_ == start::granted; }
+
+    /// Retries admitted so far, all of them.
+    [[nodiscard]] std::uint32_t retries() const noexcept { return retries_; }
+    /// The strategy's view: it counts only the retries that the strategy granted.
+    [[nodiscard]] const token_state& token() const noexcept { return token_; }
+    [[nodiscard]] token_state& token() noexcept { return token_; }
+
+    /// A strategy has answered. An admitted retry counts in `retries` and in the token.
+    [[nodiscard]] admission on_proposal(
+        const retry_action& action, proposed_retry retry, const retry_limits& limits) noexcept;
+    /// The protocol retries this failure in any case; no strategy was asked.
+    [[nodiscard]] admission on_unpaid_retry(
+        const proposed_retry& retry, const retry_limits& limits) noexcept;
+
+private:
+    enum class start : std::uint8_t { open, granted, refused };
+
+    token_state token_{};
+    std::uint32_t retries_ = 0;
+    start start_ = start::open;
+};
+
+static_assert(sizeof(retry_progress) <= 96);
+
+}  // namespace reprise

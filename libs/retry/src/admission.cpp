@@ -1,0 +1,63 @@
+#include <reprise/retry/admission.hpp>
+
+namespace reprise {
+
+namespace {
+
+[[nodiscard]] admission refuse(refusal_reason why, std::int64_t budget_level = -1) noexcept {
+    admission answer;
+    answer.refusal = why;
+    answer.budget_level = budget_level;
+    return answer;
+}
+
+}  // namespace
+
+admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    admission answer;
+    answer.delay = at_least_zero(retry.delay);
+    const bool is_waiting = retry.is_waiting || answer.delay > duration::zero();
+    if (is_waiting && limits.bound != nullptr && limits.bound->is_full()) {
+        return refuse(refusal_reason::queue_full);
+    }
+    if (limits.deadline == no_deadline ||
+        add_saturated(retry.now, answer.delay) < limits.deadline) {
+        return answer;
+    }
+    switch (limits.at_deadline) {
+        case deadline_policy::refuse:
+            return refuse(refusal_reason::deadline);
+        case deadline_policy::cap:
+            // A retry without a delay is sent now: what comes of it is the deadline's business.
+            if (answer.delay > duration::zero()) {
+                answer.delay = time_left(retry.now, limits.deadline);
+                answer.is_capped = true;
+            }
+            return answer;
+    }
+    return refuse(refusal_reason::deadline);  // A value outside the enumeration: not trusted.
+}
+
+admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    admission answer = admit_unpaid(retry, limits);
+    if (!answer.is_admitted()) {
+        return answer;
+    }
+    if (limits.allowance != nullptr && !limits.allowance->try_take()) {
+        return refuse(refusal_reason::outer_allowance);
+    }
+    if (limits.budget != nullptr) {
+        const payment paid = limits.budget->try_pay(retry.facts, retry.now);
+        if (!paid.paid) {
+            if (limits.allowance != nullptr) {
+                limits.allowance->give_back();
+            }
+            return refuse(refusal_reason::budget_exhausted, paid.level);
+        }
+        answer.cost = paid.cost;
+        answer.budget_level = paid.level;
+    }
+    return answer;
+}
+
+}  // namespace reprise

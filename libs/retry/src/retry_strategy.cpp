@@ -1,0 +1,48 @@
+#include <string>
+
+#include <reprise/retry/retry_strategy.hpp>
+
+namespace reprise {
+
+retry_strategy::~retry_strategy() = default;
+
+decision retry_strategy::on_start(token_state& token, const decision_context&) {
+    token = token_state{};
+    return {};
+}
+
+void retry_strategy::on_success(const token_state&, const decision_context&) {}
+
+retry_budget* retry_strategy::paying_budget() noexcept {
+    return nullptr;
+}
+
+void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+        retry_after(question, sink);
+    } catch (const std::exception& thrown) {
+        sink.fail(thrown.what());
+    } catch (...) {
+        sink.fail("threw something that is no std::exception");
+    }
+#else
+    retry_after(question, sink);
+#endif
+    if (sink.current() == retry_sink::state::open) {
+        sink.fail("returned without an answer");
+    }
+}
+
+retry_action detail::ask(retry_strategy& strategy, const retry_question& question) noexcept {
+    retry_sink sink(nullptr, nullptr);
+    strategy.ask(question, sink);
+    return sink.action().value_or(retry_action::no(refusal_reason::strategy_failed));
+}
+
+std::uint64_t detail::next_issuer_id() noexcept {
+    static std::atomic<std::uint64_t> last{0};  // 0 is kept for "no issuer".
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace reprise

@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry/retry_progress.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+TEST(retry_progress, counts_all_retries_and_the_token_only_those_of_its_strategy) {
+    retry_progress progress;
+    EXPECT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, {}).is_admitted());
+    EXPECT_TRUE(
+        progress.on_proposal(retry_action::after(2ms).remembering(7), {}, {}).is_admitted());
+    EXPECT_EQ(progress.retries(), 2U);
+    EXPECT_EQ(progress.token().attempt, 2U);
+    EXPECT_EQ(progress.token().delay, 2ms);
+    EXPECT_EQ(progress.token().memory, 7U);
+}
+
+// Seed 1068 of the simulation: a success returned the price of a retry before the last one.
+TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
+    token_bucket_budget budget(std::make_shared<token_bucket>());
+    retry_progress progress;
+    ASSERT_TRUE(
+        progress.on_proposal(retry_action::after(1ms), {}, {.budget = &budget}).is_admitted());
+    EXPECT_EQ(progress.token().cost, 5000U);
+    ASSERT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, {.budget = &budget}).is_admitted());
+    EXPECT_EQ(progress.token().cost, 0U);
+}
+
+TEST(retry_progress, a_refusal_of_any_kind_changes_nothing) {
+    retry_progress progress;
+    const waiting_bound full{1, 1};
+    EXPECT_EQ(
+        progress.on_proposal(retry_action::no(refusal_reason::unsafe), {}, {}).refusal,
+        refusal_reason::unsafe);
+    EXPECT_EQ(
+        progress.on_proposal(retry_action::after(1ms).remembering(9), {}, {.bound = &full}).refusal,
+        refusal_reason::queue_full);
+    EXPECT_EQ(
+        progress.on_unpaid_retry({.delay = 1ms}, {.bound = &full}).refusal,
+        refusal_reason::queue_full);
+    EXPECT_EQ(progress.retries(), 0U);
+    EXPECT_EQ(progress.token().attempt, 1U);
+    EXPECT_EQ(progress.token().memory, 0U);
+}
+
+TEST(retry_progress, keeps_the_strategys_memory_when_an_answer_brings_none) {
+    retry_progress progress;
+    static_cast<void>(progress.on_proposal(retry_action::after(0ms).remembering(3), {}, {}));
+    static_cast<void>(progress.on_proposal(retry_action::after(0ms), {}, {}));
+    EXPECT_EQ(progress.token().memory, 3U);
+}
+
+TEST(retry_progress, is_granted_only_after_a_start_that_was_allowed) {
+    retry_progress progress;
+    EXPECT_FALSE(progress.is_started());
+    EXPECT_FALSE(progress.is_granted());
+    progress.on_start({refusal_reason::budget_exhausted, 0});
+    EXPECT_TRUE(progress.is_started());
+    EXPECT_FALSE(progress.is_granted());
+    progress.on_start({});
+    EXPECT_TRUE(progress.is_granted());
+}
+
+}  // namespace reprise

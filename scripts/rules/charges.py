@@ -1,0 +1,24 @@
+"""A retry is paid for in one place: only libs/retry/src/admission.cpp charges a budget or takes an
+allowance. The classes that are charged may call their own parts."""
+
+import re
+
+from rules.tree import Violation, line_of
+
+CHARGE = re.compile(r"(?:\.|->)\s*(try_pay|try_take|give_back)\s*\(")
+ADMISSION = "libs/retry/src/admission.cpp"
+# What a budget or an allowance consists of: a parent, a bucket.
+OWN_PARTS = ("libs/retry/include/reprise/retry/allowance.hpp",
+             "libs/retry/include/reprise/retry/budget.hpp", "libs/retry/src/budget.cpp")
+
+
+def check(tree):
+    for path in tree.cpp_files:
+        if not path.startswith(("libs/", "testing/", "apps/")) or "/tests/" in path:
+            continue
+        if path == ADMISSION or path in OWN_PARTS:
+            continue
+        text = tree.text(path)
+        for match in CHARGE.finditer(text):
+            yield Violation(path, line_of(text, match.start()),
+                            f"`{match[1]}`: only {ADMISSION} charges; propose, and have it admitted")

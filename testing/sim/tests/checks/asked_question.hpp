@@ -1,0 +1,16 @@
+#pragma once
+
+#include <reprise/engine/request_snapshot.hpp>
+
+namespace reprise::sim {
+
+// What the engine asks a strategy about `request`, which must outlive it.
+inline retry_question question_about(
+    const engine::request_snapshot& request, engine::retry_reason reason) {
+    retry_question question;
+    question.failure = failure_view::of(request);
+    question.reason = reason;
+    return question;
+}
+
+}  // namespace reprise::sim
