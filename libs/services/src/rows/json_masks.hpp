@@ -11,6 +11,9 @@ namespace reprise::services::detail {
 inline constexpr std::size_t json_block_size = 64;
 inline constexpr std::size_t json_group_size = 64;  // blocks looked at together; at most 64
 
+inline constexpr std::size_t json_vector_size = 4;  // words that are handled together
+static_assert(json_group_size % json_vector_size == 0 && json_group_size <= 64);
+
 // A word for each block, so that several blocks fit into one register of the processor.
 using block_words = std::array<std::uint64_t, json_group_size>;
 
@@ -34,12 +37,8 @@ using mask_function =
 void fill_masks_portable(
     const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
 #if defined(__x86_64__)
-void fill_masks_sse2(const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
-// Only where the processor has them.
+// Only where the processor has it.
 void fill_masks_avx2(const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
-void fill_masks_avx512(const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
-void fill_masks_avx512_vbmi(
-    const char* bytes, std::size_t first, std::size_t count, json_masks& masks);
 #endif
 
 }  // namespace reprise::services::detail

@@ -55,7 +55,7 @@ struct row_run_group {
 
     // Words of the masks that are in use; those behind `blocks` are of blanks.
     static constexpr std::size_t words_of(std::size_t blocks) noexcept {
-        return (blocks + 7) / 8 * 8;
+        return (blocks + json_vector_size - 1) / json_vector_size * json_vector_size;
     }
 };
 // Takes it whole or, with nothing but `masks` changed, not at all; then returns the number of

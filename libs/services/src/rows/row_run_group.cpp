@@ -1,4 +1,4 @@
-// Many blocks at once: operations on bits take eight words together, as one vector. What passes
+// Many blocks at once: operations on bits take four words together, as one vector. What passes
 // from word to word (is this inside a string?) is worked out for all of them by `link`.
 
 #include <algorithm>
@@ -196,9 +196,9 @@ REPRISE_INLINE std::size_t find_tokens(
     carry.in_string = link(string_words, words_end, carry.in_string);
 
     words_before before{
-        {0, 0, 0, 0, 0, 0, 0, carry.after_quote << 63},
-        {0, 0, 0, 0, 0, 0, 0, carry.after_value << 63},
-        {0, 0, 0, 0, 0, 0, 0, carry.in_scalar << 63},
+        {0, 0, 0, carry.after_quote << 63},
+        {0, 0, 0, carry.after_value << 63},
+        {0, 0, 0, carry.in_scalar << 63},
         {}};
     word_vector any_wrong = {};
     word_vector any_unsure = {};
@@ -493,46 +493,23 @@ std::size_t take_group_portable(
 }
 
 #if defined(__x86_64__)
-#if defined(__clang__)
-#define REPRISE_AVX512 "avx512f,avx512bw,avx512vl,avx512dq,bmi,bmi2,lzcnt,popcnt"
-#else  // has to be told that it may
-#define REPRISE_AVX512 \
-    "avx512f,avx512bw,avx512vl,avx512dq,bmi,bmi2,lzcnt,popcnt,prefer-vector-width=512"
-#endif
-
 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt"))) std::size_t take_group_avx2(
     json_masks& masks, const row_run_group& group, row_run_carry& carry) {
     return take_group(masks, group, carry);
 }
-__attribute__((target(REPRISE_AVX512))) std::size_t take_group_avx512(
-    json_masks& masks, const row_run_group& group, row_run_carry& carry) {
-    return take_group(masks, group, carry);
-}
-#undef REPRISE_AVX512
 #endif
 
 struct kernel_list {
-    std::array<row_run_kernel, 5> kernels{};
+    std::array<row_run_kernel, 2> kernels{};
     std::size_t count = 0;
 
     kernel_list() noexcept {
 #if defined(__x86_64__)
-        const bool has_bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                              __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
-        const bool has_avx2 = has_bits && __builtin_cpu_supports("avx2");
-        const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512bw") &&
-                                __builtin_cpu_supports("avx512vl") &&
-                                __builtin_cpu_supports("avx512dq");
-        if (has_avx512 && __builtin_cpu_supports("avx512vbmi")) {
-            kernels[count++] = {"avx512_vbmi", &fill_masks_avx512_vbmi, &take_group_avx512};
-        }
-        if (has_avx512) {
-            kernels[count++] = {"avx512", &fill_masks_avx512, &take_group_avx512};
-        }
-        if (has_avx2) {
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+            __builtin_cpu_supports("popcnt")) {
             kernels[count++] = {"avx2", &fill_masks_avx2, &take_group_avx2};
         }
-        kernels[count++] = {"sse2", &fill_masks_sse2, &take_group_portable};
 #endif
         kernels[count++] = {"portable", &fill_masks_portable, &take_group_portable};
     }

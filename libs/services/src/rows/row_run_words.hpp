@@ -6,22 +6,22 @@
 
 #include "rows/json_masks.hpp"
 
-// Operations on the bits of eight words together. For row_run_group.cpp alone, which undefines the
+// Operations on the bits of four words together. For row_run_group.cpp alone, which undefines the
 // macros at its end.
 
 // Compiled once for each kind of processor, so never on its own.
 #define REPRISE_INLINE __attribute__((always_inline)) inline
 // For each word of a vector the word before it; of the first one it is the last of `before`.
-#define REPRISE_BEFORE(before, words) \
-    __builtin_shufflevector(before, words, 7, 8, 9, 10, 11, 12, 13, 14)
+#define REPRISE_BEFORE(before, words) __builtin_shufflevector(before, words, 3, 4, 5, 6)
 
 namespace reprise::services::detail {
 
-// The compiler makes of it what the processor has: one register of 512 bits, or several. Never
-// passed by value: how that is done depends on the processor.
-using word_vector = std::uint64_t __attribute__((vector_size(64)));
-constexpr std::size_t vector_size = 8;  // words
-static_assert(json_group_size % vector_size == 0 && json_group_size <= 64);
+// The compiler makes of it what the processor has: one register of 256 bits, or several smaller
+// ones. (It handles vectors larger than a register badly.) Never passed by value: how that is done
+// depends on the processor.
+using word_vector = std::uint64_t __attribute__((vector_size(32)));
+constexpr std::size_t vector_size = json_vector_size;
+static_assert(sizeof(word_vector) == vector_size * sizeof(std::uint64_t));
 
 REPRISE_INLINE void load(word_vector& to, const std::uint64_t* from) noexcept {
     std::memcpy(&to, from, sizeof to);
@@ -30,8 +30,7 @@ REPRISE_INLINE void store(std::uint64_t* to, const word_vector& from) noexcept {
     std::memcpy(to, &from, sizeof from);
 }
 REPRISE_INLINE std::uint64_t any_of(const word_vector& words) noexcept {
-    return (words[0] | words[1] | words[2] | words[3]) |
-           (words[4] | words[5] | words[6] | words[7]);
+    return words[0] | words[1] | words[2] | words[3];
 }
 
 // Bit i becomes the parity of bits 0..i.
@@ -49,7 +48,7 @@ REPRISE_INLINE void make_parity(Words& bits) noexcept {
 // is what is returned.
 REPRISE_INLINE std::uint64_t link(
     block_words& words, std::size_t words_end, std::uint64_t carry) noexcept {
-    word_vector numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    word_vector numbers = {0, 1, 2, 3};
     word_vector odd = {};  // words, by bit
     for (std::size_t i = 0; i < words_end; i += vector_size) {
         word_vector word;
