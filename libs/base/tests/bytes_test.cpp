@@ -65,7 +65,7 @@ TEST(byte_reader, reads_big_endian_numbers_and_views) {
     const auto part = reader.read_bytes(2);
     EXPECT_EQ(part.data(), bytes.data() + 15);
     EXPECT_FALSE(reader.is_complete());
-    EXPECT_EQ(reader.read_rest().size(), 1u);
+    EXPECT_EQ(reader.read_bytes(1).size(), 1u);
     EXPECT_TRUE(reader.is_complete());
 }
 
@@ -77,7 +77,6 @@ TEST(byte_reader, failure_is_sticky_and_gives_zeros) {
     EXPECT_EQ(reader.position(), 0u);
     EXPECT_EQ(reader.read_u8(), 0u);
     EXPECT_TRUE(reader.read_bytes(1).empty());
-    EXPECT_TRUE(reader.read_rest().empty());
     EXPECT_FALSE(reader.is_complete());
 }
 
@@ -95,7 +94,7 @@ TEST(byte_writer, appends_to_a_vector_behind_what_it_holds) {
     writer.write_u8(0x01);
     writer.write_u16(0x0203);
     writer.write_u32(0x04050607);
-    writer.write_i64(-2);
+    writer.write_u64(static_cast<std::uint64_t>(-2));
     writer.write_text("hi");
     EXPECT_TRUE(writer.ok());
     EXPECT_EQ(writer.written(), 17u);

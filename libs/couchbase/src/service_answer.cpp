@@ -189,15 +189,11 @@ std::expected<view_row, error> parse_view_row(row_view row) {
 }
 
 search_query search_query::match(std::string_view text, std::string_view field) {
-    services::search_query_options options;
-    options.field = field;
-    return search_query(services::make_match_query(text, options));
+    return search_query(services::make_match_query(text, field));
 }
 
 search_query search_query::term(std::string_view term, std::string_view field) {
-    services::search_query_options options;
-    options.field = field;
-    return search_query(services::make_term_query(term, options));
+    return search_query(services::make_term_query(term, field));
 }
 
 search_query search_query::query_string(std::string_view text) {

@@ -80,21 +80,6 @@ bool take_go_part(std::string_view& text, std::uint64_t& sum) noexcept {
     return true;
 }
 
-// "1.5" of 1500 thousandths.
-void append_go_fraction(std::string& out, std::uint64_t amount, std::uint64_t unit) {
-    out += std::to_string(amount / unit);
-    std::uint64_t rest = amount % unit;
-    if (rest == 0) {
-        return;
-    }
-    out += '.';
-    while (rest != 0) {
-        unit /= 10;
-        out += static_cast<char>('0' + rest / unit);
-        rest %= unit;
-    }
-}
-
 }  // namespace
 
 std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text) noexcept {
@@ -116,34 +101,6 @@ std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text)
     }
     const auto length = static_cast<std::int64_t>(sum);
     return std::chrono::nanoseconds(is_negative ? -length : length);
-}
-
-std::string to_go_duration(std::chrono::nanoseconds duration) {
-    constexpr std::uint64_t second = 1'000'000'000;
-    if (duration.count() == 0) {
-        return "0s";
-    }
-    const bool is_negative = duration.count() < 0;
-    const auto bits = static_cast<std::uint64_t>(duration.count());
-    const std::uint64_t amount = is_negative ? 0 - bits : bits;
-    std::string out = is_negative ? "-" : "";
-    if (amount < 1'000) {
-        return out + std::to_string(amount) + "ns";
-    }
-    if (amount < second) {
-        const bool is_micro = amount < 1'000'000;
-        append_go_fraction(out, amount, is_micro ? 1'000 : 1'000'000);
-        return out + (is_micro ? "\xc2\xb5s" : "ms");
-    }
-    const std::uint64_t minutes = amount / (60 * second);
-    if (minutes >= 60) {
-        out += std::to_string(minutes / 60) + "h";
-    }
-    if (minutes > 0) {
-        out += std::to_string(minutes % 60) + "m";
-    }
-    append_go_fraction(out, amount % (60 * second), second);
-    return out + "s";
 }
 
 std::string to_millisecond_text(std::chrono::milliseconds duration) {

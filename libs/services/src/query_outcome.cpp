@@ -50,7 +50,6 @@ std::expected<query_problem, outcome_error> read_query_problem(
     if (const json::value* const reason = entry.find("reason"); reason != nullptr) {
         const json::value* const reason_code = reason->find("code");
         problem.reason_code = reason_code == nullptr ? std::nullopt : reason_code->as_int64();
-        problem.reason_message = detail::text_or_empty(*reason, "message");
     }
     return problem;
 }

@@ -12,23 +12,14 @@ namespace {
 
 using detail::request_body;
 
-// {"match":"text","field":"name",...}
+// {"match":"text","field":"name"}
 std::string write_search_query(
-    std::string_view kind, std::string_view text, const search_query_options& options) {
+    std::string_view kind, std::string_view text, std::string_view field = {}) {
     std::string out;
     json::writer writer(out);
     writer.begin_object().member(kind, text);
-    if (!options.field.empty()) {
-        writer.member("field", options.field);
-    }
-    if (!options.analyzer.empty()) {
-        writer.member("analyzer", options.analyzer);
-    }
-    if (options.fuzziness) {
-        writer.member("fuzziness", *options.fuzziness);
-    }
-    if (options.boost) {
-        writer.member("boost", *options.boost);
+    if (!field.empty()) {
+        writer.member("field", field);
     }
     writer.end_object();
     return out;
@@ -70,22 +61,6 @@ void write_search_control(request_body& body, const search_request& request) {
     out.end_object();
 }
 
-void write_search_highlight(request_body& body, const search_highlight& highlight) {
-    json::writer& out = body.key("highlight");
-    out.begin_object();
-    if (highlight.style != highlight_style::server_default) {
-        out.member("style", highlight.style == highlight_style::html ? "html" : "ansi");
-    }
-    if (!highlight.fields.empty()) {
-        out.key("fields").begin_array();
-        for (const std::string& field : highlight.fields) {
-            out.value(field);
-        }
-        out.end_array();
-    }
-    out.end_object();
-}
-
 // Lists of JSON the user wrote; checked as a whole, which no part can leave.
 void write_search_lists(request_body& body, const search_request& request) {
     if (!request.sort.empty()) {
@@ -104,10 +79,6 @@ void write_search_lists(request_body& body, const search_request& request) {
             body.fail(text.error().code, "facets." + text.error().what);
         }
     }
-    if (!request.knn.empty()) {
-        body.json("knn", request.knn);
-    }
-    body.text("knn_operator", request.knn_operator);
 }
 
 void check_search_names(request_body& body, const search_request& request) {
@@ -131,20 +102,16 @@ std::string make_search_target(const search_request& request) {
 
 }  // namespace
 
-std::string make_match_query(std::string_view text, const search_query_options& options) {
-    return write_search_query("match", text, options);
+std::string make_match_query(std::string_view text, std::string_view field) {
+    return write_search_query("match", text, field);
 }
 
-std::string make_term_query(std::string_view term, const search_query_options& options) {
-    search_query_options used = options;
-    used.analyzer.clear();  // a term is looked up as it is
-    return write_search_query("term", term, used);
+std::string make_term_query(std::string_view term, std::string_view field) {
+    return write_search_query("term", term, field);
 }
 
-std::string make_query_string_query(std::string_view text, std::optional<double> boost) {
-    search_query_options options;
-    options.boost = boost;
-    return write_search_query("query", text, options);
+std::string make_query_string_query(std::string_view text) {
+    return write_search_query("query", text);
 }
 
 std::string make_match_all_query() {
@@ -156,7 +123,7 @@ service_call_result make_search_call(const search_request& request) {
     if (request.index.empty()) {
         body.fail(service_call_errc::text_missing, "index");
     }
-    if (request.query.empty() && request.knn.empty()) {
+    if (request.query.empty()) {
         body.fail(service_call_errc::text_missing, "query");
     }
     if (request.bucket.empty() != request.scope.empty()) {
@@ -176,14 +143,8 @@ service_call_result make_search_call(const search_request& request) {
     body.flag_if_set("explain", request.is_explained);
     body.text("score", request.is_unscored ? "none" : "");
     body.flag_if_set("includeLocations", request.has_locations);
-    if (request.shows_request) {
-        body.flag("showrequest", *request.shows_request);
-    }
     write_search_texts(body, "fields", request.fields);
     write_search_texts(body, "collections", request.collections);
-    if (request.highlight) {
-        write_search_highlight(body, *request.highlight);
-    }
     write_search_lists(body, request);
     body.members(request.raw);
     auto call = detail::make_post(wire::service::search, make_search_target(request), body, "hits");

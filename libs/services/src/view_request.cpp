@@ -152,11 +152,4 @@ service_call_result make_view_call(const view_request& request) {
     return call;
 }
 
-view_request make_next_page(view_request request, const view_row& first) {
-    request.start_key = first.key;
-    request.start_key_doc_id = first.id;
-    request.skip.reset();
-    return request;
-}
-
 }  // namespace reprise::services

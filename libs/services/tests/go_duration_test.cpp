@@ -32,27 +32,8 @@ TEST(go_duration, refuses_everything_else) {
     }
 }
 
-TEST(go_duration, is_written_as_go_writes_it) {
-    EXPECT_EQ(to_go_duration(0ns), "0s");
-    EXPECT_EQ(to_go_duration(3ns), "3ns");
-    EXPECT_EQ(to_go_duration(84500ns), "84.5\xc2\xb5s");
-    EXPECT_EQ(to_go_duration(1200us), "1.2ms");
-    EXPECT_EQ(to_go_duration(90500ms), "1m30.5s");
-    EXPECT_EQ(to_go_duration(3723s), "1h2m3s");
-    EXPECT_EQ(to_go_duration(1h), "1h0m0s");
-    EXPECT_EQ(to_go_duration(-1001ms), "-1.001s");
+TEST(go_duration, timeouts_are_sent_in_milliseconds) {
     EXPECT_EQ(to_millisecond_text(75s), "75000ms");
-}
-
-TEST(go_duration, what_is_written_is_read_back) {
-    std::int64_t count = 1;
-    for (int i = 0; i < 62; ++i) {
-        for (const std::int64_t each : {count, -count, count + 1}) {
-            const std::chrono::nanoseconds length(each);
-            EXPECT_EQ(parse_go_duration(to_go_duration(length)), length) << each;
-        }
-        count *= 2;
-    }
 }
 
 }  // namespace go_duration_test

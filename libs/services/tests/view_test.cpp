@@ -84,15 +84,6 @@ TEST(view_request, what_is_missing_or_no_json_is_named) {
     EXPECT_EQ(make_view_call(request).error(), (service_call_error{value_not_json, "keys[1]"}));
 }
 
-TEST(view_request, the_next_page_begins_with_the_extra_row) {
-    view_request request{.bucket = "b", .design_document = "d", .view = "v", .limit = 3, .skip = 1};
-    const view_row extra = parse_view_row(R"({"id":"doc9","key":["x",1],"value":null})").value();
-    const view_request next = make_next_page(request, extra);
-    EXPECT_EQ(
-        make_view_call(next)->target,
-        "/b/_design/d/_view/v?limit=3&startkey=%5B%22x%22%2C1%5D&startkey_docid=doc9");
-}
-
 TEST(view_outcome, reads_rows_and_what_stands_beside_them) {
     EXPECT_EQ(parse_view_row(R"({"key":null,"value":7})").value(), (view_row{"", "null", "7"}));
     EXPECT_EQ(

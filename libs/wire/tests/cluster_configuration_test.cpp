@@ -64,8 +64,6 @@ TEST(cluster_configuration, a_bucket_configuration_is_read_whole) {
     EXPECT_EQ(result->kv_node_count(), 2U);
     EXPECT_EQ(result->replica_count(), 1U);
     EXPECT_EQ(result->vbucket_count(), 4U);
-    EXPECT_TRUE(result->has_bucket_capability("xattr"));
-    EXPECT_FALSE(result->has_bucket_capability("xatt"));
     EXPECT_TRUE(result->has_cluster_capability("n1ql", "inlineFunctions"));
     EXPECT_FALSE(result->has_cluster_capability("n1ql", "inline"));
     EXPECT_TRUE(result->nodes()[0].is_this_node);

@@ -97,7 +97,8 @@ TEST(document_key, carries_the_collection_in_front_when_collections_are_on) {
     const auto field = from_hex("ac 02 66 6f 6f");
     const auto key = decode_document_key(field, key_form::collection_prefixed);
     ASSERT_TRUE(key);
-    EXPECT_TRUE(same_document(*key, {collection_id{300}, "foo"}));
+    EXPECT_EQ(key->collection, collection_id{300});
+    EXPECT_EQ(key->key, "foo");
     // The same bytes on a connection without collections are all key.
     const auto bare = decode_document_key(field, key_form::bare);
     ASSERT_TRUE(bare);

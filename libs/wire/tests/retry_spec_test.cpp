@@ -82,23 +82,4 @@ TEST(retry_spec, EM_08_a_ceil_below_the_interval_applies) {
     expect_delays(make_spec(retry_spec_kind::constant, 50, 10, milliseconds(20)), {10, 50, 50});
 }
 
-TEST(retry_spec, EM_10_the_smaller_of_max_duration_and_timeout_is_the_window) {
-    retry_spec spec = make_spec(retry_spec_kind::constant, 25, 10);
-    EXPECT_EQ(spec.window(milliseconds(2500)).count(), 2500);
-    spec.max_duration = milliseconds(500);
-    EXPECT_EQ(spec.window(milliseconds(2500)).count(), 500);
-    EXPECT_EQ(spec.window(milliseconds(100)).count(), 100);
-}
-
-TEST(retry_spec, EM_10_max_duration_counts_from_the_first_failure_and_includes_after) {
-    retry_spec spec = make_spec(retry_spec_kind::constant, 25, 10);
-    EXPECT_TRUE(spec.permits(milliseconds(1000000), spec.delay(1)));
-    spec.max_duration = milliseconds(60);
-    EXPECT_TRUE(spec.permits(milliseconds(0), spec.delay(0)));
-    EXPECT_TRUE(spec.permits(milliseconds(34), spec.delay(1)));
-    EXPECT_FALSE(spec.permits(milliseconds(35), spec.delay(2))) << "at the very end it is over";
-    spec.max_duration = milliseconds(9);
-    EXPECT_FALSE(spec.permits(milliseconds(0), spec.delay(0)));
-}
-
 }  // namespace reprise::wire::retry_spec_test

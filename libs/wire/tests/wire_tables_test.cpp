@@ -40,8 +40,6 @@ TEST(magic, direction_and_meaning_of_the_shared_fields_follow_from_it) {
     EXPECT_TRUE(has_framing_extras(magic::alt_request));
     EXPECT_TRUE(has_framing_extras(magic::alt_response));
     EXPECT_FALSE(has_framing_extras(magic::server_request));
-    EXPECT_TRUE(has_status(magic::server_response));
-    EXPECT_FALSE(has_status(magic::server_request));
     EXPECT_TRUE(is_sent_by_server(magic::server_request));
     EXPECT_FALSE(is_sent_by_server(magic::server_response));
 }

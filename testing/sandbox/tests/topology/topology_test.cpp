@@ -27,7 +27,8 @@ TEST_F(topology, configuration_shows_all_nodes_and_the_map) {
     const auto configuration = parsed(cluster.configuration_text(node_id{2}, "travel").value());
     ASSERT_EQ(configuration->nodes().size(), 4u);
     EXPECT_TRUE(configuration->nodes()[2].is_this_node);
-    EXPECT_TRUE(configuration->has_bucket_capability("collections"));
+    const auto capabilities = configuration->bucket_capabilities();
+    EXPECT_NE(std::ranges::find(capabilities, "collections"), capabilities.end());
     EXPECT_EQ(configuration->replica_count(), 1u);
     for (std::uint16_t vb = 0; vb < 16; ++vb) {
         const auto active = cluster.active_node("travel", wire::vbucket_id{vb});

@@ -215,7 +215,6 @@ private:
     // Who wrote the documents of statements last, by key; absent: removed.
     std::map<std::uint16_t, std::optional<std::uint32_t>> call_documents_;
     sandbox::ledger ledger_;
-    std::size_t ledger_findings_ = 0;
     bool is_store_lossy_ = false;
     std::uint64_t request_count_ = 0;
     std::uint64_t succeeded_count_ = 0;

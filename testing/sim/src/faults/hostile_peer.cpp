@@ -177,13 +177,10 @@ void hostile_peer::answer_proof(const wire::frame_view& request, std::vector<std
         case login_end::challenge_again:
             return respond(request, status::auth_continue, "r=again,s=c2FsdA==,i=4096", out);
         case login_end::no_signature:
-            has_failed_to_prove_ = true;
             return respond(request, status::success, {}, out);
         case login_end::refusal:
-            has_failed_to_prove_ = true;
             return respond(request, status::success, "e=invalid-proof", out);
         default: {
-            has_failed_to_prove_ = true;
             // As long as a right one of SCRAM-SHA512: 64 bytes.
             return respond(request, status::success, "v=" + std::string(86, 'A') + "==", out);
         }

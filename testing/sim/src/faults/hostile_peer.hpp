@@ -26,7 +26,6 @@ public:
     // It has nothing more to say and closes the connection.
     [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
     // A whole login was answered with a signature that is wrong or missing.
-    [[nodiscard]] bool has_failed_to_prove() const noexcept { return has_failed_to_prove_; }
     // The client sent its password in clear text.
     [[nodiscard]] bool has_seen_password() const noexcept { return has_seen_password_; }
     // The client went on as if the login had been right; the command it sent.
@@ -64,7 +63,6 @@ private:
     login_end ends_with_;
     wire::frame_reader reader_;
     bool is_closing_ = false;
-    bool has_failed_to_prove_ = false;
     bool has_seen_password_ = false;
     bool is_trusted_ = false;
     std::uint32_t login_count_ = 0;

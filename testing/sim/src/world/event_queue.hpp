@@ -55,7 +55,6 @@ public:
         return first;
     }
     [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-    [[nodiscard]] std::uint64_t planned_count() const noexcept { return order_next_; }
 
 private:
     static bool is_later(const event& left, const event& right) noexcept {

@@ -71,7 +71,6 @@ struct sim_link {
     bool is_writing = false;       // more of the outstanding write follows by an event
     std::size_t unreported = 0;    // bytes taken, not yet reported as written
     std::optional<time_point> server_due{};
-    bool has_bytes_from_server = false;
 
     // What the observer needs: whose request has which opaque, and where in the stream it begins.
     struct request_mark {

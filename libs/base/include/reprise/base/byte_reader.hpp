@@ -34,7 +34,6 @@ public:
     }
 
     // Everything not yet read; afterwards the reader is at its end. Empty after a failure.
-    byte_view read_rest() noexcept { return read_bytes(failed_ ? 0 : remaining()); }
 
     // Moves past `size` bytes; fails like a read when they are not there.
     void skip(std::size_t size) noexcept { (void)take(size); }

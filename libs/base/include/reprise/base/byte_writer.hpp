@@ -42,7 +42,6 @@ public:
     void write_u16(std::uint16_t number) { write_number(number); }
     void write_u32(std::uint32_t number) { write_number(number); }
     void write_u64(std::uint64_t number) { write_number(number); }
-    void write_i64(std::int64_t number) { write_number(static_cast<std::uint64_t>(number)); }
     void write_bytes(byte_view bytes);
     void write_text(std::string_view text) { write_bytes(as_bytes(text)); }
 

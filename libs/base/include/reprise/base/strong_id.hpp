@@ -14,8 +14,6 @@ namespace reprise::base {
 // since adding two names has no meaning. Trivially copyable, the size of Representation.
 template <class Tag, class Representation>
 struct strong_id {
-    using representation = Representation;
-
     constexpr strong_id() noexcept = default;
     constexpr explicit strong_id(Representation number) noexcept : value(number) {}
 

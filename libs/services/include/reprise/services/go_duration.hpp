@@ -14,9 +14,6 @@ namespace reprise::services {
 // Empty if the text is no duration or does not fit 64 bits of nanoseconds.
 std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text) noexcept;
 
-// What Go itself would print: "1h2m3.5s", "1.2ms", "84.5µs", "3ns", "0s".
-std::string to_go_duration(std::chrono::nanoseconds duration);
-
 // The form in which clients send timeouts: "75000ms".
 std::string to_millisecond_text(std::chrono::milliseconds duration);
 

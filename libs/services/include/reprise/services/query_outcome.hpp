@@ -20,9 +20,8 @@ struct query_problem {
     std::string message;    // for people; some codes are told apart by it
     // `"retry": true` of the entry itself: the server asks to try again.
     bool is_retry_advised = false;
-    // `reason.code` and `reason.message`, where the server names a cause.
+    // `reason.code`, where the server names a cause.
     std::optional<std::int64_t> reason_code;
-    std::string reason_message;
 
     friend bool operator==(const query_problem&, const query_problem&) = default;
 };

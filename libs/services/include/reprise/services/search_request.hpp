@@ -11,28 +11,13 @@
 
 namespace reprise::services {
 
-// What the typed queries below have in common.
-struct search_query_options {
-    std::string field{};                       // empty: all fields
-    std::optional<double> boost{};             // weight of this part
-    std::optional<std::uint32_t> fuzziness{};  // match and term: edits allowed
-    std::string analyzer{};                    // match only; empty: the field's own
-};
-
 // Queries as JSON, for search_request::query. Whatever these do not offer can be written by hand.
-std::string make_match_query(std::string_view text, const search_query_options& options = {});
-std::string make_term_query(std::string_view term, const search_query_options& options = {});
-// The query language of the service: "+name:x -name:y". Takes no field, fuzziness or analyzer.
-std::string make_query_string_query(std::string_view text, std::optional<double> boost = {});
+// An empty field means all fields.
+std::string make_match_query(std::string_view text, std::string_view field = {});
+std::string make_term_query(std::string_view term, std::string_view field = {});
+// The query language of the service: "+name:x -name:y".
+std::string make_query_string_query(std::string_view text);
 std::string make_match_all_query();
-
-enum class highlight_style : std::uint8_t { server_default, html, ansi };
-
-// Which fragments of a hit are marked.
-struct search_highlight {
-    highlight_style style = highlight_style::server_default;
-    std::vector<std::string> fields{};  // empty: all
-};
 
 // Everything a search can say; a member left alone is not sent.
 struct search_request {
@@ -40,7 +25,7 @@ struct search_request {
     // Both or neither: a scoped index.
     std::string bucket{};
     std::string scope{};
-    // A JSON object. May be left out if there is `knn`.
+    // A JSON object.
     std::string query{};
 
     // The server's own limit; see server_timeout().
@@ -53,14 +38,10 @@ struct search_request {
     bool is_explained = false;
     bool is_unscored = false;
     bool has_locations = false;
-    std::optional<bool> shows_request{};  // the answer repeats the request
-    std::vector<std::string> fields{};    // stored fields to return; "*" is all
-    std::optional<search_highlight> highlight{};
-    std::vector<std::string> sort{};  // each a JSON value: a field's name in quotes, or an object
+    std::vector<std::string> fields{};  // stored fields to return; "*" is all
+    std::vector<std::string> sort{};    // each a JSON value: a field's name in quotes, or an object
     std::vector<named_json> facets{};
     std::vector<std::string> collections{};  // of the index's scope
-    std::string knn{};                       // a JSON array of vector queries
-    std::string knn_operator{};              // "and" or "or"
     std::vector<named_json> raw{};           // members this list does not know
 };
 

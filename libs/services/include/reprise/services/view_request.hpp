@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <reprise/services/service_call.hpp>
-#include <reprise/services/view_outcome.hpp>
 
 namespace reprise::services {
 
@@ -51,9 +50,5 @@ struct view_request {
 //
 // Errors: text_missing (bucket, design_document, view), value_not_json (a key), text_not_utf8.
 service_call_result make_view_call(const view_request& request);
-
-// The request for the page that begins with `first`: ask for one row more than a page has and give
-// the extra one here. A skip of the page before is dropped.
-view_request make_next_page(view_request request, const view_row& first);
 
 }  // namespace reprise::services

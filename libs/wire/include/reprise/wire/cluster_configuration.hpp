@@ -140,7 +140,6 @@ public:
     }
     bool has_forward_map() const noexcept { return !forward_.entries.empty(); }
 
-    bool has_bucket_capability(std::string_view name) const noexcept;
     // For example ("n1ql", "enhancedPreparedStatements").
     bool has_cluster_capability(
         std::string_view service_name, std::string_view name) const noexcept;

@@ -31,11 +31,6 @@ struct document_key {
     key_form form = key_form::collection_prefixed;
 };
 
-// Same document: collection and key agree.
-inline bool same_document(const document_key& left, const document_key& right) noexcept {
-    return left.collection == right.collection && left.key == right.key;
-}
-
 // Whether the key can be sent. Any collection id will do: the server has given it. Errors:
 // key_missing, key_too_long, collection_not_expressible.
 std::expected<void, wire_errc> check(const document_key& key) noexcept;

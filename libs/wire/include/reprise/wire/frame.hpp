@@ -26,7 +26,7 @@ struct frame_header {
     std::uint8_t extras_size = 0;
     std::uint16_t key_size = 0;  // at most 255 in the two alternative magics
     wire::datatype datatype = wire::datatype::raw;
-    std::uint16_t vbucket_or_status = 0;  // by magic: see has_status()
+    std::uint16_t vbucket_or_status = 0;  // a status in responses, else a vbucket
     std::uint32_t body_size = 0;          // all four parts
     std::uint32_t opaque = 0;             // chosen by the requester, echoed untouched
     std::uint64_t cas = 0;

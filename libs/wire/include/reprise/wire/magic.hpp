@@ -36,12 +36,6 @@ constexpr bool has_framing_extras(magic value) noexcept {
     return value == magic::alt_request || value == magic::alt_response;
 }
 
-// Bytes 6..7 hold a status; otherwise they hold a vbucket.
-constexpr bool has_status(magic value) noexcept {
-    return value == magic::response || value == magic::alt_response ||
-           value == magic::server_response;
-}
-
 // Travels from the server to the client.
 constexpr bool is_sent_by_server(magic value) noexcept {
     return value == magic::response || value == magic::alt_response ||

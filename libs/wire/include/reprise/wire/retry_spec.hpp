@@ -47,21 +47,6 @@ struct retry_spec {
         return interval;
     }
 
-    // How long after the first failure retries may go on: the smaller of max_duration and what the
-    // operation's own timeout leaves.
-    constexpr std::chrono::milliseconds window(
-        std::chrono::milliseconds operation_timeout) const noexcept {
-        return max_duration ? std::min(*max_duration, operation_timeout) : operation_timeout;
-    }
-
-    // True if a retry that waits `wait`, decided `elapsed` after the first failure, still happens
-    // before max_duration is over. When false the operation fails with the server's code, not a
-    // timeout.
-    constexpr bool permits(
-        std::chrono::milliseconds elapsed, std::chrono::milliseconds wait) const noexcept {
-        return !max_duration || elapsed + wait < *max_duration;
-    }
-
     // Compares the spec as given, not the delays it makes.
     friend bool operator==(const retry_spec&, const retry_spec&) = default;
 
