@@ -14,7 +14,7 @@ enum class timer_kind : std::uint8_t {
     bucket,           // bucket_state: configuration poll
     collection,       // collection_entry: answer overdue, or ask again
     endpoint,         // endpoint_record: its circuit breaker
-    log,              // engine_core: decisions that were held back are summed up
+    log,              // decisions: those that were held back are summed up
     http_operation,   // http_slot: retry due, or deadline
     http_connection,  // http_connection: connect, idle
 };

@@ -1,6 +1,6 @@
 #include <reprise/engine/status_meaning.hpp>
 
-#include "status_mapping.hpp"
+#include "operations/status_mapping.hpp"
 
 namespace reprise::engine {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_driver.hpp"
-#include "server_schedule.hpp"
+#include "operations/server_schedule.hpp"
 
 // The opt-in strategy that follows the waiting rules of the server's error map.
 

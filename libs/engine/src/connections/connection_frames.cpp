@@ -1,4 +1,5 @@
-// Bytes and frames of a connection: in, to whoever waits for the answer; out, as credit allows.
+// Bytes and frames of a connection: in, to the part that waits for the answer; out, as credit
+// allows.
 
 #include <utility>
 #include <vector>
@@ -8,7 +9,7 @@
 
 #include "connections/connection_problem.hpp"
 #include "connections/connections.hpp"
-#include "engine_core.hpp"
+#include "operations/operations.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -92,7 +93,7 @@ void connections::on_answer(
     connection.waiting.erase(*entry);
     switch (answered.kind) {
         case waiter_kind::operation:
-            return owners_.operations.on_response(connection, answered.target, frame, source, now);
+            return owners_.requests.on_response(connection, answered.target, frame, source, now);
         case waiter_kind::configuration:
             return owners_.polls.on_answer(connection, frame, now);
         case waiter_kind::collection:
@@ -165,7 +166,7 @@ base::byte_view connections::begin_write(kv_connection& connection, time_point n
     std::vector<std::byte>& bytes = connection.begin_outgoing();
     base::byte_writer writer(bytes);
     while (bytes.size() < context_.options.write_size_max_bytes &&
-           owners_.operations.encode_next(connection, writer, now)) {
+           owners_.requests.encode_next(connection, writer, now)) {
     }
     if (!connection.is_armed() && connection.waiting.operation_count() != 0) {
         context_.wheel.arm(connection, add_saturated(now, context_.options.probe_after));

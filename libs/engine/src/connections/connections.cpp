@@ -9,7 +9,7 @@
 #include <reprise/wire/session_messages.hpp>
 
 #include "connections/connection_problem.hpp"
-#include "engine_core.hpp"
+#include "operations/operations.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -125,11 +125,11 @@ void connections::finish(
     std::vector<collection_entry*> questions;
     for (opaque_entry& entry : connection.waiting.entries()) {
         if (entry.kind == waiter_kind::operation) {
-            slots.push_back(&owners_.operations.slot(entry.target));
+            slots.push_back(&owners_.requests.slot(entry.target));
         } else if (entry.kind == waiter_kind::collection) {
             questions.push_back(bucket.collections[entry.target].get());
         } else if (entry.kind == waiter_kind::canary) {
-            owners_.breakers_of_nodes.on_canary_lost(*link.endpoint, now);
+            owners_.nodes.breakers_of_nodes().on_canary_lost(*link.endpoint, now);
         } else if (entry.kind == waiter_kind::configuration) {
             owners_.polls.on_lost(bucket, *link.endpoint, now);
         }
@@ -148,7 +148,7 @@ void connections::finish(
     connection.link = nullptr;
     owners_.nodes.reconnect_later(link, has_failed, now);
     context_.gate.end_opening(connection.is_opening, now);
-    owners_.operations.requeue(slots, sent_end, now);
+    owners_.requests.requeue(slots, sent_end, now);
     for (collection_entry* entry : questions) {
         owners_.collection_ids.forget(*entry, now);
     }

@@ -11,26 +11,25 @@
 #include "connections/key_derivations.hpp"
 #include "connections/kv_connection.hpp"
 #include "engine_context.hpp"
-#include "response_decoding.hpp"
+#include "operations/response_decoding.hpp"
 #include "topology/collections.hpp"
 #include "topology/configuration_polls.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {
 
-class engine_core;
+class operations;
 
 // The parts that connections report to.
 struct connection_owners {
     topology& nodes;
-    breakers& breakers_of_nodes;
     configuration_polls& polls;
     collections& collection_ids;
-    engine_core& operations;
+    operations& requests;
 };
 
 // All key-value connections: opened for links, logged in, written to, read, probed, closed. What an
-// answer means is decided by whoever asked; the opaque says who that is.
+// answer means is decided by the part that asked; the opaque says which that is.
 //
 //     begin_connect -> on_connected: bootstrap -> open <-> begin_write, on_bytes
 //                   -> finish: what waits for an answer goes elsewhere -> forgotten when closed

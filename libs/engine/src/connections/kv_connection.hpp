@@ -13,7 +13,7 @@
 
 #include "connections/bootstrap_fsm.hpp"
 #include "connections/opaque_table.hpp"
-#include "operation_slot.hpp"
+#include "operations/operation_slot.hpp"
 
 namespace reprise::engine {
 

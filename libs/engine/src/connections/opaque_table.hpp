@@ -18,7 +18,7 @@ enum class waiter_kind : std::uint8_t {
     collection,     // target: index of the bucket's collection entry
     probe,          // NOOP to a quiet connection
     canary,         // NOOP of the endpoint's circuit breaker
-    abandoned,      // whoever waited gave up; the answer will be dropped
+    abandoned,      // nobody waits any more; the answer will be dropped
 };
 
 struct opaque_entry {
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool was_issued(std::uint32_t opaque) const noexcept;
     // Frees the entry, abandoned or not.
     void erase(opaque_entry& entry) noexcept;
-    // Whoever waited gave up: the place stays taken until the answer comes.
+    // Nobody waits any more: the place stays taken until the answer comes.
     void abandon(opaque_entry& entry) noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }

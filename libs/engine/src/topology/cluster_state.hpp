@@ -13,7 +13,6 @@
 #include "connections/connect_gate.hpp"
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
-#include "operation_slot.hpp"
 #include "topology/endpoint_table.hpp"
 
 // What the client knows about the cluster, as data: links, collections, buckets. Endpoints have
@@ -22,6 +21,7 @@
 namespace reprise::engine {
 
 struct bucket_state;
+struct operation_slot;
 class kv_connection;
 
 using wait_list = intrusive_list<operation_slot>;

@@ -7,7 +7,7 @@
 #include <reprise/wire/error_context.hpp>
 
 #include "connections/kv_connection.hpp"
-#include "status_mapping.hpp"
+#include "operations/status_mapping.hpp"
 
 namespace reprise::engine {
 

@@ -8,8 +8,8 @@
 
 #include "connections/connection_problem.hpp"
 #include "connections/kv_connection.hpp"
-#include "response_decoding.hpp"
-#include "status_mapping.hpp"
+#include "operations/response_decoding.hpp"
+#include "operations/status_mapping.hpp"
 
 namespace reprise::engine {
 

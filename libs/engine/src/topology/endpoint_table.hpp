@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -61,8 +62,9 @@ public:
     [[nodiscard]] endpoint_record& at(std::string_view host, std::uint16_t port);
     // Null: nobody has asked for it yet.
     [[nodiscard]] endpoint_record* find(std::string_view host, std::uint16_t port) const;
-    [[nodiscard]] endpoint_record* operator[](std::size_t number) const noexcept {
-        return records_[number].get();
+    template <std::integral Number>
+    [[nodiscard]] endpoint_record& operator[](Number number) const noexcept {
+        return *records_[static_cast<std::size_t>(number)];
     }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
     // The engine closes: no breaker acts any more.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "retry_decider.hpp"
+#include "operations/retry_decider.hpp"
 #include "topology/endpoint_table.hpp"
 
 namespace reprise::engine {

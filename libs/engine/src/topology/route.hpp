@@ -39,7 +39,7 @@ enum class route_step : std::uint8_t {
 };
 
 // New revisions make an operation hurry: it is sent before its wait is over. A server that answers
-// each attempt with a newer revision must not turn that into a loop. So an operation hurries only
+// each attempt with a newer revision must not make a loop of that. So an operation hurries only
 // this often ...
 inline constexpr std::uint8_t hurry_count_max = 3;
 // ... and after that it waits this long once a new revision has come, or less by its backoff ...

@@ -38,15 +38,15 @@ public:
         engine_context& context, endpoint_table& endpoints, breakers& breakers,
         topology_listener& listener);
 
+    [[nodiscard]] endpoint_table& endpoints() const noexcept { return endpoints_; }
+    [[nodiscard]] breakers& breakers_of_nodes() const noexcept { return breakers_; }
+
     // --- buckets and keyspaces (topology.cpp) ---
 
     [[nodiscard]] keyspace_id keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
     [[nodiscard]] const keyspace_entry& operator[](keyspace_id id) const noexcept {
         return keyspaces_[id.value];
-    }
-    [[nodiscard]] const std::vector<keyspace_entry>& keyspaces() const noexcept {
-        return keyspaces_;
     }
     [[nodiscard]] bool contains(keyspace_id id) const noexcept {
         return id.value < keyspaces_.size();
@@ -63,6 +63,8 @@ public:
     // The name service has answered.
     void on_resolved(
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
+    // Appends one entry for each link, with its connection if there is one.
+    void describe(std::vector<endpoint_diagnostics>& out) const;
     // The engine closes: no timer of buckets and links is due any more.
     void close() noexcept;
 
@@ -100,7 +102,7 @@ public:
     void reconnect_with_new_identity();
     // The bucket's first link to this endpoint; null: there is none.
     [[nodiscard]] node_link* find_link(const bucket_state& bucket, std::uint32_t endpoint) const;
-    // An open connection of the bucket, each in its turn: `next` is where to look first.
+    // An open connection of the bucket, one after the other: `next` is where to look first.
     [[nodiscard]] kv_connection* any_open(bucket_state& bucket, std::size_t& next) const noexcept;
     // The endpoint has answered: those that its breaker kept away go on.
     void close_breaker(endpoint_record& endpoint, time_point now);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "connections/connection_problem.hpp"
+#include "topology/route.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {

@@ -35,7 +35,7 @@ node_link& topology::link_to(
 }
 
 node_link* topology::find_link(const bucket_state& bucket, std::uint32_t endpoint) const {
-    const auto found = bucket.link_index.find(link_key(*endpoints_[endpoint], 0));
+    const auto found = bucket.link_index.find(link_key(endpoints_[endpoint], 0));
     return found == bucket.link_index.end() ? nullptr : found->second;
 }
 

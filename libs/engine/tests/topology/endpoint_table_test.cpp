@@ -23,7 +23,7 @@ TEST(endpoint_table, keeps_one_record_for_each_address) {
     endpoint_record& second = parts.endpoints.at("a", 2);
     EXPECT_NE(&first, &second);
     EXPECT_EQ(&parts.endpoints.at("a", 1), &first);
-    EXPECT_EQ(parts.endpoints[second.number], &second);
+    EXPECT_EQ(&parts.endpoints[second.number], &second);
     EXPECT_EQ(second.name, "a:2");
     EXPECT_EQ(parts.endpoints.find("b", 1), nullptr);
 }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/operation_result.hpp>
+
+namespace reprise::engine {
+
+// Operations that have ended, until the driver lets user code run. The only way to a user's
+// completion: an operation that is pushed here has given up its slot, so it ends once.
+class completions {
+public:
+    void push(completion&& done, operation_result&& result) {
+        finished_.emplace_back(std::move(done), std::move(result));
+    }
+    // Calls `hook` before the next completions: rows wait.
+    void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
+    [[nodiscard]] bool empty() const noexcept { return finished_.empty() && notices_.empty(); }
+
+    // Runs everything that has come before this call; returns how much that was. A call from inside
+    // a completion does nothing: the outer call goes on.
+    std::size_t drain() {
+        if (!draining_.empty()) {
+            return 0;
+        }
+        std::size_t count = 0;
+        for (const auto& notice : std::exchange(notices_, {})) {
+            notice();
+            ++count;
+        }
+        draining_.swap(finished_);
+        for (finished_operation& each : draining_) {
+            each.done(std::move(each.result));
+        }
+        count += draining_.size();
+        draining_.clear();
+        return count;
+    }
+
+private:
+    struct finished_operation {
+        completion done;
+        operation_result result;
+    };
+    std::vector<finished_operation> finished_;
+    std::vector<finished_operation> draining_;
+    std::vector<std::function<void()>> notices_;
+};
+
+}  // namespace reprise::engine

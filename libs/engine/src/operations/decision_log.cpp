@@ -1,0 +1,73 @@
+#include "operations/decision_log.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace reprise::engine {
+namespace {
+
+constexpr duration log_window = std::chrono::seconds{1};
+
+}  // namespace
+
+decision_log::decision_log(std::shared_ptr<log_sink> sink, std::size_t per_second_max) noexcept
+    : sink_(std::move(sink)), per_second_max_(per_second_max) {}
+
+void decision_log::on_decision(const decision_record& record, time_point now) {
+    if (!sink_) {
+        return;
+    }
+    window& of = windows_[static_cast<std::size_t>(record.reason) % windows_.size()];
+    if (of.seen == 0 || now - of.start >= log_window) {
+        sum_up(record.reason, of);
+        of.start = now;
+    }
+    ++of.seen;
+    if (per_second_max_ != 0 && of.seen > per_second_max_) {
+        ++of.held_back;
+        of.refused += record.is_retried ? 0U : 1U;
+        const time_point end = add_saturated(of.start, log_window);
+        due_ = due_ ? std::min(*due_, end) : end;
+        return;
+    }
+    sink_->on_decision(record.is_retried ? log_level::debug : log_level::warn, record);
+}
+
+void decision_log::on_time(time_point now) {
+    due_.reset();
+    for (std::size_t index = 0; index < windows_.size(); ++index) {
+        window& of = windows_[index];
+        if (of.held_back == 0) {
+            continue;
+        }
+        const time_point end = add_saturated(of.start, log_window);
+        if (now >= end) {
+            sum_up(static_cast<retry_reason>(index), of);
+        } else {
+            due_ = due_ ? std::min(*due_, end) : end;
+        }
+    }
+}
+
+void decision_log::flush() {
+    for (std::size_t index = 0; index < windows_.size(); ++index) {
+        sum_up(static_cast<retry_reason>(index), windows_[index]);
+    }
+    due_.reset();
+}
+
+// One line instead of many; as loud as the loudest of them.
+void decision_log::sum_up(retry_reason reason, window& of) {
+    if (of.held_back != 0) {
+        std::string text(to_string(reason));
+        text += ": " + std::to_string(of.held_back) + " more decisions in 1 s";
+        if (of.refused != 0) {
+            text += ", " + std::to_string(of.refused) + " not retried";
+        }
+        sink_->on_message(of.refused == 0 ? log_level::debug : log_level::warn, text);
+    }
+    of = {};
+}
+
+}  // namespace reprise::engine

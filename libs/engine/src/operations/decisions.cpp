@@ -1,0 +1,133 @@
+#include "operations/decisions.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "services/service_settings.hpp"
+
+namespace reprise::engine {
+namespace {
+
+std::uint32_t saturated_us(duration time) noexcept {
+    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(micros, 0, most));
+}
+
+}  // namespace
+
+decisions::decisions(engine_context& context, endpoint_table& endpoints)
+    : context_(context),
+      endpoints_(endpoints),
+      mailbox_(std::make_shared<answer_mailbox>()),
+      decider_(context.options, mailbox_),
+      log_(context.options.log, context.options.log_decisions_per_second_max) {}
+
+std::optional<retry_outcome> decisions::decide(
+    const retry_case& failed, const retry_subject& subject, time_point now) {
+    return decider_.decide(failed, subject, context_.parked_count, {now, context_.random.next()});
+}
+
+retry_outcome decisions::on_answer(
+    const operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
+    time_point now) {
+    return decider_.on_answer(
+        operation.failed, subject, letter.action, std::move(letter.cause), context_.parked_count,
+        now);
+}
+
+void decisions::record(
+    operation_base& operation, const operation_names& names, const retry_outcome& decided,
+    time_point now) {
+    const std::uint32_t retries = retries_before(operation.progress, decided);
+    history_entry entry;
+    entry.offset_us = saturated_us(now - operation.started);
+    entry.delay_us = decided.is_retry ? saturated_us(decided.delay) : 0;
+    entry.status = operation.failed.status;
+    entry.attempt = static_cast<std::uint16_t>(std::min<std::uint32_t>(retries, 0xffff));
+    entry.reason = operation.failed.reason;
+    entry.stage = operation.failed.stage;
+    entry.refusal = decided.refusal;
+    operation.history.push(entry, operation.endpoint);
+    if (decided.is_retry) {
+        ++context_.counters.retries;
+        operation.reasons.insert(operation.failed.reason);
+    }
+    report(
+        {names.operation, operation.failed, decided, retries, operation.endpoint, names.key,
+         names.id},
+        now);
+}
+
+void decisions::report(const reported_attempt& what, time_point now) {
+    if (!log_.is_on()) {
+        return;
+    }
+    decision_record line;
+    line.operation = what.operation;
+    line.reason = what.failed.reason;
+    line.stage = what.failed.stage;
+    line.attempt = what.retries;
+    line.is_retried = what.decided.is_retry;
+    line.delay = what.decided.delay;
+    if (what.decided.error.category() == client_category()) {
+        line.error = static_cast<errc>(what.decided.error.value());
+    }
+    line.refusal = what.decided.refusal;
+    line.status = what.failed.status;
+    if (what.endpoint >= 0) {
+        line.endpoint = endpoints_[what.endpoint].name;
+    }
+    if (context_.options.log_keys) {
+        line.key = what.key;
+    }
+    line.id = what.id.value;
+    log_.on_decision(line, now);
+    if (const auto due = log_.next_due(); due && !log_timer_.is_armed() && !context_.is_closed) {
+        context_.wheel.arm(log_timer_, *due);
+    }
+}
+
+// Our own requests fail fast, by the same rules as all others.
+std::optional<duration> decisions::decide(
+    const own_failure& what, const retry_case& failed, time_point now) {
+    retry_subject subject;
+    subject.operation = what.operation;
+    subject.is_idempotent = true;
+    retry_progress progress(what.retries);
+    subject.progress = &progress;
+    subject.deadline = add_saturated(now, context_.options.internal_timeout);
+    subject.strategy = &own_strategy_;
+    const auto decided = decider_.decide(failed, subject, 0, {now, context_.random.next()});
+    REPRISE_ASSERT(decided.has_value());
+    const auto asked = static_cast<std::int32_t>(what.asked.number);
+    report({what.operation, failed, *decided, what.retries, asked}, now);
+    return decided->is_retry ? std::optional(decided->delay) : std::nullopt;
+}
+
+void decisions::report_retry(
+    const own_failure& what, const failed_attempt& failed, duration delay, time_point now) {
+    retry_outcome decided;
+    decided.is_retry = true;
+    decided.delay = delay;
+    const auto asked = static_cast<std::int32_t>(what.asked.number);
+    report({what.operation, failed, decided, what.retries, asked}, now);
+}
+
+void decisions::on_log_due(time_point now) {
+    log_.on_time(now);
+    if (const auto due = log_.next_due()) {
+        context_.wheel.arm(log_timer_, *due);
+    }
+}
+
+void decisions::flush_log() {
+    context_.wheel.disarm(log_timer_);
+    log_.flush();
+}
+
+retry_budget* decisions::budget_of(wire::service service) noexcept {
+    return find_budget(context_.options.service_retry_budgets, service);
+}
+
+}  // namespace reprise::engine

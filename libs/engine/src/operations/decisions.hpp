@@ -1,0 +1,122 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine_context.hpp"
+#include "operations/answer_mailbox.hpp"
+#include "operations/decision_log.hpp"
+#include "operations/fail_fast_strategy.hpp"
+#include "operations/operation_base.hpp"
+#include "operations/retry_decider.hpp"
+#include "topology/endpoint_table.hpp"
+#include "topology/own_requests.hpp"
+
+namespace reprise::engine {
+
+// What slots of different services name differently.
+struct operation_names {
+    std::string_view operation;  // "get"
+    bool is_idempotent = false;
+    wire::service service{};
+    operation_id id{};
+    std::string_view key{};
+};
+
+// Asks the retry decider about failed attempts of all services and of the client itself, and notes
+// each decision in the operation's history and in the log.
+//
+//     note_failure, decide -> an outcome: record, then retry or fail
+//                          -> nothing: the strategy answers later -> take_answers -> on_answer:
+//                          record, ...
+//
+class decisions final : public own_request_judge {
+public:
+    decisions(engine_context& context, endpoint_table& endpoints);
+
+    template <class Slot>
+    [[nodiscard]] retry_subject subject_of(Slot& slot, const operation_names& names);
+
+    // An attempt failed: the next question is about this one.
+    static void note_failure(operation_base& operation, const failed_attempt& failed) noexcept {
+        operation.failed = failed;
+        operation.last_reason = failed.reason;
+        ++operation.decision;
+    }
+    // Nothing: the strategy will answer later.
+    [[nodiscard]] std::optional<retry_outcome> decide(
+        const retry_case& failed, const retry_subject& subject, time_point now);
+    [[nodiscard]] retry_outcome on_answer(
+        const operation_base& operation, const retry_subject& subject,
+        answer_mailbox::letter& letter, time_point now);
+    void on_success(const retry_subject& subject, time_point now) noexcept {
+        decider_.on_success(subject, now);
+    }
+    // Notes what was decided about the operation's last attempt.
+    void record(
+        operation_base& operation, const operation_names& names, const retry_outcome& decided,
+        time_point now);
+
+    // --- the client's own requests ---
+
+    [[nodiscard]] std::optional<duration> decide(
+        const own_failure& what, const retry_case& failed, time_point now) override;
+    void report_retry(
+        const own_failure& what, const failed_attempt& failed, duration delay,
+        time_point now) override;
+    [[nodiscard]] retry_strategy& own_strategy() noexcept { return own_strategy_; }
+
+    // --- answers that come later, and the log's timer ---
+
+    [[nodiscard]] std::vector<answer_mailbox::letter> take_answers() { return mailbox_->take(); }
+    void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
+    void on_log_due(time_point now);
+    // No more decisions are summed up later.
+    void flush_log();
+    // Nobody looks at late answers any more.
+    void close_mailbox() noexcept { mailbox_->close(); }
+
+private:
+    struct reported_attempt {
+        std::string_view operation;
+        const failed_attempt& failed;
+        const retry_outcome& decided;
+        std::uint32_t retries = 0;  // made before
+        std::int32_t endpoint = -1;
+        std::string_view key{};
+        operation_id id{};
+    };
+    void report(const reported_attempt& what, time_point now);
+    // The service's own; null: it uses the client's.
+    retry_budget* budget_of(wire::service service) noexcept;
+
+    engine_context& context_;
+    endpoint_table& endpoints_;
+    std::shared_ptr<answer_mailbox> mailbox_;
+    retry_decider decider_;
+    fail_fast_strategy own_strategy_;
+    decision_log log_;
+    engine_timer log_timer_{timer_kind::log};
+};
+
+template <class Slot>
+retry_subject decisions::subject_of(Slot& slot, const operation_names& names) {
+    retry_subject subject;
+    subject.operation = names.operation;
+    subject.is_idempotent = names.is_idempotent;
+    subject.reasons = slot.reasons;
+    subject.deadline = slot.deadline;
+    subject.user_data = slot.request.user_data.get();
+    subject.strategy = slot.request.strategy.get();
+    subject.allowance = slot.request.outer_allowance;
+    subject.budget = budget_of(names.service);
+    subject.ticket = {names.id.value, slot.decision};
+    subject.progress = &slot.progress;
+    return subject;
+}
+
+}  // namespace reprise::engine

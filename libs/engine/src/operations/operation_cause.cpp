@@ -1,0 +1,60 @@
+// What an operation waits for and why that does not come, in words: made when an error is made.
+
+#include "operations/operations.hpp"
+#include "topology/cause.hpp"
+
+namespace reprise::engine {
+
+// Why an operation that was not sent could not be.
+std::string operations::dispatch_cause(const operation_slot& slot) const {
+    const bucket_state& bucket = bucket_of(slot);
+    switch (slot.failed.reason) {
+        case retry_reason::authentication_error:
+        case retry_reason::tls_error:
+        case retry_reason::bucket_access_error:
+            return terminal_cause(bucket, slot.failed.reason);
+        default:
+            break;
+    }
+    const node_link* link = link_of_route(slot);
+    if (link != nullptr && !is_connected(*link)) {
+        return link_cause(*link, context_.gate);
+    }
+    if (bucket.configuration && !bucket.name.empty() && !bucket.configuration->has_owners()) {
+        return "configuration " + to_string(bucket.configuration->revision()) + " of " +
+               bucket.name + " names no owners yet";
+    }
+    return link == nullptr ? bucket_cause(bucket, context_) : std::string();
+}
+
+// What an operation that has no time left was waiting for.
+std::string operations::wait_cause(const operation_slot& slot) const {
+    const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
+    const auto with_reason = [](const std::string& text, const std::string& why) {
+        return why.empty() ? text : text + " (" + why + ")";
+    };
+    if (slot.state == operation_state::deciding) {
+        return "waited for the strategy's answer";
+    }
+    if (slot.state == operation_state::ready) {
+        return "waited to be sent to " + slot.connection->link->endpoint->name;
+    }
+    if (slot.state != operation_state::parked) {
+        return {};
+    }
+    if (space.entry != nullptr && slot.list() == &space.entry->waiters) {
+        return with_reason(
+            "waited for the id of collection " + space.entry->path,
+            bucket_cause(*space.bucket, context_));
+    }
+    const bool is_answered = !slot.is_silent && slot.failed.stage == attempt_stage::response;
+    if (is_answered) {
+        return {};  // its history tells
+    }
+    if (!space.bucket->configuration) {
+        return with_reason("waited for a configuration", dispatch_cause(slot));
+    }
+    return with_reason("waited for a connection", dispatch_cause(slot));
+}
+
+}  // namespace reprise::engine

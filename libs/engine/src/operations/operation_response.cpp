@@ -1,0 +1,133 @@
+// What answers mean for operations.
+
+#include <utility>
+
+#include "connections/connections.hpp"
+#include "operations/operations.hpp"
+
+namespace reprise::engine {
+
+void operations::on_response(
+    kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
+    const frame_source& source, time_point now) {
+    operation_slot& slot = slots_.at(index);
+    context_.wheel.disarm(slot);
+    slot.connection = nullptr;
+    slot.state = operation_state::running;
+    const std::shared_ptr<const wire::error_map>& known_map = connection.link->endpoint->error_map;
+    response_facts facts;
+    facts.kind = slot.request.kind;
+    facts.status = frame.status();
+    facts.request_cas = slot.request.cas;
+    facts.doc_flags = slot.request.doc_flags;
+    facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
+    facts.error_map = known_map.get();
+    const response_outcome outcome = classify(facts);
+    const bool is_success = outcome.kind == outcome_kind::success;
+    parts_.nodes.breakers_of_nodes().on_outcome(
+        *connection.link->endpoint, is_success ? std::error_code{} : outcome.error, now);
+    if (facts.kind == operation_kind::exists && facts.status == wire::status::key_enoent) {
+        return complete(slot, {}, now);
+    }
+    if (outcome.kind == outcome_kind::success) {
+        return on_success(connection, slot, frame, source, now);
+    }
+    // Kept for this call: the entry must outlive the connection it came by.
+    const std::shared_ptr<const wire::error_map> map = known_map;
+    bucket_state& bucket = *connection.link->bucket;
+    const std::string& host = connection.link->endpoint->host;
+    if (outcome.drop_connection) {
+        parts_.kv_connections.fail(connection, "the server's status asks for it", now);
+    }
+    if (outcome.fetch_configuration) {
+        parts_.polls.want(bucket, now);
+    }
+    if (outcome.kind == outcome_kind::retry) {
+        return on_retryable(slot, frame, host, outcome, now);
+    }
+    failure_note note;
+    note.status = static_cast<std::uint16_t>(frame.status());
+    note.entry = outcome.entry;
+    note.context = wire::error_context_of(frame);
+    complete_error(slot, outcome.error, std::move(note), now);
+}
+
+void operations::on_success(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    const frame_source& source, time_point now) {
+    operation_result result;
+    result.vbucket = slot.vbucket;
+    const wire::error_map* const map = connection.link->endpoint->error_map.get();
+    auto decoded = decode_result(slot.request, frame, source, map, result);
+    if (decoded) {
+        return complete(slot, std::move(result), now);
+    }
+    decoding_error& error = decoded.error();
+    failure_note note;
+    note.failed_path = error.failed_path;
+    note.status = error.failed_path ? error.status : static_cast<std::uint16_t>(frame.status());
+    if (error.failed_path && map != nullptr &&
+        !wire::is_known_to_client(static_cast<wire::status>(error.status))) {
+        note.entry = map->find(error.status);
+    }
+    note.detail = std::move(error.detail);
+    const bool is_malformed = error.code == errc::decoding_failure;
+    // The server says it is done; only its words could not be read.
+    note.is_ambiguous = is_malformed && !slot.is_idempotent;
+    if (!is_malformed) {
+        return complete_error(slot, error.code, std::move(note), now);
+    }
+    fail_unclassified(slot, error.code, std::move(note), now);
+    parts_.kv_connections.fail(connection, "an answer that cannot be decoded", now);
+}
+
+void operations::on_retryable(
+    operation_slot& slot, const wire::frame_view& frame, std::string_view host,
+    const response_outcome& outcome, time_point now) {
+    bucket_state& bucket = bucket_of(slot);
+    retry_case failed;
+    failed.reason = outcome.reason;
+    failed.stage = attempt_stage::response;
+    failed.own_error = outcome.error;
+    failed.status = static_cast<std::uint16_t>(frame.status());
+    const bool has_spec = outcome.entry != nullptr && outcome.entry->retry;
+    failed.server_rule =
+        slot.schedule.on_failure(failed.status, has_spec ? &*outcome.entry->retry : nullptr, now);
+    failed.is_server_rule_unusable =
+        outcome.entry != nullptr && outcome.entry->is_retry_spec_unusable;
+    if (outcome.reason == retry_reason::kv_not_my_vbucket) {
+        bool is_news = false;
+        if (!frame.value().empty()) {
+            if (const auto text = inflated_text(frame)) {
+                is_news =
+                    parts_.nodes.apply(bucket, *text, host, now) == configuration_effect::applied;
+            }
+        }
+        if (!is_news) {
+            parts_.polls.want(bucket, now);
+        }
+        const std::size_t replica =
+            slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
+        // A NOOP is not routed; who answers it so lies, and must not make us hurry.
+        if (bucket.configuration && slot.route.node) {
+            const route_step step =
+                on_not_my_vbucket(*bucket.configuration, slot.vbucket.value, replica, slot.route);
+            if (step == route_step::at_once) {
+                failed.delay_max = duration::zero();
+            } else if (step == route_step::newer_map) {
+                failed.delay_max = may_hurry(slot, bucket) ? duration::zero() : hurry_distance;
+            }
+        }
+    } else if (outcome.reason == retry_reason::kv_collection_outdated) {
+        collection_entry* entry = parts_.nodes[slot.request.keyspace].entry;
+        if (const auto said = wire::error_context_of(frame); said.manifest_uid) {
+            bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
+        }
+        if (entry != nullptr && entry->state == collection_state::known) {
+            entry->state = collection_state::unknown;
+        }
+    }
+    retry(slot, failed, now);
+}
+
+}  // namespace reprise::engine

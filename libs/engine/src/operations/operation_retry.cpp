@@ -1,0 +1,102 @@
+// What happens to an operation whose attempt failed.
+
+#include <utility>
+
+#include "operations/operations.hpp"
+
+namespace reprise::engine {
+
+operation_names operations::names_of(const operation_slot& slot) noexcept {
+    return {
+        to_string(slot.request.kind), slot.is_idempotent, wire::service::key_value, slot.id(),
+        slot.request.key.text()};
+}
+
+retry_subject operations::subject_of(operation_slot& slot) {
+    return parts_.decider.subject_of(slot, names_of(slot));
+}
+
+// An attempt failed: ask what to do about it, and do it.
+void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
+    REPRISE_ASSERT(slot.state == operation_state::running);
+    decisions::note_failure(slot, failed);
+    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
+    if (decided) {
+        return apply(slot, *decided, now);
+    }
+    slot.state = operation_state::deciding;
+    ++context_.parked_count;
+    if (slot.deadline != no_deadline) {
+        context_.wheel.arm(slot, slot.deadline);
+    }
+}
+
+void operations::on_answer(answer_mailbox::letter& letter, time_point now) {
+    operation_slot* slot = slots_.find(operation_id{letter.ticket.operation});
+    if (slot == nullptr || slot->state != operation_state::deciding ||
+        slot->decision != letter.ticket.decision) {
+        return;  // too late: the request has ended or moved on
+    }
+    leave_place(*slot);
+    apply(*slot, parts_.decider.on_answer(*slot, subject_of(*slot), letter, now), now);
+}
+
+void operations::apply(operation_slot& slot, const retry_outcome& decided, time_point now) {
+    parts_.decider.record(slot, names_of(slot), decided, now);
+    if (!decided.is_retry) {
+        failure_note note;
+        note.is_ambiguous = decided.is_ambiguous;
+        note.detail = decided.cause;
+        if (note.detail.empty() && slot.failed.stage == attempt_stage::dispatch) {
+            note.detail = dispatch_cause(slot);
+        }
+        // Kept for this call: the entry lives in it.
+        const auto map =
+            slot.endpoint < 0 ? nullptr : parts_.nodes.endpoints()[slot.endpoint].error_map;
+        if (slot.failed.status != 0) {
+            note.status = slot.failed.status;
+            const bool is_known =
+                wire::is_known_to_client(static_cast<wire::status>(slot.failed.status));
+            note.entry = map && !is_known ? map->find(slot.failed.status) : nullptr;
+        }
+        return complete_error(slot, decided.error, std::move(note), now);
+    }
+    // After an answer "now" is now. Before one, a loop without any answer between must go through
+    // the timer, or a strategy that always says zero would never let go.
+    if (decided.delay == duration::zero() && !decided.is_capped &&
+        slot.failed.stage != attempt_stage::dispatch) {
+        return dispatch(slot, true, now);
+    }
+    park(slot, list_for(slot), add_saturated(now, decided.delay));
+}
+
+// A failure of no known kind. It is refused like any other; the note stays.
+void operations::fail_unclassified(
+    operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
+    retry_case failed;
+    failed.reason = retry_reason::unknown;
+    failed.stage = attempt_stage::response;
+    failed.own_error = static_cast<errc>(code.value());
+    failed.status = note.status.value_or(0);
+    decisions::note_failure(slot, failed);
+    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
+    REPRISE_ASSERT(decided.has_value());
+    parts_.decider.record(slot, names_of(slot), *decided, now);
+    complete_error(slot, decided->error, std::move(note), now);
+}
+
+// Where an operation waits decides what wakes it before its time.
+wait_list& operations::list_for(operation_slot& slot) {
+    bucket_state& bucket = bucket_of(slot);
+    if (slot.failed.reason == retry_reason::kv_not_my_vbucket) {
+        return bucket.not_my_vbucket_waiters;
+    }
+    if (!is_about_connection(slot.failed.reason)) {
+        return backoff_waiters_;
+    }
+    // Whatever else happens to the bucket wakes those without a route.
+    node_link* link = link_of_route(slot);
+    return link != nullptr ? link->waiters : bucket.topology_waiters;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,84 @@
+// Operations on a connection: encoded as credit allows, sent elsewhere when the connection is gone.
+
+#include <utility>
+
+#include "operations/operations.hpp"
+#include "operations/request_encoding.hpp"
+
+namespace reprise::engine {
+
+bool operations::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
+    operation_slot* slot = connection.ready.front();
+    if (slot == nullptr || !connection.has_credit()) {
+        return false;
+    }
+    const auto opaque = connection.waiting.insert(
+        waiter_kind::operation, opcode_of(slot->request.kind), slot->index);
+    if (!opaque) {
+        return false;
+    }
+    const keyspace_entry& space = parts_.nodes[slot->request.keyspace];
+    encoding_context context;
+    context.opaque = *opaque;
+    context.vbucket = slot->vbucket;
+    context.collection = space.entry == nullptr ? wire::default_collection : space.entry->id;
+    context.form = connection.key_form();
+    context.features = connection.features;
+    context.compression =
+        context_.options.enable_compression ? &context_.options.compression : nullptr;
+    context.time_left = time_left(now, slot->deadline);
+    const std::uint64_t offset = connection.offset_of_next();
+    connection.ready.erase(*slot);
+    if (auto encoded = encode_operation(out, slot->request, context); !encoded) {
+        connection.waiting.erase(*connection.waiting.find(*opaque));
+        slot->state = operation_state::running;
+        complete_error(
+            *slot, encoded.error().code, {.detail = std::move(encoded.error().detail)}, now);
+        return true;
+    }
+    slot->state = operation_state::on_wire;
+    slot->wire_offset = offset;
+    slot->sent_before =
+        std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
+    if (context_.options.observer) {
+        attempt_record sent;
+        sent.operation = slot->id().value;
+        sent.client = context_.client_number;
+        sent.connection = connection.id.value;
+        sent.opaque = *opaque;
+        sent.attempt = slot->progress.retries();
+        sent.kind = to_string(slot->request.kind);
+        sent.is_idempotent = slot->is_idempotent;
+        sent.sent = now;
+        context_.options.observer->on_attempt(sent);
+    }
+    return true;
+}
+
+void operations::requeue(
+    std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
+    for (operation_slot* slot : slots) {
+        const bool was_handed = slot->state == operation_state::on_wire;
+        const bool was_sent = was_handed && slot->wire_offset < sent_end;
+        slot->connection = nullptr;
+        context_.wheel.disarm(*slot);
+        slot->state = operation_state::running;
+        if (was_sent) {
+            retry_case failed;
+            failed.reason = retry_reason::socket_closed_while_in_flight;
+            failed.stage = attempt_stage::network;
+            if (slot->endpoint >= 0) {
+                parts_.nodes.breakers_of_nodes().on_outcome(
+                    parts_.nodes.endpoints()[slot->endpoint], errc::request_canceled, now);
+            }
+            retry(*slot, failed, now);
+        } else if (was_handed) {
+            slot->sent = slot->sent_before;
+            dispatch_failed(*slot, retry_reason::socket_not_available, now);
+        } else {
+            dispatch(*slot, true, now);
+        }
+    }
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,71 @@
+#include "operations/operation_slot.hpp"
+
+#include <utility>
+
+namespace reprise::engine {
+
+operation_slot& operation_pool::acquire() {
+    if (free_.empty()) {
+        const std::size_t base = chunks_.size() * chunk_size;
+        chunks_.push_back(std::make_unique<operation_slot[]>(chunk_size));
+        for (std::size_t index = chunk_size; index > 0; --index) {
+            operation_slot& slot = chunks_.back()[index - 1];
+            slot.index = static_cast<std::uint32_t>(base + index - 1);
+            free_.push_back(slot.index);
+        }
+    }
+    operation_slot& slot = at(free_.back());
+    free_.pop_back();
+    ++slot.generation;
+    slot.state = operation_state::running;
+    ++open_count_;
+    return slot;
+}
+
+void operation_pool::release(operation_slot& slot) {
+    REPRISE_ASSERT(slot.state != operation_state::free);
+    REPRISE_ASSERT(!slot.is_armed());
+    REPRISE_ASSERT(slot.list() == nullptr);
+    slot.state = operation_state::free;
+    slot.is_silent = false;
+    // What holds memory. The rest is set when the slot is acquired.
+    slot.request.key = {};
+    slot.request.value = {};
+    slot.request.specs = {};
+    slot.request.strategy = {};
+    slot.request.user_data = {};
+    slot.done = {};
+    slot.progress = {};
+    slot.decision = 0;
+    slot.last_reason = retry_reason::unknown;
+    slot.reasons = {};
+    slot.failed = {};
+    slot.schedule = {};
+    slot.history = {};
+    slot.vbucket = {};
+    slot.route = {};
+    slot.hurry_count = 0;
+    slot.endpoint = -1;
+    slot.connection = nullptr;
+    slot.sent = {};
+    slot.sent_before = {};
+    slot.wire_offset = 0;
+    free_.push_back(slot.index);
+    --open_count_;
+}
+
+operation_slot* operation_pool::find(operation_id id) noexcept {
+    const auto index = static_cast<std::uint32_t>(id.value);
+    if (index >= chunks_.size() * chunk_size) {
+        return nullptr;
+    }
+    operation_slot& slot = at(index);
+    const bool is_same = slot.id() == id;
+    return slot.state != operation_state::free && is_same ? &slot : nullptr;
+}
+
+operation_slot& operation_pool::at(std::uint32_t index) noexcept {
+    return chunks_[index / chunk_size][index % chunk_size];
+}
+
+}  // namespace reprise::engine

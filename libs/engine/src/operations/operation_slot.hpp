@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/wire/ids.hpp>
+
+#include "intrusive_list.hpp"
+#include "operations/operation_base.hpp"
+#include "operations/server_schedule.hpp"
+#include "topology/route.hpp"
+
+namespace reprise::engine {
+
+class kv_connection;
+
+enum class operation_state : std::uint8_t {
+    free,      // the slot belongs to nobody
+    running,   // being worked on inside one engine call
+    parked,    // waits for its retry, or for what it needs: a configuration, connection, name
+    deciding,  // the strategy will answer
+    ready,     // in a connection's ready list; nothing sent
+    on_wire,   // handed to a write; no answer yet
+};
+
+// A request that was handed to a write: by these numbers the server's log knows it.
+struct sent_request {
+    std::uint64_t connection = 0;  // as said in HELLO; 0: nothing was sent
+    std::uint32_t opaque = 0;
+    std::int32_t endpoint = -1;  // number of the endpoint
+};
+
+// One key-value operation. Lives in the pool; one timer and one list at a time.
+struct operation_slot : operation_base, list_hook<operation_slot> {
+    operation_slot() noexcept : operation_base(timer_kind::operation) {}
+
+    // Small fields first: a million of these may wait.
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+    operation_state state = operation_state::free;
+    // Parked without a retry being due: only the wake-up or the deadline ends it.
+    bool is_silent = false;
+    bool is_idempotent = false;
+    std::uint8_t hurry_count = 0;  // times a new revision cut a wait short; see route.hpp
+
+    // Where it goes and went.
+    wire::vbucket_id vbucket{};
+    route_state route;
+    kv_connection* connection = nullptr;  // while ready or on the wire
+    sent_request sent;                    // the last one that may have left the process
+    sent_request sent_before;             // counts again when `sent` proves to be unwritten
+    std::uint64_t wire_offset = 0;        // of its first byte in the connection's stream
+
+    server_schedule schedule;
+    operation_request request;
+
+    [[nodiscard]] operation_id id() const noexcept {
+        return operation_id{(std::uint64_t{generation} << 32U) | index};
+    }
+};
+
+// The bar for a parked operation, with keys and values of up to 48 bytes, which stand inside.
+static_assert(sizeof(operation_slot) <= 768);
+
+// Slots that never move. Ids are checked by generation.
+class operation_pool {
+public:
+    operation_slot& acquire();
+    // Ends the slot's generation and empties it. Its timer and list must be left before.
+    void release(operation_slot& slot);
+    // Null if the operation has ended.
+    [[nodiscard]] operation_slot* find(operation_id id) noexcept;
+    [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept;
+    [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
+
+    // Calls `visit(slot)` for every operation in use.
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (auto& chunk : chunks_) {
+            for (std::size_t index = 0; index < chunk_size; ++index) {
+                if (chunk[index].state != operation_state::free) {
+                    visit(chunk[index]);
+                }
+            }
+        }
+    }
+
+private:
+    static constexpr std::size_t chunk_size = 256;
+    std::vector<std::unique_ptr<operation_slot[]>> chunks_;
+    std::vector<std::uint32_t> free_;
+    std::size_t open_count_ = 0;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include <reprise/wire/error_context.hpp>
+
+#include "connections/kv_connection.hpp"
+#include "engine_context.hpp"
+#include "operations/completions.hpp"
+#include "operations/decisions.hpp"
+#include "operations/operation_slot.hpp"
+#include "operations/response_decoding.hpp"
+#include "operations/status_mapping.hpp"
+#include "topology/collections.hpp"
+#include "topology/configuration_polls.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+class connections;
+
+// The parts that operations use.
+struct operation_parts {
+    topology& nodes;
+    configuration_polls& polls;
+    collections& collection_ids;
+    connections& kv_connections;
+    decisions& decider;
+    completions& ended;
+};
+
+// Key-value operations from start to end. The sources follow the way of one operation:
+//
+//     start -> operation_dispatch.cpp: configuration, collection id, node, open connection
+//           -> operation_sending.cpp: encoded as credit allows, on the wire
+//           -> operation_response.cpp: what the answer means
+//           -> operation_retry.cpp: tried again? -> operation_waiting.cpp: parked, woken ->
+//           dispatch
+//           -> operation_end.cpp: completed, once
+//
+class operations {
+public:
+    operations(engine_context& context, const operation_parts& parts) noexcept
+        : context_(context), parts_(parts) {}
+
+    // --- users ---
+
+    operation_id start(operation_request&& request, completion&& done, time_point now);
+    // False: it has ended.
+    bool cancel(operation_id operation, time_point now);
+    // Ends every operation as canceled.
+    void close(time_point now);
+    [[nodiscard]] std::size_t open_count() const noexcept { return slots_.open_count(); }
+
+    // --- timers and late answers of strategies ---
+
+    void on_due(operation_slot& slot, time_point now);
+    void on_answer(answer_mailbox::letter& letter, time_point now);
+
+    // --- connections ---
+
+    [[nodiscard]] operation_slot& slot(std::uint32_t index) noexcept { return slots_.at(index); }
+    // Encodes the first of the ready list. False: nothing more can be sent now.
+    [[nodiscard]] bool encode_next(
+        kv_connection& connection, base::byte_writer& out, time_point now);
+    // The answer to the operation in this slot.
+    void on_response(
+        kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
+        const frame_source& source, time_point now);
+    // Their connection is gone. `sent_end`: the first byte of its stream that was surely not sent.
+    void requeue(std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now);
+
+    // --- topology (contracts: topology_listener.hpp) ---
+
+    void wake(wait_list& list, std::size_t count_max, time_point now);
+    void on_configuration(bucket_state& bucket, std::size_t waiting_count, time_point now);
+    void on_link_failed(node_link& link, time_point now);
+    void on_link_retired(node_link& link, time_point now);
+    void on_terminal_state(bucket_state& bucket, time_point now);
+    void on_collection_missing(
+        collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now);
+    void on_collection_refused(
+        collection_entry& entry, errc error, std::uint16_t status, time_point now);
+
+private:
+    // What an error says beyond its code.
+    struct failure_note {
+        bool is_ambiguous = false;
+        std::optional<std::uint16_t> status{};
+        const wire::error_map_entry* entry = nullptr;
+        wire::error_context context{};
+        std::optional<std::uint8_t> failed_path{};
+        std::string detail{};
+    };
+
+    // operation_dispatch.cpp
+    void dispatch(operation_slot& slot, bool is_woken, time_point now);
+    void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
+    void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
+    void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
+    void make_ready(operation_slot& slot, kv_connection& connection);
+    void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
+    void fail_without_vbuckets(operation_slot& slot, time_point now);
+    void breaker_refused(operation_slot& slot, time_point now);
+    void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
+    [[nodiscard]] bool is_dispatchable(const operation_slot& slot) const noexcept;
+    [[nodiscard]] std::size_t route_place(const operation_slot& slot) const noexcept;
+    [[nodiscard]] node_link* link_of_route(const operation_slot& slot) const;
+    [[nodiscard]] bucket_state& bucket_of(const operation_slot& slot) const;
+
+    // operation_response.cpp
+    void on_success(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        const frame_source& source, time_point now);
+    void on_retryable(
+        operation_slot& slot, const wire::frame_view& frame, std::string_view host,
+        const response_outcome& outcome, time_point now);
+
+    // operation_retry.cpp
+    void retry(operation_slot& slot, const retry_case& failed, time_point now);
+    void apply(operation_slot& slot, const retry_outcome& decided, time_point now);
+    void fail_unclassified(
+        operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
+    [[nodiscard]] wait_list& list_for(operation_slot& slot);
+    [[nodiscard]] static operation_names names_of(const operation_slot& slot) noexcept;
+    [[nodiscard]] retry_subject subject_of(operation_slot& slot);
+
+    // operation_waiting.cpp
+    void park(operation_slot& slot, wait_list& list, time_point due);
+    void park_silently(operation_slot& slot, wait_list& list, time_point now);
+    void leave_place(operation_slot& slot);
+    void wake_silent(wait_list& list, time_point now);
+    void wake_for_revision(bucket_state& bucket, time_point now);
+    void wake_for_terminal_state(wait_list& list, time_point now);
+    void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
+    static bool may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept;
+
+    // operation_end.cpp, operation_cause.cpp
+    void complete(operation_slot& slot, operation_result&& result, time_point now);
+    void complete_error(
+        operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
+    void time_out(operation_slot& slot, time_point now);
+    [[nodiscard]] std::shared_ptr<const retry_history> history_of(
+        const operation_slot& slot, bool with_problems) const;
+    [[nodiscard]] std::string dispatch_cause(const operation_slot& slot) const;
+    [[nodiscard]] std::string wait_cause(const operation_slot& slot) const;
+
+    engine_context& context_;
+    operation_parts parts_;
+    operation_pool slots_;
+    wait_list backoff_waiters_;  // waiting for nothing but time
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,242 @@
+#include "operations/request_encoding.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <reprise/wire/cluster_configuration.hpp>
+#include <reprise/wire/document_messages.hpp>
+
+namespace reprise::engine {
+namespace {
+
+using encoded = std::expected<void, wire::wire_errc>;
+
+std::unexpected<encoding_error> not_available(std::string_view what) {
+    return std::unexpected(encoding_error{
+        errc::feature_not_available, std::string(what) + " is not available on this connection"});
+}
+
+// Durability and preserve-expiry, if the connection has them.
+std::expected<void, encoding_error> add_frame_infos(
+    const operation_request& request, const encoding_context& context,
+    wire::request_frame_infos& infos) {
+    if (request.durability) {
+        if (!context.features.contains_all(
+                {wire::hello_feature::alt_request_support,
+                 wire::hello_feature::sync_replication})) {
+            return not_available("durability");
+        }
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(context.time_left);
+        infos.durability = {*request.durability, wire::durability_wire_timeout(left)};
+    }
+    if (request.preserve_expiry) {
+        if (!context.features.contains_all(
+                {wire::hello_feature::alt_request_support, wire::hello_feature::preserve_ttl})) {
+            return not_available("preserving the expiry");
+        }
+        infos.preserve_ttl = true;
+    }
+    return {};
+}
+
+// The value of a store, compressed if that pays; sets the datatype.
+base::byte_view outgoing_value(
+    const operation_request& request, const encoding_context& context,
+    std::vector<std::byte>& storage, wire::request_header& header) {
+    if (context.features.contains(wire::hello_feature::json)) {
+        header.datatype = request.datatype & wire::datatype::json;
+    }
+    const bool can_compress =
+        context.compression != nullptr && context.features.contains(wire::hello_feature::snappy);
+    if (can_compress) {
+        if (auto smaller = wire::compress_if_smaller(request.value.view(), *context.compression)) {
+            storage = std::move(*smaller);
+            header.datatype = header.datatype | wire::datatype::snappy;
+            return storage;
+        }
+    }
+    return request.value.view();
+}
+
+// What an encoder works on.
+struct encoder_input {
+    base::byte_writer& out;
+    const operation_request& request;
+    const encoding_context& context;
+    wire::request_header& header;
+    wire::document_key key;
+};
+
+std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& request) {
+    return request.doc_flags == wire::doc_flags::none ? std::nullopt
+                                                      : std::optional(request.doc_flags);
+}
+
+// Writes a request of one shape. A shape that an operation uses and that has no encoder here does
+// not compile.
+template <wire::request_shape Shape>
+encoded encode_shape(wire::opcode op, encoder_input& in) = delete;
+
+template <>
+encoded encode_shape<wire::request_shape::empty>(wire::opcode op, encoder_input& in) {
+    return wire::empty_request{op}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::key>(wire::opcode op, encoder_input& in) {
+    return wire::document_request{op, in.key}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::touch>(wire::opcode op, encoder_input& in) {
+    return wire::touch_request{op, in.key, in.request.expiry}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::lock>(wire::opcode, encoder_input& in) {
+    return wire::get_locked_request{in.key, in.request.lock_seconds}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::meta>(wire::opcode, encoder_input& in) {
+    return wire::get_meta_request{in.key, 2}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::store>(wire::opcode op, encoder_input& in) {
+    std::vector<std::byte> storage;
+    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
+    return wire::store_request{op, in.key, in.request.flags, in.request.expiry, value}.encode(
+        in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::concat>(wire::opcode op, encoder_input& in) {
+    std::vector<std::byte> storage;
+    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
+    return wire::concat_request{op, in.key, value}.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::counter>(wire::opcode op, encoder_input& in) {
+    const operation_request& request = in.request;
+    return wire::counter_request{op, in.key, request.delta, request.initial, request.expiry}.encode(
+        in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::subdoc_lookup>(wire::opcode, encoder_input& in) {
+    wire::subdoc_lookup_request message{
+        .key = in.key, .doc_flags = outgoing_doc_flags(in.request), .specs = {}};
+    for (const subdoc_spec& spec : in.request.specs) {
+        if (!message.specs.push_back({spec.op, spec.flags, spec.path})) {
+            return std::unexpected(wire::wire_errc::spec_count_invalid);
+        }
+    }
+    return message.encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder_input& in) {
+    wire::subdoc_mutation_request message{
+        .key = in.key,
+        .doc_flags = outgoing_doc_flags(in.request),
+        .expiry = {},
+        .user_flags = {},
+        .specs = {}};
+    if (in.request.expiry != 0) {
+        message.expiry = in.request.expiry;
+    }
+    for (const subdoc_spec& spec : in.request.specs) {
+        if (!message.specs.push_back({spec.op, spec.flags, spec.path, spec.value.view()})) {
+            return std::unexpected(wire::wire_errc::spec_count_invalid);
+        }
+    }
+    return message.encode(in.out, in.header);
+}
+
+template <std::size_t Kind>
+encoded encode_kind(encoder_input& in) {
+    constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
+    // A read expects no CAS, even where a server would compare one.
+    if constexpr (facts.cas != wire::cas_rule::must_be_zero && !facts.is_idempotent) {
+        in.header.cas = in.request.cas;
+    }
+    return encode_shape<facts.request>(facts.op, in);
+}
+
+// One encoder per kind, made from its row.
+constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{&encode_kind<Kind>...};
+}(std::make_index_sequence<operation_kind_count>{});
+
+encoded encode_message(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context,
+    wire::request_header& header) {
+    const auto index = static_cast<std::size_t>(request.kind);
+    if (index >= encoders.size()) {
+        return std::unexpected(wire::wire_errc::opcode_mismatch);
+    }
+    encoder_input in{
+        out, request, context, header, {context.collection, request.key.text(), context.form}};
+    return encoders[index](in);
+}
+
+}  // namespace
+
+std::expected<void, encoding_error> encode_operation(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context) {
+    wire::request_header header;
+    header.opaque = context.opaque;
+    header.vbucket = context.vbucket;
+    if (auto added = add_frame_infos(request, context, header.frame_infos); !added) {
+        return added;
+    }
+    if (const auto result = encode_message(out, request, context, header); !result) {
+        const bool is_missing = result.error() == wire::wire_errc::collection_not_expressible;
+        return std::unexpected(encoding_error{
+            is_missing ? errc::feature_not_available : errc::invalid_argument,
+            std::string(wire::to_string(result.error()))});
+    }
+    return {};
+}
+
+std::expected<void, encoding_error> check_request(
+    const operation_request& request, bool is_named_collection) {
+    const auto refuse = [](std::string_view why) {
+        return std::unexpected(encoding_error{errc::invalid_argument, std::string(why)});
+    };
+    const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
+    if (!facts.is_known) {
+        return refuse("there is no such operation");
+    }
+    if (!facts.has_document_key) {
+        return {};
+    }
+    const std::size_t key_size_max = is_named_collection ? wire::key_size_max_named_collection
+                                                         : wire::key_size_max_default_collection;
+    if (request.key.empty()) {
+        return refuse("the key is empty");
+    }
+    if (request.key.size() > key_size_max) {
+        return refuse("the key is too long");
+    }
+    if (facts.cas == wire::cas_rule::must_not_be_zero && request.cas == 0) {
+        return refuse(std::string(to_string(request.kind)) + " needs the cas of the lock");
+    }
+    if (request.kind == operation_kind::get_replica &&
+        (request.replica < 1 || request.replica > wire::replica_count_max)) {
+        return refuse("replicas are numbered from 1 to 3");
+    }
+    if (facts.request == wire::request_shape::subdoc_lookup ||
+        facts.request == wire::request_shape::subdoc_mutation) {
+        if (request.specs.empty() || request.specs.size() > wire::subdoc_spec_count_max) {
+            return refuse("1 to 16 paths are possible");
+        }
+    }
+    return {};
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,192 @@
+#include "operations/response_decoding.hpp"
+
+#include <array>
+#include <utility>
+
+#include <reprise/base/assert.hpp>
+#include <reprise/wire/compression.hpp>
+#include <reprise/wire/document_messages.hpp>
+
+#include "operations/status_mapping.hpp"
+
+namespace reprise::engine {
+namespace {
+
+using decoded = std::expected<void, decoding_error>;
+
+constexpr std::size_t value_size_max_bytes = std::size_t{21} * 1024 * 1024;
+// Smaller values are copied: they would keep a whole receive block alive.
+constexpr std::size_t share_size_min_bytes = 4096;
+
+std::unexpected<decoding_error> unreadable(std::string detail) {
+    return std::unexpected(decoding_error{errc::decoding_failure, std::move(detail), {}, 0});
+}
+
+std::unexpected<decoding_error> unreadable(wire::wire_errc error) {
+    return unreadable(std::string(wire::to_string(error)));
+}
+
+// Large values stay where they are, unless their frame crossed chunks and lies in the reader's
+// buffer, not in the block.
+base::slice keep(base::byte_view bytes, const frame_source& source) {
+    if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
+        base::lies_within(bytes, source.owner->bytes())) {
+        return base::slice::cut(*source.owner, bytes);
+    }
+    return source.pool != nullptr ? base::slice::copy_of(bytes, *source.pool)
+                                  : base::slice::copy_of(bytes);
+}
+
+decoded take_value(
+    base::byte_view value, const wire::frame_view& frame, const frame_source& source,
+    operation_result& result) {
+    // The value is handed out inflated; bits that we do not know mean nothing to the user.
+    result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
+    if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
+        result.value = keep(value, source);
+        return {};
+    }
+    const auto inflated = wire::inflate(value, value_size_max_bytes);
+    if (!inflated) {
+        return unreadable(std::string(wire::to_string(inflated.error())));
+    }
+    result.value = base::slice::copy_of(*inflated);
+    return {};
+}
+
+// What a decoder works on.
+struct decoder_input {
+    const operation_request& request;
+    const wire::frame_view& frame;
+    const frame_source& source;
+    const wire::error_map* error_map;
+    operation_result& result;
+};
+
+// Takes over the answer of one shape. A shape that an operation uses and that has no decoder here
+// does not compile.
+template <wire::response_shape Shape>
+decoded decode_shape(const decoder_input& in) = delete;
+
+template <>
+decoded decode_shape<wire::response_shape::empty>(const decoder_input&) {
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::document>(const decoder_input& in) {
+    const auto answer = wire::document_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    in.result.flags = answer->flags;
+    return take_value(answer->value, in.frame, in.source, in.result);
+}
+
+template <>
+decoded decode_shape<wire::response_shape::meta>(const decoder_input& in) {
+    const auto answer = wire::get_meta_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    in.result.is_present = !answer->is_deleted;
+    in.result.is_deleted = answer->is_deleted;
+    in.result.flags = answer->flags;
+    in.result.expiry = answer->expiry;
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
+    const auto answer = wire::subdoc_lookup_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    if (answer->results.size() != in.request.specs.size()) {
+        return unreadable("not as many results as paths");
+    }
+    for (const wire::lookup_result& path : answer->results) {
+        in.result.paths.push_back(
+            {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status),
+             keep(path.value, in.source)});
+    }
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
+    const auto answer = wire::subdoc_mutation_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    const bool has_failed = in.frame.status() == wire::status::subdoc_multi_path_failure ||
+                            in.frame.status() == wire::status::subdoc_multi_path_failure_deleted;
+    if (has_failed) {
+        if (answer->results.empty()) {
+            return unreadable("a failed path without its index");
+        }
+        const wire::mutation_result& path = answer->results[0];
+        std::error_code code = path_error(path.status, in.error_map);
+        if (!code) {
+            code = errc::decoding_failure;
+        }
+        return std::unexpected(decoding_error{
+            code, "path " + std::to_string(path.index) + " failed", path.index,
+            static_cast<std::uint16_t>(path.status)});
+    }
+    in.result.token = answer->token;
+    in.result.paths.resize(in.request.specs.size());
+    for (const wire::mutation_result& path : answer->results) {
+        if (path.index >= in.result.paths.size()) {
+            return unreadable("a result for a path that was not asked for");
+        }
+        in.result.paths[path.index].value = keep(path.value, in.source);
+    }
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::mutation>(const decoder_input& in) {
+    const auto answer = wire::mutation_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    in.result.token = answer->token;
+    return {};
+}
+
+template <>
+decoded decode_shape<wire::response_shape::counter>(const decoder_input& in) {
+    const auto answer = wire::counter_response::decode(in.frame);
+    if (!answer) {
+        return unreadable(answer.error());
+    }
+    in.result.counter = answer->value;
+    in.result.token = answer->token;
+    return {};
+}
+
+// One decoder per kind, made from its row.
+constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{&decode_shape<wire::opcode_info(operation_table[Kind].op).response>...};
+}(std::make_index_sequence<operation_kind_count>{});
+
+}  // namespace
+
+decoded decode_result(
+    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
+    const wire::error_map* error_map, operation_result& result) {
+    result.cas = frame.cas();
+    result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
+                        frame.status() == wire::status::subdoc_multi_path_failure_deleted;
+    if (!frame.framing_extras().empty()) {
+        if (const auto infos = wire::decode_response_frame_infos(frame.framing_extras())) {
+            result.server_duration = infos->server_duration;
+        }
+    }
+    const auto index = static_cast<std::size_t>(request.kind);
+    REPRISE_ASSERT(index < decoders.size());
+    return decoders[index]({request, frame, source, error_map, result});
+}
+
+}  // namespace reprise::engine

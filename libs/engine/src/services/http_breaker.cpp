@@ -1,0 +1,115 @@
+// Circuit breakers of HTTP endpoints: the endpoints' own, asked before a request is queued. The
+// canary is a request of the client's own to the service's health path.
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include <reprise/engine/service_exchange.hpp>
+
+#include "services/http_operations.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// Any answer will do unless the service says itself that it does not work.
+class canary_exchange final : public http_exchange {
+public:
+    explicit canary_exchange(wire::service service) : path_(wire::facts_of(service).health_path) {}
+    void compose(http_call& call) override {
+        call.method = "GET";
+        call.target = path_;
+    }
+    exchange_verdict judge(const http_answer& answer) override {
+        exchange_verdict verdict;
+        if (answer.status >= 500) {
+            verdict.what = exchange_verdict::step::failed;
+        }
+        return verdict;
+    }
+
+private:
+    std::string_view path_;
+};
+
+}  // namespace
+
+bool http_operations::is_allowed(const http_pool& pool) noexcept {
+    return breakers::allow(*pool.endpoint);
+}
+
+void http_operations::breaker_refused(http_slot& slot, time_point now) {
+    raise(slot, retry_reason::circuit_breaker_open, now);
+}
+
+// A request that was sent has ended, well or not. Those still waiting for a connection there must
+// not be sent once the breaker is open.
+void http_operations::note_outcome(
+    http_pool& pool, const std::error_code& outcome, time_point now) {
+    if (!is_allowed(pool)) {
+        return;
+    }
+    parts_.nodes.breakers_of_nodes().on_outcome(*pool.endpoint, outcome, now);
+    if (is_allowed(pool)) {
+        return;
+    }
+    for (std::size_t left = pool.queue.size(); left > 0; --left) {
+        http_slot& slot = *pool.queue.front();
+        leave_place(slot);
+        breaker_refused(slot, now);
+    }
+}
+
+bool http_operations::send_canary(const endpoint_record& endpoint, time_point now) {
+    http_pool* pool = pools_.find(endpoint);
+    if (pool == nullptr || context_.is_closed) {
+        return false;
+    }
+    http_request asked;
+    asked.service = pool->service;
+    asked.operation = "canary";
+    asked.is_idempotent = true;
+    asked.exchange = std::make_unique<canary_exchange>(asked.service);
+    // Not ours to keep alive: it lives as long as the engine.
+    asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
+    http_slot& slot = make_slot(std::move(asked), now);
+    slot.is_canary = true;
+    ++canary_count_;
+    slot.deadline = endpoint.breaker->next_due().value_or(now);
+    slot.endpoint = static_cast<std::int32_t>(endpoint.number);
+    enqueue(slot, *pool, now);
+    return true;
+}
+
+void http_operations::end_canary(http_slot& slot, bool is_answered, time_point now) {
+    endpoint_record& endpoint = parts_.nodes.endpoints()[slot.endpoint];
+    context_.wheel.disarm(slot);
+    slots_.erase(slot.id.value);
+    --canary_count_;
+    if (is_answered) {
+        parts_.nodes.close_breaker(endpoint, now);
+    } else {
+        parts_.nodes.breakers_of_nodes().on_canary_lost(endpoint, now);
+    }
+}
+
+void http_operations::wake_refused(time_point now) {
+    for (std::size_t left = breaker_waiters_.size(); left > 0 && !breaker_waiters_.empty();
+         --left) {
+        http_slot& slot = *breaker_waiters_.front();
+        const wire::cluster_configuration* known = configuration_for(slot);
+        const http_pool* pool = known == nullptr ? nullptr : choose_pool(slot, *known, next_node_);
+        if (pool != nullptr && !is_allowed(*pool)) {
+            breaker_waiters_.erase(slot);  // its backoff goes on
+            breaker_waiters_.push_back(slot);
+        } else {
+            leave_place(slot);
+            begin_attempt(slot, now);
+        }
+    }
+}
+
+}  // namespace reprise::engine

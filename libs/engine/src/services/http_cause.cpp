@@ -1,0 +1,68 @@
+// What an HTTP operation waits for and why that does not come, in words; its history.
+
+#include <memory>
+#include <string>
+
+#include "services/http_operations.hpp"
+#include "topology/cause.hpp"
+
+namespace reprise::engine {
+
+http_pool* http_operations::pool_of(const http_slot& slot, std::uint32_t endpoint) const {
+    return pools_.find(parts_.nodes.endpoints()[endpoint], slot.request.service);
+}
+
+std::string http_operations::dispatch_cause(const http_slot& slot) const {
+    const bool is_terminal = slot.failed.reason == retry_reason::authentication_error ||
+                             slot.failed.reason == retry_reason::tls_error;
+    for (const auto& bucket : parts_.nodes.buckets()) {
+        std::string why = is_terminal ? terminal_cause(*bucket, slot.failed.reason) : std::string();
+        if (!why.empty()) {
+            return why;
+        }
+    }
+    if (slot.endpoint >= 0) {
+        const http_pool* pool = pool_of(slot, static_cast<std::uint32_t>(slot.endpoint));
+        const bool is_known = pool != nullptr && !pool->problem.empty();
+        return is_known ? pool->endpoint->name + ": " + pool->problem : std::string();
+    }
+    return configuration_for(slot) == nullptr
+               ? bucket_cause(parts_.nodes.bucket(slot.request.bucket), context_)
+               : std::string();
+}
+
+std::string http_operations::wait_cause(const http_slot& slot) const {
+    std::string why = dispatch_cause(slot);
+    const std::string reason = why.empty() ? std::string() : " (" + why + ")";
+    switch (slot.state) {
+        case http_state::deciding:
+            return "waited for the strategy's answer";
+        case http_state::queued:
+            return "waited for a connection" + reason;
+        case http_state::parked:
+            if (slot.endpoint < 0 && configuration_for(slot) == nullptr) {
+                return "waited for a configuration" + reason;
+            }
+            return why;
+        default:
+            return {};
+    }
+}
+
+std::shared_ptr<const retry_history> http_operations::history_of(const http_slot& slot) const {
+    if (slot.history.empty()) {
+        return nullptr;
+    }
+    const auto name_of = [&](std::uint32_t number) {
+        return parts_.nodes.endpoints()[number].name;
+    };
+    const auto problem_of = [&](std::uint32_t number) {
+        const http_pool* pool = pool_of(slot, number);
+        return pool == nullptr ? std::string() : pool->problem;
+    };
+    auto report = std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
+    report->has_http_statuses = true;
+    return report;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/ids.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/http/response_parser.hpp>
+#include <reprise/services/row_splitter.hpp>
+
+#include "operations/operation_base.hpp"
+#include "topology/cluster_state.hpp"
+
+// The parts of HTTP operations as data: operations, connections, pools.
+
+namespace reprise::engine {
+
+class http_connection;
+struct http_pool;
+
+enum class http_state : std::uint8_t {
+    free,
+    running,   // being moved from one state to another, inside one call
+    parked,    // waits for its retry, or for a configuration
+    deciding,  // a strategy thinks
+    queued,    // waits for a connection of its pool; counts as parked
+    assigned,  // has a connection; its request may still be in our buffer
+};
+
+// One HTTP operation from start to end. Lives at one address.
+struct http_slot : operation_base, list_hook<http_slot> {
+    http_slot() noexcept : operation_base(timer_kind::http_operation) {}
+
+    operation_id id{};
+    http_state state = http_state::free;
+    http_request request;
+    std::int32_t avoided = -1;     // where the last attempt failed
+    time_point attempt_started{};  // when the search for a node began
+    // Set once a terminal state was met: until then another node is looked for.
+    std::optional<time_point> search_end;
+    bool was_sent = false;                  // some attempt has left this process
+    bool was_alerted = false;               // TLS ended the last attempt's connection
+    bool is_canary = false;                 // the client's own: decides about a circuit breaker
+    http_connection* connection = nullptr;  // while assigned
+
+    // The answer that is coming in.
+    http_call call;
+    std::unique_ptr<services::row_splitter> splitter;
+    std::string body;
+    row_batch rows;
+    std::uint64_t rows_seen = 0;   // of this answer
+    std::uint64_t rows_taken = 0;  // by the user, of this answer
+    bool is_notified = false;
+    int status = 0;
+    std::uint32_t server_code = 0;
+    std::string server_text;
+
+    // The request that was sent last may be sent again without an answer.
+    [[nodiscard]] bool is_repeatable() const noexcept {
+        return request.is_idempotent || call.is_harmless;
+    }
+};
+
+enum class http_connection_state : std::uint8_t { connecting, idle, busy, closed };
+
+// One keep-alive connection to one node's service. One request at a time: nothing is pipelined.
+class http_connection : public engine_timer {
+public:
+    http_connection(connection_id given, http_pool& owner)
+        : engine_timer(timer_kind::http_connection), id(given), pool(&owner) {}
+
+    const connection_id id;
+    http_pool* pool;
+    bool may_carry_credentials = false;  // known once the peer's address is
+    http_connection_state state = http_connection_state::connecting;
+    bool is_opening = true;     // has a place at the gate
+    http_slot* slot = nullptr;  // while busy
+    http::response_parser parser;
+    bool is_reading_paused = false;
+    std::size_t read_size_max = read_size_default;
+    time_point active_last{};  // connected, or bytes came
+
+    // The request, until the driver has written it; given to it at the first begin_write.
+    std::vector<std::byte> outgoing;
+    std::size_t written = 0;
+    bool is_handed = false;
+};
+
+// The connections to one service of one node.
+struct http_pool : connect_wish {
+    http_pool() noexcept : connect_wish(kind::pool) {}
+
+    endpoint_record* endpoint = nullptr;
+    wire::service service{};
+    std::vector<std::unique_ptr<http_connection>> connections;
+    intrusive_list<http_slot> queue;
+    std::optional<time_point> failed_last;  // when the last attempt to connect failed ...
+    std::string problem;                    // ... and why
+    bool is_tls_failed = false;     // explicitly, by TLS; cleared by the first bytes received
+    bool is_plain_refused = false;  // the peer connected to last may not see credentials
+
+    [[nodiscard]] bool has_open_connection() const noexcept {
+        return std::ranges::any_of(connections, [](const auto& each) {
+            return each->state == http_connection_state::idle ||
+                   each->state == http_connection_state::busy;
+        });
+    }
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,270 @@
+// HTTP operations on their way to a connection: nodes, pools, queues.
+
+#include <algorithm>
+#include <utility>
+
+#include "connections/connection_problem.hpp"
+#include "services/http_operations.hpp"
+#include "topology/terminal_state.hpp"
+
+namespace reprise::engine {
+
+http_exchange::~http_exchange() = default;
+
+http_operations::~http_operations() = default;
+
+http_slot& http_operations::make_slot(http_request&& request, time_point now) {
+    auto made = std::make_unique<http_slot>();
+    http_slot& slot = *made;
+    slot.id = operation_id{next_id_++};
+    slots_.emplace(slot.id.value, std::move(made));
+    slot.state = http_state::running;
+    slot.request = std::move(request);
+    slot.started = now;
+    return slot;
+}
+
+operation_id http_operations::start(http_request&& request, completion&& done, time_point now) {
+    http_slot& slot = make_slot(std::move(request), now);
+    const operation_id id = slot.id;
+    slot.done = std::move(done);
+    const duration usual = context_.options.http.timeout_of(slot.request.service);
+    slot.deadline =
+        std::min(slot.request.deadline, add_saturated(now, slot.request.timeout.value_or(usual)));
+    if (context_.is_closed) {
+        complete_error(slot, errc::request_canceled, false, "the client is closed", now);
+    } else if (slot.deadline <= now) {
+        complete_error(slot, errc::unambiguous_timeout, false, {}, now);
+    } else {
+        begin_attempt(slot, now);
+    }
+    return id;
+}
+
+// The newest configuration that says where the services are.
+const wire::cluster_configuration* http_operations::configuration_for(
+    const http_slot& slot) const noexcept {
+    return parts_.nodes.services_of(slot.request.bucket);
+}
+
+// From the start, or after a wait: every node may be tried again.
+void http_operations::begin_attempt(http_slot& slot, time_point now) {
+    slot.attempt_started = now;
+    dispatch(slot, now);
+}
+
+void http_operations::dispatch(http_slot& slot, time_point now) {
+    slot.state = http_state::running;
+    slot.endpoint = -1;
+    const wire::cluster_configuration* known = configuration_for(slot);
+    if (known == nullptr) {
+        return wait_for_configuration(slot, now);
+    }
+    if (slot.was_alerted && !has_node_left(slot)) {
+        slot.was_alerted = false;  // if it is tried again, they are asked again
+        return raise(slot, terminal_reason_for(slot).value_or(retry_reason::tls_error), now);
+    }
+    http_pool* pool = choose_pool(slot, *known, next_node_++);
+    if (pool == nullptr) {
+        return dispatch_failed(slot, retry_reason::service_not_available, now);
+    }
+    slot.endpoint = static_cast<std::int32_t>(pool->endpoint->number);
+    if (!is_allowed(*pool)) {
+        return breaker_refused(slot, now);
+    }
+    enqueue(slot, *pool, now);
+}
+
+void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
+    const std::string& bucket = slot.request.bucket;
+    parts_.nodes.open(parts_.nodes.bucket(bucket), now);
+    bucket_state& source = parts_.nodes.bucket(
+        parts_.nodes.is_closed_to_key_value(bucket) ? std::string_view() : bucket);
+    parts_.nodes.open(source, now);
+    const time_point due = waiting_end(slot, now);
+    if (has_given_up(source) || due <= now) {
+        return dispatch_failed(slot, retry_reason::node_not_available, now);
+    }
+    if (context_.parked_count >= context_.options.parked_count_max) {
+        return refuse_to_wait(slot, now);
+    }
+    park(slot, topology_waiters_, due);
+}
+
+// One after the other; one whose circuit breaker is closed before all others, then one that may be
+// asked at all, then a node that works before one that does not, then another one than where it
+// failed before the same again.
+http_pool* http_operations::choose_pool(
+    const http_slot& slot, const wire::cluster_configuration& in, std::size_t first) {
+    http_pool* best = nullptr;
+    int best_rank = -1;
+    const auto nodes = in.nodes();
+    for (std::size_t step = 0; step < nodes.size(); ++step) {
+        const auto address = nodes[(first + step) % nodes.size()].endpoint(
+            slot.request.service, context_.options.transport, parts_.nodes.network());
+        if (!address) {
+            continue;
+        }
+        http_pool& pool = pools_.at(*address, slot.request.service);
+        const bool is_other = static_cast<std::int32_t>(pool.endpoint->number) != slot.avoided;
+        const bool has_failed = pool.failed_last || pool.is_tls_failed;
+        const int rank = (is_allowed(pool) ? 8 : 0) + (pool.is_plain_refused ? 0 : 4) +
+                         (has_failed ? 0 : 2) + (is_other ? 1 : 0);
+        if (rank > best_rank) {
+            best = &pool;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) {
+    // The one used last is the least likely to be closed by the server meanwhile.
+    const auto idle = std::ranges::find_if(pool.connections, [](const auto& each) {
+        return each->state == http_connection_state::idle;
+    });
+    if (idle != pool.connections.end()) {
+        return send(slot, **idle, now);
+    }
+    // Waiting for a connection is waiting, too. The client's own canaries are few.
+    if (context_.parked_count >= context_.options.parked_count_max && !slot.is_canary) {
+        return refuse_to_wait(slot, now);
+    }
+    slot.state = http_state::queued;
+    pool.queue.push_back(slot);
+    ++context_.parked_count;
+    context_.wheel.arm(slot, queue_due(slot, pool, now));
+    connect_if_wanted(pool, now);
+}
+
+// As many as wait, within the bound.
+bool http_operations::is_connection_wanted(const http_pool& pool) const noexcept {
+    const auto connecting =
+        static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
+            return each->state == http_connection_state::connecting;
+        }));
+    return connecting < pool.queue.size() &&
+           pool.connections.size() < context_.options.http.connections_per_node_max;
+}
+
+void http_operations::connect_if_wanted(http_pool& pool, time_point now) {
+    if (is_connection_wanted(pool) && !context_.is_closed) {
+        context_.gate.ask(pool, connect_need::now);
+        context_.gate.admit(now);
+    }
+}
+
+bool http_operations::begin_connect(connect_wish& wish, time_point now) {
+    auto& pool = static_cast<http_pool&>(wish);
+    if (!is_connection_wanted(pool)) {
+        return false;
+    }
+    pools_.connect(pool, now);
+    if (is_connection_wanted(pool)) {
+        context_.gate.ask(pool, connect_need::now);  // behind the others
+    }
+    return true;
+}
+
+void http_operations::on_connected(connection_id id, std::string_view peer, time_point now) {
+    http_connection* connection = pools_.find(id);
+    if (connection == nullptr || connection->state != http_connection_state::connecting) {
+        return;
+    }
+    http_pool& pool = *connection->pool;
+    context_.gate.end_opening(connection->is_opening, now);
+    pool.problem.clear();
+    pool.failed_last.reset();
+    connection->active_last = now;
+    connection->may_carry_credentials = may_authorize(peer);
+    pool.is_plain_refused = !connection->may_carry_credentials;
+    if (pool.is_plain_refused) {
+        pools_.drop(*connection);
+        return refuse_plain(pool, peer, now);
+    }
+    serve(*connection, now);
+}
+
+void http_operations::on_connect_failed(
+    connection_id id, connect_failure failure, std::string_view text, time_point now) {
+    http_connection* connection = pools_.find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state != http_connection_state::connecting) {
+        pools_.forget(*connection);
+        return;
+    }
+    http_pool& pool = *connection->pool;
+    pool.problem = connect_problem(failure, pool.endpoint->host, text);
+    context_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
+    pool.failed_last = now;
+    const bool is_terminal = is_tls_failure(failure);
+    pool.is_tls_failed = pool.is_tls_failed || is_terminal;
+    context_.gate.end_opening(connection->is_opening, now);
+    pools_.forget(*connection);
+    fail_queue(pool, now);
+    if (is_terminal) {
+        on_terminal_state(now);
+    }
+}
+
+// Whoever waits for a connection of this pool goes elsewhere, unless others still serve it.
+void http_operations::fail_queue(http_pool& pool, time_point now) {
+    if (!pool.connections.empty()) {
+        return;
+    }
+    for (std::size_t left = pool.queue.size(); left > 0; --left) {
+        http_slot& slot = *pool.queue.front();
+        leave_place(slot);
+        slot.avoided = slot.endpoint;
+        dispatch_failed(slot, retry_reason::node_not_available, now);
+    }
+}
+
+// An idle connection takes the next of its pool's queue.
+void http_operations::serve(http_connection& connection, time_point now) {
+    connection.state = http_connection_state::idle;
+    http_slot* next = connection.pool->queue.front();
+    if (next == nullptr) {
+        context_.wheel.arm(connection, add_saturated(now, context_.options.http.idle_timeout));
+        return;
+    }
+    leave_place(*next);
+    send(*next, connection, now);
+}
+
+void http_operations::on_topology(time_point now) {
+    pools_.forget_unoffered();
+    look_again(now);
+}
+
+void http_operations::look_again(time_point now) {
+    wake_refused(now);
+    for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
+        http_slot& slot = *topology_waiters_.front();
+        leave_place(slot);
+        begin_attempt(slot, now);
+    }
+}
+
+void http_operations::on_connection_due(http_connection& connection, time_point now) {
+    switch (connection.state) {
+        case http_connection_state::connecting: {
+            http_pool& pool = *connection.pool;
+            pool.failed_last = now;
+            pool.problem = to_string(connect_failure::timed_out);
+            context_.log(log_level::warn, pool.endpoint->name + ": " + pool.problem);
+            context_.gate.end_opening(connection.is_opening, now);
+            pools_.drop(connection);
+            return fail_queue(pool, now);
+        }
+        case http_connection_state::idle:
+            return pools_.drop(connection);
+        case http_connection_state::busy:
+        case http_connection_state::closed:
+            return;
+    }
+}
+
+}  // namespace reprise::engine

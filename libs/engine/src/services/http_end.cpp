@@ -1,0 +1,247 @@
+// HTTP operations: retries, and how they end.
+
+#include <utility>
+
+#include <reprise/base/printable.hpp>
+
+#include "services/http_operations.hpp"
+
+namespace reprise::engine {
+namespace {
+
+// Statements, and what servers say about them, may be megabytes long: an error shows their start.
+constexpr std::size_t error_text_size_max = 1024;
+
+}  // namespace
+
+operation_names http_operations::names_of(const http_slot& slot) noexcept {
+    // What is asked about a request that was lost is whether that one may be sent again.
+    const bool is_lost = slot.failed.stage == attempt_stage::network;
+    const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
+    return {slot.request.operation, is_idempotent, slot.request.service, slot.id};
+}
+
+retry_subject http_operations::subject_of(http_slot& slot) const {
+    return parts_.decider.subject_of(slot, names_of(slot));
+}
+
+// There is no question to ask: it ends here, noted in history and log like every other decision.
+void http_operations::refuse(
+    http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
+    time_point now) {
+    REPRISE_ASSERT(slot.state == http_state::running);
+    slot.failed = failed;
+    slot.last_reason = failed.reason;
+    retry_outcome decided = refused(failed.own_error, why);
+    // A whole answer leaves no doubt; one that cannot be read does, and so does silence.
+    const bool has_answer =
+        failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
+    decided.is_ambiguous =
+        failed.stage != attempt_stage::dispatch && !has_answer && !slot.is_repeatable();
+    decided.cause = std::move(detail);
+    apply(slot, decided, now);
+}
+
+// There are too many already. Its last reason is that of the retry before, if there was one.
+void http_operations::refuse_to_wait(http_slot& slot, time_point now) {
+    const bool was_retried = slot.last_reason != retry_reason::unknown;
+    failed_attempt failed;
+    failed.reason = was_retried ? slot.last_reason : retry_reason::socket_not_available;
+    failed.own_error = errc::retry_queue_full;
+    refuse(slot, failed, refusal_reason::queue_full, {}, now);
+}
+
+void http_operations::retry(http_slot& slot, const retry_case& failed, time_point now) {
+    REPRISE_ASSERT(slot.state == http_state::running);
+    decisions::note_failure(slot, failed);
+    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
+    if (decided) {
+        return apply(slot, *decided, now);
+    }
+    slot.state = http_state::deciding;
+    ++context_.parked_count;
+    context_.wheel.arm(slot, slot.deadline);
+}
+
+void http_operations::on_answer(answer_mailbox::letter& letter, time_point now) {
+    const auto found = slots_.find(letter.ticket.operation);
+    if (found == slots_.end() || found->second->state != http_state::deciding ||
+        found->second->decision != letter.ticket.decision) {
+        return;  // too late: the request has ended or moved on
+    }
+    http_slot& slot = *found->second;
+    leave_place(slot);
+    apply(slot, parts_.decider.on_answer(slot, subject_of(slot), letter, now), now);
+}
+
+void http_operations::apply(http_slot& slot, const retry_outcome& decided, time_point now) {
+    parts_.decider.record(slot, names_of(slot), decided, now);
+    if (!decided.is_retry) {
+        const bool is_explained =
+            !decided.cause.empty() || slot.failed.stage != attempt_stage::dispatch;
+        return complete_error(
+            slot, decided.error, decided.is_ambiguous,
+            is_explained ? decided.cause : dispatch_cause(slot), now);
+    }
+    slot.search_end.reset();
+    if (decided.delay == duration::zero() && !decided.is_capped &&
+        slot.failed.stage != attempt_stage::dispatch) {
+        return begin_attempt(slot, now);
+    }
+    park(slot, list_for(slot.failed.reason), add_saturated(now, decided.delay));
+}
+
+// Where an operation waits decides what wakes it before its time.
+intrusive_list<http_slot>& http_operations::list_for(retry_reason reason) noexcept {
+    switch (reason) {
+        case retry_reason::service_not_available:
+            return topology_waiters_;
+        case retry_reason::circuit_breaker_open:
+            return breaker_waiters_;
+        default:
+            return backoff_waiters_;
+    }
+}
+
+void http_operations::park(http_slot& slot, intrusive_list<http_slot>& list, time_point due) {
+    slot.state = http_state::parked;
+    list.push_back(slot);
+    ++context_.parked_count;
+    context_.wheel.arm(slot, due);
+}
+
+// Takes the operation out of its list, its timer and its connection.
+void http_operations::leave_place(http_slot& slot) {
+    context_.wheel.disarm(slot);
+    if (slot.list() != nullptr) {
+        slot.list()->erase(slot);
+    }
+    if (slot.state == http_state::parked || slot.state == http_state::deciding ||
+        slot.state == http_state::queued) {
+        --context_.parked_count;
+    }
+    if (slot.connection != nullptr) {
+        slot.connection->slot = nullptr;
+        slot.connection = nullptr;
+    }
+    slot.state = http_state::running;
+}
+
+void http_operations::forget_answer(http_slot& slot) {
+    slot.splitter.reset();
+    slot.body.clear();
+    slot.rows.clear();
+    slot.rows_seen = 0;
+    slot.is_notified = false;
+    slot.status = 0;
+    slot.server_code = 0;
+    slot.server_text.clear();
+}
+
+void http_operations::on_operation_due(http_slot& slot, time_point now) {
+    if (now < slot.deadline && slot.state == http_state::queued) {
+        return on_search_over(slot, now);
+    }
+    if (now < slot.deadline) {
+        leave_place(slot);
+        return begin_attempt(slot, now);
+    }
+    http_connection* connection = slot.connection;
+    const bool is_sent = connection != nullptr && connection->is_handed;
+    const bool is_ambiguous = is_sent && !slot.is_repeatable();
+    const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
+    std::string waited_for = wait_cause(slot);
+    leave_place(slot);
+    if (connection != nullptr) {
+        pools_.drop(*connection);  // the answer may still come, and be mistaken for the next one
+    }
+    complete_error(slot, code, is_ambiguous, std::move(waited_for), now);
+    if (is_sent) {
+        note_outcome(*connection->pool, code, now);
+    }
+}
+
+bool http_operations::cancel(operation_id operation, time_point now) {
+    const auto found = slots_.find(operation.value);
+    if (found == slots_.end()) {
+        return false;
+    }
+    http_slot& slot = *found->second;
+    http_connection* connection = slot.connection;
+    const bool is_ambiguous =
+        connection != nullptr && connection->is_handed && !slot.is_repeatable();
+    leave_place(slot);
+    if (connection != nullptr) {
+        pools_.drop(*connection);
+    }
+    complete_error(slot, errc::request_canceled, is_ambiguous, "canceled by the caller", now);
+    return true;
+}
+
+void http_operations::close(time_point now) {
+    while (!slots_.empty()) {
+        cancel(slots_.begin()->second->id, now);
+    }
+    for (const auto& pool : pools_.all()) {
+        while (!pool->connections.empty()) {
+            pools_.drop(*pool->connections.front());
+        }
+    }
+}
+
+void http_operations::complete(http_slot& slot, time_point now) {
+    if (slot.is_canary) {
+        return end_canary(slot, true, now);
+    }
+    parts_.decider.on_success(subject_of(slot), now);
+    operation_result result;
+    result.history = history_of(slot);
+    end(slot, std::move(result));
+}
+
+void http_operations::complete_error(
+    http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail, time_point now) {
+    if (slot.is_canary) {
+        return end_canary(slot, false, now);
+    }
+    auto error = std::make_shared<error_info>();
+    error->code = code;
+    error->operation = slot.request.operation;
+    error->bucket = slot.request.bucket;
+    error->key = base::shortened(slot.request.statement, error_text_size_max);
+    error->is_ambiguous = is_ambiguous;
+    error->last_reason = slot.last_reason;
+    error->retry_reasons = slot.reasons;
+    error->retry_attempts = slot.progress.retries();
+    if (slot.status != 0) {
+        error->status = static_cast<std::uint16_t>(slot.status);
+    }
+    error->server_context = base::shortened(slot.server_text, error_text_size_max);
+    error->server_ref = slot.request.context_id;
+    if (slot.was_sent && slot.endpoint >= 0) {
+        error->last_dispatched_to = parts_.nodes.endpoints()[slot.endpoint].name;
+    }
+    error->detail = std::move(detail);
+    error->history = history_of(slot);
+    operation_result result;
+    result.ec = code;
+    result.history = error->history;
+    result.error = std::move(error);
+    end(slot, std::move(result));
+}
+
+void http_operations::end(http_slot& slot, operation_result&& result) {
+    result.retry_attempts = slot.progress.retries();
+    result.http = std::make_unique<http_result>();
+    result.http->status = slot.status;
+    result.http->body = std::move(slot.body);
+    result.http->rows = std::move(slot.rows);
+    result.http->row_count = slot.rows_seen;
+    result.http->server_code = slot.server_code;
+    result.http->server_text = std::move(slot.server_text);
+    context_.wheel.disarm(slot);
+    parts_.ended.push(std::move(slot.done), std::move(result));
+    slots_.erase(slot.id.value);
+}
+
+}  // namespace reprise::engine

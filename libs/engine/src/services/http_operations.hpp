@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/diagnostics.hpp>
+#include <reprise/engine/driver_action.hpp>
+#include <reprise/engine/http_operation.hpp>
+
+#include "connections/connect_gate.hpp"
+#include "engine_context.hpp"
+#include "operations/completions.hpp"
+#include "operations/decisions.hpp"
+#include "services/http_pools.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+// The parts that HTTP operations use.
+struct http_operation_parts {
+    topology& nodes;
+    decisions& decider;
+    completions& ended;
+};
+
+// HTTP operations: node by node, pooled keep-alive connections, one retry decider with key-value.
+//
+//     start -> choose a node -> its pool: idle connection | new connection | queue
+//           -> request written -> answer read, rows handed out -> judged
+//           -> done | failed | retry_decider -> parked -> choose another node ...
+//
+// Events about connections that are not its own are ignored.
+class http_operations final : public connect_starter {
+public:
+    http_operations(engine_context& context, const http_operation_parts& parts) noexcept
+        : context_(context), parts_(parts), pools_(context, parts.nodes) {}
+    ~http_operations() override;
+    http_operations(const http_operations&) = delete;
+    http_operations& operator=(const http_operations&) = delete;
+
+    // Ids of HTTP operations have this bit, those of key-value never.
+    static constexpr std::uint64_t id_mark = std::uint64_t{1} << 63U;
+    [[nodiscard]] static bool is_own(std::uint64_t operation) noexcept {
+        return (operation & id_mark) != 0;
+    }
+
+    // --- users ---
+
+    operation_id start(http_request&& request, completion&& done, time_point now);
+    // False: it has ended.
+    bool cancel(operation_id operation, time_point now);
+    // Ends every operation as canceled, and closes every connection.
+    void close(time_point now);
+    // Moves the rows that wait into `out`; false if the operation has ended.
+    bool take_rows(operation_id operation, row_batch& out, time_point now);
+    // Of users; the client's own canaries do not count.
+    [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size() - canary_count_; }
+    // Appends one entry for each connection, and one for each pool that failed to connect.
+    void describe(std::vector<endpoint_diagnostics>& out) const { pools_.describe(out); }
+
+    // --- timers and late answers of strategies ---
+
+    void on_operation_due(http_slot& slot, time_point now);
+    void on_connection_due(http_connection& connection, time_point now);
+    void on_answer(answer_mailbox::letter& letter, time_point now);
+
+    // --- what the driver reports (contracts: client_engine.hpp) ---
+
+    // The pool has a place at the gate. False: it needs no connection any more.
+    bool begin_connect(connect_wish& wish, time_point now) override;
+    // `peer`: the numeric address connected to.
+    void on_connected(connection_id connection, std::string_view peer, time_point now);
+    void on_connect_failed(
+        connection_id connection, connect_failure failure, std::string_view text, time_point now);
+    // `owner` of the bytes: rows that are streamed may stay in it. Null: nobody.
+    void on_bytes(
+        connection_id connection, const base::block_ref* owner, base::byte_view bytes,
+        time_point now);
+    [[nodiscard]] base::byte_view begin_write(connection_id connection);
+    void on_written(connection_id connection, std::size_t size);
+    void on_closed(
+        connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
+
+    // --- topology ---
+
+    // There is a new configuration: parked operations look for a node again, and addresses that are
+    // not offered any more are forgotten.
+    void on_topology(time_point now);
+    // A node could not be reached: parked operations look for another one.
+    void look_again(time_point now);
+    // A terminal state was set: operations that cannot be dispatched learn it.
+    void on_terminal_state(time_point now);
+    // Operations that a circuit breaker kept away and that find a node now go on.
+    void wake_refused(time_point now);
+    // An endpoint's circuit breaker needs to know whether it answers. False: it has no pool here.
+    bool send_canary(const endpoint_record& endpoint, time_point now);
+
+private:
+    // http_dispatch.cpp: to a node and its pool.
+    http_slot& make_slot(http_request&& request, time_point now);
+    void begin_attempt(http_slot& slot, time_point now);
+    void dispatch(http_slot& slot, time_point now);
+    void wait_for_configuration(http_slot& slot, time_point now);
+    const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
+    http_pool* choose_pool(
+        const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
+    void enqueue(http_slot& slot, http_pool& pool, time_point now);
+    void connect_if_wanted(http_pool& pool, time_point now);
+    bool is_connection_wanted(const http_pool& pool) const noexcept;
+    void serve(http_connection& connection, time_point now);
+    void fail_queue(http_pool& pool, time_point now);
+
+    // http_terminal.cpp: nodes that cannot be used, and what is said if none can.
+    void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
+    void raise(http_slot& slot, retry_reason reason, time_point now);
+    std::optional<retry_reason> terminal_reason_for(const http_slot& slot) const noexcept;
+    template <class Predicate>
+    bool any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const;
+    bool has_node_left(const http_slot& slot) const;
+    void begin_search(http_slot& slot, time_point now) const;
+    time_point waiting_end(http_slot& slot, time_point now) const;
+    time_point queue_due(http_slot& slot, const http_pool& pool, time_point now) const;
+    void on_search_over(http_slot& slot, time_point now);
+    void refuse_plain(http_pool& pool, std::string_view peer, time_point now);
+
+    // http_breaker.cpp: circuit breakers, which are the endpoints'.
+    static bool is_allowed(const http_pool& pool) noexcept;
+    void breaker_refused(http_slot& slot, time_point now);
+    void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
+    void end_canary(http_slot& slot, bool is_answered, time_point now);
+
+    // http_answer.cpp: the request out, the answer in.
+    void send(http_slot& slot, http_connection& connection, time_point now);
+    void authorize(http::header_list& headers) const;
+    // Whether requests on a connection to this address may say who we are.
+    bool may_authorize(std::string_view peer) const noexcept;
+    void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
+    bool on_head(http_connection& connection, time_point now);
+    bool on_body(http_connection& connection, const base::block_ref* owner, time_point now);
+    void on_complete(http_connection& connection, time_point now);
+    void pause_if_full(http_connection& connection);
+    void reject_answer(http_connection& connection, std::string detail, time_point now);
+    void release(http_connection& connection, bool is_kept_alive, time_point now);
+
+    // http_end.cpp, http_cause.cpp: retries, waiting and the end.
+    void refuse(
+        http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
+        time_point now);
+    void refuse_to_wait(http_slot& slot, time_point now);
+    void lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now);
+    void retry(http_slot& slot, const retry_case& failed, time_point now);
+    void apply(http_slot& slot, const retry_outcome& decided, time_point now);
+    void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);
+    intrusive_list<http_slot>& list_for(retry_reason reason) noexcept;
+    void leave_place(http_slot& slot);
+    void forget_answer(http_slot& slot);
+    static operation_names names_of(const http_slot& slot) noexcept;
+    retry_subject subject_of(http_slot& slot) const;
+    void complete(http_slot& slot, time_point now);
+    void complete_error(
+        http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
+        time_point now);
+    void end(http_slot& slot, operation_result&& result);
+    // Why an operation that was not sent could not be, and what it waits for.
+    std::string dispatch_cause(const http_slot& slot) const;
+    std::string wait_cause(const http_slot& slot) const;
+    http_pool* pool_of(const http_slot& slot, std::uint32_t endpoint) const;
+    std::shared_ptr<const retry_history> history_of(const http_slot& slot) const;
+
+    engine_context& context_;
+    http_operation_parts parts_;
+    http_pools pools_;
+    std::map<std::uint64_t, std::unique_ptr<http_slot>> slots_;
+    std::uint64_t next_id_ = id_mark + 1;
+    intrusive_list<http_slot> topology_waiters_;
+    intrusive_list<http_slot> backoff_waiters_;
+    intrusive_list<http_slot> breaker_waiters_;
+    std::size_t canary_count_ = 0;
+    std::size_t next_node_ = 0;  // which node is looked at first
+};
+
+}  // namespace reprise::engine
