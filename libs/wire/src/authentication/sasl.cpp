@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "crypto.hpp"
-#include "scram_message.hpp"
+#include "authentication/crypto.hpp"
+#include "authentication/scram_message.hpp"
 
 namespace reprise::wire {
 

@@ -5,7 +5,7 @@
 
 #include <reprise/json/parse.hpp>
 
-#include "configuration_reader.hpp"
+#include "configuration/configuration_reader.hpp"
 
 namespace reprise::wire {
 

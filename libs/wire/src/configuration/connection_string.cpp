@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "connection_parameters.hpp"
+#include "configuration/connection_parameters.hpp"
 
 namespace reprise::wire {
 

@@ -4,7 +4,7 @@
 
 #include <reprise/base/byte_reader.hpp>
 
-#include "message_frame.hpp"
+#include "frames/message_frame.hpp"
 
 namespace reprise::wire {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "configuration_reader.hpp"
+#include "configuration/configuration_reader.hpp"
 
 namespace reprise::wire::detail {
 

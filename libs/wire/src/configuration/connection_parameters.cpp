@@ -1,4 +1,4 @@
-#include "connection_parameters.hpp"
+#include "configuration/connection_parameters.hpp"
 
 #include <algorithm>
 #include <array>

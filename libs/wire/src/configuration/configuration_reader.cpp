@@ -1,4 +1,4 @@
-#include "configuration_reader.hpp"
+#include "configuration/configuration_reader.hpp"
 
 #include <algorithm>
 #include <limits>

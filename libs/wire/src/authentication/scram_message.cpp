@@ -1,4 +1,4 @@
-#include "scram_message.hpp"
+#include "authentication/scram_message.hpp"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include <reprise/base/base64.hpp>
 #include <reprise/base/hex.hpp>
 
-#include "crypto.hpp"
-#include "scram_message.hpp"
+#include "authentication/crypto.hpp"
+#include "authentication/scram_message.hpp"
 
 namespace reprise::wire {
 

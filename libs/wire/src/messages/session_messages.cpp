@@ -9,7 +9,7 @@
 #include <reprise/json/write.hpp>
 
 #include "cut_utf8.hpp"
-#include "message_frame.hpp"
+#include "frames/message_frame.hpp"
 
 namespace reprise::wire {
 

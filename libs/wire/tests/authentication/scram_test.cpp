@@ -8,7 +8,7 @@
 
 #include <reprise/base/base64.hpp>
 
-#include "crypto.hpp"
+#include "authentication/crypto.hpp"
 
 namespace reprise::wire::scram_test {
 
