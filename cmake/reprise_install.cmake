@@ -52,7 +52,7 @@ reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads)
 # The protocol, which client and sandbox stand on.
 reprise_install(wire REQUIRES retry LIBRARIES base json http wire
   PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG")
-reprise_install(couchbase REQUIRES retry wire LIBRARIES services engine net couchbase
+reprise_install(couchbase REQUIRES retry wire LIBRARIES couchbase_types services engine net couchbase
   HIDDEN net
   PACKAGES "Boost 1.81" OpenSSL Threads MODULES "cares libcares")
 reprise_install(sandbox REQUIRES retry wire LIBRARIES sandbox sandbox_net

@@ -25,7 +25,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SECTION = re.compile(r"^// (refused|accepted): (\w+)\n", re.MULTILINE)
-INCLUDES = ("retry", "retry_testing", "retry_asio", "base", "engine", "wire", "couchbase")
+INCLUDES = ("retry", "retry_testing", "retry_asio", "base", "engine", "wire",
+            "couchbase_types", "couchbase")
 
 
 def is_gcc12(compiler):

@@ -18,8 +18,8 @@ constexpr std::uint64_t sub_count = 1U << sub_bits;
 [[nodiscard]] std::string name_of(const couchbase::error& failure) {
     const std::error_code code = failure.code();
     std::string name =
-        code.category() == engine::client_category()
-            ? std::string(engine::to_string(static_cast<couchbase::errc>(code.value())))
+        code.category() == couchbase::errc_category()
+            ? std::string(couchbase::to_string(static_cast<couchbase::errc>(code.value())))
             : code.message();
     if (failure.is_ambiguous()) {
         name += " (ambiguous)";

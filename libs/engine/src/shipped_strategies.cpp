@@ -3,11 +3,14 @@
 #include <optional>
 #include <utility>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/shipped_strategies.hpp>
 #include <reprise/retry/retryable.hpp>
 
 namespace reprise::engine {
+
+using couchbase::errc;
+
 namespace {
 
 // Idempotent requests, and what the server surely did not do. Outside of the client there is no

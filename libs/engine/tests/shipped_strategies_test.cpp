@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/shipped_strategies.hpp>
 
 namespace reprise::engine {
@@ -112,10 +112,12 @@ TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_e
 }
 
 TEST(shipped_strategies, RH_08_tls_and_bucket_failures_match_the_client_error_condition) {
-    EXPECT_EQ(make_error_code(errc::tls_failure), error_condition::client_error);
-    EXPECT_EQ(make_error_code(errc::bucket_access_failure), error_condition::client_error);
-    EXPECT_NE(make_error_code(errc::authentication_failure), error_condition::client_error);
-    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), error_condition::timeout);
+    EXPECT_EQ(make_error_code(errc::tls_failure), couchbase::error_condition::client_error);
+    EXPECT_EQ(
+        make_error_code(errc::bucket_access_failure), couchbase::error_condition::client_error);
+    EXPECT_NE(
+        make_error_code(errc::authentication_failure), couchbase::error_condition::client_error);
+    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), couchbase::error_condition::timeout);
 }
 
 TEST(shipped_strategies, RH_36_overriding_one_reason_leaves_the_others_unchanged) {

@@ -4,21 +4,25 @@
 
 #include <reprise/wire/status.hpp>
 
+namespace couchbase = reprise::couchbase;
 namespace engine = reprise::engine;
 namespace wire = reprise::wire;
 
 TEST(status_meaning, a_retried_status_has_its_reason_and_the_error_of_a_refusal) {
     EXPECT_EQ(
         engine::usual_meaning(wire::status::locked),
-        (engine::status_meaning{engine::errc::document_locked, engine::retry_reason::kv_locked}));
+        (engine::status_meaning{
+            couchbase::errc::document_locked, engine::retry_reason::kv_locked}));
 }
 
 TEST(status_meaning, a_final_status_has_its_error_and_no_reason) {
     EXPECT_EQ(
         engine::usual_meaning(wire::status::key_enoent),
-        (engine::status_meaning{engine::errc::document_not_found, engine::retry_reason::unknown}));
+        (engine::status_meaning{
+            couchbase::errc::document_not_found, engine::retry_reason::unknown}));
     EXPECT_EQ(
-        engine::usual_meaning(wire::status::eaccess)->error, engine::errc::authentication_failure);
+        engine::usual_meaning(wire::status::eaccess)->error,
+        couchbase::errc::authentication_failure);
 }
 
 TEST(status_meaning, a_success_and_what_only_the_error_map_knows_have_none) {

@@ -11,7 +11,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
 #include "fake_name_server.hpp"
 #include "loop.hpp"
@@ -25,7 +25,7 @@ namespace driver_test {
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 using boost::system::error_code;
-using engine::errc;
+using couchbase::errc;
 using namespace std::chrono_literals;
 using namespace testing;
 

@@ -66,47 +66,47 @@ bool managed_body_has(std::string_view body, std::string_view part) noexcept {
     return body.find(part) != std::string_view::npos;
 }
 
-service_errc classify_managed_refusal(std::string_view body) noexcept {
+errc classify_managed_refusal(std::string_view body) noexcept {
     if (managed_body_has(body, "Bucket with given name already exists")) {
-        return service_errc::bucket_exists;
+        return errc::bucket_exists;
     }
     if (managed_body_has(body, "Flush is disabled")) {
-        return service_errc::bucket_not_flushable;
+        return errc::bucket_not_flushable;
     }
     // The name between may hold anything; "Collection" is asked first since its text may name the
     // scope too.
     if (detail::contains_in_order(body, "Collection with name", "already exists")) {
-        return service_errc::collection_exists;
+        return errc::collection_exists;
     }
     if (detail::contains_in_order(body, "Scope with name", "already exists")) {
-        return service_errc::scope_exists;
+        return errc::scope_exists;
     }
-    return service_errc::invalid_argument;
+    return errc::invalid_argument;
 }
 
-service_errc classify_managed_absence(std::string_view target, std::string_view body) noexcept {
+errc classify_managed_absence(std::string_view target, std::string_view body) noexcept {
     if (detail::contains_in_order(body, "Collection with name", "not found")) {
-        return service_errc::collection_not_found;
+        return errc::collection_not_found;
     }
     if (detail::contains_in_order(body, "Scope with name", "not found")) {
-        return service_errc::scope_not_found;
+        return errc::scope_not_found;
     }
     if (managed_body_has(body, "Unknown user.")) {
-        return service_errc::user_not_found;
+        return errc::user_not_found;
     }
     if (managed_body_has(body, "Unknown group.")) {
-        return service_errc::group_not_found;
+        return errc::group_not_found;
     }
     if (managed_body_has(target, "/_design/")) {
-        return service_errc::design_document_not_found;
+        return errc::design_document_not_found;
     }
     for (const std::string_view path :
          {"/pools/default/buckets/", "/pools/default/b/", "/pools/default/bs/"}) {
         if (target.starts_with(path)) {
-            return service_errc::bucket_not_found;
+            return errc::bucket_not_found;
         }
     }
-    return service_errc::invalid_argument;
+    return errc::invalid_argument;
 }
 
 }  // namespace
@@ -157,32 +157,32 @@ std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view 
     return *number;
 }
 
-service_errc classify_management(
+std::optional<errc> classify_management(
     int http_status, std::string_view target, std::string_view body) noexcept {
     if (http_status >= 200 && http_status < 300) {
-        return service_errc::none;
+        return std::nullopt;
     }
     switch (http_status) {
         case 400:
             return classify_managed_refusal(body);
         case 401:
         case 403:
-            return service_errc::authentication_failure;
+            return errc::authentication_failure;
         case 404:
             return classify_managed_absence(target, body);
         case 429:
             if (managed_body_has(
                     body, "Maximum number of collections has been reached for scope")) {
-                return service_errc::quota_limited;
+                return errc::quota_limited;
             }
-            return service_errc::rate_limited;
+            return errc::rate_limited;
         case 503:
-            return service_errc::service_not_available;
+            return errc::service_not_available;
         default:
             break;
     }
-    return http_status >= 400 && http_status < 500 ? service_errc::invalid_argument
-                                                   : service_errc::internal_server_failure;
+    return http_status >= 400 && http_status < 500 ? errc::invalid_argument
+                                                   : errc::internal_server_failure;
 }
 
 }  // namespace reprise::services

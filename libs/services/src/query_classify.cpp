@@ -13,127 +13,126 @@ constexpr bool is_success_status(int http_status) noexcept {
 }
 
 // Without an error entry: the two statuses must say so together.
-service_errc classify_errorless(int http_status, query_status status) noexcept {
+std::optional<errc> classify_errorless(int http_status, query_status status) noexcept {
     if (!is_success_status(http_status)) {
         return classify_bare_status(http_status, body_state::empty);
     }
     switch (status) {
         case query_status::success:
         case query_status::completed:
-            return service_errc::none;
+            return std::nullopt;
         case query_status::timeout:
-            return service_errc::unambiguous_timeout;
+            return errc::unambiguous_timeout;
         default:
-            return service_errc::internal_server_failure;
+            return errc::internal_server_failure;
     }
 }
 
 // A parameter this server is too old for, or one that is wrong anywhere.
-service_errc classify_parameter(std::string_view message) noexcept {
+errc classify_parameter(std::string_view message) noexcept {
     for (const std::string_view name : {"query_context", "preserve_expiry", "use_replica"}) {
         if (message.find(name) != std::string_view::npos) {
-            return service_errc::feature_not_available;
+            return errc::feature_not_available;
         }
     }
-    return service_errc::invalid_argument;
+    return errc::invalid_argument;
 }
 
 constexpr std::string_view queryport_index_not_found = "queryport.indexNotFound";
 
 // 5000 says everything in its text. A missing bucket is asked for first: index management words it
 // as "...Index... Bucket Not Found".
-service_errc classify_internal(std::string_view message) noexcept {
+errc classify_internal(std::string_view message) noexcept {
     using detail::contains_ignoring_case;
     using detail::contains_in_order;
     if (message.find(queryport_index_not_found) != std::string_view::npos) {
-        return service_errc::index_not_found;
+        return errc::index_not_found;
     }
     if (contains_ignoring_case(
             message,
             "limit for number of indexes that can be created per scope has been reached")) {
-        return service_errc::quota_limited;
+        return errc::quota_limited;
     }
     if (contains_ignoring_case(message, "bucket not found")) {
-        return service_errc::bucket_not_found;
+        return errc::bucket_not_found;
     }
     if (contains_in_order(message, "index", "already exist")) {
-        return service_errc::index_exists;
+        return errc::index_exists;
     }
     if (contains_in_order(message, "index", "not found") ||
         contains_ignoring_case(message, "index does not exist")) {
-        return service_errc::index_not_found;
+        return errc::index_not_found;
     }
-    return service_errc::internal_server_failure;
+    return errc::internal_server_failure;
 }
 
 // The reason's code is exact; the text names CAS mismatch also as one of several causes.
-service_errc classify_dml(const query_problem& problem) noexcept {
+errc classify_dml(const query_problem& problem) noexcept {
     switch (problem.reason_code.value_or(0)) {
         case 12033:
-            return service_errc::cas_mismatch;
+            return errc::cas_mismatch;
         case 17014:
-            return service_errc::document_not_found;
+            return errc::document_not_found;
         case 17012:
-            return service_errc::document_exists;
+            return errc::document_exists;
         default:
             break;
     }
-    return detail::contains_ignoring_case(problem.message, "cas mismatch")
-               ? service_errc::cas_mismatch
-               : service_errc::dml_failure;
+    return detail::contains_ignoring_case(problem.message, "cas mismatch") ? errc::cas_mismatch
+                                                                           : errc::dml_failure;
 }
 
 // Codes without a meaning of their own, by their thousand.
-service_errc classify_query_range(std::int64_t code) noexcept {
+errc classify_query_range(std::int64_t code) noexcept {
     if (code >= 10000 && code < 11000) {
-        return service_errc::authentication_failure;
+        return errc::authentication_failure;
     }
     switch (code / 1000) {
         case 4:
-            return service_errc::planning_failure;
+            return errc::planning_failure;
         case 12:
         case 14:
-            return service_errc::index_failure;
+            return errc::index_failure;
         default:
-            return service_errc::internal_server_failure;
+            return errc::internal_server_failure;
     }
 }
 
-service_errc classify_query_problem(const query_problem& problem) noexcept {
+errc classify_query_problem(const query_problem& problem) noexcept {
     switch (problem.code) {
         case 1065:
             return classify_parameter(problem.message);
         case 1080:
-            return service_errc::unambiguous_timeout;
+            return errc::unambiguous_timeout;
         case 1191:
         case 1192:
         case 1193:
         case 1194:
-            return service_errc::rate_limited;
+            return errc::rate_limited;
         case 1197:
         case 3230:
-            return service_errc::feature_not_available;
+            return errc::feature_not_available;
         case 2120:
         case 13014:
-            return service_errc::authentication_failure;
+            return errc::authentication_failure;
         case 3000:
-            return service_errc::parsing_failure;
+            return errc::parsing_failure;
         case 4040:
         case 4050:
         case 4060:
         case 4070:
         case 4080:
         case 4090:
-            return service_errc::prepared_statement_failure;
+            return errc::prepared_statement_failure;
         case 4300:
-            return service_errc::index_exists;
+            return errc::index_exists;
         case 5000:
             return classify_internal(problem.message);
         case 12003:
-            return service_errc::bucket_not_found;
+            return errc::bucket_not_found;
         case 12004:
         case 12016:
-            return service_errc::index_not_found;
+            return errc::index_not_found;
         case 12009:
             return classify_dml(problem);
         default:
@@ -155,43 +154,42 @@ query_retry query_retry_of(const query_problem& problem) noexcept {
                                                              : query_retry::none;
 }
 
-service_errc classify_analytics_code(std::int64_t code) noexcept {
+errc classify_analytics_code(std::int64_t code) noexcept {
     switch (code) {
         case 21002:
-            return service_errc::unambiguous_timeout;
+            return errc::unambiguous_timeout;
         case 23000:
         case 23003:
-            return service_errc::temporary_failure;
+            return errc::temporary_failure;
         case 23007:
-            return service_errc::job_queue_full;
+            return errc::job_queue_full;
         case 24000:
-            return service_errc::parsing_failure;
+            return errc::parsing_failure;
         case 24006:
-            return service_errc::link_not_found;
+            return errc::link_not_found;
         case 24055:
-            return service_errc::link_exists;
+            return errc::link_exists;
         case 24025:
         case 24044:
         case 24045:
-            return service_errc::dataset_not_found;
+            return errc::dataset_not_found;
         case 24034:
-            return service_errc::dataverse_not_found;
+            return errc::dataverse_not_found;
         case 24039:
-            return service_errc::dataverse_exists;
+            return errc::dataverse_exists;
         case 24040:
-            return service_errc::dataset_exists;
+            return errc::dataset_exists;
         case 24047:
-            return service_errc::index_not_found;
+            return errc::index_not_found;
         case 24048:
-            return service_errc::index_exists;
+            return errc::index_exists;
         default:
             break;
     }
     if (code / 1000 == 20) {
-        return service_errc::authentication_failure;
+        return errc::authentication_failure;
     }
-    return code / 1000 == 24 ? service_errc::compilation_failure
-                             : service_errc::internal_server_failure;
+    return code / 1000 == 24 ? errc::compilation_failure : errc::internal_server_failure;
 }
 
 }  // namespace

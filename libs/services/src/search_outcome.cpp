@@ -40,39 +40,38 @@ bool search_body_has(std::string_view body, std::string_view part) noexcept {
 }
 
 // Limits of a user: rates come with 429, the number of indexes with 400.
-service_errc classify_search_limit(std::string_view body) noexcept {
+std::optional<errc> classify_search_limit(std::string_view body) noexcept {
     for (const std::string_view name :
          {"num_concurrent_requests", "num_queries_per_min", "ingress_mib_per_min",
           "egress_mib_per_min"}) {
         if (search_body_has(body, name)) {
-            return service_errc::rate_limited;
+            return errc::rate_limited;
         }
     }
-    return search_body_has(body, "num_fts_indexes") ? service_errc::quota_limited
-                                                    : service_errc::none;
+    return search_body_has(body, "num_fts_indexes") ? std::optional(errc::quota_limited)
+                                                    : std::nullopt;
 }
 
-service_errc classify_search_refusal(std::string_view body) noexcept {
+errc classify_search_refusal(std::string_view body) noexcept {
     if (search_body_has(body, "index not found")) {
-        return service_errc::index_not_found;
+        return errc::index_not_found;
     }
     if (search_body_has(body, "no planPIndexes for indexName")) {
-        return service_errc::index_not_ready;
+        return errc::index_not_ready;
     }
     if (search_body_has(body, "pindex_consistency mismatched partition")) {
-        return service_errc::consistency_mismatch;
+        return errc::consistency_mismatch;
     }
-    return search_body_has(body, "num_fts_indexes") ? service_errc::quota_limited
-                                                    : service_errc::invalid_argument;
+    return search_body_has(body, "num_fts_indexes") ? errc::quota_limited : errc::invalid_argument;
 }
 
-service_errc classify_search_answer(std::string_view body) {
+std::optional<errc> classify_search_answer(std::string_view body) {
     const auto outcome = parse_search_outcome(body);
     if (!outcome) {
-        return service_errc::parsing_failure;
+        return errc::parsing_failure;
     }
     const bool has_failed = !outcome->error.empty() || outcome->status == "fail";
-    return has_failed ? service_errc::internal_server_failure : service_errc::none;
+    return has_failed ? std::optional(errc::internal_server_failure) : std::nullopt;
 }
 
 }  // namespace
@@ -107,19 +106,18 @@ search_verdict classify_search(int http_status, std::string_view body) {
             return {classify_search_refusal(body), search_retry::none};
         case 401:
         case 403:
-            return {service_errc::authentication_failure, search_retry::none};
+            return {errc::authentication_failure, search_retry::none};
         case 404:
-            return {service_errc::feature_not_available, search_retry::none};
+            return {errc::feature_not_available, search_retry::none};
         case 429:
-            if (const service_errc limit = classify_search_limit(body);
-                limit != service_errc::none) {
+            if (const auto limit = classify_search_limit(body); limit.has_value()) {
                 return {limit, search_retry::none};
             }
-            return {service_errc::temporary_failure, search_retry::too_many_requests};
+            return {errc::temporary_failure, search_retry::too_many_requests};
         case 503:
-            return {service_errc::service_not_available, search_retry::none};
+            return {errc::service_not_available, search_retry::none};
         default:
-            return {service_errc::internal_server_failure, search_retry::none};
+            return {errc::internal_server_failure, search_retry::none};
     }
 }
 

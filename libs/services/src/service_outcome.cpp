@@ -29,15 +29,14 @@ std::string to_string(const outcome_error& error) {
     return error.detail.empty() ? out : out + ": " + error.detail;
 }
 
-service_errc classify_bare_status(int http_status, body_state body) noexcept {
+errc classify_bare_status(int http_status, body_state body) noexcept {
     if (http_status == 401 || http_status == 403) {
-        return service_errc::authentication_failure;
+        return errc::authentication_failure;
     }
     if (http_status == 503) {
-        return service_errc::service_not_available;
+        return errc::service_not_available;
     }
-    return body == body_state::empty ? service_errc::internal_server_failure
-                                     : service_errc::parsing_failure;
+    return body == body_state::empty ? errc::internal_server_failure : errc::parsing_failure;
 }
 
 namespace detail {

@@ -18,11 +18,10 @@ view_verdict classify_view_failure(std::string_view body) noexcept {
     const bool is_view_missing = view_body_has(body, "{not_found, missing_named_view}");
     if (view_body_has(body, "error") && (is_view_missing || view_body_has(body, "\"badarg\""))) {
         return {
-            view_body_has(body, "not_found") ? service_errc::view_not_found
-                                             : service_errc::internal_server_failure,
+            view_body_has(body, "not_found") ? errc::view_not_found : errc::internal_server_failure,
             view_retry::none};
     }
-    return {service_errc::internal_server_failure, view_retry::temporary_failure};
+    return {errc::internal_server_failure, view_retry::temporary_failure};
 }
 
 }  // namespace
@@ -73,9 +72,9 @@ view_verdict classify_view(int http_status, std::string_view body) noexcept {
     }
     switch (http_status) {
         case 302:
-            return {service_errc::temporary_failure, view_retry::no_active_partition};
+            return {errc::temporary_failure, view_retry::no_active_partition};
         case 401:
-            return {service_errc::authentication_failure, view_retry::temporary_failure};
+            return {errc::authentication_failure, view_retry::temporary_failure};
         case 300:
         case 301:
         case 303:
@@ -89,23 +88,21 @@ view_verdict classify_view(int http_status, std::string_view body) noexcept {
         case 502:
         case 503:
         case 504:
-            return {service_errc::temporary_failure, view_retry::temporary_failure};
+            return {errc::temporary_failure, view_retry::temporary_failure};
         case 404:
             return {
-                service_errc::view_not_found, view_body_has(body, R"("reason":"missing")")
-                                                  ? view_retry::temporary_failure
-                                                  : view_retry::none};
+                errc::view_not_found, view_body_has(body, R"("reason":"missing")")
+                                          ? view_retry::temporary_failure
+                                          : view_retry::none};
         case 500:
             return classify_view_failure(body);
         case 403:
-            return {service_errc::authentication_failure, view_retry::none};
+            return {errc::authentication_failure, view_retry::none};
         default:
             break;
     }
     const bool is_refused = http_status >= 400 && http_status < 500;
-    return {
-        is_refused ? service_errc::invalid_argument : service_errc::internal_server_failure,
-        view_retry::none};
+    return {is_refused ? errc::invalid_argument : errc::internal_server_failure, view_retry::none};
 }
 
 }  // namespace reprise::services

@@ -178,12 +178,12 @@ TEST(management_outcome, reads_the_uid_of_a_manifest) {
 }
 
 TEST(management_outcome, answers_have_names) {
-    using enum service_errc;
+    using enum errc;
     const auto of = [](int status, std::string_view body,
                        std::string_view target = "/pools/default/buckets/b") {
         return classify_management(status, target, body);
     };
-    EXPECT_EQ(of(202, ""), none);
+    EXPECT_EQ(of(202, ""), std::nullopt);
     EXPECT_EQ(
         of(400, R"({"errors":{"name":"Bucket with given name already exists"}})"), bucket_exists);
     EXPECT_EQ(of(400, "{\"_\":\"Flush is disabled for the bucket\"}"), bucket_not_flushable);

@@ -23,7 +23,7 @@ query_verdict verdict_of(std::int64_t code, const std::string& message = "x") {
         200, failed("\"code\":" + std::to_string(code) + ",\"msg\":\"" + message + "\""));
 }
 
-service_errc error_of(std::int64_t code, const std::string& message = "x") {
+std::optional<errc> error_of(std::int64_t code, const std::string& message = "x") {
     return verdict_of(code, message).error;
 }
 
@@ -94,13 +94,12 @@ TEST(query_classify, RH_20_three_codes_of_prepared_statements_are_retried) {
         EXPECT_EQ(
             verdict_of(code),
             (query_verdict{
-                service_errc::prepared_statement_failure, query_retry::prepared_statement_failure}))
+                errc::prepared_statement_failure, query_retry::prepared_statement_failure}))
             << code;
     }
     for (const std::int64_t code : {4060, 4080, 4090}) {
         EXPECT_EQ(
-            verdict_of(code),
-            (query_verdict{service_errc::prepared_statement_failure, query_retry::none}))
+            verdict_of(code), (query_verdict{errc::prepared_statement_failure, query_retry::none}))
             << code;
     }
 }
@@ -108,16 +107,16 @@ TEST(query_classify, RH_20_three_codes_of_prepared_statements_are_retried) {
 TEST(query_classify, RH_20_code_5000_is_retried_only_with_the_text_of_the_queryport) {
     EXPECT_EQ(
         verdict_of(5000, "GSI error - cause: queryport.indexNotFound"),
-        (query_verdict{service_errc::index_not_found, query_retry::index_not_found}));
+        (query_verdict{errc::index_not_found, query_retry::index_not_found}));
     EXPECT_EQ(
         verdict_of(5000, "Index Not Found - cause: GSI index bla not found."),
-        (query_verdict{service_errc::index_not_found, query_retry::none}));
+        (query_verdict{errc::index_not_found, query_retry::none}));
     EXPECT_EQ(verdict_of(5001, "queryport.indexNotFound").retry, query_retry::none);
     EXPECT_EQ(verdict_of(12016, "queryport.indexNotFound").retry, query_retry::none);
 }
 
 TEST(query_classify, RH_20_only_the_first_error_decides) {
-    EXPECT_EQ(verdict_of(3000), (query_verdict{service_errc::parsing_failure, query_retry::none}))
+    EXPECT_EQ(verdict_of(3000), (query_verdict{errc::parsing_failure, query_retry::none}))
         << "the second one is 4040";
 }
 
@@ -143,8 +142,8 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
 }
 
 TEST(query_classify, RH_24_every_other_code_has_a_name_and_is_not_retried) {
-    using enum service_errc;
-    const std::tuple<std::int64_t, service_errc> cases[] = {
+    using enum errc;
+    const std::tuple<std::int64_t, errc> cases[] = {
         {1065, invalid_argument},
         {1080, unambiguous_timeout},
         {1191, rate_limited},
@@ -182,7 +181,7 @@ TEST(query_classify, RH_24_every_other_code_has_a_name_and_is_not_retried) {
 }
 
 TEST(query_classify, texts_tell_codes_apart_that_mean_several_things) {
-    using enum service_errc;
+    using enum errc;
     EXPECT_EQ(
         error_of(1065, "Unrecognized parameter in request: query_context"), feature_not_available);
     EXPECT_EQ(
@@ -209,11 +208,10 @@ TEST(query_classify, the_reason_of_a_dml_error_is_more_exact_than_its_text) {
                             std::to_string(code) + "}"))
             .error;
     };
-    EXPECT_EQ(with_reason(12033, "x"), service_errc::cas_mismatch);
-    EXPECT_EQ(
-        with_reason(17012, "possible causes include CAS mismatch"), service_errc::document_exists);
-    EXPECT_EQ(with_reason(17014, "x"), service_errc::document_not_found);
-    EXPECT_EQ(with_reason(1, "x"), service_errc::dml_failure);
+    EXPECT_EQ(with_reason(12033, "x"), errc::cas_mismatch);
+    EXPECT_EQ(with_reason(17012, "possible causes include CAS mismatch"), errc::document_exists);
+    EXPECT_EQ(with_reason(17014, "x"), errc::document_not_found);
+    EXPECT_EQ(with_reason(1, "x"), errc::dml_failure);
 }
 
 TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
@@ -223,27 +221,26 @@ TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
     EXPECT_EQ(of(200, R"({"status":"success"})"), query_verdict{});
     EXPECT_EQ(of(200, R"({"status":"completed"})"), query_verdict{});
     EXPECT_EQ(
-        of(200, R"({"status":"success","errors":[{"code":3000}]})").error,
-        service_errc::parsing_failure);
-    EXPECT_EQ(of(200, R"({"status":"fatal"})").error, service_errc::internal_server_failure);
-    EXPECT_EQ(of(200, R"({"status":"timeout"})").error, service_errc::unambiguous_timeout);
-    EXPECT_EQ(of(200, "{}").error, service_errc::internal_server_failure);
-    EXPECT_EQ(of(500, R"({"status":"success"})").error, service_errc::internal_server_failure);
-    EXPECT_EQ(of(503, R"({"errors":[]})").error, service_errc::service_not_available);
-    EXPECT_EQ(of(401, R"({"errors":[]})").error, service_errc::authentication_failure);
+        of(200, R"({"status":"success","errors":[{"code":3000}]})").error, errc::parsing_failure);
+    EXPECT_EQ(of(200, R"({"status":"fatal"})").error, errc::internal_server_failure);
+    EXPECT_EQ(of(200, R"({"status":"timeout"})").error, errc::unambiguous_timeout);
+    EXPECT_EQ(of(200, "{}").error, errc::internal_server_failure);
+    EXPECT_EQ(of(500, R"({"status":"success"})").error, errc::internal_server_failure);
+    EXPECT_EQ(of(503, R"({"errors":[]})").error, errc::service_not_available);
+    EXPECT_EQ(of(401, R"({"errors":[]})").error, errc::authentication_failure);
 }
 
 TEST(analytics_classify, RH_21_three_codes_are_temporary) {
     const auto of = [](std::int64_t code) {
         return classify_analytics(200, failed("\"code\":" + std::to_string(code)));
     };
-    using enum service_errc;
+    using enum errc;
     EXPECT_EQ(
         of(23000), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
     EXPECT_EQ(
         of(23003), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
     EXPECT_EQ(of(23007), (analytics_verdict{job_queue_full, analytics_retry::temporary_failure}));
-    const std::tuple<std::int64_t, service_errc> others[] = {
+    const std::tuple<std::int64_t, errc> others[] = {
         {20000, authentication_failure},
         {20999, authentication_failure},
         {21002, unambiguous_timeout},
@@ -271,13 +268,11 @@ TEST(analytics_classify, RH_21_three_codes_are_temporary) {
 }
 
 TEST(bare_status, names_what_an_answer_without_json_means) {
-    EXPECT_EQ(classify_bare_status(503, body_state::empty), service_errc::service_not_available);
-    EXPECT_EQ(
-        classify_bare_status(503, body_state::unreadable), service_errc::service_not_available);
-    EXPECT_EQ(
-        classify_bare_status(401, body_state::unreadable), service_errc::authentication_failure);
-    EXPECT_EQ(classify_bare_status(200, body_state::empty), service_errc::internal_server_failure);
-    EXPECT_EQ(classify_bare_status(200, body_state::unreadable), service_errc::parsing_failure);
+    EXPECT_EQ(classify_bare_status(503, body_state::empty), errc::service_not_available);
+    EXPECT_EQ(classify_bare_status(503, body_state::unreadable), errc::service_not_available);
+    EXPECT_EQ(classify_bare_status(401, body_state::unreadable), errc::authentication_failure);
+    EXPECT_EQ(classify_bare_status(200, body_state::empty), errc::internal_server_failure);
+    EXPECT_EQ(classify_bare_status(200, body_state::unreadable), errc::parsing_failure);
 }
 
 TEST(prepared_row, has_a_name_and_a_plan) {
@@ -288,12 +283,6 @@ TEST(prepared_row, has_a_name_and_a_plan) {
     EXPECT_EQ(parse_prepared_row(R"({"encoded_plan":"H4"})").error().path, "name");
     EXPECT_EQ(parse_prepared_row(R"({"name":"p1"})").error().path, "encoded_plan");
     EXPECT_FALSE(parse_prepared_row("7"));
-}
-
-TEST(service_error, every_code_has_a_name) {
-    EXPECT_EQ(to_string(service_errc::dataverse_exists), "dataverse_exists");
-    EXPECT_EQ(to_string(service_errc::none), "none");
-    EXPECT_EQ(to_string(static_cast<service_errc>(999)), "unknown");
 }
 
 }  // namespace query_outcome_test

@@ -108,13 +108,13 @@ TEST(search_outcome, the_status_may_be_one_word) {
     EXPECT_EQ(classify_search(200, R"({"status":"ok"})"), search_verdict{});
     EXPECT_EQ(
         classify_search(200, R"({"status":"fail","error":"x"})").error,
-        service_errc::internal_server_failure);
-    EXPECT_EQ(classify_search(200, "<html>").error, service_errc::parsing_failure);
+        errc::internal_server_failure);
+    EXPECT_EQ(classify_search(200, "<html>").error, errc::parsing_failure);
     EXPECT_EQ(parse_search_outcome(R"({"took":18446744073709551615,"total_hits":-1})")->took, 0ns);
 }
 
 TEST(search_classify, RH_22_429_is_retried_unless_it_names_a_limit) {
-    using enum service_errc;
+    using enum errc;
     EXPECT_EQ(
         classify_search(429, R"({"error":"busy"})"),
         (search_verdict{temporary_failure, search_retry::too_many_requests}));
@@ -135,7 +135,7 @@ TEST(search_classify, RH_22_429_is_retried_unless_it_names_a_limit) {
 }
 
 TEST(search_classify, RH_24_no_other_status_is_retried) {
-    using enum service_errc;
+    using enum errc;
     const auto of = [](int status, std::string_view body) {
         const search_verdict verdict = classify_search(status, body);
         EXPECT_EQ(verdict.retry, search_retry::none) << status;

@@ -123,12 +123,12 @@ TEST(view_classify, RH_23_exactly_these_statuses_are_temporary) {
             verdict.retry,
             temporary.contains(status) ? view_retry::temporary_failure : view_retry::none)
             << status;
-        EXPECT_EQ(verdict.error == service_errc::none, status >= 200 && status < 300) << status;
+        EXPECT_EQ(verdict.error == std::nullopt, status >= 200 && status < 300) << status;
     }
 }
 
 TEST(view_classify, RH_23_404_is_temporary_only_with_its_text) {
-    using enum service_errc;
+    using enum errc;
     EXPECT_EQ(
         classify_view(404, R"({"error":"not_found","reason":"missing"})"),
         (view_verdict{view_not_found, view_retry::temporary_failure}));
@@ -141,7 +141,7 @@ TEST(view_classify, RH_23_404_is_temporary_only_with_its_text) {
 }
 
 TEST(view_classify, RH_23_500_is_temporary_unless_error_stands_with_one_of_two_texts) {
-    using enum service_errc;
+    using enum errc;
     const view_verdict again{internal_server_failure, view_retry::temporary_failure};
     EXPECT_EQ(classify_view(500, ""), again);
     EXPECT_EQ(classify_view(500, R"({"error":"timeout"})"), again);
@@ -161,11 +161,10 @@ TEST(view_classify, RH_23_500_is_temporary_unless_error_stands_with_one_of_two_t
 
 TEST(view_classify, RH_24_other_answers_have_names_and_are_not_retried) {
     EXPECT_EQ(classify_view(200, R"({"errors":[{}]})"), view_verdict{});
-    EXPECT_EQ(
-        classify_view(400, ""), (view_verdict{service_errc::invalid_argument, view_retry::none}));
-    EXPECT_EQ(classify_view(401, "").error, service_errc::authentication_failure);
-    EXPECT_EQ(classify_view(403, "").error, service_errc::authentication_failure);
-    EXPECT_EQ(classify_view(505, "").error, service_errc::internal_server_failure);
+    EXPECT_EQ(classify_view(400, ""), (view_verdict{errc::invalid_argument, view_retry::none}));
+    EXPECT_EQ(classify_view(401, "").error, errc::authentication_failure);
+    EXPECT_EQ(classify_view(403, "").error, errc::authentication_failure);
+    EXPECT_EQ(classify_view(505, "").error, errc::internal_server_failure);
 }
 
 }  // namespace view_test

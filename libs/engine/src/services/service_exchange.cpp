@@ -1,6 +1,7 @@
 #include <reprise/engine/service_exchange.hpp>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include <reprise/retry/retry_after.hpp>
@@ -16,28 +17,20 @@ namespace {
 
 using step = exchange_verdict::step;
 
-// Services number their errors as all SDKs do, and so do we. A retry that names no error has one
-// all the same, for the case that it is refused.
-errc to_errc(services::service_errc error) noexcept {
-    if (error == services::service_errc::none) {
-        return errc::internal_server_failure;
-    }
-    return static_cast<errc>(static_cast<int>(error));
-}
-
-exchange_verdict failure(services::service_errc error) {
+exchange_verdict failure(errc error) {
     exchange_verdict verdict;
     verdict.what = step::failed;
-    verdict.error = to_errc(error);
+    verdict.error = error;
     return verdict;
 }
 
-// A retry for `reason` if there is one.
-exchange_verdict verdict_of(services::service_errc error, retry_reason reason) {
-    if (error == services::service_errc::none && reason == retry_reason::unknown) {
+// A retry for `reason` if there is one. A retry that names no error has one all the same, for the
+// case that it is refused.
+exchange_verdict verdict_of(std::optional<errc> error, retry_reason reason) {
+    if (!error && reason == retry_reason::unknown) {
         return {};
     }
-    exchange_verdict verdict = failure(error);
+    exchange_verdict verdict = failure(error.value_or(errc::internal_server_failure));
     if (reason != retry_reason::unknown) {
         verdict.what = step::retry;
         verdict.reason = reason;
@@ -182,15 +175,14 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
-    static services::service_errc by_status(int status) noexcept {
+    static errc by_status(int status) noexcept {
         if (status == 401 || status == 403) {
-            return services::service_errc::authentication_failure;
+            return errc::authentication_failure;
         }
         if (status >= 400 && status < 500) {
-            return services::service_errc::invalid_argument;
+            return errc::invalid_argument;
         }
-        return status == 503 ? services::service_errc::service_not_available
-                             : services::service_errc::internal_server_failure;
+        return status == 503 ? errc::service_not_available : errc::internal_server_failure;
     }
     exchange_verdict read(const http_answer& answer) const override {
         if (answer.status >= 200 && answer.status < 300) {
@@ -200,6 +192,7 @@ private:
         const bool has_paths = wire::facts_of(call().service).has_resource_paths;
         exchange_verdict verdict = failure(
             has_paths ? services::classify_management(answer.status, call().target, answer.body)
+                            .value_or(errc::internal_server_failure)
                       : by_status(answer.status));
         verdict.server_text = answer.body.substr(0, 512);
         return verdict;
@@ -297,7 +290,7 @@ private:
                              ? services::parse_prepared_row(splitter.row())
                              : std::unexpected(services::outcome_error{});
         if (!row) {
-            exchange_verdict verdict = failure(services::service_errc::prepared_statement_failure);
+            exchange_verdict verdict = failure(errc::prepared_statement_failure);
             verdict.server_text = "the answer to PREPARE names no plan";
             return verdict;
         }

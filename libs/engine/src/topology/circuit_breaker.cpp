@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
 namespace reprise::engine {
+
+using couchbase::errc;
 
 circuit_breaker::circuit_breaker(circuit_breaker_options options)
     : options_(std::move(options)),
@@ -34,8 +36,8 @@ void circuit_breaker::on_outcome(const std::error_code& outcome, time_point now)
         return;
     }
     roll_to(now);
-    const bool has_failed =
-        options_.is_failure ? options_.is_failure(outcome) : outcome == error_condition::timeout;
+    const bool has_failed = options_.is_failure ? options_.is_failure(outcome)
+                                                : outcome == couchbase::error_condition::timeout;
     for (counts* into : {&steps_[newest_], &sum_}) {
         ++into->total;
         into->failed += has_failed ? 1U : 0U;

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/retry_reason.hpp>
 
 #include "topology/cluster_state.hpp"
 
 namespace reprise::engine {
+
+using couchbase::errc;
 
 // What the topology reports to those who wait: one call for each event, never one for each
 // operation. A call may come back to the topology before it returns.

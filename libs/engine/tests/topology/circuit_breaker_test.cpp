@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
 #include "engine_driver.hpp"
 

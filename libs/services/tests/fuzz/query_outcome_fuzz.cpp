@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool is_success = outcome->errors.empty() && (outcome->status == query_status::success ||
                                                         outcome->status == query_status::completed);
     if (outcome->errors.size() > 100 || outcome->warnings.size() > 100 ||
-        (query.error == service_errc::none) != is_success ||
-        (analytics.error == service_errc::none) != is_success ||
+        (query.error == std::nullopt) != is_success ||
+        (analytics.error == std::nullopt) != is_success ||
         (is_success && query.retry != query_retry::none)) {
         std::abort();
     }

@@ -15,7 +15,7 @@
 namespace reprise::sim {
 namespace {
 
-using engine::errc;
+using couchbase::errc;
 
 constexpr duration tick_of_calls = std::chrono::milliseconds{1};
 constexpr int prepared_unknown = 4040;

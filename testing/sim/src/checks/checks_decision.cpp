@@ -14,8 +14,8 @@
 namespace reprise::sim {
 namespace {
 
+using couchbase::errc;
 using engine::attempt_stage;
-using engine::errc;
 using engine::retry_reason;
 
 constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options

@@ -11,7 +11,7 @@
 namespace reprise::sim {
 namespace {
 
-using engine::errc;
+using couchbase::errc;
 using engine::operation_kind;
 using wire::status;
 

@@ -13,7 +13,7 @@ namespace reprise::sim {
 namespace checks_call_tests {
 
 using namespace std::chrono_literals;
-using engine::errc;
+using couchbase::errc;
 using engine::retry_reason;
 
 scenario scenario_with_a_call() {

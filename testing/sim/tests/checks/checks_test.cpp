@@ -13,7 +13,7 @@ namespace reprise::sim {
 namespace checks_tests {
 
 using namespace std::chrono_literals;
-using engine::errc;
+using couchbase::errc;
 using engine::operation_kind;
 using engine::retry_reason;
 

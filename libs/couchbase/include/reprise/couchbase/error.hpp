@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/error_info.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
@@ -17,8 +17,6 @@ namespace reprise::couchbase {
 
 // The errors of operations, with the numbers all Couchbase SDKs share. Compare with
 // `error.code() == errc::document_not_found`; for groups with `error_condition::timeout`.
-using engine::errc;
-using engine::error_condition;
 // Everything known about one failure, as a plain struct.
 using engine::error_info;
 

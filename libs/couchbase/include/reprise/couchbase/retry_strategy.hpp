@@ -20,7 +20,7 @@
 //
 //     options.strategy = std::make_shared<virtual_strategy<standard_strategy>>();
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/request_snapshot.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
@@ -39,8 +39,6 @@ using reprise::retry_strategy;
 using engine::reason_of;
 using engine::request_of;
 using engine::request_snapshot;
-// A "no" may name the error that the user sees.
-using engine::errc;
 // The server's own waiting rule for a status, as strategies see it.
 using engine::server_backoff;
 using engine::server_retry_rule;

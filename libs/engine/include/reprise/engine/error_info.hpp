@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
 
@@ -15,6 +15,8 @@
 // part of the vocabulary that users see.
 
 namespace reprise::engine {
+
+using couchbase::errc;
 
 // What the node's error map says about a status this client does not know.
 struct error_map_note {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/retry_reason.hpp>
 #include <reprise/engine/row_batch.hpp>
 #include <reprise/http/message.hpp>
@@ -23,6 +23,8 @@ class cluster_configuration;
 }
 
 namespace reprise::engine {
+
+using couchbase::errc;
 
 // One HTTP request as it is sent. Host, lengths, connection and authorization are the engine's.
 struct http_call {

@@ -4,13 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/retry_history.hpp>
 
 // Where the client says what it does. Needs the standard library and reprise::retry only; part of
 // the vocabulary that users see.
 
 namespace reprise::engine {
+
+using couchbase::errc;
 
 enum class log_level : std::uint8_t { debug, info, warn, error };
 

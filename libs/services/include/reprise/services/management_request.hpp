@@ -102,7 +102,7 @@ std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view 
 // What the answer of the cluster manager (or a design document request) means; `target` is that of
 // the request, since 404 alone does not say what is missing. None of these is ever retried because
 // of the answer. 2xx is success; other 4xx that are not listed are invalid_argument.
-service_errc classify_management(
+std::optional<errc> classify_management(
     int http_status, std::string_view target, std::string_view body) noexcept;
 
 }  // namespace reprise::services

@@ -92,7 +92,7 @@ enum class query_retry : std::uint8_t {
 // The decision about one answer. `retry` says what the RFC allows; whether it happens is the
 // engine's, and never once a row was handed out.
 struct query_verdict {
-    service_errc error = service_errc::none;
+    std::optional<errc> error{};  // absent: success
     query_retry retry = query_retry::none;
 
     friend bool operator==(const query_verdict&, const query_verdict&) = default;
@@ -110,7 +110,7 @@ enum class analytics_retry : std::uint8_t {
 
 // As query_verdict.
 struct analytics_verdict {
-    service_errc error = service_errc::none;
+    std::optional<errc> error{};  // absent: success
     analytics_retry retry = analytics_retry::none;
 
     friend bool operator==(const analytics_verdict&, const analytics_verdict&) = default;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,7 @@ enum class search_retry : std::uint8_t {
 };
 
 struct search_verdict {
-    service_errc error = service_errc::none;
+    std::optional<errc> error{};  // absent: success
     search_retry retry = search_retry::none;
 
     friend bool operator==(const search_verdict&, const search_verdict&) = default;

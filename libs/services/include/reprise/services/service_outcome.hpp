@@ -4,11 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/services/service_error.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
 // What reading the answers of the HTTP services has in common.
 
 namespace reprise::services {
+
+using couchbase::errc;
 
 // Why an answer, or one row of it, cannot be understood.
 enum class outcome_errc : std::uint8_t {
@@ -33,7 +35,7 @@ enum class body_state : std::uint8_t { empty, unreadable };
 
 // What an answer means of which nothing but the HTTP status is known. 401 and 403 are
 // authentication_failure, 503 service_not_available; else an empty body is internal_server_failure
-// and one that cannot be read parsing_failure. Never `none`: no service answers so.
-service_errc classify_bare_status(int http_status, body_state body) noexcept;
+// and one that cannot be read parsing_failure.
+errc classify_bare_status(int http_status, body_state body) noexcept;
 
 }  // namespace reprise::services

@@ -53,7 +53,7 @@ enum class view_retry : std::uint8_t {
 };
 
 struct view_verdict {
-    service_errc error = service_errc::none;
+    std::optional<errc> error{};  // absent: success
     view_retry retry = view_retry::none;
 
     friend bool operator==(const view_verdict&, const view_verdict&) = default;

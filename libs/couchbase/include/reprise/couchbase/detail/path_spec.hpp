@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
 // One path of a sub-document call, as lookup_spec and mutate_spec hold it. Not for users.
 
@@ -36,7 +36,7 @@ struct path_spec {
     bool is_macro = false;
     // Non-empty: the call is refused with these words and this code.
     std::string problem{};
-    engine::errc problem_code = engine::errc::invalid_argument;
+    errc problem_code = errc::invalid_argument;
 };
 
 // The specs behind the public classes, in their order.

@@ -9,7 +9,7 @@
 // additions from 1101. Needs the standard library and reprise::retry only; part of the vocabulary
 // that users see.
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 
 // Category "reprise.couchbase". Each name says the condition, not who is to blame.
 enum class errc : int {
@@ -111,7 +111,7 @@ enum class error_condition : int {
     timeout,  // ambiguous_timeout, unambiguous_timeout
 };
 
-[[nodiscard]] const std::error_category& client_category() noexcept;
+[[nodiscard]] const std::error_category& errc_category() noexcept;
 [[nodiscard]] const std::error_category& error_condition_category() noexcept;
 [[nodiscard]] std::error_code make_error_code(errc error) noexcept;
 [[nodiscard]] std::error_condition make_error_condition(error_condition condition) noexcept;
@@ -125,9 +125,9 @@ enum class error_condition : int {
 [[nodiscard]] failure_facts describe(errc error) noexcept;
 [[nodiscard]] failure_facts retry_facts(errc error) noexcept;
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase
 
 template <>
-struct std::is_error_code_enum<reprise::engine::errc> : std::true_type {};
+struct std::is_error_code_enum<reprise::couchbase::errc> : std::true_type {};
 template <>
-struct std::is_error_condition_enum<reprise::engine::error_condition> : std::true_type {};
+struct std::is_error_condition_enum<reprise::couchbase::error_condition> : std::true_type {};

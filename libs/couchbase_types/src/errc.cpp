@@ -2,9 +2,9 @@
 #include <string>
 #include <utility>
 
-#include <reprise/engine/errc.hpp>
+#include <reprise/couchbase_types/errc.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 namespace {
 
 struct errc_facts {
@@ -187,7 +187,7 @@ public:
         return "unknown condition";
     }
     bool equivalent(const std::error_code& code, int condition) const noexcept override {
-        if (code.category() != client_category()) {
+        if (code.category() != errc_category()) {
             return false;
         }
         const auto error = static_cast<errc>(code.value());
@@ -203,7 +203,7 @@ public:
 
 }  // namespace
 
-const std::error_category& client_category() noexcept {
+const std::error_category& errc_category() noexcept {
     static const client_error_category category;
     return category;
 }
@@ -214,7 +214,7 @@ const std::error_category& error_condition_category() noexcept {
 }
 
 std::error_code make_error_code(errc error) noexcept {
-    return {static_cast<int>(error), client_category()};
+    return {static_cast<int>(error), errc_category()};
 }
 
 std::error_condition make_error_condition(error_condition condition) noexcept {
@@ -244,4 +244,4 @@ failure_facts retry_facts(errc error) noexcept {
     return describe(error);
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

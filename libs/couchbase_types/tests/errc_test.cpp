@@ -1,0 +1,57 @@
+#include <reprise/couchbase_types/errc.hpp>
+
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace reprise::couchbase {
+namespace errc_test {
+
+// Above every number that is in use.
+constexpr int number_max = 2000;
+
+bool is_known(int number) {
+    return to_string(static_cast<errc>(number)) != "unknown_error";
+}
+
+TEST(errc, every_error_has_a_name_and_a_message_of_its_own) {
+    std::set<std::string> names;
+    std::set<std::string> messages;
+    std::size_t count = 0;
+    for (int number = 1; number < number_max; ++number) {
+        if (is_known(number)) {
+            const std::error_code code = make_error_code(static_cast<errc>(number));
+            names.emplace(to_string(static_cast<errc>(number)));
+            messages.insert(code.message());
+            ++count;
+        }
+    }
+    EXPECT_EQ(names.size(), count);
+    EXPECT_EQ(messages.size(), count);
+    EXPECT_TRUE(is_known(static_cast<int>(errc::plain_http_not_allowed))) << "the last one";
+    EXPECT_EQ(to_string(errc::dataverse_exists), "dataverse_exists");
+}
+
+TEST(errc, numbers_without_an_error_say_so) {
+    EXPECT_EQ(to_string(static_cast<errc>(0)), "unknown_error");
+    EXPECT_EQ(to_string(static_cast<errc>(999)), "unknown_error");
+    EXPECT_NE(make_error_code(static_cast<errc>(999)).message().find("999"), std::string::npos);
+}
+
+TEST(errc, a_repetition_after_an_ambiguous_error_may_do_it_twice) {
+    EXPECT_EQ(describe(errc::ambiguous_timeout).safety, retry_safety::maybe);
+    EXPECT_EQ(describe(errc::unambiguous_timeout).safety, retry_safety::yes);
+    EXPECT_EQ(describe(errc::document_exists).safety, retry_safety::no);
+}
+
+TEST(error_condition, groups_errors) {
+    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), error_condition::timeout);
+    EXPECT_EQ(make_error_code(errc::unambiguous_timeout), error_condition::timeout);
+    EXPECT_EQ(make_error_code(errc::tls_failure), error_condition::client_error);
+    EXPECT_NE(make_error_code(errc::document_not_found), error_condition::timeout);
+    EXPECT_NE(std::error_code(1101, std::generic_category()), error_condition::client_error);
+}
+
+}  // namespace errc_test
+}  // namespace reprise::couchbase
