@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -123,6 +125,25 @@ engine::credentials to_credentials(const cluster_options& options) {
         !options.tls.certificate_file.empty()};
 }
 
+// Where users set the time for a call of a service.
+struct service_timeout {
+    wire::service service;
+    duration cluster_options::* timeout;
+};
+
+constexpr std::array service_timeouts{
+    service_timeout{wire::service::management, &cluster_options::management_timeout},
+    service_timeout{wire::service::views, &cluster_options::view_timeout},
+    service_timeout{wire::service::query, &cluster_options::query_timeout},
+    service_timeout{wire::service::search, &cluster_options::search_timeout},
+    service_timeout{wire::service::analytics, &cluster_options::analytics_timeout},
+};
+static_assert(
+    std::ranges::equal(
+        service_timeouts, wire::service_table | std::views::filter(wire::is_http_service), {},
+        &service_timeout::service, &wire::service_facts::which),
+    "each HTTP service has its timeout");
+
 engine::engine_options to_engine(const cluster_options& from) {
     engine::engine_options to;
     to.network = from.network;
@@ -133,11 +154,9 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.not_my_vbucket_delay = from.not_my_vbucket_delay;
     to.kv_connections_per_node = from.kv_connections_per_node;
     to.connecting_count_max = from.connecting_count_max;
-    to.http.query_timeout = from.query_timeout;
-    to.http.analytics_timeout = from.analytics_timeout;
-    to.http.search_timeout = from.search_timeout;
-    to.http.views_timeout = from.view_timeout;
-    to.http.management_timeout = from.management_timeout;
+    for (const service_timeout& each : service_timeouts) {
+        to.http.timeouts[static_cast<std::size_t>(each.service)] = from.*each.timeout;
+    }
     to.http.connections_per_node_max = from.http_connections_per_node_max;
     to.http.idle_timeout = from.idle_http_connection_timeout;
     to.parked_count_max = from.parked_count_max;
@@ -193,11 +212,9 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     override_with(to.engine.connect_timeout, given.kv_connect_timeout);
     override_with(to.engine.kv_timeout, given.kv_timeout);
     override_with(to.engine.kv_durable_timeout, given.kv_durable_timeout);
-    override_with(to.engine.http.query_timeout, given.query_timeout);
-    override_with(to.engine.http.analytics_timeout, given.analytics_timeout);
-    override_with(to.engine.http.search_timeout, given.search_timeout);
-    override_with(to.engine.http.views_timeout, given.view_timeout);
-    override_with(to.engine.http.management_timeout, given.management_timeout);
+    for (std::size_t index = 0; index < wire::service_count; ++index) {
+        override_with(to.engine.http.timeouts[index], given.service_timeouts[index]);
+    }
     override_with(to.engine.http.idle_timeout, given.idle_http_connection_timeout);
     if (given.max_http_connections) {
         to.engine.http.connections_per_node_max =
@@ -227,7 +244,6 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
 // The first field that is out of its range, by its name in cluster_options.
 std::optional<settings_error> check_all(const engine::engine_options& options) {
     static constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-        {"http.views_timeout", "view_timeout"},
         {"http.idle_timeout", "idle_http_connection_timeout"},
         {"http.connections_per_node_max", "http_connections_per_node_max"}};
     auto refused = engine::check(options);

@@ -32,8 +32,18 @@ constexpr std::size_t agent_size_limit = 200;
 constexpr std::uint32_t iterations_min = wire::scram_iterations_min;
 constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
 
-[[nodiscard]] std::optional<settings_error> refuse_option(const char* field, std::string message) {
-    return settings_error{field, std::move(message)};
+[[nodiscard]] std::optional<settings_error> refuse_option(std::string field, std::string message) {
+    return settings_error{std::move(field), std::move(message)};
+}
+
+[[nodiscard]] std::optional<settings_error> check_positive(std::string field, duration value) {
+    if (value <= duration::zero()) {
+        return refuse_option(std::move(field), "must be above zero");
+    }
+    if (value > duration_option_max) {
+        return refuse_option(std::move(field), "must be at most 366 days");
+    }
+    return std::nullopt;
 }
 
 // Time points are added to these, so "forever" must be said with a number that fits.
@@ -49,19 +59,17 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
         {"internal_timeout", options.internal_timeout},
         {"probe_after", options.probe_after},
         {"probe_timeout", options.probe_timeout},
-        {"http.query_timeout", options.http.query_timeout},
-        {"http.analytics_timeout", options.http.analytics_timeout},
-        {"http.search_timeout", options.http.search_timeout},
-        {"http.views_timeout", options.http.views_timeout},
-        {"http.management_timeout", options.http.management_timeout},
         {"http.idle_timeout", options.http.idle_timeout},
     };
     for (const named_duration& each : all) {
-        if (each.value <= duration::zero()) {
-            return refuse_option(each.field, "must be above zero");
+        if (auto refused = check_positive(each.field, each.value)) {
+            return refused;
         }
-        if (each.value > duration_option_max) {
-            return refuse_option(each.field, "must be at most 366 days");
+    }
+    for (const wire::service each : wire::list_services(wire::is_http_service)) {
+        std::string field = "http." + std::string(wire::facts_of(each).timeout_name);
+        if (auto refused = check_positive(std::move(field), options.http.timeout_of(each))) {
+            return refused;
         }
     }
     const named_duration may_be_zero[] = {

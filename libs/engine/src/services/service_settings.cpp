@@ -1,47 +1,36 @@
 #include "services/service_settings.hpp"
 
+#include <algorithm>
 #include <array>
-
-#include <reprise/base/enum_table.hpp>
-#include <reprise/engine/http_options.hpp>
 
 namespace reprise::engine {
 namespace {
 
-// Where the user sets what for a service.
-struct service_setting {
-    wire::service which;
-    duration http_options::* timeout;
-    std::optional<service_budget> service_budgets::* budget;
-};
+using budget_field = std::optional<service_budget> service_budgets::*;
 
-constexpr std::array service_settings{
-    service_setting{
-        wire::service::key_value, &http_options::management_timeout, &service_budgets::key_value},
-    service_setting{
-        wire::service::management, &http_options::management_timeout, &service_budgets::management},
-    service_setting{wire::service::views, &http_options::views_timeout, &service_budgets::views},
-    service_setting{wire::service::query, &http_options::query_timeout, &service_budgets::query},
-    service_setting{wire::service::search, &http_options::search_timeout, &service_budgets::search},
-    service_setting{
-        wire::service::analytics, &http_options::analytics_timeout, &service_budgets::analytics},
-    service_setting{
-        wire::service::eventing, &http_options::management_timeout, &service_budgets::management},
-    service_setting{
-        wire::service::backup, &http_options::management_timeout, &service_budgets::management},
-    service_setting{
-        wire::service::index, &http_options::management_timeout, &service_budgets::management},
-};
-static_assert(base::has_row_per_enumerator(service_settings, &service_setting::which));
+// Services that have no field of their own share management's.
+consteval std::array<budget_field, wire::service_count> make_budget_fields() {
+    std::array<budget_field, wire::service_count> fields{};
+    fields.fill(&service_budgets::management);
+    for (const detail::service_budget_field& each : detail::service_budget_fields) {
+        const auto* const of =
+            std::ranges::find(wire::service_table, each.service, &wire::service_facts::name);
+        fields[static_cast<std::size_t>(of->which)] = each.budget;
+    }
+    return fields;
+}
+
+constexpr auto budget_fields = make_budget_fields();
+
+static_assert(
+    std::ranges::count_if(wire::service_table, &wire::service_facts::is_used) ==
+        std::ssize(detail::service_budget_fields),
+    "each service that the client uses has a budget");
 
 }  // namespace
 
-duration http_options::timeout_of(wire::service service) const noexcept {
-    return this->*service_settings[static_cast<std::size_t>(service)].timeout;
-}
-
 service_budget* find_budget(service_budgets& given, wire::service service) noexcept {
-    auto& budget = given.*service_settings[static_cast<std::size_t>(service)].budget;
+    auto& budget = given.*budget_fields[static_cast<std::size_t>(service)];
     return budget ? &*budget : nullptr;
 }
 

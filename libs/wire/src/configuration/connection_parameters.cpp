@@ -24,19 +24,15 @@ using text_member = std::optional<std::string> parameters::*;
 
 struct parameter_row {
     std::string_view name;
-    std::variant<duration_member, count_member, flag_member, text_member> target;
+    // A service: its timeout.
+    std::variant<duration_member, count_member, flag_member, text_member, service> target;
 };
 
 // Name and target; the type of the target says how the text is read.
-constexpr std::array<parameter_row, 26> parameter_table{{
+constexpr auto fixed_parameters = std::to_array<parameter_row>({
     {"kv_connect_timeout", &parameters::kv_connect_timeout},
     {"kv_timeout", &parameters::kv_timeout},
     {"kv_durable_timeout", &parameters::kv_durable_timeout},
-    {"view_timeout", &parameters::view_timeout},
-    {"query_timeout", &parameters::query_timeout},
-    {"analytics_timeout", &parameters::analytics_timeout},
-    {"search_timeout", &parameters::search_timeout},
-    {"management_timeout", &parameters::management_timeout},
     {"config_poll_interval", &parameters::config_poll_interval},
     {"config_poll_floor", &parameters::config_poll_floor},
     {"config_idle_redial_timeout", &parameters::config_idle_redial_timeout},
@@ -55,7 +51,24 @@ constexpr std::array<parameter_row, 26> parameter_table{{
     {"tls_verify", &parameters::tls_verify},
     {"network", &parameters::network},
     {"trust_certificate", &parameters::trust_certificate},
-}};
+});
+
+constexpr std::size_t http_service_count =
+    static_cast<std::size_t>(std::ranges::count_if(service_table, is_http_service));
+
+// These and the timeout of each HTTP service.
+consteval auto make_parameter_table() {
+    std::array<parameter_row, fixed_parameters.size() + http_service_count> table{};
+    auto next = std::ranges::copy(fixed_parameters, table.begin()).out;
+    for (const service_facts& facts : service_table) {
+        if (is_http_service(facts)) {
+            *next++ = {facts.timeout_name, facts.which};
+        }
+    }
+    return table;
+}
+
+constexpr auto parameter_table = make_parameter_table();
 
 constexpr std::uint32_t kv_connections_max = 64;
 
@@ -67,7 +80,12 @@ public:
 
     std::string_view operator()(duration_member member) const {
         target_.*member = parse_duration(text_);
-        return target_.*member ? "" : "not a duration such as 2500, 2.5s or 100ms";
+        return target_.*member ? "" : not_a_duration;
+    }
+    std::string_view operator()(service which) const {
+        auto& timeout = target_.service_timeouts[static_cast<std::size_t>(which)];
+        timeout = parse_duration(text_);
+        return timeout ? "" : not_a_duration;
     }
     std::string_view operator()(count_member member) const {
         std::uint32_t count = 0;
@@ -102,6 +120,8 @@ public:
     }
 
 private:
+    static constexpr std::string_view not_a_duration = "not a duration such as 2500, 2.5s or 100ms";
+
     parameters& target_;
     std::string_view name_;
     const std::string& text_;

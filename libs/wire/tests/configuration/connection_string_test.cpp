@@ -50,7 +50,8 @@ TEST(connection_string, every_part_is_read) {
     EXPECT_EQ(result.parameters.num_kv_connections, 2U);
     EXPECT_EQ(result.parameters.tls_verify, false);
     EXPECT_EQ(result.parameters.hello_after_authentication, std::nullopt);
-    EXPECT_EQ(result.parameters.query_timeout, std::nullopt);
+    EXPECT_EQ(
+        result.parameters.service_timeouts[static_cast<std::size_t>(service::query)], std::nullopt);
 }
 
 TEST(connection_string, other_schemes_are_refused_by_name) {

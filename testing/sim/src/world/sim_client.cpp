@@ -130,11 +130,7 @@ engine::engine_options sim_client::make_options() {
         breaker.canary_timeout = plan_.breaker->canary;
         options.circuit_breaker = breaker;
     }
-    options.http.query_timeout = plan_.http_timeout;
-    options.http.analytics_timeout = plan_.http_timeout;
-    options.http.search_timeout = plan_.http_timeout;
-    options.http.views_timeout = plan_.http_timeout;
-    options.http.management_timeout = plan_.http_timeout;
+    options.http.timeouts.fill(plan_.http_timeout);
     options.http.connections_per_node_max = plan_.http_connections_max;
     const auto ears = std::make_shared<client_ears>(world_, number_);
     options.log = ears;

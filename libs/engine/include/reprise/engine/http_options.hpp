@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include <reprise/retry/time.hpp>
@@ -9,20 +10,27 @@ namespace reprise::engine {
 
 // What can be set for the HTTP services.
 struct http_options {
-    // Default time for one operation, from its start to the last byte of the answer.
-    duration query_timeout = wire::facts_of(wire::service::query).timeout;
-    duration analytics_timeout = wire::facts_of(wire::service::analytics).timeout;
-    duration search_timeout = wire::facts_of(wire::service::search).timeout;
-    duration views_timeout = wire::facts_of(wire::service::views).timeout;
-    duration management_timeout = wire::facts_of(wire::service::management).timeout;
+    // Default time for one operation of each service, from its start to the last byte of the
+    // answer.
+    std::array<duration, wire::service_count> timeouts = default_timeouts();
     // Connections to one service of one node; further operations wait for one of them. 1..1024.
     std::size_t connections_per_node_max = 12;
     // A connection without a request for so long is closed. Servers close idle ones, too, some of
     // them after five seconds: a request must not meet that close on its way.
     duration idle_timeout = std::chrono::seconds{1};
 
-    // The timeout for a service; management's for those without one of their own.
-    [[nodiscard]] duration timeout_of(wire::service service) const noexcept;
+    [[nodiscard]] constexpr duration timeout_of(wire::service service) const noexcept {
+        return timeouts[static_cast<std::size_t>(service)];
+    }
+
+    [[nodiscard]] static constexpr std::array<duration, wire::service_count>
+    default_timeouts() noexcept {
+        std::array<duration, wire::service_count> timeouts{};
+        for (const wire::service_facts& facts : wire::service_table) {
+            timeouts[static_cast<std::size_t>(facts.which)] = facts.timeout;
+        }
+        return timeouts;
+    }
 };
 
 }  // namespace reprise::engine

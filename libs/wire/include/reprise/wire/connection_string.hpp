@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +23,7 @@ struct connection_parameters {
     duration kv_connect_timeout;
     duration kv_timeout;
     duration kv_durable_timeout;
-    duration view_timeout;
-    duration query_timeout;
-    duration analytics_timeout;
-    duration search_timeout;
-    duration management_timeout;
+    std::array<duration, service_count> service_timeouts;  // `query_timeout`, ...
     duration config_poll_interval;
     duration config_poll_floor;
     duration config_idle_redial_timeout;

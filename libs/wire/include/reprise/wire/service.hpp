@@ -39,8 +39,9 @@ struct service_facts {
     std::uint16_t port_tls = 0;
     std::string_view health_path{};  // a GET of it is answered if the service is well; HTTP only
     std::chrono::milliseconds timeout{75'000};  // of one operation, unless the user sets another
-    bool is_used = false;                       // the client has operations for it
-    bool is_on_every_node = false;              // no node can be without it
+    std::string_view timeout_name{};  // of its option and in connection strings; HTTP only
+    bool is_used = false;             // the client has operations for it
+    bool is_on_every_node = false;    // no node can be without it
     bool has_statements = false;      // takes statements and answers with a list of errors
     bool has_resource_paths = false;  // only the path of a request tells what a 404 misses
 };
@@ -67,6 +68,7 @@ inline constexpr std::array service_table{
         .port = 8091,
         .port_tls = 18091,
         .health_path = "/pools",
+        .timeout_name = "management_timeout",
         .is_used = true,
         .is_on_every_node = true,
         .has_resource_paths = true},
@@ -79,6 +81,7 @@ inline constexpr std::array service_table{
         .port = 8092,
         .port_tls = 18092,
         .health_path = "/",
+        .timeout_name = "view_timeout",
         .is_used = true,
         .has_resource_paths = true},
     service_facts{
@@ -90,6 +93,7 @@ inline constexpr std::array service_table{
         .port = 8093,
         .port_tls = 18093,
         .health_path = "/admin/ping",
+        .timeout_name = "query_timeout",
         .is_used = true,
         .has_statements = true},
     service_facts{
@@ -101,6 +105,7 @@ inline constexpr std::array service_table{
         .port = 8094,
         .port_tls = 18094,
         .health_path = "/api/ping",
+        .timeout_name = "search_timeout",
         .is_used = true},
     service_facts{
         .which = service::analytics,
@@ -111,6 +116,7 @@ inline constexpr std::array service_table{
         .port = 8095,
         .port_tls = 18095,
         .health_path = "/admin/ping",
+        .timeout_name = "analytics_timeout",
         .is_used = true,
         .has_statements = true},
     service_facts{
