@@ -45,7 +45,7 @@ bool is_canary(const sim_link& link, std::string_view line) {
 }
 
 bool is_range(call_kind kind) noexcept {
-    return kind == call_kind::select_range || kind == call_kind::analytics_range;
+    return facts_of(kind).rows == row_rule::numbers;
 }
 
 }  // namespace
@@ -301,16 +301,15 @@ void inspection::check_row(operation_record& record, std::string_view row) {
     const std::uint64_t index = call.rows_taken++;
     ++row_count_;
     bool is_right = true;
-    switch (call.plan.kind) {
-        case call_kind::select_range:
-        case call_kind::analytics_range:
+    switch (facts_of(call.plan.kind).rows) {
+        case row_rule::numbers:
             is_right = (index < call.plan.row_count || record.last.is_made_up) &&
                        row == std::to_string(index);
             break;
-        case call_kind::insert_returning:
+        case row_rule::key:
             is_right = index == 0 && row == "{\"id\":\"q" + std::to_string(call.plan.key) + "\"}";
             break;
-        case call_kind::select_key: {
+        case row_rule::document: {
             std::uint32_t writer = 0;
             const auto read = std::from_chars(row.data(), row.data() + row.size(), writer);
             is_right = index == 0 && read.ec == std::errc{} && writer < world_.book.size() &&
@@ -318,12 +317,11 @@ void inspection::check_row(operation_record& record, std::string_view row) {
                        world_.book.at(writer).call->plan.key == call.plan.key;
             break;
         }
-        case call_kind::search:
-        case call_kind::view:
+        case row_rule::each_once:
             is_right = std::ranges::find(call.rows_seen, row) == call.rows_seen.end();
             call.rows_seen.emplace_back(row);
             break;
-        default:
+        case row_rule::none:
             is_right = false;
             break;
     }

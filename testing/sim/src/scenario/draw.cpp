@@ -51,19 +51,13 @@ constexpr std::uint32_t group_of(fault_kind kind) noexcept {
     return kind < fault_kind::stall_client ? server_group : client_group;
 }
 
+// These have no length.
 constexpr bool is_at_once(fault_kind kind) noexcept {
-    switch (kind) {
-        case fault_kind::reset_connections:
-        case fault_kind::garbage:
-        case fault_kind::move_vbuckets:
-        case fault_kind::failover:
-        case fault_kind::replay_configuration:
-        case fault_kind::recreate_collection:
-        case fault_kind::close_client:
-            return true;
-        default:
-            return false;
-    }
+    using enum fault_kind;
+    constexpr std::array at_once{
+        reset_connections,   garbage,     move_vbuckets, failover, replay_configuration,
+        recreate_collection, close_client};
+    return std::ranges::find(at_once, kind) != at_once.end();
 }
 
 // --- cluster, network, clients -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "scenario/duration_text.hpp"
 
@@ -9,63 +10,11 @@ namespace reprise::sim {
 
 namespace {
 
-constexpr std::array<std::string_view, fault_kind_count> fault_names = {
-    "reset_connections",
-    "partition",
-    "partition_to_server",
-    "partition_to_client",
-    "slow_link",
-    "tiny_writes",
-    "garbage",
-    "refuse_connects",
-    "ignore_connects",
-    "fail_names",
-    "fail_tls",
-    "server_rule",
-    "bootstrap_rule",
-    "own_rule",
-    "node_down",
-    "failover",
-    "move_vbuckets",
-    "forward_map",
-    "hold_configuration",
-    "hold_replication",
-    "hold_persistence",
-    "drop_collection",
-    "drop_scope",
-    "drop_bucket",
-    "wrong_password",
-    "deny_bucket",
-    "spoil_answers",
-    "freeze_node",
-    "corrupt_error_map",
-    "corrupt_configuration",
-    "replay_configuration",
-    "hide_collection",
-    "recreate_collection",
-    "reject_credentials",
-    "stale_credentials",
-    "hide_bucket",
-    "rebalance",
-    "graceful_failover",
-    "kill_node",
-    "delay_replication",
-    "delay_recommit",
-    "hide_service",
-    "stall_client",
-    "close_client",
-    "service_rule",
-    "service_busy",
-    "redirect_calls",
-    "forget_prepared",
-    "hide_calls",
-    "lie_about_lengths",
-    "redirect_endlessly",
-};
-
-constexpr std::array<std::string_view, strategy_choice_count> strategy_names = {
-    "terminal_error", "best_effort", "jittered", "server_directed", "library",
-    "never",          "at_once",     "deferred", "broken"};
+// The names of the enumerators.
+template <class Enum>
+constexpr auto names_of = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return std::array{base::enumerator_name<static_cast<Enum>(Index)>()...};
+}(std::make_index_sequence<base::enumerator_count<Enum>()>{});
 
 std::string counted(std::size_t count, std::string_view what) {
     std::string text = std::to_string(count) + " ";
@@ -275,12 +224,12 @@ std::string count_kinds(const std::vector<planned_operation>& operations) {
 
 std::string_view to_string(fault_kind kind) noexcept {
     const auto index = static_cast<std::size_t>(kind);
-    return index < fault_names.size() ? fault_names[index] : "unknown";
+    return index < fault_kind_count ? names_of<fault_kind>[index] : "unknown";
 }
 
 std::string_view to_string(strategy_choice choice) noexcept {
     const auto index = static_cast<std::size_t>(choice);
-    return index < strategy_names.size() ? strategy_names[index] : "unknown";
+    return index < strategy_choice_count ? names_of<strategy_choice>[index] : "unknown";
 }
 
 std::string to_string(const scenario& plan, std::size_t operation_lines_max) {

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include <reprise/engine/reason_table.hpp>
+#include <reprise/base/enum_table.hpp>
+#include <reprise/engine/operation_kind.hpp>
 #include <reprise/retry/time.hpp>
-#include <reprise/wire/cluster_node.hpp>
+#include <reprise/wire/service.hpp>
 
 // Operations of the HTTP services, as plain data: the part of a scenario beside `operations`.
 
@@ -29,16 +31,75 @@ enum class call_kind : std::uint8_t {
     put_user,          // a PUT of management
 };
 
-inline constexpr std::size_t call_kind_count = 11;
+// What the rows of an answer must be.
+enum class row_rule : std::uint8_t {
+    none,       // there are none
+    numbers,    // 0, 1, 2, ... in order
+    document,   // at most one: who wrote the document
+    key,        // one: the key of the document
+    each_once,  // any, but none twice
+};
 
+// Facts about one kind of call.
+struct call_facts {
+    call_kind kind;
+    std::string_view name;
+    wire::service service;
+    engine::operation_class of;
+    // Changes nothing, whatever happens: may be sent again without an answer.
+    bool is_readonly;
+    row_rule rows;
+};
+
+// One row per kind, in the order of the enumeration.
+inline constexpr auto call_table = std::to_array<call_facts>({
+    {call_kind::select_range, "select_range", wire::service::query, engine::operation_class::query,
+     true, row_rule::numbers},
+    {call_kind::select_key, "select_key", wire::service::query, engine::operation_class::query,
+     true, row_rule::document},
+    {call_kind::insert, "insert", wire::service::query, engine::operation_class::query, false,
+     row_rule::none},
+    {call_kind::upsert, "upsert", wire::service::query, engine::operation_class::query, false,
+     row_rule::none},
+    {call_kind::insert_returning, "insert_returning", wire::service::query,
+     engine::operation_class::query, false, row_rule::key},
+    {call_kind::remove, "delete", wire::service::query, engine::operation_class::query, false,
+     row_rule::none},
+    {call_kind::analytics_range, "analytics_range", wire::service::analytics,
+     engine::operation_class::analytics, true, row_rule::numbers},
+    {call_kind::search, "search", wire::service::search, engine::operation_class::search, true,
+     row_rule::each_once},
+    {call_kind::view, "view", wire::service::views, engine::operation_class::view, true,
+     row_rule::each_once},
+    {call_kind::read_settings, "read_settings", wire::service::management,
+     engine::operation_class::management, true, row_rule::none},
+    {call_kind::put_user, "put_user", wire::service::management,
+     engine::operation_class::management, false, row_rule::none},
+});
+static_assert(base::has_row_per_enumerator(call_table, &call_facts::kind));
+
+inline constexpr std::size_t call_kind_count = call_table.size();
+
+[[nodiscard]] constexpr const call_facts& facts_of(call_kind kind) noexcept {
+    return call_table[static_cast<std::size_t>(kind)];
+}
 // "select_range"
-[[nodiscard]] std::string_view to_string(call_kind kind) noexcept;
-[[nodiscard]] wire::service service_of(call_kind kind) noexcept;
-[[nodiscard]] engine::operation_class class_of(call_kind kind) noexcept;
-// Changes nothing, whatever happens: may be sent again without an answer.
-[[nodiscard]] bool is_readonly(call_kind kind) noexcept;
+[[nodiscard]] constexpr std::string_view to_string(call_kind kind) noexcept {
+    return static_cast<std::size_t>(kind) < call_kind_count ? facts_of(kind).name : "unknown";
+}
+[[nodiscard]] constexpr wire::service service_of(call_kind kind) noexcept {
+    return facts_of(kind).service;
+}
+[[nodiscard]] constexpr engine::operation_class class_of(call_kind kind) noexcept {
+    return facts_of(kind).of;
+}
+[[nodiscard]] constexpr bool is_readonly(call_kind kind) noexcept {
+    return facts_of(kind).is_readonly;
+}
 // A statement of the query service: these can be prepared.
-[[nodiscard]] bool is_statement(call_kind kind) noexcept;
+[[nodiscard]] constexpr bool is_statement(call_kind kind) noexcept {
+    return service_of(kind) == wire::service::query;
+}
 
 // How a statement is run.
 enum class prepared_choice : std::uint8_t {

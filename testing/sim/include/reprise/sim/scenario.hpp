@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/retry/time.hpp>
 #include <reprise/sim/planned_call.hpp>
@@ -78,10 +79,11 @@ enum class fault_kind : std::uint8_t {
     redirect_endlessly,  // not my vbucket, with an ever newer configuration that says otherwise
 };
 
-inline constexpr std::size_t fault_kind_count = 51;
+inline constexpr std::size_t fault_kind_count = base::enumerator_count<fault_kind>();
 // Those of the HTTP services, then those of servers that lie come last.
-inline constexpr std::size_t service_fault_kind_first = 44;
-inline constexpr std::size_t hostile_fault_kind_first = 49;
+inline constexpr auto service_fault_kind_first = static_cast<std::size_t>(fault_kind::service_rule);
+inline constexpr auto hostile_fault_kind_first =
+    static_cast<std::size_t>(fault_kind::lie_about_lengths);
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
 struct planned_fault {
@@ -106,7 +108,7 @@ enum class strategy_choice : std::uint8_t {
     broken,    // throws, forgets to answer, drops the question
 };
 
-inline constexpr std::size_t strategy_choice_count = 9;
+inline constexpr std::size_t strategy_choice_count = base::enumerator_count<strategy_choice>();
 [[nodiscard]] std::string_view to_string(strategy_choice choice) noexcept;
 
 struct planned_operation {
