@@ -1,0 +1,53 @@
+#include <utility>
+
+#include <reprise/couchbase/cluster.hpp>
+#include <reprise/services/management_request.hpp>
+
+#include "service_calls.hpp"
+#include "service_kind.hpp"
+
+namespace reprise::couchbase {
+
+namespace detail {
+
+service_work make_management_work(
+    const std::shared_ptr<session>& client, const management_request& request,
+    const management_options& options) {
+    if (request.service == service_kind::key_value) {
+        return {
+            client, std::make_shared<service_request>(service_request{std::unexpected(
+                        argument_error("service: key_value does not speak HTTP"))})};
+    }
+    services::raw_service_request asked;
+    asked.service = couchbase::to_wire(request.service);
+    asked.method = request.method;
+    asked.target = request.target;
+    asked.content_type = request.content_type;
+    asked.body = request.body;
+    return make_call_work(client, services::make_raw_call(std::move(asked)), options);
+}
+
+template std::expected<management_response, error> run_work(const service_work&);
+template void start_work(const service_work&, result_receiver<management_response>*, call_ticket);
+
+}  // namespace detail
+
+std::expected<couchbase::management_response, error> cluster::management_request(
+    const couchbase::management_request& request, const management_options& options) const {
+    return detail::run_work<management_response>(
+        detail::make_management_work(client_, request, options));
+}
+
+bucket_manager cluster::buckets() const {
+    return bucket_manager(client_);
+}
+
+query_index_manager cluster::query_indexes() const {
+    return query_index_manager(client_);
+}
+
+collection_manager bucket::collections() const {
+    return {client_, name_};
+}
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/engine/service_exchange.hpp>
+#include <reprise/services/query_request.hpp>
+
+#include "service_request.hpp"
+#include "session.hpp"
+
+// What the calls of all HTTP services share: from options to a request of the engine, and from its
+// answer to what users see. Each service's own part is a source of its own: query.cpp, search.cpp,
+// ...
+
+namespace reprise::couchbase::detail {
+
+[[nodiscard]] error argument_error(std::string text);
+
+// Collects the JSON of a call's values and the first one that is none.
+class json_collector {
+public:
+    [[nodiscard]] std::string take(const json_fragment& value, std::string_view what) {
+        if (!problem_ && !value.problem().empty()) {
+            problem_ = error(
+                make_error_code(errc::encoding_failure),
+                std::string(what) + ": " + value.problem());
+        } else if (!problem_ && value.is_macro()) {
+            problem_ = argument_error(std::string(what) + ": macros are for sub-documents only");
+        }
+        return value.text();
+    }
+    [[nodiscard]] std::vector<std::string> take_all(
+        const std::vector<json_fragment>& values, std::string_view what) {
+        std::vector<std::string> taken;
+        taken.reserve(values.size());
+        for (const json_fragment& value : values) {
+            taken.push_back(take(value, what));
+        }
+        return taken;
+    }
+    [[nodiscard]] std::vector<services::named_json> take_all(
+        const std::vector<named_value>& values) {
+        std::vector<services::named_json> taken;
+        taken.reserve(values.size());
+        for (const auto& [name, value] : values) {
+            taken.push_back({name, take(value, name)});
+        }
+        return taken;
+    }
+    [[nodiscard]] std::string take(
+        const std::optional<json_fragment>& value, std::string_view what) {
+        return value ? take(*value, what) : std::string();
+    }
+    [[nodiscard]] const std::optional<error>& problem() const noexcept { return problem_; }
+
+private:
+    std::optional<error> problem_;
+};
+
+[[nodiscard]] std::vector<services::mutation_mark> marks_of(const mutation_state& state);
+
+// What a server is told of a call's timeout.
+[[nodiscard]] std::chrono::milliseconds timeout_for_server(duration timeout);
+
+// Where names of a statement are looked up.
+[[nodiscard]] std::string context_of(service_scope in);
+
+// The part that all calls have: bounds, time, strategy.
+template <class Options>
+service_work finish_work(
+    const std::shared_ptr<session>& client, const json_collector& values,
+    engine::service_request made, const Options& options, row_mode mode) {
+    std::expected<engine::http_request, error> request = std::unexpected(argument_error(""));
+    if (values.problem()) {
+        request = std::unexpected(*values.problem());
+    } else if (!made) {
+        request = std::unexpected(argument_error(services::to_string(made.error())));
+    } else {
+        made->timeout = options.timeout;
+        made->strategy = options.strategy;
+        made->user_data = options.user_data;
+        made->outer_allowance = options.outer_allowance;
+        if constexpr (requires { options.rows_size_max_bytes; }) {
+            made->rows_size_max_bytes = options.rows_size_max_bytes.value_or(
+                mode == row_mode::kept ? result_size_max_bytes_default
+                                       : stream_size_max_bytes_default);
+        }
+        request = std::move(*made);
+    }
+    return {client, std::make_shared<service_request>(service_request{std::move(request)})};
+}
+
+template <class Options>
+std::chrono::milliseconds server_limit(
+    const session& client, wire::service service, const Options& options) {
+    return timeout_for_server(options.timeout.value_or(client.facts().http.timeout_of(service)));
+}
+
+template <class Stream>
+std::expected<Stream, error> open_stream(const service_work& work) {
+    auto rows = open_rows(work);
+    if (!rows) {
+        return std::unexpected(std::move(rows.error()));
+    }
+    return Stream(std::move(*rows));
+}
+
+template <class Result>
+std::expected<Result, error> to_service_result(engine::operation_result&& result) {
+    if (result.ec) {
+        return std::unexpected(to_service_error(result));
+    }
+    operation_trace trace{result.retry_attempts, std::move(result.history)};
+    if constexpr (std::is_same_v<Result, management_response>) {
+        return management_response{
+            result.http->status, std::move(result.http->body), std::move(trace)};
+    } else {
+        auto metadata = parse_metadata<decltype(Result::metadata)>(result.http->body);
+        if (!metadata) {
+            return std::unexpected(
+                unreadable_answer(services::to_string(metadata.error()), std::move(trace)));
+        }
+        engine::row_batch::parts parts = result.http->rows.take_parts();
+        auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
+        return Result{
+            row_list(std::move(parts.rows), std::move(memory)), std::move(*metadata),
+            std::move(trace)};
+    }
+}
+
+template <class Result>
+std::expected<Result, error> run_work(const service_work& work) {
+    auto request = take_request(work);
+    if (!request) {
+        return std::unexpected(std::move(request.error()));
+    }
+    // Held here: a completion may let go of the last handle.
+    const std::shared_ptr<session> held = work.client;
+    std::optional<engine::operation_result> result;
+    net::refusal not_started = net::refusal::none;
+    const auto refused = held->client().await([&](std::move_only_function<void()> done) {
+        // Shared, since a refused start calls nobody.
+        auto wake = std::make_shared<std::move_only_function<void()>>(std::move(done));
+        not_started = held->client().start_http(
+            std::move(*request), [&result, wake](engine::operation_result&& ended) {
+                result = std::move(ended);
+                auto call = std::move(*wake);
+                call();
+            });
+        if (not_started != net::refusal::none) {
+            (*wake)();
+        }
+    });
+    if (refused != net::refusal::none || not_started != net::refusal::none) {
+        return std::unexpected(to_error(refused != net::refusal::none ? refused : not_started));
+    }
+    return to_service_result<Result>(std::move(*result));
+}
+
+template <class Result>
+void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket) {
+    auto request = take_request(work);
+    if (!request) {
+        receiver->complete(receiver, std::unexpected(std::move(request.error())), true);
+        return;
+    }
+    // Does not hold the client: operations end with it, not the other way round.
+    auto done = [receiver](engine::operation_result&& result) {
+        receiver->complete(receiver, to_service_result<Result>(std::move(result)), false);
+    };
+    const auto refused =
+        work.client->client().start_http(std::move(*request), std::move(done), ticket);
+    if (refused != net::refusal::none) {
+        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    }
+}
+
+}  // namespace reprise::couchbase::detail
