@@ -125,24 +125,15 @@ engine::credentials to_credentials(const cluster_options& options) {
         !options.tls.certificate_file.empty()};
 }
 
-// Where users set the time for a call of a service.
-struct service_timeout {
-    wire::service service;
-    duration cluster_options::* timeout;
-};
+// Each HTTP service has its timeout, under the name that connection strings use.
+static_assert(std::ranges::is_permutation(
+    service_timeout_fields, wire::service_table | std::views::filter(wire::is_http_service), {},
+    &service_timeout_field::name, &wire::service_facts::timeout_name));
 
-constexpr std::array service_timeouts{
-    service_timeout{wire::service::management, &cluster_options::management_timeout},
-    service_timeout{wire::service::views, &cluster_options::view_timeout},
-    service_timeout{wire::service::query, &cluster_options::query_timeout},
-    service_timeout{wire::service::search, &cluster_options::search_timeout},
-    service_timeout{wire::service::analytics, &cluster_options::analytics_timeout},
-};
-static_assert(
-    std::ranges::equal(
-        service_timeouts, wire::service_table | std::views::filter(wire::is_http_service), {},
-        &service_timeout::service, &wire::service_facts::which),
-    "each HTTP service has its timeout");
+wire::service service_of(const service_timeout_field& field) noexcept {
+    return std::ranges::find(wire::service_table, field.name, &wire::service_facts::timeout_name)
+        ->which;
+}
 
 engine::engine_options to_engine(const cluster_options& from) {
     engine::engine_options to;
@@ -154,8 +145,8 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.not_my_vbucket_delay = from.not_my_vbucket_delay;
     to.kv_connections_per_node = from.kv_connections_per_node;
     to.connecting_count_max = from.connecting_count_max;
-    for (const service_timeout& each : service_timeouts) {
-        to.http.timeouts[static_cast<std::size_t>(each.service)] = from.*each.timeout;
+    for (const service_timeout_field& each : service_timeout_fields) {
+        to.http.timeouts[static_cast<std::size_t>(service_of(each))] = from.*each.timeout;
     }
     to.http.connections_per_node_max = from.http_connections_per_node_max;
     to.http.idle_timeout = from.idle_http_connection_timeout;

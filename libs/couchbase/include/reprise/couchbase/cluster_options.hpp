@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/engine/attempt_observer.hpp>
@@ -149,5 +151,23 @@ struct cluster_options {
     bool enable_compression = true;
     bool enable_mutation_tokens = true;
 };
+
+namespace detail {
+
+// The timeout of each HTTP service, by its name.
+struct service_timeout_field {
+    std::string_view name;
+    duration cluster_options::* timeout;
+};
+
+inline constexpr auto service_timeout_fields = std::to_array<service_timeout_field>({
+    {"query_timeout", &cluster_options::query_timeout},
+    {"analytics_timeout", &cluster_options::analytics_timeout},
+    {"search_timeout", &cluster_options::search_timeout},
+    {"view_timeout", &cluster_options::view_timeout},
+    {"management_timeout", &cluster_options::management_timeout},
+});
+
+}  // namespace detail
 
 }  // namespace reprise::couchbase
