@@ -11,7 +11,7 @@ namespace couchbase = reprise::couchbase;
 using couchbase::client_errc;
 
 TEST(client_error, each_has_a_name_and_a_message) {
-    for (int number = 1; number <= 6; ++number) {
+    for (int number = 1; number <= static_cast<int>(client_errc::no_resources); ++number) {
         const auto code = static_cast<client_errc>(number);
         EXPECT_NE(couchbase::to_string(code), "unknown_error");
         EXPECT_NE(make_error_code(code).message(), "unknown client error");

@@ -1,0 +1,19 @@
+#include <reprise/wire/datatype.hpp>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace datatype_test {
+
+using namespace reprise::wire;
+
+TEST(datatype, names_its_bits_and_unknown_ones_by_number) {
+    EXPECT_EQ(to_string(datatype::raw), "raw");
+    EXPECT_EQ(to_string(datatype::json | datatype::snappy), "json|snappy");
+    EXPECT_EQ(to_string(static_cast<datatype>(0x8c)), "xattr|0x88");
+    EXPECT_TRUE(has(datatype::json | datatype::snappy, datatype::snappy));
+    EXPECT_FALSE(has(datatype::json, datatype::snappy));
+}
+
+}  // namespace datatype_test
