@@ -17,9 +17,9 @@ int read_thermometer() {
 int main() {
     using namespace std::chrono_literals;
     reprise::standard_strategy strategy({.backoff = {.base = 20ms}});  // One for the whole program.
-    reprise::decision_trace trace;
+    reprise::retry_history history;
     const int degrees =
-        reprise::retry(strategy, {.timeout = 5s, .trace = &trace}, read_thermometer);
-    std::cout << degrees << " degrees, after:\n" << trace;
+        reprise::retry(strategy, {.timeout = 5s, .history = &history}, read_thermometer);
+    std::cout << degrees << " degrees, after:\n" << history;
 }
 // [/readme]

@@ -67,14 +67,14 @@ order_result place_order(const std::string& item) {
 
 int main() {
     reprise::standard_strategy strategy({.backoff = {.base = std::chrono::milliseconds{10}}});
-    reprise::decision_trace trace;
+    reprise::retry_history history;
 
     const shop::order_result order =
-        reprise::retry(strategy, {.trace = &trace}, [] { return shop::place_order("lamp"); });
-    std::cout << order.value() << " after:\n" << trace;
+        reprise::retry(strategy, {.history = &history}, [] { return shop::place_order("lamp"); });
+    std::cout << order.value() << " after:\n" << history;
 
-    const shop::order_result none =
-        reprise::retry(strategy, {.trace = &trace}, [] { return shop::place_order("unicorn"); });
-    std::cout << "unicorn: " << trace;
-    return order.has_value() && !none.has_value() && trace.failed_attempts() == 1 ? 0 : 1;
+    const shop::order_result none = reprise::retry(
+        strategy, {.history = &history}, [] { return shop::place_order("unicorn"); });
+    std::cout << "unicorn: " << history;
+    return order.has_value() && !none.has_value() && history.failed_attempts() == 1 ? 0 : 1;
 }

@@ -40,8 +40,9 @@ asio::awaitable<std::string> ask(tcp::endpoint service) {
 
 // [retry]
 asio::awaitable<std::string> ask_until_answered(
-    reprise::standard_strategy& strategy, tcp::endpoint service, reprise::decision_trace& trace) {
-    const reprise::call_options options{.timeout = 10s, .attempt_timeout = 300ms, .trace = &trace};
+    reprise::standard_strategy& strategy, tcp::endpoint service, reprise::retry_history& history) {
+    const reprise::call_options options{
+        .timeout = 10s, .attempt_timeout = 300ms, .history = &history};
     co_return co_await reprise::async_retry(strategy, options, [service] { return ask(service); });
 }
 // [/retry]
@@ -50,15 +51,15 @@ int main() {
     asio::io_context io;
     tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
     reprise::standard_strategy strategy({.backoff = {.base = 10ms}});
-    reprise::decision_trace trace;
+    reprise::retry_history history;
     std::string answer;
     asio::co_spawn(io, moody_service(acceptor), asio::detached);
     asio::co_spawn(
-        io, ask_until_answered(strategy, acceptor.local_endpoint(), trace),
+        io, ask_until_answered(strategy, acceptor.local_endpoint(), history),
         [&](const std::exception_ptr& error, std::string text) {
             answer = error ? "no answer\n" : std::move(text);
         });
     io.run();
-    std::cout << answer << trace;
-    return answer == "21 degrees\n" && trace.failed_attempts() == 2 ? 0 : 1;
+    std::cout << answer << history;
+    return answer == "21 degrees\n" && history.failed_attempts() == 2 ? 0 : 1;
 }

@@ -133,12 +133,12 @@ int main() {
     const tiny_server server;
     // [download]
     reprise::standard_strategy strategy({.backoff = {.base = 20ms}});
-    reprise::decision_trace trace;
+    reprise::retry_history history;
     const download result = reprise::retry(
-        strategy, {.timeout = 10s, .attempt_timeout = 3s, .trace = &trace},
+        strategy, {.timeout = 10s, .attempt_timeout = 3s, .history = &history},
         [&](const reprise::attempt& a) { return fetch(server.url(), a); });
     // [/download]
-    std::cout << result.status << ": " << result.body << trace;
+    std::cout << result.status << ": " << result.body << history;
     curl_global_cleanup();
-    return result.status == 200 && trace.failed_attempts() == 2 ? 0 : 1;
+    return result.status == 200 && history.failed_attempts() == 2 ? 0 : 1;
 }

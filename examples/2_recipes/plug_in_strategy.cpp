@@ -34,13 +34,13 @@ int main() {
     int status = 0;
     for (const std::string_view name : {"beat", "standard"}) {
         reprise::testing::virtual_clock clock;
-        reprise::decision_trace trace;
+        reprise::retry_history history;
         const auto strategy = make_strategy(name);
         const auto broken = [] { return make_error_code(std::errc::connection_refused); };
-        static_cast<void>(
-            reprise::retry(*strategy, {.timeout = 5s, .trace = &trace, .clock = &clock}, broken));
-        std::cout << name << ":\n" << trace;
-        status |= trace.failed_attempts() > 1 ? 0 : 1;
+        static_cast<void>(reprise::retry(
+            *strategy, {.timeout = 5s, .history = &history, .clock = &clock}, broken));
+        std::cout << name << ":\n" << history;
+        status |= history.failed_attempts() > 1 ? 0 : 1;
     }
     return status;
 }

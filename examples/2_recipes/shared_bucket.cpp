@@ -19,10 +19,10 @@ int main() {
         ++calls;
         return make_error_code(std::errc::connection_refused);
     };
-    reprise::decision_trace trace;
-    static_cast<void>(reprise::retry(reads, {.trace = &trace}, sick));
-    std::cout << "reads:\n" << trace;
-    static_cast<void>(reprise::retry(writes, {.trace = &trace}, sick));
-    std::cout << "writes:\n" << trace;
-    return calls == 6 && trace.refusal() == reprise::refusal_reason::budget_exhausted ? 0 : 1;
+    reprise::retry_history history;
+    static_cast<void>(reprise::retry(reads, {.history = &history}, sick));
+    std::cout << "reads:\n" << history;
+    static_cast<void>(reprise::retry(writes, {.history = &history}, sick));
+    std::cout << "writes:\n" << history;
+    return calls == 6 && history.refusal() == reprise::refusal_reason::budget_exhausted ? 0 : 1;
 }

@@ -39,14 +39,14 @@ void gives_up_when_asked_to_stop() {
     clock.after(10s, [&] { stop.request_stop(); });  // In the middle of a wait.
     reprise::testing::scripted_operation service{reprise::testing::throttled(60s)};
     reprise::standard_strategy strategy;
-    reprise::decision_trace trace;
+    reprise::retry_history history;
 
     const auto result = reprise::retry(
-        strategy, {.stop = stop.get_token(), .trace = &trace, .clock = &clock}, service);
+        strategy, {.stop = stop.get_token(), .history = &history, .clock = &clock}, service);
 
     check(!result.has_value(), "the last failure is the result");
     check(clock.elapsed() == 10s, "the wait ended at once");
-    check(trace.refusal() == reprise::refusal_reason::canceled, "the trace says why");
+    check(history.refusal() == reprise::refusal_reason::canceled, "the history says why");
     // [/stop]
 }
 

@@ -105,7 +105,7 @@ std::string error::message() const {
         text.append(": ").append(base::printable(info_->detail));
     }
     if (info_->history) {
-        text.append("\n").append(engine::to_string(*info_->history));
+        text.append("\n").append(to_string(*info_->history));
         text.erase(text.find_last_not_of('\n') + 1);
     }
     return text;

@@ -5,6 +5,7 @@
 #include <reprise/engine/log_sink.hpp>
 
 #include "engine_driver.hpp"
+#include "operations/operation_history.hpp"
 
 // What errors and log lines show of texts that others wrote.
 
@@ -42,12 +43,10 @@ TEST(error_text, control_characters_of_servers_are_written_out) {
 }
 
 TEST(error_text, control_characters_in_names_of_nodes_are_written_out) {
-    retry_history history;
-    history.endpoints = {hostile};
-    history_entry entry;
-    entry.endpoint = 0;
-    history.entries.push(entry);
-    expect_harmless(to_string(history));
+    operation_history history;
+    history.push(history_entry{}, 0);
+    const auto hostile_text = [](std::uint32_t) { return std::string(hostile); };
+    expect_harmless(to_string(history.report(hostile_text, hostile_text)));
     decision_record decision;
     decision.endpoint = hostile;
     expect_harmless(to_string(decision));

@@ -144,7 +144,7 @@ TEST(
     EXPECT_EQ(refused->result.ec, errc::retry_queue_full);
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::socket_not_available);
     ASSERT_NE(refused->result.history, nullptr);
-    EXPECT_EQ(refused->result.history->entries.back().refusal, refusal_reason::queue_full);
+    EXPECT_EQ(refused->result.history->entries.back().refusal(), refusal_reason::queue_full);
     ASSERT_EQ(scene.log->told.size(), 1U);
     EXPECT_EQ(scene.log->told[0].level, log_level::warn);
     EXPECT_EQ(scene.log->told[0].reason, retry_reason::socket_not_available);

@@ -10,20 +10,20 @@ namespace nesting_test {
 struct nest {
     testing::virtual_clock clock;
     testing::scripted_random random{testing::scripted_random::lowest};
-    decision_trace outer_trace;
-    decision_trace inner_trace;
+    retry_history outer_trace;
+    retry_history inner_trace;
     standard_strategy outer;
     standard_strategy inner;
     int sends = 0;
 
     testing::scripted_result run(bool hand_down) {
         return retry(
-            outer, {.trace = &outer_trace, .clock = &clock, .random = random.source()},
+            outer, {.history = &outer_trace, .clock = &clock, .random = random.source()},
             [&](const attempt& current) {
                 return retry(
                     inner,
                     {.outer = hand_down ? current.allowance : nullptr,
-                     .trace = &inner_trace,
+                     .history = &inner_trace,
                      .clock = &clock,
                      .random = random.source()},
                     [&]() -> testing::scripted_result {
@@ -56,9 +56,9 @@ TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
     retry_allowance spent(0);
     standard_strategy strategy;
     testing::virtual_clock clock;
-    decision_trace trace;
+    retry_history trace;
     auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
-    EXPECT_FALSE(retry(strategy, {.outer = &spent, .trace = &trace, .clock = &clock}, operation)
+    EXPECT_FALSE(retry(strategy, {.outer = &spent, .history = &trace, .clock = &clock}, operation)
                      .has_value());
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(trace.refusal(), refusal_reason::outer_allowance);

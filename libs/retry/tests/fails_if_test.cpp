@@ -17,11 +17,11 @@ namespace fails_if_test {
 
 struct scene {
     testing::virtual_clock clock;
-    decision_trace trace;
+    retry_history trace;
     standard_strategy strategy;
     int calls = 0;
 
-    [[nodiscard]] call_options options() { return {.trace = &trace, .clock = &clock}; }
+    [[nodiscard]] call_options options() { return {.history = &trace, .clock = &clock}; }
 };
 
 }  // namespace fails_if_test

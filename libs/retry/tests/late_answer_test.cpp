@@ -27,7 +27,7 @@ public:
 
 struct call {
     testing::virtual_clock clock;
-    decision_trace trace;
+    retry_history trace;
     std::stop_source stop;
     thinking_strategy strategy;
     testing::scripted_operation operation{testing::transient()};
@@ -36,7 +36,7 @@ struct call {
         call_options options;
         options.timeout = timeout;
         options.clock = &clock;
-        options.trace = &trace;
+        options.history = &trace;
         options.stop = stop.get_token();
         retry_strategy& plain = strategy;
         return retry(plain, options, operation).has_value();

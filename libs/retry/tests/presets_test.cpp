@@ -23,19 +23,19 @@ template <class Strategy>
 [[nodiscard]] std::string golden(Strategy& strategy, scripted_operation operation) {
     testing::virtual_clock clock;
     scripted_random random{scripted_random::half};
-    decision_trace trace;
+    retry_history trace;
     const auto result =
-        retry(strategy, {.trace = &trace, .clock = &clock, .random = random.source()}, operation);
+        retry(strategy, {.history = &trace, .clock = &clock, .random = random.source()}, operation);
     std::string text;
-    for (std::size_t i = 0; i < trace.entries().size(); ++i) {
-        const trace_entry& entry = trace.entries()[i];
-        if (entry.refusal != refusal_reason::none) {
-            text += "!" + std::string(to_string(entry.refusal));
+    for (std::size_t i = 0; i < trace.entries.size(); ++i) {
+        const history_entry& entry = trace.entries[i];
+        if (entry.refusal() != refusal_reason::none) {
+            text += "!" + std::string(to_string(entry.refusal()));
             continue;
         }
         text += std::to_string(
-                    std::chrono::duration_cast<std::chrono::milliseconds>(entry.delay).count()) +
-                "ms@" + std::to_string(entry.budget_level / 1000) + " ";
+                    std::chrono::duration_cast<std::chrono::milliseconds>(entry.delay()).count()) +
+                "ms@" + std::to_string(entry.budget_level() / 1000) + " ";
     }
     return text + (result.has_value() ? "ok" : "");
 }

@@ -82,10 +82,10 @@ TEST(plugin, SM_02_SM_03_the_virtual_interface_has_the_three_checked_calls) {
 TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     plugin_test::two_attempts strategy(true);
     testing::virtual_clock clock;
-    decision_trace trace;
+    retry_history trace;
     testing::scripted_operation operation{testing::transient()};
     retry_strategy& plain = strategy;
-    const auto result = retry(plain, {.trace = &trace, .clock = &clock}, operation);
+    const auto result = retry(plain, {.history = &trace, .clock = &clock}, operation);
     EXPECT_FALSE(result.has_value());
     EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
     EXPECT_EQ(retry(plain, {.clock = &clock}, [] { return 3; }), 3);

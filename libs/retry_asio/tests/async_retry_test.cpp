@@ -48,8 +48,8 @@ struct scene {
     virtual_timer time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
-    decision_trace trace;
-    call_options options{.trace = &trace, .clock = &time};
+    retry_history trace;
+    call_options options{.history = &trace, .clock = &time};
     error_code ec = asio::error::would_block;
     int value = -1;
     int completions = 0;
@@ -244,8 +244,8 @@ TEST(async_retry, SM_19_an_attempt_is_canceled_at_its_timeout_and_counts_as_one)
     EXPECT_FALSE(s.ec);
     EXPECT_EQ(calls, 2);
     ASSERT_EQ(s.trace.failed_attempts(), 1U);
-    EXPECT_TRUE(s.trace.entries()[0].timeout);
-    EXPECT_EQ(s.trace.entries()[0].budget_level, 999'990'000);  // The price of a timeout.
+    EXPECT_TRUE(s.trace.entries[0].is_timeout());
+    EXPECT_EQ(s.trace.entries[0].budget_level(), 999'990'000);  // The price of a timeout.
     EXPECT_EQ(s.time.elapsed(), 11s);
 }
 
@@ -473,18 +473,18 @@ TEST(async_retry, SM_18_real_timers_wait_and_complete) {
 TEST(async_retry, SM_19_real_timers_cut_an_attempt) {
     asio::io_context io;
     standard_strategy strategy(testing::steps_of(10us, 2));
-    decision_trace trace;
+    retry_history trace;
     asio::basic_waitable_timer<std::chrono::steady_clock> never(io);
     never.expires_at(std::chrono::steady_clock::time_point::max());
     error_code last;
     async_retry<void(error_code)>(
-        io, strategy, call_options{.attempt_timeout = 100us, .trace = &trace},
+        io, strategy, call_options{.attempt_timeout = 100us, .history = &trace},
         [&](const attempt&, auto handler) { never.async_wait(std::move(handler)); },
         [&](error_code code) { last = code; });
     io.run();
     EXPECT_EQ(last, asio::error::operation_aborted);
     EXPECT_EQ(trace.failed_attempts(), 2U);
-    EXPECT_TRUE(trace.entries().back().timeout);
+    EXPECT_TRUE(trace.entries.back().is_timeout());
 }
 
 }  // namespace reprise::async_retry_test

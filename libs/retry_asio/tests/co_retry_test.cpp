@@ -35,8 +35,8 @@ struct stage {
     testing::virtual_timer time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
-    decision_trace trace;
-    call_options options{.trace = &trace, .clock = &time};
+    retry_history trace;
+    call_options options{.history = &trace, .clock = &time};
     std::exception_ptr thrown;
     bool done = false;
 
@@ -267,7 +267,7 @@ TEST(co_retry, SM_19_an_attempt_is_canceled_at_its_timeout_and_counts_as_one) {
     });
     EXPECT_EQ(value, 8);
     ASSERT_EQ(s.trace.failed_attempts(), 1U);
-    EXPECT_TRUE(s.trace.entries()[0].timeout);
+    EXPECT_TRUE(s.trace.entries[0].is_timeout());
     EXPECT_EQ(s.time.elapsed(), 11s);
 }
 
@@ -315,7 +315,7 @@ TEST(co_retry, an_operation_that_throws_before_it_becomes_a_coroutine_has_failed
         co_await async_retry(s.strategy, s.options, operation);
     });
     EXPECT_EQ(calls, 3);
-    EXPECT_EQ(s.trace.entries()[1].delay, 2s);
+    EXPECT_EQ(s.trace.entries[1].delay(), 2s);
 }
 
 TEST(co_retry, nothing_happens_before_it_is_awaited_and_its_arguments_may_be_gone_by_then) {

@@ -26,9 +26,9 @@ struct play {
     testing::virtual_timer time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(10s)};
-    decision_trace trace;
+    retry_history trace;
     std::stop_source stop;
-    call_options options{.stop = stop.get_token(), .trace = &trace, .clock = &time};
+    call_options options{.stop = stop.get_token(), .history = &trace, .clock = &time};
     asio::cancellation_signal signal;
     std::optional<error_code> ended;
     duration ended_at{};
@@ -311,11 +311,11 @@ TEST(cancellation, SM_19_a_thousand_coroutines_are_canceled_at_once) {
     constexpr std::size_t count = 1000;
     co_play p;
     std::deque<asio::cancellation_signal> signals(count);
-    std::deque<decision_trace> traces(count);
+    std::deque<retry_history> traces(count);
     std::size_t waiting_ended = 0;
     std::size_t attempts_ended = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        call_options options{.trace = &traces[i]};
+        call_options options{.history = &traces[i]};
         if (i % 4 == 0) {
             options.attempt_timeout = 2h;
         }
@@ -337,7 +337,7 @@ TEST(cancellation, SM_19_a_thousand_coroutines_are_canceled_at_once) {
     EXPECT_EQ(attempts_ended, count / 2);
     EXPECT_EQ(p.time.elapsed(), 0s);
     EXPECT_EQ(p.time.pending(), 0U);
-    for (const decision_trace& trace : traces) {
+    for (const retry_history& trace : traces) {
         EXPECT_EQ(trace.refusal(), refusal_reason::canceled);
     }
 }
@@ -345,10 +345,10 @@ TEST(cancellation, SM_19_a_thousand_coroutines_are_canceled_at_once) {
 TEST(cancellation, a_stop_request_ends_the_wait_of_a_coroutine) {
     co_play p;
     std::stop_source stop;
-    decision_trace trace;
+    retry_history trace;
     std::exception_ptr thrown;
     asio::co_spawn(
-        p.io, p.loop({.stop = stop.get_token(), .trace = &trace}, false),
+        p.io, p.loop({.stop = stop.get_token(), .history = &trace}, false),
         [&](std::exception_ptr error) { thrown = error; });
     p.time.after(5s, [&] { stop.request_stop(); });
     p.time.run(p.io);

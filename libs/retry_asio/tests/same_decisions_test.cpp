@@ -56,7 +56,7 @@ struct scenario {
 
 /// What a loop did.
 struct story {
-    std::vector<trace_entry> entries;
+    std::vector<history_entry> entries;
     std::size_t calls = 0;
     std::size_t draws = 0;
     std::int64_t bucket_level = 0;
@@ -81,7 +81,7 @@ struct run {
     explicit run(const scenario& plan)
         : plan_(plan), strategy(plan.strategy), options(plan.options) {
         options.clock = &clock;
-        options.trace = &trace;
+        options.history = &trace;
         options.random = random.source();
         options.stop = stop.get_token();
         if (plan.stop_at) {
@@ -95,8 +95,8 @@ struct run {
     }
     [[nodiscard]] story tell(const result& last, bool threw) {
         story out;
-        for (std::size_t i = 0; i < trace.entries().size(); ++i) {
-            out.entries.push_back(trace.entries()[i]);
+        for (std::size_t i = 0; i < trace.entries.size(); ++i) {
+            out.entries.push_back(trace.entries[i]);
         }
         out.calls = calls;
         out.draws = random.draws();
@@ -111,7 +111,7 @@ struct run {
     Clock clock;
     standard_strategy strategy;
     testing::scripted_random random{7U << 20U, ~0ULL, 1ULL << 63U, 0, 3ULL << 61U, 5ULL << 60U};
-    decision_trace trace;
+    retry_history trace;
     std::stop_source stop;
     call_options options;
     std::size_t calls = 0;
@@ -228,16 +228,16 @@ void expect_same(const story& expected, const story& actual, const std::string& 
     ASSERT_EQ(expected.entries.size(), actual.entries.size());
     for (std::size_t i = 0; i < expected.entries.size(); ++i) {
         SCOPED_TRACE("entry " + std::to_string(i));
-        const trace_entry& a = expected.entries[i];
-        const trace_entry& b = actual.entries[i];
-        EXPECT_EQ(a.attempt, b.attempt);
-        EXPECT_EQ(a.code, b.code);
-        EXPECT_EQ(a.offset, b.offset);
-        EXPECT_EQ(a.delay, b.delay);
-        EXPECT_EQ(a.budget_level, b.budget_level);
-        EXPECT_EQ(a.refusal, b.refusal);
-        EXPECT_EQ(a.timeout, b.timeout);
-        EXPECT_EQ(a.throttling, b.throttling);
+        const history_entry& a = expected.entries[i];
+        const history_entry& b = actual.entries[i];
+        EXPECT_EQ(a.attempt(), b.attempt());
+        EXPECT_EQ(a.code(), b.code());
+        EXPECT_EQ(a.offset(), b.offset());
+        EXPECT_EQ(a.delay(), b.delay());
+        EXPECT_EQ(a.budget_level(), b.budget_level());
+        EXPECT_EQ(a.refusal(), b.refusal());
+        EXPECT_EQ(a.is_timeout(), b.is_timeout());
+        EXPECT_EQ(a.is_throttling(), b.is_throttling());
     }
     EXPECT_EQ(expected.calls, actual.calls);
     EXPECT_EQ(expected.draws, actual.draws);
@@ -325,7 +325,7 @@ TEST(same_decisions, SM_18_the_scripts_reach_every_end_a_loop_can_come_to) {
     for (const scenario& plan : table()) {
         const story told = play_blocking(plan);
         if (!told.entries.empty()) {
-            seen.push_back(told.entries.back().refusal);
+            seen.push_back(told.entries.back().refusal());
         }
     }
     for (const refusal_reason reason :

@@ -36,7 +36,7 @@ std::size_t reason_cells::applicable_count() noexcept {
     std::size_t count = 0;
     for_each_cell([&](std::size_t reason, std::size_t stage, std::size_t of) {
         const auto cell = engine::cell_of(
-            static_cast<engine::retry_reason>(reason), static_cast<engine::attempt_stage>(stage),
+            static_cast<engine::retry_reason>(reason), static_cast<attempt_stage>(stage),
             static_cast<engine::operation_class>(of));
         count += cell.applicable == engine::reason_applicability::yes ? 1U : 0U;
     });

@@ -52,13 +52,13 @@ std::string find_impossible_cell(const reason_cells& cells) {
         for (std::size_t stage = 0; stage < stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
                 const auto why = static_cast<engine::retry_reason>(reason);
-                const auto where = static_cast<engine::attempt_stage>(stage);
+                const auto where = static_cast<attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
                 if (cells.counts[reason][stage][of] != 0 &&
                     engine::cell_of(why, where, what).applicable !=
                         engine::reason_applicability::yes) {
                     return std::string(engine::to_string(why)) + " " +
-                           std::string(engine::to_string(where)) + " " +
+                           std::string(to_string(where)) + " " +
                            std::string(engine::to_string(what));
                 }
             }

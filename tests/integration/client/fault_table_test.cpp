@@ -294,7 +294,8 @@ protected:
         ASSERT_NE(history, nullptr);
         bool is_there = false;
         for (std::size_t at = 0; at < history->entries.size(); ++at) {
-            is_there = is_there || history->entries[at].reason == *expected.reason;
+            is_there =
+                is_there || history->entries[at].reason_as<retry_reason>() == *expected.reason;
         }
         EXPECT_TRUE(is_there) << to_string(*history);
     }

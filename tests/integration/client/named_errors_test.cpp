@@ -120,8 +120,8 @@ protected:
         const auto& entries = failed.history()->entries;
         ASSERT_GE(entries.size(), 1U);
         const auto& last = entries[entries.size() - 1];
-        EXPECT_EQ(last.reason, GetParam().reason) << failed;
-        EXPECT_EQ(last.refusal, reprise::refusal_reason::strategy_refused);
+        EXPECT_EQ(last.reason_as<retry_reason>(), GetParam().reason) << failed;
+        EXPECT_EQ(last.refusal(), reprise::refusal_reason::strategy_refused);
         EXPECT_EQ(entries.total(), failed.retry_attempts() + 1) << "every attempt is listed";
         EXPECT_NE(failed.message().find(to_string(GetParam().reason)), std::string::npos);
     }

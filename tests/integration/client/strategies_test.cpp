@@ -185,7 +185,7 @@ TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
     EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other one has spent it";
     ASSERT_NE(at_second.error().history(), nullptr);
     const auto& entries = at_second.error().history()->entries;
-    EXPECT_EQ(entries[0].refusal, reprise::refusal_reason::budget_exhausted);
+    EXPECT_EQ(entries[0].refusal(), reprise::refusal_reason::budget_exhausted);
 }
 
 TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_is_back) {

@@ -16,14 +16,14 @@ void expect_one_retry(
     EXPECT_EQ(trace.retry_attempts, 1U) << what;
     ASSERT_NE(trace.history, nullptr) << what;
     ASSERT_GE(trace.history->entries.size(), 1U) << what;
-    EXPECT_EQ(trace.history->entries[0].reason, reason) << what;
+    EXPECT_EQ(trace.history->entries[0].reason_as<retry_reason>(), reason) << what;
     EXPECT_FALSE(trace.history->endpoint_of(trace.history->entries[0]).empty()) << what;
 }
 
 void expect_one_retry(const couchbase::error& failed, retry_reason reason, const char* what) {
     EXPECT_EQ(failed.retry_attempts(), 1U) << what << failed;
     ASSERT_NE(failed.history(), nullptr) << what << failed;
-    EXPECT_EQ(failed.history()->entries[0].reason, reason) << what;
+    EXPECT_EQ(failed.history()->entries[0].reason_as<retry_reason>(), reason) << what;
     EXPECT_TRUE(failed.retry_reasons().contains(reason)) << what;
     EXPECT_NE(failed.message().find(to_string(reason)), std::string::npos) << failed;
 }

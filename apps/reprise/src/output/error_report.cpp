@@ -23,19 +23,21 @@ using couchbase::errc;
     return "failed";
 }
 
-void write_attempts(json::writer& out, const engine::retry_history& history) {
+void write_attempts(json::writer& out, const retry_history& history) {
     for (std::size_t at = 0; at < history.entries.size(); ++at) {
         const auto& entry = history.entries[at];
         out.begin_object();
-        out.member("offset_us", entry.offset_us);
-        out.member("reason", to_string(entry.reason));
-        out.member("stage", to_string(entry.stage));
-        out.member("status", entry.status);
+        out.member("offset_us", entry.offset() / std::chrono::microseconds{1});
+        out.member("reason", to_string(entry.reason_as<couchbase::retry_reason>()));
+        if (const auto stage = entry.stage()) {
+            out.member("stage", to_string(*stage));
+        }
+        out.member("status", entry.code());
         out.member("endpoint", history.endpoint_of(entry));
         if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
             out.member("problem", problem);
         }
-        out.member("delay_us", entry.delay_us);
+        out.member("delay_us", entry.delay() / std::chrono::microseconds{1});
         out.end_object();
     }
 }

@@ -19,7 +19,7 @@ void visit_cells(const sim::reason_cells& cells, const Visit& visit) {
         for (std::size_t stage = 0; stage < sim::stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
                 const auto why = static_cast<engine::retry_reason>(reason);
-                const auto where = static_cast<engine::attempt_stage>(stage);
+                const auto where = static_cast<attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
                 const bool can_be = engine::cell_of(why, where, what).applicable ==
                                     engine::reason_applicability::yes;
@@ -54,7 +54,7 @@ void write_cells(json::writer& out, const sim::reason_cells& cells) {
     visit_cells(cells, [&out](auto reason, auto stage, auto of, std::uint64_t count) {
         out.begin_object();
         out.member("reason", engine::info(reason).name);
-        out.member("stage", engine::to_string(stage));
+        out.member("stage", to_string(stage));
         out.member("class", engine::to_string(of));
         out.member("count", count);
         out.end_object();
@@ -162,8 +162,7 @@ std::string missing_cells(const sim::reason_cells& cells) {
         }
         const std::string_view name = engine::info(reason).name;
         if (name != last) {
-            text +=
-                fmt::format("{}{} ({}):", last.empty() ? "" : "\n", name, engine::to_string(stage));
+            text += fmt::format("{}{} ({}):", last.empty() ? "" : "\n", name, to_string(stage));
             last = name;
         }
         text += fmt::format(" {}", engine::to_string(of));

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
     }
     const auto& entries = trace.history->entries;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (entries[i].reason == reason) {
+        if (entries[i].reason_as<retry_reason>() == reason) {
             return true;
         }
     }

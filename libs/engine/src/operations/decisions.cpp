@@ -1,21 +1,10 @@
 #include "operations/decisions.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "services/service_settings.hpp"
 
 namespace reprise::engine {
-namespace {
-
-std::uint32_t saturated_us(duration time) noexcept {
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(micros, 0, most));
-}
-
-}  // namespace
-
 decisions::decisions(engine_context& context, endpoint_table& endpoints)
     : context_(context),
       endpoints_(endpoints),
@@ -41,13 +30,13 @@ void decisions::record(
     time_point now) {
     const std::uint32_t retries = retries_before(operation.progress, decided);
     history_entry entry;
-    entry.offset_us = saturated_us(now - operation.started);
-    entry.delay_us = decided.is_retry ? saturated_us(decided.delay) : 0;
-    entry.status = operation.failed.status;
-    entry.attempt = static_cast<std::uint16_t>(std::min<std::uint32_t>(retries, 0xffff));
-    entry.reason = operation.failed.reason;
-    entry.stage = operation.failed.stage;
-    entry.refusal = decided.refusal;
+    entry.set_offset(now - operation.started);
+    entry.set_delay(decided.is_retry ? decided.delay : duration::zero());
+    entry.set_code(operation.failed.status);
+    entry.set_attempt(retries + 1);
+    entry.set_reason(static_cast<std::uint8_t>(operation.failed.reason));
+    entry.set_stage(operation.failed.stage);
+    entry.set_refusal(decided.refusal);
     operation.history.push(entry, operation.endpoint);
     if (decided.is_retry) {
         ++context_.counters.retries;

@@ -35,7 +35,9 @@ std::shared_ptr<const retry_history> operations::history_of(
             with_problems ? parts_.nodes.find_link(bucket_of(slot), number) : nullptr;
         return link == nullptr ? std::string() : link->problem;
     };
-    return std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
+    auto report = std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
+    report->has_hexadecimal_codes = true;
+    return report;
 }
 
 void operations::complete(operation_slot& slot, operation_result&& result, time_point now) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include <reprise/engine/retry_history.hpp>
+#include <reprise/base/printable.hpp>
+#include <reprise/engine/retry_reason.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::engine {
 
@@ -17,40 +19,41 @@ public:
 
     // `endpoint`: number in the engine; negative if none.
     void push(history_entry entry, std::int32_t endpoint) {
-        entry.endpoint = local_index(endpoint);
+        entry.set_endpoint(local_index(endpoint));
         if (count_ < inline_.size()) {
             inline_[count_++] = entry;
             return;
         }
         if (!more_) {
-            more_ = std::make_unique<bounded_history<history_entry>>();
+            more_ = std::make_unique<retry_history>();
             for (const history_entry& early : inline_) {
-                more_->push(early);
+                more_->record(early);
             }
         }
-        more_->push(entry);
+        more_->record(entry);
     }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
     // As users see it; `name_of` and `problem_of` give texts for an endpoint's number.
     template <class NameOf, class ProblemOf>
     [[nodiscard]] retry_history report(NameOf&& name_of, ProblemOf&& problem_of) const {
-        retry_history result;
-        if (more_) {
-            result.entries = *more_;
-        } else {
-            for (std::size_t index = 0; index < count_; ++index) {
-                result.entries.push(inline_[index]);
-            }
+        retry_history result = more_ ? *more_ : retry_history{};
+        for (std::size_t index = 0; !more_ && index < count_; ++index) {
+            result.record(inline_[index]);
         }
+        result.reason_name = &name_of_reason;
         for (std::size_t index = 0; index < endpoint_count_; ++index) {
-            result.endpoints.emplace_back(name_of(std::uint32_t{endpoints_[index]}));
+            result.endpoints.push_back(base::printable(name_of(std::uint32_t{endpoints_[index]})));
             result.problems.emplace_back(problem_of(std::uint32_t{endpoints_[index]}));
         }
         return result;
     }
 
 private:
+    static std::string_view name_of_reason(std::uint8_t code) noexcept {
+        return to_string(static_cast<retry_reason>(code));
+    }
+
     std::uint8_t local_index(std::int32_t endpoint) {
         if (endpoint < 0) {
             return history_entry::no_endpoint;
@@ -72,7 +75,7 @@ private:
     std::array<std::uint16_t, endpoint_count_max> endpoints_{};
     std::uint8_t count_ = 0;
     std::uint8_t endpoint_count_ = 0;
-    std::unique_ptr<bounded_history<history_entry>> more_;
+    std::unique_ptr<retry_history> more_;
 };
 
 }  // namespace reprise::engine

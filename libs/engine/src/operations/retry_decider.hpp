@@ -10,7 +10,7 @@
 
 #include <reprise/engine/engine_options.hpp>
 #include <reprise/engine/request_snapshot.hpp>
-#include <reprise/engine/retry_history.hpp>
+#include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 

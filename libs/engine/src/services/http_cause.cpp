@@ -60,9 +60,7 @@ std::shared_ptr<const retry_history> http_operations::history_of(const http_slot
         const http_pool* pool = pool_of(slot, number);
         return pool == nullptr ? std::string() : pool->problem;
     };
-    auto report = std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
-    report->has_http_statuses = true;
-    return report;
+    return std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
 }
 
 }  // namespace reprise::engine

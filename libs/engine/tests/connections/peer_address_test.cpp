@@ -58,7 +58,7 @@ TEST_F(http_plain, to_another_machine_fails_at_once_and_sends_nothing) {
         EXPECT_FALSE(done->result.error->is_ambiguous);
         EXPECT_EQ(describe(errc::plain_http_not_allowed).safety, retry_safety::no);
         ASSERT_NE(done->result.history, nullptr);
-        EXPECT_EQ(done->result.history->entries[0].refusal, refusal_reason::not_allowed);
+        EXPECT_EQ(done->result.history->entries[0].refusal(), refusal_reason::not_allowed);
         for (const std::string_view way :
              {"couchbases://", "cluster_options::allow_plain_http", "allow_plain_http=true",
               "--allow-plain-http", "the password"}) {

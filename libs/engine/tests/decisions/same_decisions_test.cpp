@@ -108,7 +108,7 @@ template <class Clock>
 struct loop_run {
     explicit loop_run(const script& plan) : strategy(make_strategy(plan)) {
         options.clock = &clock;
-        options.trace = &trace;
+        options.history = &trace;
         options.repeat = repeatability::not_repeatable;
         options.timeout = plan.timeout;
         if (plan.allowance) {
@@ -118,15 +118,15 @@ struct loop_run {
     }
     std::vector<decided> story() const {
         std::vector<decided> result;
-        for (std::size_t index = 0; index < trace.entries().size(); ++index) {
-            result.push_back({trace.entries()[index].delay, trace.entries()[index].refusal});
+        for (std::size_t index = 0; index < trace.entries.size(); ++index) {
+            result.push_back({trace.entries[index].delay(), trace.entries[index].refusal()});
         }
         return result;
     }
 
     Clock clock;
     std::unique_ptr<retry_strategy> strategy;
-    decision_trace trace;
+    retry_history trace;
     std::optional<retry_allowance> outer;
     call_options options;
     std::size_t calls = 0;
@@ -200,7 +200,7 @@ std::vector<decided> play_in_engine(const script& plan) {
     std::vector<decided> story;
     if (const auto& history = done->result.history) {
         for (std::size_t index = 0; index < history->entries.size(); ++index) {
-            story.push_back({history->entries[index].delay(), history->entries[index].refusal});
+            story.push_back({history->entries[index].delay(), history->entries[index].refusal()});
         }
     }
     return story;

@@ -182,8 +182,10 @@ TEST(retry_flow, RH_15_bytes_that_never_left_the_process_count_as_not_sent) {
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
     ASSERT_NE(stored->result.history, nullptr);
-    EXPECT_EQ(stored->result.history->entries[0].reason, retry_reason::socket_not_available);
-    EXPECT_EQ(stored->result.history->entries[0].stage, attempt_stage::dispatch);
+    EXPECT_EQ(
+        stored->result.history->entries[0].reason_as<retry_reason>(),
+        retry_reason::socket_not_available);
+    EXPECT_EQ(stored->result.history->entries[0].stage(), attempt_stage::dispatch);
     EXPECT_EQ(driver.server.applied_writes, 1U);
 }
 
@@ -237,9 +239,9 @@ TEST(retry_flow, RH_30_the_history_tells_time_stage_endpoint_reason_and_delay) {
     ASSERT_EQ(history.entries.total(), 3U);
     EXPECT_EQ(history.entries[1].offset(), 1ms);
     EXPECT_EQ(history.entries[1].delay(), 2ms);
-    EXPECT_EQ(history.entries[1].status, 0x86);
-    EXPECT_EQ(history.entries[1].attempt, 1);
-    EXPECT_EQ(history.entries[1].stage, attempt_stage::response);
+    EXPECT_EQ(history.entries[1].code(), 0x86U);
+    EXPECT_EQ(history.entries[1].attempt(), 2U);
+    EXPECT_EQ(history.entries[1].stage(), attempt_stage::response);
     EXPECT_EQ(history.endpoint_of(history.entries[1]), "node1:11210");
     EXPECT_NE(to_string(history).find("KV_TEMPORARY_FAILURE (0x86) at node1"), std::string::npos);
 }
@@ -258,9 +260,9 @@ TEST(retry_flow, RH_30_a_long_history_keeps_the_first_8_the_last_24_and_the_tota
     const auto& entries = read->result.history->entries;
     EXPECT_EQ(entries.total(), 100U);
     EXPECT_EQ(entries.size(), 32U);
-    EXPECT_EQ(entries[7].attempt, 7);
-    EXPECT_EQ(entries[8].attempt, 76);
-    EXPECT_EQ(entries.back().attempt, 99);
+    EXPECT_EQ(entries[7].attempt(), 8U);
+    EXPECT_EQ(entries[8].attempt(), 77U);
+    EXPECT_EQ(entries.back().attempt(), 100U);
 }
 
 TEST(retry_flow, RH_02_RH_44_a_late_answer_retries_and_one_after_the_deadline_is_ignored) {
@@ -324,7 +326,7 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::temporary_failure);
     EXPECT_EQ(strategy->robots, 1);
-    EXPECT_EQ(read->result.history->entries[0].refusal, refusal_reason::strategy_refused);
+    EXPECT_EQ(read->result.history->entries[0].refusal(), refusal_reason::strategy_refused);
 }
 
 TEST(retry_flow, RH_03_a_strategy_that_always_says_now_never_hangs_the_engine) {
@@ -498,7 +500,7 @@ TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::temporary_failure);
     EXPECT_EQ(cluster.count(opcode::get), 3U);
-    EXPECT_EQ(read->result.history->entries.back().refusal, refusal_reason::budget_exhausted);
+    EXPECT_EQ(read->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
 }
 
 TEST(retry_flow, no_operation_outlives_its_deadline_by_more_than_a_tick) {

@@ -166,7 +166,7 @@ TEST(server_directed, EM_10_after_max_duration_the_error_is_the_codes_own) {
     EXPECT_EQ(stored->result.ec, errc::temporary_failure);
     ASSERT_TRUE(stored->result.error->error_map.has_value());
     EXPECT_EQ(stored->result.error->error_map->name, "CONSTANT");
-    EXPECT_EQ(stored->result.history->entries.back().refusal, refusal_reason::strategy_refused);
+    EXPECT_EQ(stored->result.history->entries.back().refusal(), refusal_reason::strategy_refused);
 }
 
 TEST(server_directed, EM_10_the_operations_timeout_wins_when_it_is_smaller) {

@@ -71,8 +71,10 @@ TEST_F(http_breaker, RH_15_RH_34_statements_wait_while_all_are_open_and_go_when_
     EXPECT_EQ(done->at - opened, 5s);
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
     ASSERT_NE(done->result.history, nullptr);
-    EXPECT_EQ(done->result.history->entries[0].reason, retry_reason::circuit_breaker_open);
-    EXPECT_EQ(done->result.history->entries[0].stage, attempt_stage::dispatch);
+    EXPECT_EQ(
+        done->result.history->entries[0].reason_as<retry_reason>(),
+        retry_reason::circuit_breaker_open);
+    EXPECT_EQ(done->result.history->entries[0].stage(), attempt_stage::dispatch);
     EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
 }
 
@@ -144,7 +146,8 @@ TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent)
         ASSERT_EQ(all[index]->calls, 1);
         EXPECT_FALSE(all[index]->result.ec);
         EXPECT_EQ(
-            all[index]->result.history->entries[0].reason, retry_reason::circuit_breaker_open);
+            all[index]->result.history->entries[0].reason_as<retry_reason>(),
+            retry_reason::circuit_breaker_open);
     }
 }
 

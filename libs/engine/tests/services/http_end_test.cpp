@@ -77,7 +77,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     EXPECT_EQ(all[3]->result.ec, errc::retry_queue_full);
     EXPECT_EQ(all[3]->result.error->last_reason, retry_reason::socket_not_available);
     ASSERT_NE(all[3]->result.history, nullptr);
-    EXPECT_EQ(all[3]->result.history->entries[0].refusal, refusal_reason::queue_full);
+    EXPECT_EQ(all[3]->result.history->entries[0].refusal(), refusal_reason::queue_full);
     expect_logged(retry_reason::socket_not_available, errc::retry_queue_full);
     // Those that waited are served, and make room.
     for (std::size_t turn = 0; turn < 3; ++turn) {
@@ -142,7 +142,7 @@ TEST_F(http_decisions, RH_14_an_answer_that_cannot_be_read_is_logged_and_in_the_
     EXPECT_EQ(sink_->decisions[0].endpoint, "node1:8093");
     EXPECT_EQ(sink_->decisions[0].status, 200);
     ASSERT_NE(done->result.history, nullptr);
-    EXPECT_EQ(done->result.history->entries[0].refusal, refusal_reason::unclassified);
+    EXPECT_EQ(done->result.history->entries[0].refusal(), refusal_reason::unclassified);
     EXPECT_NE(done->result.error->detail.find("no result"), std::string::npos);
 }
 

@@ -129,7 +129,9 @@ TEST_F(http_flow, RH_15_a_service_nobody_offers_is_waited_for_and_a_configuratio
     ASSERT_EQ(done->calls, 1) << "at once, not at the end of its backoff";
     EXPECT_FALSE(done->result.ec);
     ASSERT_NE(done->result.history, nullptr);
-    EXPECT_EQ(done->result.history->entries[0].reason, retry_reason::service_not_available);
+    EXPECT_EQ(
+        done->result.history->entries[0].reason_as<retry_reason>(),
+        retry_reason::service_not_available);
     EXPECT_EQ(cluster_.http_requests[0].node, 1U);
 }
 
@@ -212,7 +214,7 @@ TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->result.ec, errc::temporary_failure);
     EXPECT_EQ(done->result.retry_attempts, 2U);
-    EXPECT_EQ(done->result.history->entries.back().refusal, refusal_reason::budget_exhausted);
+    EXPECT_EQ(done->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
     EXPECT_EQ(of_all->level(), 100000);
 }
 

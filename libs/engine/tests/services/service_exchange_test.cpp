@@ -73,7 +73,7 @@ protected:
         const auto done = run(driver, std::move(request), {first, success()});
         EXPECT_FALSE(done->result.ec) << done->result.ec.message();
         ASSERT_NE(done->result.history, nullptr);
-        EXPECT_EQ(done->result.history->entries[0].reason, reason);
+        EXPECT_EQ(done->result.history->entries[0].reason_as<retry_reason>(), reason);
         EXPECT_EQ(cluster_.http_requests.size(), 2U);
     }
     void expect_failed(service_request request, const scripted_http_answer& only, errc error) {
@@ -215,7 +215,8 @@ TEST_F(prepared_statements, RH_20_forgotten_by_the_service_they_are_prepared_aga
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
     EXPECT_EQ(done->result.retry_attempts, 1U);
     EXPECT_EQ(
-        done->result.history->entries[0].reason, retry_reason::query_prepared_statement_failure);
+        done->result.history->entries[0].reason_as<retry_reason>(),
+        retry_reason::query_prepared_statement_failure);
     ASSERT_EQ(cluster_.http_requests.size(), 2U);
     EXPECT_NE(body(0).find("\"prepared\":\"old\""), std::string::npos);
     EXPECT_NE(body(1).find("PREPARE SELECT 1"), std::string::npos);

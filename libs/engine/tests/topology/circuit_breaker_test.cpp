@@ -249,8 +249,8 @@ TEST(circuit_breaker, RH_15_RH_34_requests_wait_while_it_is_open_and_go_when_the
     EXPECT_TRUE(stored->result.has_value());
     ASSERT_NE(stored->result.history, nullptr);
     const history_entry& first = stored->result.history->entries[0];
-    EXPECT_EQ(first.reason, retry_reason::circuit_breaker_open);
-    EXPECT_EQ(first.stage, attempt_stage::dispatch);
+    EXPECT_EQ(first.reason_as<retry_reason>(), retry_reason::circuit_breaker_open);
+    EXPECT_EQ(first.stage(), attempt_stage::dispatch);
 }
 
 TEST(circuit_breaker, RH_34_a_canary_without_an_answer_opens_it_again) {

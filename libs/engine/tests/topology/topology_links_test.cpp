@@ -53,8 +53,8 @@ TEST(many_nodes, RH_15_of_64_nodes_half_are_down_and_only_their_keys_wait) {
         ASSERT_TRUE(stored[index]->result.has_value());
         if (is_dead[index]) {
             const auto& entries = stored[index]->result.history->entries;
-            EXPECT_EQ(entries[0].reason, retry_reason::node_not_available);
-            EXPECT_EQ(entries[0].stage, attempt_stage::dispatch);
+            EXPECT_EQ(entries[0].reason_as<retry_reason>(), retry_reason::node_not_available);
+            EXPECT_EQ(entries[0].stage(), attempt_stage::dispatch);
         }
     }
     EXPECT_EQ(driver.server.applied_writes, 640U);
@@ -154,7 +154,8 @@ TEST(many_nodes, VB_06_woken_operations_never_become_socket_not_available) {
         if (one->result.history) {
             for (std::size_t index = 0; index < one->result.history->entries.size(); ++index) {
                 EXPECT_NE(
-                    one->result.history->entries[index].reason, retry_reason::socket_not_available);
+                    one->result.history->entries[index].reason_as<retry_reason>(),
+                    retry_reason::socket_not_available);
             }
         }
     }

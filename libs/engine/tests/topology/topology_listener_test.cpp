@@ -197,7 +197,7 @@ TEST(terminal_wake, RH_15_without_any_data_node_the_reason_is_service_not_availa
     EXPECT_EQ(stored->result.error->last_reason, retry_reason::service_not_available);
     EXPECT_GT(stored->result.retry_attempts, 1U);
     EXPECT_EQ(cluster.count(opcode::set), 0U);
-    EXPECT_EQ(stored->result.history->entries.back().stage, attempt_stage::dispatch);
+    EXPECT_EQ(stored->result.history->entries.back().stage(), attempt_stage::dispatch);
 }
 
 }  // namespace reprise::engine::testing

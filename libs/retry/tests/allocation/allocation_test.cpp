@@ -63,8 +63,8 @@ private:
 template <class Strategy>
 [[nodiscard]] std::size_t allocations_of(Strategy& strategy, int failures) {
     instant_clock clock;
-    decision_trace trace;
-    call_options options{.trace = &trace, .clock = &clock};
+    retry_history trace;
+    call_options options{.history = &trace, .clock = &clock};
     int calls = 0;
     const std::size_t before = allocation_count.load();
     const auto result = retry(strategy, options, [&]() -> testing::scripted_result {

@@ -15,7 +15,6 @@ namespace reprise::sim {
 namespace {
 
 using couchbase::errc;
-using engine::attempt_stage;
 using engine::retry_reason;
 
 constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options
@@ -402,7 +401,7 @@ void inspection::check_stage(
     if (cell.applicable != engine::reason_applicability::yes) {
         report(
             checker::history, record,
-            name + " at stage " + std::string(engine::to_string(stage)) + " for " +
+            name + " at stage " + std::string(to_string(stage)) + " for " +
                 std::string(name_of(record)));
     }
     sent_request& last = record.last;

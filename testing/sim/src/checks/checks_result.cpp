@@ -43,10 +43,9 @@ std::string told(const engine::operation_result& result) {
     return result.ec ? "'" + result.ec.message() + "'" : std::string("success");
 }
 
-std::uint32_t in_us(duration time) noexcept {
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(micros, most));
+// As exactly as histories are kept.
+duration in_us(duration time) noexcept {
+    return std::chrono::floor<std::chrono::microseconds>(time);
 }
 
 }  // namespace
@@ -118,7 +117,7 @@ void inspection::check_time(
     }
     // A service may have had less time, and say so.
     const bool is_refused = result.history && !result.history->entries.empty() &&
-                            result.history->entries.back().refusal != refusal_reason::none;
+                            result.history->entries.back().refusal() != refusal_reason::none;
     const bool is_said_so =
         record.call && record.last.is_answered && (!record.last.is_decided || is_refused);
     if (is_timeout(result) && world_.now < record.deadline && !is_said_so) {
@@ -204,14 +203,14 @@ void inspection::check_history(
     }
     for (std::size_t index = 0; index < (result.history ? result.history->entries.size() : 0);
          ++index) {
-        const engine::history_entry& entry = result.history->entries[index];
+        const history_entry& entry = result.history->entries[index];
         const std::size_t held = result.history->entries.size();
         const decision_note& note = record.decisions[index < 8 ? index : total - held + index];
-        const bool is_same = entry.offset_us == in_us(note.offset) &&
-                             entry.delay_us == in_us(note.delay) && entry.reason == note.reason &&
-                             entry.stage == note.stage && entry.status == note.status &&
-                             entry.attempt == note.attempt &&
-                             (entry.refusal == refusal_reason::none) == note.is_retried;
+        const bool is_same =
+            entry.offset() == in_us(note.offset) && entry.delay() == in_us(note.delay) &&
+            entry.reason_as<engine::retry_reason>() == note.reason && entry.stage() == note.stage &&
+            entry.code() == note.status && entry.attempt() == note.attempt + 1U &&
+            (entry.refusal() == refusal_reason::none) == note.is_retried;
         if (!is_same) {
             return report(
                 checker::history, record,

@@ -35,8 +35,8 @@ inline constexpr duration redirect_pause = hurry_distance / 2;
 // another one.
 [[nodiscard]] inline bool carries_earlier_reason(const engine::decision_record& record) noexcept {
     return record.refusal == refusal_reason::queue_full &&
-           record.stage == engine::attempt_stage::dispatch &&
-           engine::detail::stage_of(record.reason) != engine::attempt_stage::dispatch;
+           record.stage == attempt_stage::dispatch &&
+           engine::detail::stage_of(record.reason) != attempt_stage::dispatch;
 }
 
 class world;
@@ -167,7 +167,7 @@ private:
     bool brings_budget(const operation_record& record) const;
     bool is_paid_by_client(const operation_record& record) const;
     void check_stage(
-        operation_record& record, engine::retry_reason reason, engine::attempt_stage stage,
+        operation_record& record, engine::retry_reason reason, attempt_stage stage,
         std::uint16_t code);
     bool is_bucket_gone(std::uint32_t client);
     bool is_node_open(std::uint32_t client, std::int32_t node);

@@ -43,7 +43,7 @@ struct decision_note {
     duration offset{};
     duration delay{};
     engine::retry_reason reason{};
-    engine::attempt_stage stage{};
+    attempt_stage stage{};
     std::uint16_t status = 0;
     std::uint32_t attempt = 0;
     bool is_retried = false;

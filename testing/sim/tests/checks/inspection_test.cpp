@@ -76,7 +76,7 @@ struct told_world {
         all.checks.on_answer(0, mark);
     }
     void decide(
-        retry_reason reason, engine::attempt_stage stage, bool is_retried, duration delay,
+        retry_reason reason, attempt_stage stage, bool is_retried, duration delay,
         wire::status status = wire::status::success) {
         engine::decision_record decision;
         decision.operation = "noop";
@@ -196,7 +196,7 @@ TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
         told.send(record, 1, 256);
         told.answer(256, wire::status::not_my_vbucket);
         told.decide(
-            retry_reason::kv_not_my_vbucket, engine::attempt_stage::response, true, delay,
+            retry_reason::kv_not_my_vbucket, attempt_stage::response, true, delay,
             wire::status::not_my_vbucket);
         EXPECT_EQ(told.has(checker::delay), delay != 1ms);
         EXPECT_EQ(told.is_clean(), delay == 1ms);
@@ -206,8 +206,7 @@ TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
 TEST(checks, a_decision_that_nobody_was_asked_about_is_found) {
     told_world told;
     told.add(operation_kind::noop);
-    told.decide(
-        retry_reason::node_not_available, engine::attempt_stage::dispatch, true, duration{1ms});
+    told.decide(retry_reason::node_not_available, attempt_stage::dispatch, true, duration{1ms});
     EXPECT_TRUE(told.has(checker::strategy));
 }
 

@@ -9,9 +9,9 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/error_info.hpp>
-#include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::couchbase {
 
@@ -76,9 +76,7 @@ public:
     }
     // One entry for each failed attempt (the first 8 and the last 24), null if nothing was retried.
     // Lives as long as this error or a copy of it.
-    [[nodiscard]] const engine::retry_history* history() const noexcept {
-        return info_->history.get();
-    }
+    [[nodiscard]] const retry_history* history() const noexcept { return info_->history.get(); }
     // Names, status, the server's own words, identity of the last attempt.
     [[nodiscard]] const error_info& info() const noexcept { return *info_; }
 

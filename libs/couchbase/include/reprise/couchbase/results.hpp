@@ -11,7 +11,7 @@
 
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/engine/retry_history.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::couchbase {
 
@@ -52,7 +52,7 @@ struct operation_trace {
     // Retries made; 0: the first attempt succeeded.
     std::uint32_t retry_attempts = 0;
     // One entry per failed attempt; null if nothing was retried.
-    std::shared_ptr<const engine::retry_history> history{};
+    std::shared_ptr<const retry_history> history{};
 };
 
 // Names a mutation: a query can be told to wait for it.

@@ -22,9 +22,9 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/request_snapshot.hpp>
-#include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
 #include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise::couchbase {
@@ -63,8 +63,9 @@ using engine::retry_reason_facts;
 using engine::retry_reason_set;
 
 // What happened on each attempt, as errors and results carry it.
-using engine::attempt_stage;
-using engine::history_entry;
-using engine::retry_history;
+using reprise::attempt_stage;
+using reprise::history_entry;
+using reprise::refusal_reason;
+using reprise::retry_history;
 
 }  // namespace reprise::couchbase

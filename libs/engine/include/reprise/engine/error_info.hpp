@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/retry_history.hpp>
 #include <reprise/engine/retry_reason.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 // Everything known about a failed operation. Needs the standard library and reprise::retry only;
 // part of the vocabulary that users see.

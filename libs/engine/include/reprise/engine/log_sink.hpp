@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/retry_history.hpp>
+#include <reprise/engine/retry_reason.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 // Where the client says what it does. Needs the standard library and reprise::retry only; part of
 // the vocabulary that users see.

@@ -13,6 +13,7 @@ namespace reprise {
 template <class Entry, std::size_t First = 8, std::size_t Last = 24>
 class bounded_history {
 public:
+    static constexpr std::size_t first_capacity = First;
     static constexpr std::size_t capacity = First + Last;
 
     void push(const Entry& entry) noexcept {

@@ -9,7 +9,7 @@
 
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/clock.hpp>
-#include <reprise/retry/trace.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise {
 
@@ -30,7 +30,7 @@ struct call_options {
     /// The allowance of an enclosing loop (`attempt::allowance`).
     retry_allowance* outer = nullptr;
     /// Filled with the story of this call.
-    decision_trace* trace = nullptr;
+    retry_history* history = nullptr;
     /// Hears each decision.
     decision_observer* observer = nullptr;
     /// Null: the real clock.

@@ -39,14 +39,14 @@ public:
         : strategy_(&strategy),
           traits_(traits_of(strategy)),
           repeat_(options.repeat),
-          trace_(options.trace),
+          history_(options.history),
           observer_(options.observer),
           stop_(options.stop),
           allowance_(traits_.retries_max, options.outer) {
         limits_.allowance = &allowance_;
         limits_.budget = detail::budget_of(strategy);
-        if (trace_ != nullptr) {
-            trace_->clear();
+        if (history_ != nullptr) {
+            history_->clear();
         }
     }
     retry_session(const retry_session&) = delete;
@@ -159,17 +159,23 @@ private:
 
     void record(
         std::uint32_t failed, time_point now, const admission& answer, bool is_attempt) noexcept {
-        if (trace_ == nullptr && observer_ == nullptr) {
+        if (history_ == nullptr && observer_ == nullptr) {
             return;
         }
         if (!first_failure_) {
             first_failure_ = now;
         }
-        const trace_entry entry{failed,         facts_.code,         now - *first_failure_,
-                                answer.delay,   answer.budget_level, answer.refusal,
-                                facts_.timeout, facts_.throttling,   is_attempt};
-        if (trace_ != nullptr) {
-            trace_->record(entry);
+        history_entry entry;
+        entry.set_attempt(failed);
+        entry.set_code(facts_.code);
+        entry.set_offset(now - *first_failure_);
+        entry.set_delay(answer.delay);
+        entry.set_budget_level(answer.budget_level);
+        entry.set_refusal(answer.refusal);
+        entry.set_facts(facts_.timeout, facts_.throttling);
+        entry.set_is_attempt(is_attempt);
+        if (history_ != nullptr) {
+            history_->record(entry);
         }
         if (observer_ != nullptr) {
             observer_->on_decision(entry);
@@ -182,7 +188,7 @@ private:
     retry_limits limits_{};
     failure_facts facts_{};  // of the attempt that failed last
     repeatability repeat_;
-    decision_trace* trace_;
+    retry_history* history_;
     decision_observer* observer_;
     std::stop_token stop_;
     retry_allowance allowance_;

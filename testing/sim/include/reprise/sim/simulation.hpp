@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <reprise/engine/reason_table.hpp>
-#include <reprise/engine/retry_history.hpp>
+#include <reprise/retry/retry_history.hpp>
 #include <reprise/sandbox/ledger.hpp>
 #include <reprise/sim/finding.hpp>
 #include <reprise/sim/scenario.hpp>
@@ -24,8 +24,7 @@ struct reason_cells {
     std::array<std::array<by_class, stage_count>, engine::retry_reason_count> counts{};
 
     void note(
-        engine::retry_reason reason, engine::attempt_stage stage,
-        engine::operation_class of) noexcept {
+        engine::retry_reason reason, attempt_stage stage, engine::operation_class of) noexcept {
         ++counts[static_cast<std::size_t>(reason)][static_cast<std::size_t>(stage)]
                 [static_cast<std::size_t>(of)];
     }

@@ -1,0 +1,77 @@
+#pragma once
+
+/// What happened to a request: what failed on every attempt, how long it waited, who refused the
+/// last retry and why. The same type for loops and clients. Text is made only when somebody reads
+/// it; recording allocates nothing.
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/retry/bounded_history.hpp>
+#include <reprise/retry/history_entry.hpp>
+
+namespace reprise {
+
+/// The first 8 and the last 24 entries, and how many there were. A plain value. Loops fill one that
+/// is passed in `call_options::history` and clear it at the start of each call; clients put one
+/// into their results and errors.
+struct retry_history {
+    bounded_history<history_entry> entries;
+    /// "host:port" of the nodes the entries name, each once. Empty in plain loops.
+    std::vector<std::string> endpoints{};
+    /// Why there was no connection to each of them when the request ended, as far as that is known:
+    /// "connection refused".
+    std::vector<std::string> problems{};
+    /// The name of a reason, for text; null: reasons have no names.
+    std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
+    /// Codes are written in hexadecimal, as the key-value protocol's statuses are.
+    bool has_hexadecimal_codes = false;
+
+    void clear() noexcept {
+        entries.clear();
+        failed_attempts_ = 0;
+    }
+    void record(const history_entry& entry) noexcept {
+        entries.push(entry);
+        failed_attempts_ += entry.is_attempt() ? 1U : 0U;
+    }
+
+    /// Why there was no further retry; `none` while the request succeeded or is still going.
+    [[nodiscard]] refusal_reason refusal() const noexcept {
+        return entries.empty() ? refusal_reason::none : entries.back().refusal();
+    }
+    /// Attempts that failed, all of them.
+    [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
+
+    /// The name behind an entry's index; empty if it has none.
+    [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
+    /// Likewise, why that node could not be reached; empty for attempts that were sent.
+    [[nodiscard]] std::string_view problem_of(const history_entry& entry) const noexcept;
+
+private:
+    std::size_t failed_attempts_ = 0;
+};
+
+/// One line for each entry; what is not known is left out.
+///
+/// ```
+/// +0 ms  attempt 1 failed, code 503, timeout; retried after 250 ms (budget 495)
+/// +1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms
+/// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
+/// ```
+[[nodiscard]] std::string to_string(const retry_history& history);
+std::ostream& operator<<(std::ostream& out, const retry_history& history);
+
+/// Sees every decision as it is made, e.g. to log it. Called from the thread that runs the loop,
+/// between an attempt and the wait after it; must not throw.
+class decision_observer {
+public:
+    virtual ~decision_observer();
+    virtual void on_decision(const history_entry& entry) noexcept = 0;
+};
+
+}  // namespace reprise

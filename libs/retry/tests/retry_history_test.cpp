@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include <reprise/retry/retry_history.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+history_entry entry_of(std::uint32_t attempt, refusal_reason refusal = refusal_reason::none) {
+    history_entry entry;
+    entry.set_attempt(attempt);
+    entry.set_refusal(refusal);
+    return entry;
+}
+
+}  // namespace
+
+TEST(retry_history, says_what_failed_how_long_it_waited_and_who_refused) {
+    retry_history history;
+    history_entry first = entry_of(1);
+    first.set_code(503);
+    first.set_delay(250ms);
+    first.set_budget_level(495'000);
+    history.record(first);
+    history_entry second = entry_of(2, refusal_reason::budget_exhausted);
+    second.set_offset(251ms);
+    second.set_budget_level(3'500);
+    second.set_facts(true, true);
+    history.record(second);
+    EXPECT_EQ(history.refusal(), refusal_reason::budget_exhausted);
+    std::ostringstream out;
+    out << history;
+    EXPECT_EQ(
+        out.str(),
+        "+0 ms  attempt 1 failed, code 503; retried after 250 ms (budget 495)\n"
+        "+251 ms  attempt 2 failed, timeout, throttled; not retried: budget exhausted "
+        "(budget 3.5)\n");
+}
+
+TEST(retry_history, keeps_times_attempts_and_levels_within_their_bounds) {
+    history_entry entry = entry_of(70'000);
+    entry.set_offset(24h * 365);
+    entry.set_delay(-1s);
+    entry.set_budget_level(std::int64_t{1} << 40);
+    EXPECT_EQ(entry.attempt(), 65'535U);
+    EXPECT_GT(entry.offset(), 24h * 12);
+    EXPECT_EQ(entry.delay(), 0s);
+    EXPECT_EQ(entry.budget_level(), 0xfffffffe);
+    entry.set_budget_level(-1);
+    EXPECT_EQ(entry.budget_level(), -1);
+}
+
+TEST(retry_history, keeps_the_first_8_and_the_last_24_and_says_how_many_are_left_out) {
+    retry_history trace;
+    for (std::uint32_t attempt = 1; attempt <= 100; ++attempt) {
+        trace.record(entry_of(attempt));
+    }
+    const auto& entries = trace.entries;
+    EXPECT_EQ(entries.total(), 100U);
+    ASSERT_EQ(entries.size(), 32U);
+    EXPECT_EQ(entries[0].attempt(), 1U);
+    EXPECT_EQ(entries[7].attempt(), 8U);
+    EXPECT_EQ(entries[8].attempt(), 77U);
+    EXPECT_EQ(entries[31].attempt(), 100U);
+    EXPECT_EQ(entries.back().attempt(), 100U);
+    EXPECT_NE(to_string(trace).find("... 68 more ..."), std::string::npos);
+    trace.clear();
+    EXPECT_EQ(to_string(trace), "");
+    EXPECT_EQ(trace.refusal(), refusal_reason::none);
+}
+
+TEST(retry_history, every_refusal_has_a_name_of_its_own) {
+    std::vector<std::string_view> seen;
+    for (int value = 0; value <= static_cast<int>(refusal_reason::not_allowed); ++value) {
+        const std::string_view name = to_string(static_cast<refusal_reason>(value));
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), name), 0) << name;
+        seen.push_back(name);
+    }
+    EXPECT_EQ(to_string(static_cast<refusal_reason>(200)), "unknown refusal");
+}
+
+}  // namespace reprise
