@@ -31,12 +31,13 @@ void count_retries(const couchbase::retry_history& history, retry_counts& to) {
     const auto& entries = history.entries;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (entries[i].refusal() == refusal_reason::none) {
-            ++to[static_cast<std::size_t>(entries[i].reason_as<retry_reason>())];
+            ++to[static_cast<std::size_t>(entries[i].reason_as<couchbase::retry_reason>())];
         }
     }
     // Of a very long history the middle is not kept; it is most likely as its end.
     if (!entries.empty()) {
-        to[static_cast<std::size_t>(entries.back().reason_as<retry_reason>())] += entries.dropped();
+        to[static_cast<std::size_t>(entries.back().reason_as<couchbase::retry_reason>())] +=
+            entries.dropped();
     }
 }
 

@@ -76,8 +76,8 @@ class ServiceCommands(SandboxCase):
         result = self.command("ping")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         names = [line.split()[0] for line in result.stdout.splitlines()]
-        self.assertEqual(names, ["key-value", "management", "query", "analytics", "search",
-                                 "views"])
+        self.assertEqual(names, ["key-value", "management", "views", "query", "search",
+                                 "analytics"])
 
     def test_ping_takes_no_offence_at_services_that_are_not_offered(self):
         result = run("sandbox", "run", "--nodes", "1", "--replicas", "0", "--services", "none",

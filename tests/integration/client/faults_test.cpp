@@ -85,7 +85,7 @@ TEST_F(faults, RH_16_a_connection_closed_under_a_read_is_read_again) {
     EXPECT_GE(read->trace().retry_attempts, 1U);
     ASSERT_NE(read->trace().history, nullptr);
     EXPECT_EQ(
-        read->trace().history->entries[0].reason_as<retry_reason>(),
+        read->trace().history->entries[0].reason_as<couchbase::retry_reason>(),
         couchbase::retry_reason::socket_closed_while_in_flight);
 }
 
