@@ -20,7 +20,7 @@ constexpr can view_access = can::view_read | can::view_write;
 constexpr can search_access = can::search_read | can::search_write;
 constexpr can bucket_administration = can::bucket_flush | can::bucket_change | can::collections;
 
-constexpr role_facts roles[] = {
+constexpr role_facts role_table[] = {
     {"admin", "Full Admin", role_reach::cluster, can::everything},
     {"ro_admin", "Read-Only Admin", role_reach::cluster, can::see_all | can::read_users},
     {"cluster_admin", "Cluster Admin", role_reach::cluster,
@@ -114,12 +114,12 @@ bool is_about(const role_grant& grant, std::string_view bucket) noexcept {
 }  // namespace
 
 std::span<const role_facts> known_roles() noexcept {
-    return roles;
+    return role_table;
 }
 
 const role_facts* find_role(std::string_view name) noexcept {
-    const auto* found = std::ranges::find(roles, name, &role_facts::name);
-    return found == std::end(roles) ? nullptr : found;
+    const auto* found = std::ranges::find(role_table, name, &role_facts::name);
+    return found == std::end(role_table) ? nullptr : found;
 }
 
 std::span<const std::string_view> roles_elsewhere() noexcept {

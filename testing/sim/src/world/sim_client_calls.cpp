@@ -138,7 +138,8 @@ engine::http_request sim_client::make_call(operation_record& record) {
         case wire::service::eventing:
         case wire::service::backup:
         case wire::service::index:
-            REPRISE_ASSERT(!"a call of a service that the client does not use");
+            base::assertion_failed(
+                "a call of a service that the client does not use", __FILE__, __LINE__);
             break;
     }
     request.exchange =
