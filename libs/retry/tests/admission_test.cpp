@@ -10,7 +10,7 @@ namespace admission_test {
 
 using namespace std::chrono_literals;
 
-constexpr time_point now{1h};
+constexpr time_point asked_at{1h};
 
 /// Writes down what is asked of it; pays while it has something left.
 class noted_budget final : public retry_budget {
@@ -32,8 +32,8 @@ struct desk {
     waiting_bound bound{0, 2};
     retry_allowance allowance{1};
     noted_budget budget{1};
-    retry_limits limits{now + 100ms, deadline_policy::refuse, &bound, &allowance, &budget};
-    proposed_retry retry{10ms, false, now, testing::transient()};
+    retry_limits limits{asked_at + 100ms, deadline_policy::refuse, &bound, &allowance, &budget};
+    proposed_retry retry{10ms, false, asked_at, testing::transient()};
 
     [[nodiscard]] refusal_reason ask() { return admit(retry, limits).refusal; }
 };
@@ -55,13 +55,13 @@ TEST(admission, admits_what_every_step_allows_and_names_the_price) {
 TEST(admission, asks_bound_deadline_allowance_and_budget_in_this_order) {
     desk at;
     at.budget = noted_budget(0);
-    at.limits.deadline = now + 5ms;
+    at.limits.deadline = asked_at + 5ms;
     at.bound.count = 2;
     ASSERT_TRUE(at.allowance.try_take());
     EXPECT_EQ(at.ask(), refusal_reason::queue_full);
     at.bound.count = 1;
     EXPECT_EQ(at.ask(), refusal_reason::deadline);
-    at.limits.deadline = now + 11ms;
+    at.limits.deadline = asked_at + 11ms;
     EXPECT_EQ(at.ask(), refusal_reason::outer_allowance);
     EXPECT_TRUE(at.budget.prices.empty()) << "nothing was charged for a retry that is not made";
     at.allowance.give_back();
