@@ -258,9 +258,9 @@ TEST(untrusted_bytes, requests_wait_for_credit_and_none_is_lost) {
     options.pipeline_credit = 4;
     engine_driver driver(cluster, options);
     driver.connect();
-    std::size_t most = 0;
+    std::size_t on_wire_max = 0;
     cluster.on_request = [&](const seen_request&) -> std::optional<answer> {
-        most = std::max(most, driver.engine().statistics().operations_on_wire);
+        on_wire_max = std::max(on_wire_max, driver.engine().statistics().operations_on_wire);
         return std::nullopt;
     };
     std::vector<engine_driver::outcome_ptr> stored;
@@ -272,7 +272,7 @@ TEST(untrusted_bytes, requests_wait_for_credit_and_none_is_lost) {
         ASSERT_EQ(one->calls, 1);
         EXPECT_TRUE(one->result.has_value());
     }
-    EXPECT_LE(most, 4U);
+    EXPECT_LE(on_wire_max, 4U);
     EXPECT_EQ(driver.server.applied_writes, 50U);
 }
 
