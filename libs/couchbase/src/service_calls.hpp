@@ -64,7 +64,7 @@ private:
 
 [[nodiscard]] std::vector<services::mutation_mark> marks_of(const mutation_state& state);
 
-// What a server is told of a call's timeout.
+// The timeout of a call as the server gets it.
 [[nodiscard]] std::chrono::milliseconds timeout_for_server(duration timeout);
 
 // Where names of a statement are looked up.

@@ -107,7 +107,7 @@ constexpr std::array<retry_reason_facts, retry_reason_count> reason_table{{
      .allows_non_idempotent_retry = before_sending,
      .is_terminal = true,
      .is_about_connection = true,
-     .meaning = "TLS with a node failed for a reason that waiting does not mend"},
+     .meaning = "TLS with a node failed for a reason that waiting does not fix"},
     {.reason = retry_reason::bucket_access_error,
      .name = "BUCKET_ACCESS_ERROR",
      .allows_non_idempotent_retry = before_sending,

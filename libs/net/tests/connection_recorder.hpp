@@ -16,7 +16,7 @@
 
 namespace reprise::net::testing {
 
-// An owner of one connection that writes down what it is told. It fails the test if an event comes
+// An owner of one connection that records its events. It fails the test if an event comes
 // from inside a call, or after the end.
 class connection_recorder final : public connection_owner,
                                   public std::enable_shared_from_this<connection_recorder> {

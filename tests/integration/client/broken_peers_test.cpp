@@ -62,7 +62,7 @@ private:
     std::thread thread_;
 };
 
-// An end that overtakes the client's first words would be told as one while connecting.
+// An end that overtakes the client's first words would be reported as one while connecting.
 void hear_first_words(tcp::socket& socket) {
     std::array<char, 4096> words;
     boost::system::error_code ignored;

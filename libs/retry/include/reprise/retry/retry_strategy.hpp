@@ -54,8 +54,8 @@ concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_st
 
 namespace detail {
 
-/// Strategy instances are told apart by a counter, never by address: a new object at an old place
-/// must not accept the old one's tokens.
+/// Strategy instances are distinguished by a counter, never by address: a new object at an old
+/// place must not accept the old one's tokens.
 [[nodiscard]] std::uint64_t next_issuer_id() noexcept;
 
 /// Calls into a strategy that is allowed to throw; a throw gives `fallback`.

@@ -111,9 +111,9 @@ enum class prepared_choice : std::uint8_t {
 // What its user does with the rows.
 enum class row_taking : std::uint8_t {
     at_end,      // keeps them until the result; is not told before
-    at_once,     // takes them as soon as it is told
-    later,       // ... a while after it is told
-    never,       // is told, and does nothing
+    at_once,     // takes them as soon as it is notified
+    later,       // ... a while after it is notified
+    never,       // is notified, and does nothing
     then_cancel  // takes them once, then cancels
 };
 
