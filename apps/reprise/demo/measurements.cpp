@@ -18,7 +18,7 @@ constexpr std::uint64_t sub_count = 1U << sub_bits;
 [[nodiscard]] std::string name_of(const couchbase::error& failure) {
     const std::error_code code = failure.code();
     std::string name =
-        code.category() == couchbase::errc_category()
+        code.category() == couchbase::couchbase_category()
             ? std::string(couchbase::to_string(static_cast<couchbase::errc>(code.value())))
             : code.message();
     if (failure.is_ambiguous()) {

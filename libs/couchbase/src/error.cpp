@@ -7,7 +7,7 @@
 namespace reprise::couchbase {
 namespace {
 
-class client_category final : public std::error_category {
+class client_error_category final : public std::error_category {
 public:
     const char* name() const noexcept override { return "reprise.client"; }
     std::string message(int code) const override {
@@ -61,13 +61,13 @@ error_info in_http_words(const error_info& from, std::uint32_t service_code) {
 
 }  // namespace
 
-const std::error_category& client_errc_category() noexcept {
-    static const client_category category;
+const std::error_category& client_category() noexcept {
+    static const client_error_category category;
     return category;
 }
 
 std::error_code make_error_code(client_errc error) noexcept {
-    return {static_cast<int>(error), client_errc_category()};
+    return {static_cast<int>(error), client_category()};
 }
 
 std::string_view to_string(client_errc error) noexcept {
@@ -123,7 +123,7 @@ failure_facts retry_facts(const error& failure) noexcept {
         facts.throttling = failure.code() == client_errc::submission_queue_full;
         return facts;
     }
-    if (failure.code().category() == client_errc_category()) {
+    if (failure.code().category() == client_category()) {
         failure_facts facts;
         facts.safety = retry_safety::no;
         facts.fault = failure_fault::client;

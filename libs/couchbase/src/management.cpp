@@ -7,8 +7,8 @@
 #include <reprise/services/query_index_statement.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 
-#include "service_request.hpp"
 #include "session.hpp"
+#include "unsent_request.hpp"
 
 namespace reprise::couchbase {
 namespace {

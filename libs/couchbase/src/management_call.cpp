@@ -15,7 +15,7 @@ service_work make_management_work(
     const management_options& options) {
     if (request.service == service_kind::key_value) {
         return {
-            client, std::make_shared<service_request>(service_request{std::unexpected(
+            client, std::make_shared<unsent_request>(unsent_request{std::unexpected(
                         argument_error("service: key_value does not speak HTTP"))})};
     }
     services::raw_service_request asked;

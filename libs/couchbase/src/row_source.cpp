@@ -5,8 +5,8 @@
 
 #include <reprise/couchbase/row_stream.hpp>
 
-#include "service_request.hpp"
 #include "session.hpp"
+#include "unsent_request.hpp"
 
 namespace reprise::couchbase::detail {
 

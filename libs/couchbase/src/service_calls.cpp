@@ -50,8 +50,8 @@ error to_service_error(engine::operation_result& result) {
 service_work make_call_work(
     const std::shared_ptr<session>& client, services::service_call_result call,
     const management_options& options) {
-    engine::service_request made =
-        call ? engine::service_request(engine::make_management_operation(std::move(*call)))
+    engine::http_request_result made =
+        call ? engine::http_request_result(engine::make_management_operation(std::move(*call)))
              : std::unexpected(std::move(call.error()));
     return finish_work(client, {}, std::move(made), options, row_mode::kept);
 }

@@ -10,8 +10,8 @@
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/services/query_request.hpp>
 
-#include "service_request.hpp"
 #include "session.hpp"
+#include "unsent_request.hpp"
 
 // What the calls of all HTTP services share: from options to a request of the engine, and from its
 // answer to what users see. Each service's own part is a source of its own: query.cpp, search.cpp,
@@ -74,7 +74,7 @@ private:
 template <class Options>
 service_work finish_work(
     const std::shared_ptr<session>& client, const json_collector& values,
-    engine::service_request made, const Options& options, row_mode mode) {
+    engine::http_request_result made, const Options& options, row_mode mode) {
     std::expected<engine::http_request, error> request = std::unexpected(argument_error(""));
     if (values.problem()) {
         request = std::unexpected(*values.problem());
@@ -92,7 +92,7 @@ service_work finish_work(
         }
         request = std::move(*made);
     }
-    return {client, std::make_shared<service_request>(service_request{std::move(request)})};
+    return {client, std::make_shared<unsent_request>(unsent_request{std::move(request)})};
 }
 
 template <class Options>

@@ -164,7 +164,7 @@ const errc_facts* find_errc(int code) noexcept {
     return nullptr;
 }
 
-class client_error_category final : public std::error_category {
+class couchbase_error_category final : public std::error_category {
 public:
     const char* name() const noexcept override { return "reprise.couchbase"; }
     std::string message(int code) const override {
@@ -174,7 +174,7 @@ public:
     }
 };
 
-class client_condition_category final : public std::error_category {
+class couchbase_condition_category final : public std::error_category {
 public:
     const char* name() const noexcept override { return "reprise.couchbase.condition"; }
     std::string message(int code) const override {
@@ -187,7 +187,7 @@ public:
         return "unknown condition";
     }
     bool equivalent(const std::error_code& code, int condition) const noexcept override {
-        if (code.category() != errc_category()) {
+        if (code.category() != couchbase_category()) {
             return false;
         }
         const auto error = static_cast<errc>(code.value());
@@ -203,22 +203,22 @@ public:
 
 }  // namespace
 
-const std::error_category& errc_category() noexcept {
-    static const client_error_category category;
+const std::error_category& couchbase_category() noexcept {
+    static const couchbase_error_category category;
     return category;
 }
 
-const std::error_category& error_condition_category() noexcept {
-    static const client_condition_category category;
+const std::error_category& condition_category() noexcept {
+    static const couchbase_condition_category category;
     return category;
 }
 
 std::error_code make_error_code(errc error) noexcept {
-    return {static_cast<int>(error), errc_category()};
+    return {static_cast<int>(error), couchbase_category()};
 }
 
 std::error_condition make_error_condition(error_condition condition) noexcept {
-    return {static_cast<int>(condition), error_condition_category()};
+    return {static_cast<int>(condition), condition_category()};
 }
 
 std::string_view to_string(errc error) noexcept {

@@ -78,7 +78,7 @@ std::string to_string(const error_info& error) {
 
 failure_facts retry_facts(const error_info& error) noexcept {
     failure_facts facts;
-    if (error.code.category() == couchbase::errc_category()) {
+    if (error.code.category() == couchbase::couchbase_category()) {
         facts = describe(static_cast<errc>(error.code.value()));
     }
     if (error.is_ambiguous) {

@@ -17,7 +17,7 @@ using couchbase::errc;
     if (is_of_client(code)) {
         return to_string(static_cast<errc>(code.value()));
     }
-    if (code.category() == couchbase::client_errc_category()) {
+    if (code.category() == couchbase::client_category()) {
         return to_string(static_cast<couchbase::client_errc>(code.value()));
     }
     return "failed";
@@ -51,7 +51,7 @@ void write_head(json::writer& out, exit_code code, std::string_view name) {
 }  // namespace
 
 exit_code exit_code_of(const std::error_code& code) noexcept {
-    if (code.category() == couchbase::client_errc_category()) {
+    if (code.category() == couchbase::client_category()) {
         return code == couchbase::client_errc::submission_queue_full ? exit_code::failed
                                                                      : exit_code::wrong_usage;
     }

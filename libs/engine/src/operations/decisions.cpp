@@ -59,7 +59,7 @@ void decisions::report(const reported_attempt& what, time_point now) {
     line.attempt = what.retries;
     line.is_retried = what.decided.is_retry;
     line.delay = what.decided.delay;
-    if (what.decided.error.category() == couchbase::errc_category()) {
+    if (what.decided.error.category() == couchbase::couchbase_category()) {
         line.error = static_cast<errc>(what.decided.error.value());
     }
     line.refusal = what.decided.refusal;

@@ -315,7 +315,7 @@ http_request request_for(const services::service_call& call, std::string operati
 }
 
 template <class Exchange>
-service_request fixed_request(services::service_call_result call, std::string operation) {
+http_request_result fixed_request(services::service_call_result call, std::string operation) {
     if (!call) {
         return std::unexpected(std::move(call.error()));
     }
@@ -326,7 +326,7 @@ service_request fixed_request(services::service_call_result call, std::string op
 
 }  // namespace
 
-service_request make_query_operation(services::query_request asked, query_plan plan) {
+http_request_result make_query_operation(services::query_request asked, query_plan plan) {
     // Checked here once: what differs later are texts of our own.
     const auto call = services::make_query_call(asked);
     if (!call) {
@@ -339,7 +339,7 @@ service_request make_query_operation(services::query_request asked, query_plan p
     return made;
 }
 
-service_request make_analytics_operation(const services::analytics_request& asked) {
+http_request_result make_analytics_operation(const services::analytics_request& asked) {
     auto made =
         fixed_request<analytics_exchange>(services::make_analytics_call(asked), "analytics");
     if (made) {
@@ -349,11 +349,11 @@ service_request make_analytics_operation(const services::analytics_request& aske
     return made;
 }
 
-service_request make_search_operation(const services::search_request& asked) {
+http_request_result make_search_operation(const services::search_request& asked) {
     return fixed_request<search_exchange>(services::make_search_call(asked), "search");
 }
 
-service_request make_view_operation(const services::view_request& asked) {
+http_request_result make_view_operation(const services::view_request& asked) {
     auto made = fixed_request<view_exchange>(services::make_view_call(asked), "view");
     if (made) {
         made->bucket = asked.bucket;

@@ -42,7 +42,8 @@ protected:
         return answer(200, R"({"results":[1],"hits":[],"rows":[],"status":"success"})");
     }
     // Answers one after the other, the last one again and again.
-    engine_driver::outcome_ptr run(engine_driver& driver, service_request request, answers with) {
+    engine_driver::outcome_ptr run(
+        engine_driver& driver, http_request_result request, answers with) {
         cluster_.on_http = [with = std::move(with),
                             next = std::size_t{0}](const seen_http_request&) mutable {
             return with[std::min(next++, with.size() - 1)];
@@ -55,19 +56,19 @@ protected:
         EXPECT_EQ(done->calls, 1);
         return done;
     }
-    static service_request readonly_query() {
+    static http_request_result readonly_query() {
         services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         return make_query_operation(asked);
     }
-    static service_request writing_query() {
+    static http_request_result writing_query() {
         services::query_request asked;
         asked.statement = "DELETE FROM t";
         return make_query_operation(asked);
     }
     void expect_retried(
-        service_request request, const scripted_http_answer& first, retry_reason reason) {
+        http_request_result request, const scripted_http_answer& first, retry_reason reason) {
         cluster_.http_requests.clear();
         engine_driver driver(cluster_);
         const auto done = run(driver, std::move(request), {first, success()});
@@ -76,7 +77,7 @@ protected:
         EXPECT_EQ(done->result.history->entries[0].reason_as<retry_reason>(), reason);
         EXPECT_EQ(cluster_.http_requests.size(), 2U);
     }
-    void expect_failed(service_request request, const scripted_http_answer& only, errc error) {
+    void expect_failed(http_request_result request, const scripted_http_answer& only, errc error) {
         cluster_.http_requests.clear();
         engine_driver driver(cluster_);
         const auto done = run(driver, std::move(request), {only, success()});
@@ -175,7 +176,7 @@ TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
 
 class prepared_statements : public service_rules {
 protected:
-    static service_request prepared(const query_plan& plan) {
+    static http_request_result prepared(const query_plan& plan) {
         services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;

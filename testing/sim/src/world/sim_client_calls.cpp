@@ -51,7 +51,7 @@ std::vector<services::named_json> parameters_of(const operation_record& record) 
     }
 }
 
-engine::http_request taken(engine::service_request made) {
+engine::http_request taken(engine::http_request_result made) {
     REPRISE_ASSERT(made.has_value());
     return std::move(*made);
 }

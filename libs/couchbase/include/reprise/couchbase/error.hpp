@@ -42,7 +42,7 @@ enum class client_errc : int {
     no_resources,
 };
 
-[[nodiscard]] const std::error_category& client_errc_category() noexcept;
+[[nodiscard]] const std::error_category& client_category() noexcept;
 [[nodiscard]] std::error_code make_error_code(client_errc error) noexcept;
 // The enumerator's name.
 [[nodiscard]] std::string_view to_string(client_errc error) noexcept;

@@ -54,20 +54,20 @@ private:
 };
 
 // get, get_any_replica, get_all_replicas, exists, get_and_touch, get_and_lock, unlock, touch.
-struct call_options {
+struct common_options {
     std::optional<duration> timeout{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
 
-using get_options = call_options;
-using get_replica_options = call_options;
-using exists_options = call_options;
-using get_and_touch_options = call_options;
-using get_and_lock_options = call_options;
-using unlock_options = call_options;
-using touch_options = call_options;
+using get_options = common_options;
+using get_replica_options = common_options;
+using exists_options = common_options;
+using get_and_touch_options = common_options;
+using get_and_lock_options = common_options;
+using unlock_options = common_options;
+using touch_options = common_options;
 
 struct upsert_options {
     std::optional<duration> timeout{};

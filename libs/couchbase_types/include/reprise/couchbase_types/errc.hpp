@@ -111,8 +111,8 @@ enum class error_condition : int {
     timeout,  // ambiguous_timeout, unambiguous_timeout
 };
 
-[[nodiscard]] const std::error_category& errc_category() noexcept;
-[[nodiscard]] const std::error_category& error_condition_category() noexcept;
+[[nodiscard]] const std::error_category& couchbase_category() noexcept;
+[[nodiscard]] const std::error_category& condition_category() noexcept;
 [[nodiscard]] std::error_code make_error_code(errc error) noexcept;
 [[nodiscard]] std::error_condition make_error_condition(error_condition condition) noexcept;
 

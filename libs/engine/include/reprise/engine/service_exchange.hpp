@@ -20,7 +20,7 @@
 
 namespace reprise::engine {
 
-using service_request = std::expected<http_request, services::service_call_error>;
+using http_request_result = std::expected<http_request, services::service_call_error>;
 
 // How a statement is run.
 struct query_plan {
@@ -32,11 +32,12 @@ struct query_plan {
     bool may_be_enhanced = true;
 };
 
-[[nodiscard]] service_request make_query_operation(
+[[nodiscard]] http_request_result make_query_operation(
     services::query_request asked, query_plan plan = {});
-[[nodiscard]] service_request make_analytics_operation(const services::analytics_request& asked);
-[[nodiscard]] service_request make_search_operation(const services::search_request& asked);
-[[nodiscard]] service_request make_view_operation(const services::view_request& asked);
+[[nodiscard]] http_request_result make_analytics_operation(
+    const services::analytics_request& asked);
+[[nodiscard]] http_request_result make_search_operation(const services::search_request& asked);
+[[nodiscard]] http_request_result make_view_operation(const services::view_request& asked);
 
 // Any other request: the answer is kept whole, 2xx is success, nothing is retried because of its
 // status. Idempotent if it is a GET or HEAD.

@@ -17,13 +17,13 @@
 
 namespace reprise::couchbase::detail {
 
-struct service_request;
+struct unsent_request;
 class row_source;
 
 // A request made ready, or why it cannot be sent. It is sent once: copies share it.
 struct service_work {
     std::shared_ptr<session> client;
-    std::shared_ptr<service_request> request;
+    std::shared_ptr<unsent_request> request;
 };
 
 // Where names of a statement or an index are looked up; both empty: in the cluster.

@@ -14,7 +14,7 @@
 namespace reprise::couchbase::detail {
 
 // Behind service_work.
-struct service_request {
+struct unsent_request {
     // Taken when it is started.
     std::expected<engine::http_request, error> request;
 };
