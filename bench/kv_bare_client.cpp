@@ -50,7 +50,7 @@ private:
     std::uint64_t run(std::size_t in_flight, std::uint64_t count, double until) {
         std::uint64_t answered = 0;
         std::size_t open = 0;
-        for (std::uint32_t turn = 0; open > 0 || answered < count; ++turn) {
+        for (std::uint32_t round = 0; open > 0 || answered < count; ++round) {
             for (; open < in_flight && answered + open < count; ++open) {
                 build_get();
             }
@@ -61,7 +61,7 @@ private:
             const std::size_t now_answered = receive();
             answered += now_answered;
             open -= now_answered;
-            if (turn % 64 == 63 && bench::seconds_of(CLOCK_MONOTONIC) > until) {
+            if (round % 64 == 63 && bench::seconds_of(CLOCK_MONOTONIC) > until) {
                 count = 0;
             }
         }

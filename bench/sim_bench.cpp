@@ -144,7 +144,7 @@ measurement measure(const profile& from, double seconds) {
     const double begin = cpu_seconds();
     while (result.seconds < seconds) {
         const run_report report =
-            reprise::sim::run_scenario(reprise::sim::draw_scenario(++result.runs, from));
+            reprise::sim::run_scenario(reprise::sim::random_scenario(++result.runs, from));
         result.operations += report.operations;
         result.events += report.events;
         result.findings += report.findings.size();

@@ -1,17 +1,17 @@
 #include <fmt/format.h>
 
+#include "demonstration.hpp"
 #include "run.hpp"
-#include "theatre.hpp"
 
 namespace reprise::demo {
 
 std::expected<bool, std::string> run_demo(
     const demo_options& options, const run_surroundings& around) {
-    auto opened = theatre::open(options.seed, around.should_stop);
+    auto opened = demonstration::open(options.seed, around.should_stop);
     if (!opened) {
         return std::unexpected(std::move(opened.error()));
     }
-    theatre& house = **opened;
+    demonstration& show = **opened;
     std::vector<scheduled_phase> phases = make_demo_phases();
     double shares = 0;
     std::vector<std::string> names;
@@ -23,7 +23,7 @@ std::expected<bool, std::string> run_demo(
     seen_by->on_begin(
         fmt::format(
             "reprise demo: a cluster of 4 nodes, one client, {} users, seed {}",
-            house.load_settings().workers(), options.seed),
+            show.load_settings().workers(), options.seed),
         names);
     run_result result;
     progress shown;
@@ -31,11 +31,11 @@ std::expected<bool, std::string> run_demo(
     for (std::size_t i = 0; i < phases.size() && !around.should_stop(); ++i) {
         shown.phase = i;
         const std::chrono::duration<double> length{options.seconds * phases[i].share / shares};
-        result.phases.push_back({names[i], house.play(*phases[i].played, length, shown, *seen_by)});
+        result.phases.push_back({names[i], show.play(*phases[i].played, length, shown, *seen_by)});
     }
     seen_by->on_end();
     result.is_interrupted = around.should_stop();
-    result.audit = house.close();
+    result.audit = show.close();
     around.print(options.is_json ? to_json(result) : to_text(result));
     return result.is_good();
 }

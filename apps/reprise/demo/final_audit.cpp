@@ -79,7 +79,7 @@ void check_counter(
     audit_result& audit, const read_back& from, const books& writes,
     const counter_account& account) {
     ++audit.counters;
-    audit.increments_told += account.confirmed;
+    audit.increments_reported += account.confirmed;
     audit.increments_unknown += account.unknown;
     const auto text = read_text(from, account.key);
     if (!text) {  // nobody knows what it is: that is no loss, and nothing good either
@@ -141,7 +141,7 @@ std::string to_text(const audit_result& audit) {
         "  statements {}\n"
         "             {} documents read back, {} wrong; {} wrong SELECTs during the run\n",
         to_string(audit.writes), audit.documents, audit.documents_wrong, audit.wrong_reads,
-        audit.counters, audit.increments_told, audit.increments_unknown, audit.increments_found,
+        audit.counters, audit.increments_reported, audit.increments_unknown, audit.increments_found,
         to_string(audit.statements), audit.statement_documents, audit.statement_documents_wrong,
         audit.wrong_selects);
     if (audit.has_open_operations) {

@@ -23,11 +23,11 @@ struct audit_result {
     /// Reads during the run that found what no writer was told.
     std::uint64_t wrong_reads = 0;
     std::size_t counters = 0;
-    std::uint64_t increments_told = 0;     // told applied
-    std::uint64_t increments_unknown = 0;  // outcome unknown
-    std::uint64_t increments_found = 0;    // sum of all counters at the end
-    std::uint64_t increments_lost = 0;     // missing from what was told
-    std::uint64_t increments_doubled = 0;  // more than was told, the unknown ones included
+    std::uint64_t increments_reported = 0;  // told applied
+    std::uint64_t increments_unknown = 0;   // outcome unknown
+    std::uint64_t increments_found = 0;     // sum of all counters at the end
+    std::uint64_t increments_lost = 0;      // missing from what was told
+    std::uint64_t increments_doubled = 0;   // more than was told, the unknown ones included
     /// Statements that change documents, by their context ids.
     sandbox::ledger_totals statements{};
     std::size_t statement_documents = 0;        // read back by key-value

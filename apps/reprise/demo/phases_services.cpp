@@ -46,8 +46,8 @@ using wire::service;
 
 // What becomes of the answer to one change, in turn. All but the redirect leave its user without
 // knowledge whether it was carried out; the second closes before it was.
-[[nodiscard]] sandbox::service_fault_effect cut_effect(std::size_t turn) {
-    switch (turn % 6) {
+[[nodiscard]] sandbox::service_fault_effect cut_effect(std::size_t round) {
+    switch (round % 6) {
         case 0:
             return sandbox::service_fault_close_mid_body{10};
         case 1:

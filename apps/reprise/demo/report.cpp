@@ -79,7 +79,7 @@ void write_audit(json::writer& out, const audit_result& audit) {
     out.member("documents", audit.documents);
     out.member("documents_wrong", audit.documents_wrong);
     out.member("wrong_reads", audit.wrong_reads);
-    out.member("increments_told", audit.increments_told);
+    out.member("increments_reported", audit.increments_reported);
     out.member("increments_unknown", audit.increments_unknown);
     out.member("increments_found", audit.increments_found);
     out.member("statements", audit.statements.writes);

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "demonstration.hpp"
 #include "run.hpp"
-#include "theatre.hpp"
 
 namespace reprise::demo {
 
@@ -86,11 +86,11 @@ private:
 
 std::expected<bool, std::string> run_soak(
     const soak_options& options, const run_surroundings& around) {
-    auto opened = theatre::open(options.seed, around.should_stop);
+    auto opened = demonstration::open(options.seed, around.should_stop);
     if (!opened) {
         return std::unexpected(std::move(opened.error()));
     }
-    theatre& house = **opened;
+    demonstration& show = **opened;
     const std::chrono::duration<double> total{options.minutes * 60};
     const auto phases = make_soak_phases();
     std::vector<std::string> names;
@@ -99,7 +99,7 @@ std::expected<bool, std::string> run_soak(
         names.emplace_back(one->name());
     }
     memory_watch memory(total);
-    house.set_on_look([&] { memory.look(); });
+    show.set_on_look([&] { memory.look(); });
     const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
     seen_by->on_begin(fmt::format("reprise soak: seed {}", options.seed), names);
     // Every kind once in each round, in a new random order.
@@ -112,23 +112,23 @@ std::expected<bool, std::string> run_soak(
     std::size_t played = 0;
     const auto start = clock::now();
     while (clock::now() - start < total && !around.should_stop()) {
-        const std::size_t turn = played % order.size();
-        if (turn == 0) {
+        const std::size_t round = played % order.size();
+        if (round == 0) {
             std::ranges::shuffle(order, rng);
         }
         ++played;
-        if (order[turn] == 0 && played / order.size() >= rebalance_count_max) {
+        if (order[round] == 0 && played / order.size() >= rebalance_count_max) {
             continue;
         }
-        shown.phase = order[turn];
-        sums[order[turn]].add(house.play(
-            *phases[order[turn]], std::chrono::duration<double>(phase_seconds), shown, *seen_by));
-        house.writes().forget_settled();
+        shown.phase = order[round];
+        sums[order[round]].add(show.play(
+            *phases[order[round]], std::chrono::duration<double>(phase_seconds), shown, *seen_by));
+        show.writes().forget_settled();
     }
     seen_by->on_end();
     run_result result;
     result.is_interrupted = around.should_stop();
-    result.audit = house.close();
+    result.audit = show.close();
     result.memory = memory.result();
     for (const auto& [index, sum] : sums) {
         result.phases.push_back({names[index], sum});

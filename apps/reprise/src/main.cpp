@@ -87,21 +87,21 @@ struct failure_report {
     std::string json;  // empty: made of the other two
 };
 
-[[nodiscard]] int report(const failure_report& told, bool is_json) noexcept {
+[[nodiscard]] int report(const failure_report& failure, bool is_json) noexcept {
     try {
-        complain(told.message);
-        if (told.code == exit_code::wrong_usage) {
+        complain(failure.message);
+        if (failure.code == exit_code::wrong_usage) {
             print_aside("Run with --help to see what is possible.\n");
         }
         if (is_json) {
             const std::string made =
-                told.json.empty() ? error_json(told.code, told.message) : told.json;
+                failure.json.empty() ? error_json(failure.code, failure.message) : failure.json;
             print(fmt::format("{{\"error\": {}}}\n", made));
         }
     } catch (const std::exception&) {
         // It cannot be said; the exit code tells it.
     }
-    return static_cast<int>(told.code);
+    return static_cast<int>(failure.code);
 }
 
 /// Names a command that is not there: CLI11 would only say that something was not expected.

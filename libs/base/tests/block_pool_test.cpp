@@ -51,7 +51,7 @@ TEST(block_pool, many_blocks_are_told_apart) {
     block_pool pool;
     std::vector<block_ref> held;
     std::set<const std::byte*> places;
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
         for (std::size_t each = 0; each < 6000; ++each) {  // more than are kept
             held.push_back(pool.make(64));
             ASSERT_TRUE(places.insert(place_of(held.back())).second);

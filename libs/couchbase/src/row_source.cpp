@@ -109,7 +109,7 @@ private:
         } else if (rows) {
             spare_ = std::move(*rows);  // its memory, for the next batch
         }
-        tell();
+        notify();
     }
 
     void on_done(engine::operation_result&& result) {
@@ -118,11 +118,11 @@ private:
         }
         ended_ = std::move(result);
         is_ended_.store(true, std::memory_order_relaxed);
-        tell();
+        notify();
     }
 
     // Hands the next thing to a reader that waits.
-    void tell() {
+    void notify() {
         if (!waiter_) {
             return;
         }

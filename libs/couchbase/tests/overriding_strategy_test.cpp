@@ -12,21 +12,21 @@ namespace reprise::couchbase::overriding_strategy_test {
 
 using namespace std::chrono_literals;
 
-struct told {
+struct strategy_answer {
     retry_sink::state state = retry_sink::state::open;
     std::optional<duration> delay;
     std::error_code error;
-    friend bool operator==(const told&, const told&) = default;
+    friend bool operator==(const strategy_answer&, const strategy_answer&) = default;
 };
 
-told ask(retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
+strategy_answer ask(retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
     retry_question question;
     question.reason = reason;
     question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
     question.retry_attempts = 3;
     retry_sink sink(nullptr, nullptr);
     strategy.retry_after(question, sink);
-    told answer{sink.current(), {}, {}};
+    strategy_answer answer{sink.current(), {}, {}};
     if (sink.action()) {
         answer.delay = sink.action()->delay();
         answer.error = sink.action()->error();
@@ -43,7 +43,7 @@ TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchange
             overriding(base, {{retry_reason::kv_locked, retry_action::after(77ms)}});
         for (const retry_reason_facts& facts : all_retry_reasons()) {
             for (const bool is_idempotent : {true, false}) {
-                const told answer = ask(*changed, facts.reason, is_idempotent);
+                const strategy_answer answer = ask(*changed, facts.reason, is_idempotent);
                 if (facts.reason == retry_reason::kv_locked) {
                     EXPECT_EQ(answer.delay, 77ms);
                 } else {
@@ -63,7 +63,7 @@ TEST(overriding_strategy, RH_36_a_function_decides_with_the_request_in_hand) {
                                                  : retry_action::no(errc::temporary_failure);
           }},
          {retry_reason::collection_not_found, retry_action::after(10ms)}});
-    const told last = ask(*changed, retry_reason::kv_temporary_failure);
+    const strategy_answer last = ask(*changed, retry_reason::kv_temporary_failure);
     EXPECT_FALSE(last.delay);
     EXPECT_EQ(last.error, errc::temporary_failure);
     EXPECT_EQ(ask(*changed, retry_reason::collection_not_found).delay, 10ms);

@@ -106,9 +106,9 @@ TEST(subdocument_call, attributes_go_first_and_results_come_back_in_the_callers_
     auto failed = std::make_shared<error_info>();
     failed->code = errc::path_mismatch;
     failed->failed_path = 2;  // "body", as sent
-    const auto told = in_callers_order(failed, **note);
-    EXPECT_EQ(told->failed_path, 0);
-    EXPECT_NE(told->detail.find("'body'"), std::string::npos) << told->detail;
+    const auto moved = in_callers_order(failed, **note);
+    EXPECT_EQ(moved->failed_path, 0);
+    EXPECT_NE(moved->detail.find("'body'"), std::string::npos) << moved->detail;
 }
 
 TEST(subdocument_call, macros_make_an_attribute_of_their_path) {

@@ -105,8 +105,8 @@ public:
 
     // Does everything that can be done without time passing.
     void settle() {
-        for (int turn = 0; turn < 10000; ++turn) {
-            bool is_quiet = obey();
+        for (int round = 0; round < 10000; ++round) {
+            bool is_quiet = perform();
             is_quiet = deliver() && is_quiet;
             is_quiet = engine().drain_completions() == 0 && is_quiet;
             const auto due = engine().next_due();
@@ -202,7 +202,7 @@ public:
 
 private:
     // Obeys the actions; true if there were none.
-    bool obey() {
+    bool perform() {
         action_list actions;
         engine().take_actions(actions);
         for (const driver_action& action : actions) {

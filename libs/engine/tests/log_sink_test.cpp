@@ -5,13 +5,13 @@
 // RH-14: every decision reaches the sink, whoever took it and whenever, with its true attempt.
 
 namespace reprise::engine::testing {
-namespace told_decisions_tests {
+namespace logged_decisions_tests {
 
 using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-struct told_decision {
+struct logged_decision {
     log_level level{};
     std::string operation;
     retry_reason reason{};
@@ -27,17 +27,17 @@ struct told_decision {
 class decision_keeper final : public log_sink {
 public:
     void on_decision(log_level level, const decision_record& record) noexcept override {
-        told.push_back(
+        entries.push_back(
             {level, std::string(record.operation), record.reason, record.stage, record.attempt,
              record.is_retried, record.delay, record.error, record.status,
              std::string(record.endpoint)});
     }
     void on_message(log_level, std::string_view) noexcept override {}
-    std::vector<told_decision> told;
+    std::vector<logged_decision> entries;
 };
 
-struct told_scene {
-    explicit told_scene(std::size_t nodes = 1, engine_options given = {}) : cluster(nodes) {
+struct logging_scene {
+    explicit logging_scene(std::size_t nodes = 1, engine_options given = {}) : cluster(nodes) {
         given.log = log;
         driver = std::make_unique<engine_driver>(cluster, given);
     }
@@ -52,75 +52,75 @@ scripted_cluster::hook answer_to(opcode op, answer with) {
     };
 }
 
-}  // namespace told_decisions_tests
+}  // namespace logged_decisions_tests
 
-using namespace told_decisions_tests;
+using namespace logged_decisions_tests;
 
-TEST(told_decisions, RH_14_nothing_is_left_out_by_default) {
-    told_scene scene;
+TEST(logged_decisions, RH_14_nothing_is_left_out_by_default) {
+    logging_scene scene;
     scene.driver->connect();
     scene.cluster.on_request = answer_to(opcode::get, {.status = status::etmpfail});
     for (int index = 0; index < 200; ++index) {
         scene.driver->get("k" + std::to_string(index));
     }
     scene.driver->advance(900ms);
-    EXPECT_GT(scene.log->told.size(), 1000U);
-    EXPECT_EQ(scene.log->told.size(), scene.driver->engine().statistics().retries);
+    EXPECT_GT(scene.log->entries.size(), 1000U);
+    EXPECT_EQ(scene.log->entries.size(), scene.driver->engine().statistics().retries);
 }
 
-TEST(told_decisions, RH_14_polls_are_told_with_their_true_attempt) {
-    told_scene scene;
+TEST(logged_decisions, RH_14_polls_are_told_with_their_true_attempt) {
+    logging_scene scene;
     scene.driver->connect();
     scene.cluster.on_request =
         answer_to(opcode::get_cluster_config, {.status = status::not_my_vbucket});
     scene.driver->advance(4s);
-    ASSERT_GE(scene.log->told.size(), 5U);
+    ASSERT_GE(scene.log->entries.size(), 5U);
     for (std::size_t index = 0; index < 5; ++index) {
-        EXPECT_EQ(scene.log->told[index].operation, "get_cluster_config");
-        EXPECT_EQ(scene.log->told[index].attempt, index);
-        EXPECT_EQ(scene.log->told[index].level, log_level::debug);
+        EXPECT_EQ(scene.log->entries[index].operation, "get_cluster_config");
+        EXPECT_EQ(scene.log->entries[index].attempt, index);
+        EXPECT_EQ(scene.log->entries[index].level, log_level::debug);
     }
     // An answer ends the series.
     scene.cluster.on_request = nullptr;
     scene.driver->advance(3s);
-    scene.log->told.clear();
+    scene.log->entries.clear();
     scene.cluster.on_request = answer_to(opcode::get_cluster_config, {.status = status::etmpfail});
     scene.driver->advance(2500ms);
-    ASSERT_EQ(scene.log->told.size(), 1U);
-    EXPECT_EQ(scene.log->told[0].attempt, 0U);
-    EXPECT_EQ(scene.log->told[0].level, log_level::warn);
-    EXPECT_EQ(scene.log->told[0].error, errc::temporary_failure);
+    ASSERT_EQ(scene.log->entries.size(), 1U);
+    EXPECT_EQ(scene.log->entries[0].attempt, 0U);
+    EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
+    EXPECT_EQ(scene.log->entries[0].error, errc::temporary_failure);
 }
 
-TEST(told_decisions, RH_14_a_poll_whose_answer_cannot_be_read_is_told) {
+TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_read_is_told) {
     for (const answer& with :
          {answer{.value = "{", .datatype = wire::datatype::json},
           answer{.value = "\xff\xff\xff", .datatype = wire::datatype::snappy}}) {
-        told_scene scene;
+        logging_scene scene;
         scene.driver->connect();
         scene.cluster.on_request = answer_to(opcode::get_cluster_config, with);
         scene.driver->advance(2500ms);
-        ASSERT_EQ(scene.log->told.size(), 1U);
-        EXPECT_EQ(scene.log->told[0].level, log_level::warn);
-        EXPECT_EQ(scene.log->told[0].operation, "get_cluster_config");
-        EXPECT_EQ(scene.log->told[0].reason, retry_reason::unknown);
-        EXPECT_EQ(scene.log->told[0].stage, attempt_stage::response);
-        EXPECT_EQ(scene.log->told[0].error, errc::decoding_failure);
-        EXPECT_EQ(scene.log->told[0].endpoint, "node1:11210");
+        ASSERT_EQ(scene.log->entries.size(), 1U);
+        EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
+        EXPECT_EQ(scene.log->entries[0].operation, "get_cluster_config");
+        EXPECT_EQ(scene.log->entries[0].reason, retry_reason::unknown);
+        EXPECT_EQ(scene.log->entries[0].stage, attempt_stage::response);
+        EXPECT_EQ(scene.log->entries[0].error, errc::decoding_failure);
+        EXPECT_EQ(scene.log->entries[0].endpoint, "node1:11210");
     }
 }
 
-TEST(told_decisions, RH_14_a_stale_answer_to_a_collection_question_is_told_with_its_attempt) {
-    told_scene scene;
+TEST(logged_decisions, RH_14_a_stale_answer_to_a_collection_question_is_told_with_its_attempt) {
+    logging_scene scene;
     scene.cluster.manifest_uid = 5;
     scene.driver->connect();
     scene.cluster.manifest_uid = 4;
     scene.driver->start(scene.driver->request(operation_kind::get, "k", "", "s", "c"));
     scene.driver->advance(15ms);
-    ASSERT_EQ(scene.log->told.size(), 3U);
+    ASSERT_EQ(scene.log->entries.size(), 3U);
     const std::array<duration, 3> delays{1ms, 10ms, 50ms};
     for (std::size_t index = 0; index < delays.size(); ++index) {
-        const told_decision& line = scene.log->told[index];
+        const logged_decision& line = scene.log->entries[index];
         EXPECT_EQ(line.operation, "get_collection_id");
         EXPECT_EQ(line.reason, retry_reason::collection_not_found);
         EXPECT_EQ(line.attempt, index);
@@ -131,11 +131,11 @@ TEST(told_decisions, RH_14_a_stale_answer_to_a_collection_question_is_told_with_
 }
 
 TEST(
-    told_decisions,
+    logged_decisions,
     RH_14_RH_32_a_request_without_a_place_to_wait_is_told_before_its_first_attempt) {
     engine_options options;
     options.parked_count_max = 1;
-    told_scene scene(1, options);
+    logging_scene scene(1, options);
     scene.cluster.nodes[0].ignores_connections = true;
     scene.driver->get("first");
     const auto refused = scene.driver->get("second");
@@ -145,26 +145,26 @@ TEST(
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::socket_not_available);
     ASSERT_NE(refused->result.history, nullptr);
     EXPECT_EQ(refused->result.history->entries.back().refusal(), refusal_reason::queue_full);
-    ASSERT_EQ(scene.log->told.size(), 1U);
-    EXPECT_EQ(scene.log->told[0].level, log_level::warn);
-    EXPECT_EQ(scene.log->told[0].reason, retry_reason::socket_not_available);
-    EXPECT_EQ(scene.log->told[0].error, errc::retry_queue_full);
-    EXPECT_EQ(scene.log->told[0].attempt, 0U);
+    ASSERT_EQ(scene.log->entries.size(), 1U);
+    EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
+    EXPECT_EQ(scene.log->entries[0].reason, retry_reason::socket_not_available);
+    EXPECT_EQ(scene.log->entries[0].error, errc::retry_queue_full);
+    EXPECT_EQ(scene.log->entries[0].attempt, 0U);
 }
 
-TEST(told_decisions, RH_14_an_unreadable_answer_is_told) {
-    told_scene scene;
+TEST(logged_decisions, RH_14_an_unreadable_answer_is_told) {
+    logging_scene scene;
     scene.driver->connect();
     scene.cluster.on_request = answer_to(opcode::get, {.value = "without flags"});
     const auto read = scene.driver->get("k");
     scene.driver->settle();
     EXPECT_EQ(read->result.ec, errc::decoding_failure);
-    ASSERT_EQ(scene.log->told.size(), 1U);
-    EXPECT_EQ(scene.log->told[0].reason, retry_reason::unknown);
-    EXPECT_EQ(scene.log->told[0].stage, attempt_stage::response);
-    EXPECT_EQ(scene.log->told[0].error, errc::decoding_failure);
-    EXPECT_EQ(scene.log->told[0].level, log_level::warn);
-    EXPECT_EQ(scene.log->told[0].endpoint, "node1:11210");
+    ASSERT_EQ(scene.log->entries.size(), 1U);
+    EXPECT_EQ(scene.log->entries[0].reason, retry_reason::unknown);
+    EXPECT_EQ(scene.log->entries[0].stage, attempt_stage::response);
+    EXPECT_EQ(scene.log->entries[0].error, errc::decoding_failure);
+    EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
+    EXPECT_EQ(scene.log->entries[0].endpoint, "node1:11210");
 }
 
 }  // namespace reprise::engine::testing

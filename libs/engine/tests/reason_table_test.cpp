@@ -114,10 +114,11 @@ void every_status(const recorder_ptr& log, operation_class of) {
     scene.connect();
     const opcode op = opcode_of(kind_of(of));
     for (std::uint16_t code = 1; code <= 0x100; ++code) {
-        const auto told = static_cast<status>(code == 0x100 ? 0x7ff0 : code);
+        const auto answered = static_cast<status>(code == 0x100 ? 0x7ff0 : code);
         SCOPED_TRACE(std::string(to_string(of)) + " " + std::to_string(code));
-        scene.cluster.on_request = [op, told](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == op ? std::optional(answer{.status = told}) : std::nullopt;
+        scene.cluster.on_request = [op,
+                                    answered](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == op ? std::optional(answer{.status = answered}) : std::nullopt;
         };
         scene.run();
         scene.driver().advance(200ms);  // some statuses cost the connection
@@ -190,10 +191,10 @@ void without_data_ports(const recorder_ptr& log, operation_class of) {
 }
 
 void missing_names(const recorder_ptr& log, operation_class of) {
-    for (const status told : {status::unknown_scope, status::unknown_collection}) {
+    for (const status answered : {status::unknown_scope, status::unknown_collection}) {
         failing_scene scene(log, of);
-        scene.cluster.on_request = [told](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = told})
+        scene.cluster.on_request = [answered](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = answered})
                                                         : std::nullopt;
         };
         scene.run("s", "c");

@@ -117,11 +117,11 @@ public:
     std::vector<seen_request> requests;  // everything received, bootstrap included
 
     std::string configuration_text(std::size_t this_node) const {
-        wire::cluster_configuration_description told;
-        told.revision = revision;
-        told.bucket_name = bucket;
-        told.bucket_uuid = "0123456789abcdef0123456789abcdef";
-        told.collections_manifest_uid = manifest_uid;
+        wire::cluster_configuration_description configuration;
+        configuration.revision = revision;
+        configuration.bucket_name = bucket;
+        configuration.bucket_uuid = "0123456789abcdef0123456789abcdef";
+        configuration.collections_manifest_uid = manifest_uid;
         for (const scripted_node& node : nodes) {
             wire::cluster_node entry;
             entry.hostname = node.host;
@@ -129,16 +129,16 @@ public:
             entry.ports.set(wire::service::key_value, wire::transport::plain, node.port);
             entry.ports.set(wire::service::key_value, wire::transport::tls, 11207);
             entry.ports.set(wire::service::management, wire::transport::plain, 8091);
-            told.nodes.push_back(std::move(entry));
+            configuration.nodes.push_back(std::move(entry));
         }
-        told.kv_node_count = data_node_count == 0 ? nodes.size() : data_node_count;
-        told.vbucket_map = map;
-        told.forward_map = forward_map;
-        told.this_node = this_node;
+        configuration.kv_node_count = data_node_count == 0 ? nodes.size() : data_node_count;
+        configuration.vbucket_map = map;
+        configuration.forward_map = forward_map;
+        configuration.this_node = this_node;
         if (can_prepare_and_run) {
-            told.cluster_capabilities = {{"n1ql", "enhancedPreparedStatements"}};
+            configuration.cluster_capabilities = {{"n1ql", "enhancedPreparedStatements"}};
         }
-        return wire::encode_cluster_configuration(told);
+        return wire::encode_cluster_configuration(configuration);
     }
 
     std::size_t count(wire::opcode op) const {

@@ -224,10 +224,10 @@ private:
                 R"({"manifest_uid":")" + std::to_string(cluster_.manifest_uid) + R"("})",
                 wire::datatype::json);
         }
-        wire::collection_id_response told;
-        told.manifest_uid = cluster_.manifest_uid;
-        told.collection = wire::collection_id{found->second};
-        answer(to, header_for(frame, wire::status::success), told);
+        wire::collection_id_response response;
+        response.manifest_uid = cluster_.manifest_uid;
+        response.collection = wire::collection_id{found->second};
+        answer(to, header_for(frame, wire::status::success), response);
     }
     void answer_document(server_peer& to, const wire::frame_view& frame) {
         wire::response_header header = header_for(frame, wire::status::success);
@@ -245,11 +245,11 @@ private:
                 if (!exists) {
                     return refuse(wire::status::key_enoent);
                 }
-                wire::document_response told;
-                told.flags = found->second.flags;
-                told.value = base::as_bytes(found->second.value);
+                wire::document_response response;
+                response.flags = found->second.flags;
+                response.value = base::as_bytes(found->second.value);
                 header.cas = found->second.cas;
-                return answer(to, header, told);
+                return answer(to, header, response);
             }
             case wire::opcode::get_meta: {
                 if (!exists) {

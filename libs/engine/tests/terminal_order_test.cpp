@@ -29,7 +29,7 @@ bool is_about_names(retry_reason reason) {
     return reason == retry_reason::scope_not_found || reason == retry_reason::collection_not_found;
 }
 
-void spoil(scripted_node& node, retry_reason with) {
+void break_with(scripted_node& node, retry_reason with) {
     switch (with) {
         case retry_reason::authentication_error:
             node.sasl_status = status::auth_error;
@@ -44,21 +44,21 @@ void spoil(scripted_node& node, retry_reason with) {
 }
 
 // The whole cluster has both states. Node 1 works, and knows no names; the others do not work.
-struct spoiled_scene {
-    spoiled_scene(retry_reason first, retry_reason second) {
+struct failing_scene {
+    failing_scene(retry_reason first, retry_reason second) {
         options.seeds = {{"node1", {}}};
         cluster.map = {{0}, {1}, {2}};
         driver = std::make_unique<engine_driver>(cluster, options);
         // Both orders in time, whichever node is met first.
-        spoil(cluster.nodes[1], is_about_names(first) ? second : first);
-        spoil(cluster.nodes[2], is_about_names(second) ? first : second);
+        break_with(cluster.nodes[1], is_about_names(first) ? second : first);
+        break_with(cluster.nodes[2], is_about_names(second) ? first : second);
         driver->connect();
         driver->advance(10ms);
-        const status told = is_about_names(first) || second == retry_reason::scope_not_found
-                                ? status::unknown_scope
-                                : status::unknown_collection;
-        cluster.on_request = [told](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = told})
+        const status answered = is_about_names(first) || second == retry_reason::scope_not_found
+                                    ? status::unknown_scope
+                                    : status::unknown_collection;
+        cluster.on_request = [answered](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = answered})
                                                         : std::nullopt;
         };
     }
@@ -94,7 +94,7 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
                 if (is_about_names(wins.reason)) {
                     continue;  // one answer says one of them: see below
                 }
-                spoiled_scene scene(
+                failing_scene scene(
                     is_swapped && !is_about_names(loses.reason) ? loses.reason : wins.reason,
                     is_swapped && !is_about_names(loses.reason) ? wins.reason : loses.reason);
                 const auto read = scene.read(is_about_names(loses.reason));

@@ -34,7 +34,7 @@ namespace {
     return "nothing has to recover";
 }
 
-[[nodiscard]] std::string tell_setting(const storm_options& options) {
+[[nodiscard]] std::string describe_setting(const storm_options& options) {
     std::string text =
         grouped(options.clients) + (options.clients == 1 ? " client sends " : " clients send ") +
         number_text(options.requests_per_second) + " requests/s to a server that can do " +
@@ -49,7 +49,8 @@ namespace {
 }
 
 /// Why a storm goes on after its cause has gone.
-[[nodiscard]] std::string tell_why_stuck(const storm_options& options, const storm_result& result) {
+[[nodiscard]] std::string describe_why_stuck(
+    const storm_options& options, const storm_result& result) {
     const slot last = final_seconds(result);
     const duration queued = queue_time(options, last.waiting);
     if (queued <= options.attempt_timeout) {
@@ -62,20 +63,22 @@ namespace {
            " of the work is done for clients that have left, who send again";
 }
 
-[[nodiscard]] std::string tell_policy(const storm_options& options, const storm_result& result) {
+[[nodiscard]] std::string describe_policy(
+    const storm_options& options, const storm_result& result) {
     std::string text = "up to " + decimal(result.worst_amplification, 1) +
                        " attempts per request reach the server in one second";
     if (result.recovery.outcome != recovery_outcome::no_outage) {
         text += ", and " + recovery_phrase(options, result.recovery);
     }
     if (result.recovery.outcome == recovery_outcome::never) {
-        text += tell_why_stuck(options, result);
+        text += describe_why_stuck(options, result);
     }
     return text + ". ";
 }
 
 /// What the buckets did; and what to change when they were too large to help.
-[[nodiscard]] std::string tell_buckets(const storm_options& options, const storm_result& result) {
+[[nodiscard]] std::string describe_buckets(
+    const storm_options& options, const storm_result& result) {
     constexpr double as_good_as_empty = 0.05;
     const double lowest = std::ranges::min(result.slots, {}, &slot::bucket_share).bucket_share;
     const bool stuck = result.recovery.outcome == recovery_outcome::never;
@@ -128,14 +131,14 @@ std::string to_table(const comparison& compared) {
 std::string to_reading(const comparison& compared) {
     const storm_options& options = compared.options;
     const auto& [none, naive, standard] = compared.results;
-    std::string text = tell_setting(options);
+    std::string text = describe_setting(options);
     if (options.outage_length > duration::zero()) {
         text += "Without retries " + recovery_phrase(options, none.recovery) + ". ";
     }
     text += "With naive retries (" + std::to_string(options.attempts_max) +
-            " attempts, no pause, no budget) " + tell_policy(options, naive);
-    text += "With the standard strategy " + tell_policy(options, standard);
-    text += tell_buckets(options, standard);
+            " attempts, no pause, no budget) " + describe_policy(options, naive);
+    text += "With the standard strategy " + describe_policy(options, standard);
+    text += describe_buckets(options, standard);
     text += "Over the whole run " + percent(none.success_share()) +
             " of requests succeed without retries, " + percent(naive.success_share()) +
             " with naive ones, " + percent(standard.success_share()) +

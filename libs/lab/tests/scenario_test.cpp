@@ -32,7 +32,7 @@ double final_level(const storm_result& result) {
 
 struct refused_option {
     const char* field;
-    std::function<void(storm_options&)> spoil;
+    std::function<void(storm_options&)> invalidate;
 };
 
 }  // namespace scenario_test
@@ -148,7 +148,7 @@ TEST(scenario, options_that_cannot_work_are_refused_by_name) {
     };
     for (const refused_option& one : cases) {
         storm_options options;
-        one.spoil(options);
+        one.invalidate(options);
         const std::optional<settings_error> error = check(options);
         ASSERT_TRUE(error.has_value()) << one.field;
         EXPECT_EQ(error->field, one.field);

@@ -103,7 +103,7 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
 
 }  // namespace
 
-class client::host {
+class client::runtime {
 public:
     std::shared_ptr<driver> engine_driver;
     std::shared_ptr<own_loop> loop;  // null on the caller's executor
@@ -128,7 +128,7 @@ private:
     std::map<names, keyspace_number> names_;
 };
 
-std::expected<void, setup_error> client::host::begin(
+std::expected<void, setup_error> client::runtime::begin(
     client_options&& options, const asio::any_io_executor* given) {
     const thread_mode mode = options.threads;
     if (given == nullptr) {
@@ -162,7 +162,7 @@ std::expected<void, setup_error> client::host::begin(
     return {};
 }
 
-void client::host::end() noexcept {
+void client::runtime::end() noexcept {
     if (!engine_driver) {
         return;
     }
@@ -188,8 +188,8 @@ void client::host::end() noexcept {
     }
 }
 
-bool client::host::is_loop_thread() const noexcept {
-    if (engine_driver->is_in_turn()) {
+bool client::runtime::is_loop_thread() const noexcept {
+    if (engine_driver->is_running()) {
         return true;
     }
     if (loop) {
@@ -198,14 +198,14 @@ bool client::host::is_loop_thread() const noexcept {
     return is_running_here(engine_driver->executor()) || is_running_here(executor);
 }
 
-refusal client::host::blocking_refusal() const noexcept {
+refusal client::runtime::blocking_refusal() const noexcept {
     if (is_of_parent()) {
         return refusal::of_parent_process;
     }
     return is_loop_thread() ? refusal::blocking_in_loop : refusal::none;
 }
 
-keyspace_number client::host::keyspace(
+keyspace_number client::runtime::keyspace(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     if (is_of_parent()) {
         return 0;  // the lock may be held by a thread that is not here; nothing will be started
@@ -226,23 +226,23 @@ keyspace_number client::host::keyspace(
     return found->second;
 }
 
-client::client(std::unique_ptr<host> loop) noexcept : host_(std::move(loop)) {}
+client::client(std::unique_ptr<runtime> loop) noexcept : runtime_(std::move(loop)) {}
 
 client::~client() {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         // Closing would change the poll set that is shared with the parent, and joining would wait
         // for a thread that is not here.
-        static_cast<void>(host_.release());
+        static_cast<void>(runtime_.release());
         return;
     }
-    host_->end();
+    runtime_->end();
 }
 
 // A loop needs descriptors; making one throws when there are none.
 std::expected<std::unique_ptr<client>, setup_error> client::make_with(
     client_options&& options, const asio::any_io_executor* executor) {
     try {
-        auto loop = std::make_unique<host>();
+        auto loop = std::make_unique<runtime>();
         if (auto begun = loop->begin(std::move(options), executor); !begun) {
             return std::unexpected(std::move(begun.error()));
         }
@@ -263,35 +263,35 @@ std::expected<std::unique_ptr<client>, setup_error> client::make(
 
 keyspace_number client::keyspace(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
-    return host_->keyspace(bucket, scope, collection);
+    return runtime_->keyspace(bucket, scope, collection);
 }
 
 void client::open(std::string_view bucket) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return;
     }
-    host_->engine_driver->run(
-        [at = host_->engine_driver.get(), name = std::string(bucket)] { at->open(name); });
+    runtime_->engine_driver->run(
+        [at = runtime_->engine_driver.get(), name = std::string(bucket)] { at->open(name); });
 }
 
 refusal client::start(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done,
     ticket cancel_with) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return host_->engine_driver->start(where, std::move(request), std::move(done), cancel_with);
+    return runtime_->engine_driver->start(where, std::move(request), std::move(done), cancel_with);
 }
 
 refusal client::start_http(engine::http_request&& request, engine::completion&& done, ticket name) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return host_->engine_driver->start_http({name, std::move(request), std::move(done)});
+    return runtime_->engine_driver->start_http({name, std::move(request), std::move(done)});
 }
 
 refusal client::take_rows(ticket operation, row_receiver receive, engine::row_batch spare) {
-    return post([at = host_->engine_driver.get(), operation, receive = std::move(receive),
+    return post([at = runtime_->engine_driver.get(), operation, receive = std::move(receive),
                  spare = std::move(spare)]() mutable {
         receive(at->take_rows(operation, std::move(spare)));
     });
@@ -299,21 +299,21 @@ refusal client::take_rows(ticket operation, row_receiver receive, engine::row_ba
 
 std::expected<engine::operation_result, refusal> client::call(
     keyspace_number where, engine::operation_request&& request) {
-    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+    if (const refusal refused = runtime_->blocking_refusal(); refused != refusal::none) {
         return std::unexpected(refused);
     }
     waiter<engine::operation_result> result;
     engine::completion done = [&result](engine::operation_result&& value) {
         result.set(std::move(value));
     };
-    if (!host_->is_caller_driven()) {
+    if (!runtime_->is_caller_driven()) {
         const refusal refused = start(where, std::move(request), std::move(done));
         if (refused != refusal::none) {
             return std::unexpected(refused);
         }
         return result.wait();
     }
-    const auto loop = host_->loop;
+    const auto loop = runtime_->loop;
     const std::scoped_lock lock(loop->driving);
     run_while(
         *loop, [&] { loop->engine_driver->start_here(where, std::move(request), std::move(done)); },
@@ -322,21 +322,21 @@ std::expected<engine::operation_result, refusal> client::call(
 }
 
 refusal client::post(std::move_only_function<void()> task) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    host_->engine_driver->run(std::move(task));
+    runtime_->engine_driver->run(std::move(task));
     return refusal::none;
 }
 
 refusal client::await(const std::function<void(std::move_only_function<void()> done)>& begin) {
-    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+    if (const refusal refused = runtime_->blocking_refusal(); refused != refusal::none) {
         return refused;
     }
     waiter<bool> ended;
     const auto start_it = [&] { begin([&ended] { ended.set(true); }); };
-    if (host_->is_caller_driven()) {
-        const auto loop = host_->loop;
+    if (runtime_->is_caller_driven()) {
+        const auto loop = runtime_->loop;
         const std::scoped_lock lock(loop->driving);
         run_while(*loop, start_it, [&] { return !ended.is_set(); });
     } else {
@@ -347,43 +347,43 @@ refusal client::await(const std::function<void(std::move_only_function<void()> d
 }
 
 ticket client::reserve_ticket() noexcept {
-    return host_->engine_driver->reserve_ticket();
+    return runtime_->engine_driver->reserve_ticket();
 }
 
 void client::cancel(ticket operations) noexcept {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return;
     }
-    host_->engine_driver->run(
-        [at = host_->engine_driver.get(), operations] { at->cancel(operations); });
+    runtime_->engine_driver->run(
+        [at = runtime_->engine_driver.get(), operations] { at->cancel(operations); });
 }
 
 refusal client::replace_credentials(engine::credentials identity) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    host_->engine_driver->run(
-        [at = host_->engine_driver.get(), identity = std::move(identity)]() mutable {
+    runtime_->engine_driver->run(
+        [at = runtime_->engine_driver.get(), identity = std::move(identity)]() mutable {
             at->replace_credentials(std::move(identity));
         });
     return refusal::none;
 }
 
 void client::close() {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return;
     }
-    host_->engine_driver->run([at = host_->engine_driver.get()] { at->close(); });
+    runtime_->engine_driver->run([at = runtime_->engine_driver.get()] { at->close(); });
 }
 
 refusal client::drive(duration time) {
-    if (!host_->is_caller_driven()) {
+    if (!runtime_->is_caller_driven()) {
         return refusal::not_driven;
     }
-    if (const refusal refused = host_->blocking_refusal(); refused != refusal::none) {
+    if (const refusal refused = runtime_->blocking_refusal(); refused != refusal::none) {
         return refused;
     }
-    const auto loop = host_->loop;
+    const auto loop = runtime_->loop;
     const std::scoped_lock lock(loop->driving);
     const auto until = std::chrono::steady_clock::now() + time;
     loop->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -395,25 +395,25 @@ refusal client::drive(duration time) {
 }
 
 refusal client::inspect(const std::function<void(const engine::client_engine&)>& look) {
-    if (host_->is_of_parent()) {
+    if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    const auto& engine = host_->engine_driver->engine();
-    if (host_->is_loop_thread()) {
+    const auto& engine = runtime_->engine_driver->engine();
+    if (runtime_->is_loop_thread()) {
         // On a pool's other thread the strand may be busy elsewhere: only inside a turn is it ours.
-        if (host_->loop || host_->engine_driver->is_in_turn()) {
+        if (runtime_->loop || runtime_->engine_driver->is_running()) {
             look(engine);
             return refusal::none;
         }
         return refusal::blocking_in_loop;
     }
-    if (host_->is_caller_driven()) {
-        const std::scoped_lock lock(host_->loop->driving);
+    if (runtime_->is_caller_driven()) {
+        const std::scoped_lock lock(runtime_->loop->driving);
         look(engine);
         return refusal::none;
     }
     waiter<bool> done;
-    host_->engine_driver->run([&] {
+    runtime_->engine_driver->run([&] {
         look(engine);
         done.set(true);
     });
@@ -424,7 +424,7 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
 std::expected<client_report, refusal> client::describe() {
     client_report seen;
     const refusal refused =
-        inspect([&](const engine::client_engine&) { seen = host_->engine_driver->describe(); });
+        inspect([&](const engine::client_engine&) { seen = runtime_->engine_driver->describe(); });
     if (refused != refusal::none) {
         return std::unexpected(refused);
     }
@@ -432,7 +432,7 @@ std::expected<client_report, refusal> client::describe() {
 }
 
 bool client::is_loop_thread() const noexcept {
-    return host_->is_loop_thread();
+    return runtime_->is_loop_thread();
 }
 
 }  // namespace reprise::net

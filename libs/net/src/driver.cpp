@@ -27,7 +27,7 @@ namespace {
 
 // Rounds of one turn before other handlers of the executor get their chance: completions may start
 // operations that complete at once, for ever.
-constexpr int turn_rounds_max = 64;
+constexpr int rounds_max = 64;
 
 }  // namespace
 
@@ -97,7 +97,7 @@ void driver::wake_loop() {
     }
     auto wake = [self = std::move(self)] {
         self->read_clock();
-        self->turn();
+        self->run_engine();
     };
     // An executor of unknown type would not ask for our memory.
     if (const auto* loop = executor_.target<asio::io_context::executor_type>()) {
@@ -111,16 +111,16 @@ refusal driver::start(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done,
     ticket cancel_with) {
     // A collection named a moment ago may still be in the queue; then the operation follows it.
-    if (is_in_turn() && where < keyspaces_.size()) {
-        hand_over(where, std::move(request), std::move(done), cancel_with);
+    if (is_running() && where < keyspaces_.size()) {
+        start_now(where, std::move(request), std::move(done), cancel_with);
         return refusal::none;
     }
     return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
 }
 
 refusal driver::start_http(http_submission&& operation) {
-    if (is_in_turn()) {
-        hand_over(std::move(operation));
+    if (is_running()) {
+        start_now(std::move(operation));
         return refusal::none;
     }
     return submit(std::make_unique<http_submission>(std::move(operation)));
@@ -143,8 +143,8 @@ void driver::start_here(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done) {
     read_clock();
     take_submissions();  // what was handed over before comes before
-    hand_over(where, std::move(request), std::move(done), 0);
-    turn();
+    start_now(where, std::move(request), std::move(done), 0);
+    run_engine();
 }
 
 void driver::run(task_submission&& task) {
@@ -217,11 +217,11 @@ bool driver::take_submissions() {
     queue_.take(taken_);
     for (auto& next : taken_) {
         if (auto* operation = std::get_if<operation_submission>(&next)) {
-            hand_over(
+            start_now(
                 operation->where, std::move(operation->request), std::move(operation->done),
                 operation->cancel_with);
         } else if (auto* http = std::get_if<std::unique_ptr<http_submission>>(&next)) {
-            hand_over(std::move(**http));
+            start_now(std::move(**http));
         } else {
             std::get<task_submission>(next)();
         }
@@ -231,7 +231,7 @@ bool driver::take_submissions() {
     return is_any;
 }
 
-void driver::hand_over(
+void driver::start_now(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done,
     ticket cancel_with) {
     request.keyspace = keyspaces_[where];
@@ -244,7 +244,7 @@ void driver::hand_over(
     });
 }
 
-void driver::hand_over(http_submission&& operation) {
+void driver::start_now(http_submission&& operation) {
     if (operation.name == 0) {
         engine_->start_http(std::move(operation.request), std::move(operation.done), now_);
         return;
@@ -267,27 +267,27 @@ void driver::begin_cancelable(ticket name, engine::completion&& done, Begin begi
     place->second = begin(engine::completion(std::move(forget)));
 }
 
-void driver::turn() {
-    turn_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+void driver::run_engine() {
+    running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     int rounds = 0;
-    for (bool is_busy = true; is_busy && rounds < turn_rounds_max; ++rounds) {
+    for (bool is_busy = true; is_busy && rounds < rounds_max; ++rounds) {
         is_busy = take_submissions();
         engine_->take_actions(actions_);
         is_busy = is_busy || !actions_.empty();
         for (auto& action : actions_) {
-            obey(action);
+            perform(action);
         }
         actions_.clear();
         is_busy = engine_->drain_completions() > 0 || is_busy;
     }
-    turn_thread_.store(std::thread::id{}, std::memory_order_relaxed);
-    if (rounds == turn_rounds_max) {
+    running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
+    if (rounds == rounds_max) {
         wake_loop();
     }
     arm_timer();
 }
 
-void driver::obey(engine::driver_action& action) {
+void driver::perform(engine::driver_action& action) {
     if (auto* connect = std::get_if<engine::connect_action>(&action)) {
         const auto number = connect->connection.value;
         const auto made = std::make_shared<connection>(*this, std::move(*connect));
@@ -296,11 +296,11 @@ void driver::obey(engine::driver_action& action) {
         return;
     }
     if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
-        obey_resolve(*resolve);
+        resolve_srv(*resolve);
         return;
     }
     if (auto* derive = std::get_if<engine::derive_key_action>(&action)) {
-        obey_derive(std::move(*derive));
+        start_derivation(std::move(*derive));
         return;
     }
     if (const auto* write = std::get_if<engine::write_action>(&action)) {
@@ -323,7 +323,7 @@ connection* driver::find_connection(engine::connection_id id) noexcept {
     return found == connections_.end() ? nullptr : found->second.get();
 }
 
-void driver::obey_resolve(const engine::resolve_srv_action& action) {
+void driver::resolve_srv(const engine::resolve_srv_action& action) {
     resolver_->find_srv(
         action.name, [weak = weak_from_this(),
                       question = action.resolution](std::vector<wire::bootstrap_address> found) {
@@ -337,7 +337,7 @@ void driver::obey_resolve(const engine::resolve_srv_action& action) {
         });
 }
 
-void driver::obey_derive(engine::derive_key_action&& action) {
+void driver::start_derivation(engine::derive_key_action&& action) {
     key_worker_.derive(
         std::move(action.wanted),
         [weak = weak_from_this(), derivation = action.derivation](std::string key) {
@@ -347,7 +347,7 @@ void driver::obey_derive(engine::derive_key_action&& action) {
             }
             self->read_clock();
             self->engine_->on_key_derived(derivation, std::move(key), self->now_);
-            self->turn();
+            self->run_engine();
         });
 }
 
@@ -370,7 +370,7 @@ void driver::arm_timer() {
         self->armed_for_ = no_deadline;
         self->read_clock();
         self->engine_->on_time(self->now_);
-        self->turn();
+        self->run_engine();
     });
 }
 
@@ -390,7 +390,7 @@ void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
 void driver::on_connected(connection& from) {
     read_clock();
     engine_->on_connected(from.id(), from.peer_address(), now_);
-    turn();
+    run_engine();
 }
 
 void driver::on_connect_failed(
@@ -399,19 +399,19 @@ void driver::on_connect_failed(
     const auto id = from.id();
     connections_.erase(id.value);
     engine_->on_connect_failed(id, failure, text, now_);
-    turn();
+    run_engine();
 }
 
 void driver::on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) {
     read_clock();
     engine_->on_bytes(from.id(), owner, bytes, now_);
-    turn();
+    run_engine();
 }
 
 void driver::on_written(connection& from, std::size_t size) {
     read_clock();
     engine_->on_written(from.id(), size, now_);
-    turn();
+    run_engine();
 }
 
 void driver::on_closed(connection& from, engine::close_reason reason, std::size_t unwritten_size) {
@@ -419,7 +419,7 @@ void driver::on_closed(connection& from, engine::close_reason reason, std::size_
     const auto id = from.id();
     connections_.erase(id.value);
     engine_->on_closed(id, reason, unwritten_size, now_);
-    turn();
+    run_engine();
 }
 
 base::byte_view driver::begin_write(connection& from) {

@@ -57,8 +57,8 @@ public:
         return ticket_last_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
     // True while this thread is inside a turn.
-    [[nodiscard]] bool is_in_turn() const noexcept {
-        return turn_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    [[nodiscard]] bool is_running() const noexcept {
+        return running_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
 
     // --- the loop ---
@@ -108,19 +108,19 @@ private:
 
     void read_clock() noexcept;
     void wake_loop();
-    void turn();
+    void run_engine();
     bool take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
-    void hand_over(
+    void start_now(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with);
-    void hand_over(http_submission&& operation);
+    void start_now(http_submission&& operation);
     template <class Begin>
     void begin_cancelable(ticket name, engine::completion&& done, Begin begin);
-    void obey(engine::driver_action& action);
+    void perform(engine::driver_action& action);
     [[nodiscard]] connection* find_connection(engine::connection_id id) noexcept;
-    void obey_resolve(const engine::resolve_srv_action& action);
-    void obey_derive(engine::derive_key_action&& action);
+    void resolve_srv(const engine::resolve_srv_action& action);
+    void start_derivation(engine::derive_key_action&& action);
     void arm_timer();
 
     boost::asio::any_io_executor executor_;
@@ -141,7 +141,7 @@ private:
     std::vector<submission> taken_;
     submission_queue queue_;
     handler_memory wake_memory_;
-    std::atomic<std::thread::id> turn_thread_{};
+    std::atomic<std::thread::id> running_thread_{};
     std::atomic<ticket> ticket_last_{0};
     key_worker key_worker_;
 };

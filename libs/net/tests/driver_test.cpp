@@ -347,7 +347,7 @@ TEST(driver_lifetime, a_context_that_is_destroyed_completes_operations_once) {
     EXPECT_EQ(get.count, 1);
 }
 
-TEST(driver_lifetime, a_context_that_is_destroyed_before_the_first_turn_completes_operations_once) {
+TEST(driver_lifetime, a_context_that_is_destroyed_before_the_first_run_completes_operations_once) {
     auto loop = std::make_unique<asio::io_context>();
     auto at = driver::make(loop->get_executor(), options_for(unused_port())).value();
     at->add_keyspace("bucket", "", "");
@@ -389,23 +389,23 @@ TEST_F(driver_flow, tasks_and_operations_run_in_the_order_in_which_they_were_giv
     stop(*at);
 }
 
-TEST_F(driver_flow, an_operation_started_by_a_completion_belongs_to_the_same_turn) {
+TEST_F(driver_flow, an_operation_started_by_a_completion_belongs_to_the_same_run) {
     const auto at = make(options_for(unused_port()));
     at->run([&] { at->close(); });
     outcome second;
-    bool was_in_turn = false;
+    bool was_running = false;
     const auto start_second = [&](engine::operation_result&&) {
-        was_in_turn = at->is_in_turn();
+        was_running = at->is_running();
         EXPECT_EQ(at->start(0, get_request(), second.receiver(), 0), refusal::none);
         EXPECT_EQ(second.count, 0) << "never from inside";
     };
-    EXPECT_FALSE(at->is_in_turn());
+    EXPECT_FALSE(at->is_running());
     ASSERT_EQ(at->start(0, get_request(), start_second, 0), refusal::none);
     loop.restart();
     loop.run_one();  // the one turn
-    EXPECT_TRUE(was_in_turn);
+    EXPECT_TRUE(was_running);
     EXPECT_EQ(second.count, 1);
-    EXPECT_FALSE(at->is_in_turn());
+    EXPECT_FALSE(at->is_running());
     stop(*at);
 }
 

@@ -57,7 +57,7 @@ TEST(receive_blocks, large_reads_grow_while_they_fill_the_space) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
     std::vector<std::size_t> sizes;
-    for (int turn = 0; turn < 4; ++turn) {
+    for (int round = 0; round < 4; ++round) {
         sizes.push_back(blocks.space().size());
         (void)blocks.received(sizes.back());
     }
@@ -71,7 +71,7 @@ TEST(receive_blocks, growth_does_not_depend_on_who_holds_the_blocks) {
     blocks.set_read_size_max(large_size);
     std::vector<block_ref> held;
     std::vector<std::size_t> sizes;
-    for (int turn = 0; turn < 4; ++turn) {
+    for (int round = 0; round < 4; ++round) {
         sizes.push_back(blocks.space().size());
         (void)blocks.received(sizes.back());
         held.push_back(blocks.block());
@@ -82,12 +82,12 @@ TEST(receive_blocks, growth_does_not_depend_on_who_holds_the_blocks) {
 TEST(receive_blocks, a_reader_that_holds_two_blocks_at_a_time_needs_three) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
         fill(blocks);
     }
     std::vector<block_ref> held;
     std::set<const std::byte*> places;
-    for (int turn = 0; turn < 100; ++turn) {
+    for (int round = 0; round < 100; ++round) {
         places.insert(fill(blocks));
         held.push_back(blocks.block());
         if (held.size() > 2) {
@@ -101,7 +101,7 @@ TEST(receive_blocks, only_so_many_are_kept_and_none_without_large_reads) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
     std::vector<block_ref> held;
-    for (std::size_t turn = 0; turn < receive_blocks::kept_count_max + 5; ++turn) {
+    for (std::size_t round = 0; round < receive_blocks::kept_count_max + 5; ++round) {
         fill(blocks);
         held.push_back(blocks.block());
     }

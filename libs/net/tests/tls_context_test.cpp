@@ -41,7 +41,7 @@ long check_name(
     EXPECT_TRUE(set_server_name(client.get(), server_name, true));
     SSL_set_connect_state(client.get());
     SSL_set_accept_state(server.get());
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int round = 0; round < 10; ++round) {
         SSL_do_handshake(client.get());
         SSL_do_handshake(server.get());
     }

@@ -430,7 +430,7 @@ TEST(blocking, a_success_at_once_reads_no_clock_and_draws_nothing) {
     standard_strategy strategy;
     EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);
     EXPECT_EQ(f.clock.reads(), 0U);
-    EXPECT_EQ(f.random.draws(), 0U);
+    EXPECT_EQ(f.random.number_count(), 0U);
 }
 
 TEST(blocking, the_real_clock_wakes_at_once_when_stopped_from_another_thread) {

@@ -58,7 +58,7 @@ struct scenario {
 struct story {
     std::vector<history_entry> entries;
     std::size_t calls = 0;
-    std::size_t draws = 0;
+    std::size_t number_count = 0;
     std::int64_t bucket_level = 0;
     duration elapsed{};
     std::optional<std::size_t> failed_step{};  ///< Of the final error, if it failed.
@@ -93,13 +93,13 @@ struct run {
         ++calls;
         return plan_.attempts[index];
     }
-    [[nodiscard]] story tell(const result& last, bool threw) {
+    [[nodiscard]] story summarize(const result& last, bool threw) {
         story out;
         for (std::size_t i = 0; i < trace.entries.size(); ++i) {
             out.entries.push_back(trace.entries[i]);
         }
         out.calls = calls;
-        out.draws = random.draws();
+        out.number_count = random.number_count();
         out.bucket_level = strategy.budget().bucket()->level();
         out.elapsed = finished.value_or(clock.elapsed());
         out.failed_step = last ? std::optional(last->step) : std::nullopt;
@@ -126,7 +126,7 @@ struct run {
         r.clock.advance(std::min(script.time, current.timeout));
         return out;
     });
-    return r.tell(last, false);
+    return r.summarize(last, false);
 }
 
 /// An asynchronous operation that takes virtual time and can be canceled.
@@ -192,7 +192,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
             r.finished = r.clock.elapsed();
         });
     r.clock.run(io);
-    return r.tell(last, false);
+    return r.summarize(last, false);
 }
 
 [[nodiscard]] story play_in_coroutine(const scenario& plan) {
@@ -220,7 +220,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
             r.finished = r.clock.elapsed();
         });
     r.clock.run(io);
-    return r.tell(last, thrown != nullptr);
+    return r.summarize(last, thrown != nullptr);
 }
 
 void expect_same(const story& expected, const story& actual, const std::string& where) {
@@ -240,7 +240,7 @@ void expect_same(const story& expected, const story& actual, const std::string& 
         EXPECT_EQ(a.is_throttling(), b.is_throttling());
     }
     EXPECT_EQ(expected.calls, actual.calls);
-    EXPECT_EQ(expected.draws, actual.draws);
+    EXPECT_EQ(expected.number_count, actual.number_count);
     EXPECT_EQ(expected.bucket_level, actual.bucket_level);
     EXPECT_EQ(expected.elapsed, actual.elapsed);
     EXPECT_EQ(expected.failed_step, actual.failed_step);
@@ -323,9 +323,9 @@ TEST(same_decisions, SM_18_SM_19_three_loops_tell_the_same_story_of_every_script
 TEST(same_decisions, SM_18_the_scripts_reach_every_end_a_loop_can_come_to) {
     std::vector<refusal_reason> seen;
     for (const scenario& plan : table()) {
-        const story told = play_blocking(plan);
-        if (!told.entries.empty()) {
-            seen.push_back(told.entries.back().refusal());
+        const story outcome = play_blocking(plan);
+        if (!outcome.entries.empty()) {
+            seen.push_back(outcome.entries.back().refusal());
         }
     }
     for (const refusal_reason reason :

@@ -143,15 +143,15 @@ std::optional<rebalance_progress> embedded_cluster::wait_rebalance(
     std::chrono::milliseconds timeout) {
     // Shared, since the server may call after the wait is over.
     const auto ended = std::make_shared<std::promise<rebalance_progress>>();
-    auto told = ended->get_future();
+    auto result = ended->get_future();
     const bool is_called = parts_->call([&](server& front) {
         front.when_rebalance_ends(
             [ended](const rebalance_progress& progress) { ended->set_value(progress); });
     });
-    if (!is_called || told.wait_for(timeout) != std::future_status::ready) {
+    if (!is_called || result.wait_for(timeout) != std::future_status::ready) {
         return std::nullopt;
     }
-    return told.get();
+    return result.get();
 }
 
 std::expected<certificate_pem, std::string> embedded_cluster::issue_client_certificate(

@@ -177,7 +177,7 @@ void server_core::settle() {
     update_streams();
     schedule_brain();
     is_settling_ = false;
-    tell_rebalance_end();
+    notify_rebalance_end();
 }
 
 void server_core::wake_connections() {

@@ -105,7 +105,7 @@ private:
     void close_ports(node_id node) noexcept;
     void arm_rebalance();
     void on_rebalance_due();
-    void tell_rebalance_end();
+    void notify_rebalance_end();
     void on_accepted(const port_role& role, boost::asio::ip::tcp::socket socket);
     // --- what is the matter with nodes (server_disturbances.cpp) -------------------------------
     // TLS as the node does it now; null: the connection was refused.

@@ -48,10 +48,10 @@ void server_core::on_rebalance_due() {
 
 void server_core::when_rebalance_ends(std::function<void(const rebalance_progress&)> ended) {
     rebalance_waiters_.push_back(std::move(ended));
-    tell_rebalance_end();
+    notify_rebalance_end();
 }
 
-void server_core::tell_rebalance_end() {
+void server_core::notify_rebalance_end() {
     if (rebalance_waiters_.empty()) {
         return;
     }

@@ -112,7 +112,7 @@ std::expected<ssl::context*, std::string> tls_identity::context_for(tls_disturba
     if (how == tls_disturbance::none) {
         return &context_;
     }
-    if (const auto found = spoiled_.find(how); found != spoiled_.end()) {
+    if (const auto found = disturbed_.find(how); found != disturbed_.end()) {
         return &found->second;
     }
     ssl::context made(ssl::context::tls_server);
@@ -122,7 +122,7 @@ std::expected<ssl::context*, std::string> tls_identity::context_for(tls_disturba
     if (how == tls_disturbance::alert) {
         SSL_CTX_set_client_hello_cb(made.native_handle(), &refuse_hello, nullptr);
     }
-    return &spoiled_.emplace(how, std::move(made)).first->second;
+    return &disturbed_.emplace(how, std::move(made)).first->second;
 }
 
 std::expected<void, std::string> tls_identity::prepare(const server_tls_options& options) {

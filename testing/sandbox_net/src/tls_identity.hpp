@@ -38,7 +38,7 @@ private:
     certificate_authority authority_;
     bool takes_client_certificates_ = false;
     boost::asio::ssl::context context_;
-    std::map<tls_disturbance, boost::asio::ssl::context> spoiled_;
+    std::map<tls_disturbance, boost::asio::ssl::context> disturbed_;
     std::string ca_path_;
 };
 

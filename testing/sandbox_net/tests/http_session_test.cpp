@@ -183,11 +183,11 @@ TEST(sandbox_control, a_command_that_takes_a_node_down_closes_its_peers) {
 TEST(sandbox_control, what_a_command_changes_has_changed_when_its_answer_comes) {
     const auto cluster = start();
     const std::uint16_t port = cluster->addresses().nodes.at(1).key_value;
-    for (int turn = 0; turn < 200; ++turn) {
+    for (int round = 0; round < 200; ++round) {
         for (const bool is_up : {false, true}) {
             const json::object command{{"command", is_up ? "node_up" : "node_down"}, {"node", 1}};
             ASSERT_TRUE(call_control(target_of(*cluster), command));
-            ASSERT_EQ(raw::raw_socket(port).is_connected(), is_up) << "turn " << turn;
+            ASSERT_EQ(raw::raw_socket(port).is_connected(), is_up) << "turn " << round;
         }
     }
 }

@@ -156,7 +156,7 @@ TEST(sandbox_services, stream_large_results_no_faster_than_the_peer_reads) {
     EXPECT_TRUE(tail.ends_with("\r\n0\r\n\r\n")) << tail;
 }
 
-TEST(sandbox_services, obey_fault_rules_on_the_wire_and_audit_them) {
+TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
     const auto cluster = start();
     const std::uint16_t port = cluster->addresses().nodes.at(0).query;
     const auto with_rule = [&](service_fault_effect effect) {

@@ -28,7 +28,7 @@ using namespace determinism_tests;
 TEST(determinism, two_runs_of_a_seed_are_equal_in_every_number) {
     for (std::uint64_t seed = 1; seed <= 120; ++seed) {
         const scenario plan =
-            draw_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
+            random_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
         const run_report first = run_scenario(plan);
         const run_report second = run_scenario(plan);
         ASSERT_EQ(first.fingerprint, second.fingerprint) << seed;
@@ -45,7 +45,7 @@ TEST(determinism, two_runs_of_a_seed_are_equal_in_every_number) {
 TEST(determinism, looking_on_changes_nothing) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         const scenario plan =
-            draw_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
+            random_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
         run_options options;
         std::size_t lines = 0;
         options.trace = [&lines](duration, std::string_view) { ++lines; };
@@ -56,16 +56,16 @@ TEST(determinism, looking_on_changes_nothing) {
 
 TEST(determinism, runs_before_leave_no_trace_in_the_next) {
     const profile& from = *find_profile("quick");
-    const std::string alone = trace_of(draw_scenario(3, from));
+    const std::string alone = trace_of(random_scenario(3, from));
     for (std::uint64_t seed = 100; seed < 110; ++seed) {
-        (void)run_scenario(draw_scenario(seed, from));
+        (void)run_scenario(random_scenario(seed, from));
     }
-    EXPECT_EQ(trace_of(draw_scenario(3, from)), alone);
-    EXPECT_NE(trace_of(draw_scenario(4, from)), alone);
+    EXPECT_EQ(trace_of(random_scenario(3, from)), alone);
+    EXPECT_NE(trace_of(random_scenario(4, from)), alone);
 }
 
 TEST(determinism, the_fingerprint_tells_scenarios_apart) {
-    scenario plan = draw_scenario(5, *find_profile("calm"));
+    scenario plan = random_scenario(5, *find_profile("calm"));
     const std::uint64_t before = run_scenario(plan).fingerprint;
     plan.network.latency += duration{1};
     EXPECT_NE(run_scenario(plan).fingerprint, before);

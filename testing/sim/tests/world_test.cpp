@@ -24,7 +24,7 @@ struct seed_sums {
 };
 
 void run_seed(std::uint64_t seed, std::string_view name, seed_sums& sums) {
-    const run_report report = run_scenario(draw_scenario(seed, *find_profile(name)));
+    const run_report report = run_scenario(random_scenario(seed, *find_profile(name)));
     for (const finding& each : report.findings) {
         ADD_FAILURE() << name << " seed " << seed << ": " << to_string(each);
     }
@@ -82,7 +82,7 @@ TEST(seeds, woken_operations_that_lose_their_connection_unsent_are_no_early_retr
 
 // A collection made anew, a socket that takes 200 bytes at a time, and a timeout of 80 ms: what is
 // tried after everything has healed needs more time than the client's users usually give.
-TEST(seeds, the_final_round_has_time_for_a_collection_made_anew_on_a_slow_socket) {
+TEST(seeds, the_final_round_has_time_for_a_recreated_collection_on_a_slow_socket) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(3826, "swarm", sums);
     seeds_tests::run_seed(9726, "services", sums);

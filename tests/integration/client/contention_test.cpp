@@ -130,7 +130,7 @@ TEST_F(contention, RH_19_a_write_that_is_committed_again_is_waited_for) {
     EXPECT_TRUE(books_.totals().is_clean()) << to_string(books_.totals());
 }
 
-TEST_F(contention, RH_41_a_collection_made_anew_is_resolved_again) {
+TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
     const auto airline = cluster_.bucket(bucket_name).scope("inventory").collection("airline");
     ASSERT_TRUE(airline.upsert("k", "of the first"));
     with([](sandbox::cluster& cluster) {

@@ -23,7 +23,7 @@ using reprise::wire::opcode;
 using reprise::wire::status;
 
 // What the user is told.
-struct told {
+struct outcome {
     std::optional<errc> code{};  // absent: success
     bool is_ambiguous = false;
     // A reason that must be in the history; absent: nothing may have been retried.
@@ -33,8 +33,8 @@ struct told {
 struct fault_case {
     const char* name;
     std::function<void(sandbox::cluster&)> disturb;
-    told read;
-    told write;
+    outcome read;
+    outcome write;
     // Of the write: requests that reached a server (absent: not counted) and were applied by the
     // time the user was told.
     std::optional<std::size_t> request_count{};
@@ -81,19 +81,19 @@ std::function<void(sandbox::cluster&)> tls(sandbox::tls_disturbance kind) {
     return nodes([=](auto& how) { how.tls = kind; });
 }
 
-told fine() {
+outcome fine() {
     return {};
 }
-told fine_after(retry_reason reason) {
+outcome fine_after(retry_reason reason) {
     return {{}, false, reason};
 }
-told refused(errc code) {
+outcome refused(errc code) {
     return {code, false, {}};
 }
-told waited_in_vain(errc code, retry_reason reason) {
+outcome waited_in_vain(errc code, retry_reason reason) {
     return {code, false, reason};
 }
-told ambiguous(errc code) {
+outcome ambiguous(errc code) {
     return {code, true, {}};
 }
 
@@ -278,7 +278,7 @@ protected:
     couchbase::collection at() const { return documents(*cluster_); }
 
     template <class Result>
-    static void expect_told(const Result& result, const told& expected) {
+    static void expect_reported(const Result& result, const outcome& expected) {
         if (expected.code) {
             ASSERT_FALSE(result);
             EXPECT_EQ(result.error().code(), *expected.code) << result.error();
@@ -287,7 +287,7 @@ protected:
         }
     }
     // Reasons of every retry, wherever the result keeps them.
-    static void expect_reason(const couchbase::retry_history* history, const told& expected) {
+    static void expect_reason(const couchbase::retry_history* history, const outcome& expected) {
         if (!expected.reason) {
             return;
         }
@@ -312,7 +312,7 @@ protected:
         return found;
     }
     // After the trouble is over the client works again, whatever it had met.
-    void expect_mended() {
+    void expect_recovery() {
         server_->with_cluster([](sandbox::cluster& cluster) {
             cluster.faults().clear();
             for (const auto node : cluster.nodes()) {
@@ -343,25 +343,25 @@ protected:
 };
 
 TEST_P(fault_table, RH_16_RH_29_what_may_be_repeated_ends_as_told) {
-    const told& expected = GetParam().read;
+    const outcome& expected = GetParam().read;
     const auto read = at().get("old", {.timeout = GetParam().timeout});
     if (GetParam().is_fresh && !expected.code) {
         ASSERT_FALSE(read);
         EXPECT_EQ(read.error().code(), errc::document_not_found) << read.error();
     } else {
-        expect_told(read, expected);
+        expect_reported(read, expected);
     }
     expect_reason(read ? read->trace().history.get() : read.error().history(), expected);
     EXPECT_FALSE(!read && read.error().is_ambiguous()) << "a read changes nothing";
-    expect_mended();
+    expect_recovery();
 }
 
 TEST_P(fault_table, RH_16_RH_29_what_may_not_be_repeated_ends_as_told_and_is_never_applied_twice) {
-    const told& expected = GetParam().write;
+    const outcome& expected = GetParam().write;
     const auto value = books_.begin(GetParam().name);
     const auto stored = at().upsert("new", plain_text{value}, {.timeout = GetParam().timeout});
     books_.settle(value, stored);
-    expect_told(stored, expected);
+    expect_reported(stored, expected);
     expect_reason(stored ? stored->trace.history.get() : stored.error().history(), expected);
     if (!stored) {
         EXPECT_EQ(stored.error().is_ambiguous(), expected.is_ambiguous) << stored.error();
@@ -370,7 +370,7 @@ TEST_P(fault_table, RH_16_RH_29_what_may_not_be_repeated_ends_as_told_and_is_nev
         EXPECT_EQ(count({}), *GetParam().request_count);
     }
     EXPECT_EQ(count(true), GetParam().applied_count);
-    expect_mended();
+    expect_recovery();
 }
 
 std::string case_name(const ::testing::TestParamInfo<fault_case>& each) {

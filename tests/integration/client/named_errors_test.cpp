@@ -133,14 +133,14 @@ protected:
 TEST_P(named_errors, RH_08_RH_38_reads_and_writes_are_told_with_every_attempt) {
     const auto at = GetParam().open(cluster_);
     const auto read = at.get("k");
-    const auto told_at = std::chrono::system_clock::now();
+    const auto reported_at = std::chrono::system_clock::now();
     ASSERT_FALSE(read);
     expect_named(read.error());
     if (GetParam().answered_op != opcode::noop) {
         const auto seen = answers();
         ASSERT_FALSE(seen.empty()) << "told before the server said so";
         const auto after =
-            std::chrono::duration_cast<std::chrono::microseconds>(told_at - seen.front().time);
+            std::chrono::duration_cast<std::chrono::microseconds>(reported_at - seen.front().time);
         RecordProperty("microseconds_from_answer_to_error", static_cast<int>(after.count()));
     }
     // The state holds: the next call is told without another round.

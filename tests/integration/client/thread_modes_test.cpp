@@ -37,8 +37,8 @@ TEST(thread_modes, own_thread_serves_many_threads_at_once) {
     std::atomic<int> good = 0;
     for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([&, thread] {
-            for (int turn = 0; turn < 50; ++turn) {
-                const auto key = "k" + std::to_string(thread) + "-" + std::to_string(turn);
+            for (int round = 0; round < 50; ++round) {
+                const auto key = "k" + std::to_string(thread) + "-" + std::to_string(round);
                 good += at.upsert(key, plain_text{key}).has_value() && at.get(key)->text() == key;
             }
         });
@@ -63,7 +63,7 @@ TEST(thread_modes, callers_drive_and_nothing_moves_between_calls) {
 
     bool is_done = false;
     at.async_get("k", {}, [&](read_result result) { is_done = result.has_value(); });
-    for (int turn = 0; turn < 100 && !is_done; ++turn) {
+    for (int round = 0; round < 100 && !is_done; ++round) {
         ASSERT_TRUE(cluster.drive(100ms));
     }
     EXPECT_TRUE(is_done);
@@ -80,7 +80,7 @@ TEST(thread_modes, callers_of_a_driven_client_may_come_from_several_threads) {
         std::vector<std::jthread> threads;
         for (int thread = 0; thread < 3; ++thread) {
             threads.emplace_back([&, thread] {
-                for (int turn = 0; turn < 20; ++turn) {
+                for (int round = 0; round < 20; ++round) {
                     good += at.upsert("k" + std::to_string(thread), "v").has_value();
                 }
             });

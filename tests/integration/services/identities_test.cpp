@@ -103,7 +103,7 @@ void expect_all_services(sandbox::embedded_cluster& server, const couchbase::clu
 }
 
 // Told by name, long before the timeout, and no service was asked.
-void expect_told_quickly(
+void expect_reported_quickly(
     sandbox::embedded_cluster& server, const couchbase::cluster& cluster, errc code,
     retry_reason reason) {
     const auto begun = std::chrono::steady_clock::now();
@@ -166,7 +166,7 @@ TEST(service_identities, a_bearer_token_enters_every_service) {
 
 TEST(service_identities, RH_25_RH_40_a_wrong_token_is_told_by_name_and_soon) {
     const auto server = start_tls_services();
-    expect_told_quickly(
+    expect_reported_quickly(
         *server, connect_by_token(*server, "wrong"), errc::authentication_failure,
         retry_reason::authentication_error);
 }
@@ -176,14 +176,14 @@ TEST(service_identities, RH_25_a_wrong_password_is_told_by_name_and_soon) {
     auto options = trusting(*server);
     options.username = "app";
     options.password = "wrong";
-    expect_told_quickly(
+    expect_reported_quickly(
         *server, connect_tls(*server, options), errc::authentication_failure,
         retry_reason::authentication_error);
 }
 
 TEST(service_identities, RH_26_an_untrusted_server_is_told_by_name_and_soon) {
     const auto server = start_tls_services(sandbox::certificate_fault::untrusted);
-    expect_told_quickly(
+    expect_reported_quickly(
         *server, connect_by_token(*server, good_token), errc::tls_failure, retry_reason::tls_error);
 }
 

@@ -174,7 +174,8 @@ void write_json(json::writer& out, const couchbase::view_metadata& metadata) {
     out.end_array();
 }
 
-void tell(const service_command_options& options, const couchbase::query_metadata& metadata) {
+void print_metadata(
+    const service_command_options& options, const couchbase::query_metadata& metadata) {
     for (const auto& warning : metadata.warnings) {
         print_aside(fmt::format("warning {}: {}\n", warning.code, warning.message));
     }
@@ -191,7 +192,7 @@ void tell(const service_command_options& options, const couchbase::query_metadat
     }
 }
 
-void tell(const service_command_options&, const couchbase::search_metadata& metadata) {
+void print_metadata(const service_command_options&, const couchbase::search_metadata& metadata) {
     for (const auto& [partition, problem] : metadata.partition_errors) {
         print_aside(fmt::format("partition {}: {}\n", partition, problem));
     }
@@ -200,7 +201,7 @@ void tell(const service_command_options&, const couchbase::search_metadata& meta
         metadata.is_partial() ? "; not all partitions answered" : ""));
 }
 
-void tell(const service_command_options&, const couchbase::view_metadata& metadata) {
+void print_metadata(const service_command_options&, const couchbase::view_metadata& metadata) {
     for (const auto& problem : metadata.errors) {
         print_aside(fmt::format("{}: {}\n", problem.from, problem.reason));
     }
@@ -235,7 +236,7 @@ void print_answer(
     writer.end_object();
     out.end("\"metadata\": " + text);
     if (!options.is_json) {
-        tell(options, *metadata);
+        print_metadata(options, *metadata);
     }
 }
 

@@ -167,7 +167,7 @@ struct seed_results {
     seed_results results;
     progress_line progress(options.json);
     for (std::uint64_t seed = seeds.first;; ++seed) {
-        const sim::scenario plan = sim::draw_scenario(seed, from);
+        const sim::scenario plan = sim::random_scenario(seed, from);
         const sim::run_report report = sim::run_scenario(plan);
         results.totals.add(report);
         progress.show(results.totals);
@@ -219,7 +219,7 @@ void run_seeds(const sim_options& options) {
 
 /// One seed with everything that happens, a line each; every run of it prints the same.
 void replay(const sim_options& options) {
-    sim::scenario plan = sim::draw_scenario(*options.replay, read_profile(options.profile));
+    sim::scenario plan = sim::random_scenario(*options.replay, read_profile(options.profile));
     if (options.shrink) {
         const interrupt_watch watch;
         plan = sim::shrink(plan, sim::shrink_run_count_max, [&watch] {

@@ -86,7 +86,7 @@ private:
     services::service_call call_;
 };
 
-void tell_problem(exchange_verdict& verdict, const services::query_outcome& outcome) {
+void describe_problem(exchange_verdict& verdict, const services::query_outcome& outcome) {
     if (!outcome.errors.empty()) {
         verdict.server_code = static_cast<std::uint32_t>(outcome.errors.front().code);
         verdict.server_text = outcome.errors.front().message;
@@ -124,7 +124,7 @@ private:
             judged.error, judged.retry == services::analytics_retry::none
                               ? retry_reason::unknown
                               : retry_reason::analytics_temporary_failure);
-        tell_problem(verdict, *outcome);
+        describe_problem(verdict, *outcome);
         return verdict;
     }
 };
@@ -224,7 +224,7 @@ public:
         }
         const auto judged = services::classify_query(answer.status, *outcome);
         exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
-        tell_problem(verdict, *outcome);
+        describe_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
         if (judged.retry == services::query_retry::prepared_statement_failure && plan_.cache) {
             plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);

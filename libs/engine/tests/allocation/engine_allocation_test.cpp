@@ -78,7 +78,7 @@ struct canned_scene {
         answer_bytes.reserve(256);
     }
     // One operation from start to completion; the number of allocations made by the engine.
-    std::size_t run(operation_kind kind, status told, bool is_stored) {
+    std::size_t run(operation_kind kind, status answered, bool is_stored) {
         client_engine& engine = driver.engine();
         const std::size_t before = new_count.load();
         operation_request request;
@@ -93,10 +93,10 @@ struct canned_scene {
                 has_history = result.history != nullptr;
             },
             driver.now);
-        turn(kind, told, is_stored);
+        exchange(kind, answered, is_stored);
         return new_count.load() - before;
     }
-    void turn(operation_kind kind, status told, bool is_stored) {
+    void exchange(operation_kind kind, status answered, bool is_stored) {
         client_engine& engine = driver.engine();
         actions.clear();
         engine.take_actions(actions);
@@ -104,18 +104,19 @@ struct canned_scene {
         if (bytes.empty()) {
             return;
         }
-        make_answer(kind, bytes, told, is_stored);
+        make_answer(kind, bytes, answered, is_stored);
         engine.on_written(connection, bytes.size(), driver.now);
         engine.on_bytes(connection, answer_bytes, driver.now);
         engine.drain_completions();
     }
     // The opaque is the request's own; a stored document has four bytes of flags and its value.
-    void make_answer(operation_kind kind, base::byte_view request, status told, bool is_stored) {
+    void make_answer(
+        operation_kind kind, base::byte_view request, status answered, bool is_stored) {
         answer_bytes.assign(24, std::byte{});
         answer_bytes[0] = std::byte{0x81};
         answer_bytes[1] = static_cast<std::byte>(opcode_of(kind));
-        answer_bytes[6] = static_cast<std::byte>(static_cast<unsigned>(told) >> 8U);
-        answer_bytes[7] = static_cast<std::byte>(static_cast<unsigned>(told) & 0xffU);
+        answer_bytes[6] = static_cast<std::byte>(static_cast<unsigned>(answered) >> 8U);
+        answer_bytes[7] = static_cast<std::byte>(static_cast<unsigned>(answered) & 0xffU);
         std::copy_n(request.begin() + 12, 4, answer_bytes.begin() + 12);
         if (is_stored) {
             answer_bytes[4] = std::byte{4};
@@ -184,7 +185,7 @@ TEST(engine_allocation, RH_30_a_retry_allocates_only_for_the_history_it_hands_ou
     const std::size_t before = new_count.load();
     scene.driver.now += 1ms;
     scene.driver.engine().on_time(scene.driver.now);
-    scene.turn(operation_kind::get, status::success, true);
+    scene.exchange(operation_kind::get, status::success, true);
     EXPECT_TRUE(scene.has_history);
     EXPECT_LE(new_count.load() - before, 4U);
 }

@@ -197,11 +197,11 @@ TEST(trust, RH_25_a_challenge_that_cannot_be_used_says_nothing_about_the_passwor
             if (seen.op != opcode::sasl_auth) {
                 return std::nullopt;
             }
-            std::string told = each.challenge;
-            if (const auto place = told.find("NONCE"); place != std::string::npos) {
-                told.replace(place, 5, seen.value.substr(seen.value.find(",r=") + 3));
+            std::string challenge = each.challenge;
+            if (const auto place = challenge.find("NONCE"); place != std::string::npos) {
+                challenge.replace(place, 5, seen.value.substr(seen.value.find(",r=") + 3));
             }
-            return answer{.status = status::auth_continue, .value = told};
+            return answer{.status = status::auth_continue, .value = challenge};
         };
         engine_options options;
         const auto log = std::make_shared<login_log>();

@@ -176,7 +176,7 @@ TEST(bootstrap, a_client_certificate_replaces_sasl) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-TEST(bootstrap, a_close_at_every_step_is_mended_by_the_next_connection) {
+TEST(bootstrap, the_next_connection_recovers_from_a_close_at_every_step) {
     for (std::size_t step = 0; step < step_count(); ++step) {
         scripted_cluster cluster(1);
         std::size_t seen = 0;

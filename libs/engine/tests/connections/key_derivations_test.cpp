@@ -175,10 +175,10 @@ TEST(key_stretching, more_rounds_are_allowed_by_an_option) {
 TEST(key_stretching, nonces_and_client_ids_come_from_the_entropy_and_never_from_the_seed) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
-    std::uint8_t drawn = 0;
+    std::uint8_t generated = 0;
     driver.random = randomness{1, [&](std::span<std::byte> out) {
                                    for (std::byte& each : out) {
-                                       each = std::byte{++drawn};
+                                       each = std::byte{++generated};
                                    }
                                    return true;
                                }};

@@ -130,7 +130,7 @@ TEST_F(http_plain, every_call_that_waits_is_told_and_none_is_left_behind) {
     driver.peer_address = "10.0.0.1";
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 5; ++turn) {
+    for (int round = 0; round < 5; ++round) {
         all.push_back(driver.start_http(readonly_request("{}")));
     }
     driver.settle();

@@ -37,7 +37,7 @@ struct fuzz_run {
         request.key = reprise::base::slice::copy_of(reprise::base::as_bytes("k"));
         client.start(std::move(request), [this](engine::operation_result&&) { ++completed; }, now);
     }
-    void obey() {
+    void perform() {
         engine::action_list actions;
         client.take_actions(actions);
         for (const engine::driver_action& action : actions) {
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     run.start(engine::operation_kind::upsert);
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     while (!rest.empty()) {
-        run.obey();
+        run.perform();
         // The first byte says how long the pieces are.
         const std::size_t piece = std::min(rest.size(), std::size_t{1} + data[0] % 64U);
         run.client.on_bytes(

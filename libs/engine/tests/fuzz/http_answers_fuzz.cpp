@@ -44,7 +44,7 @@ void expect(bool is_right) {
 }
 
 std::string configuration_text() {
-    wire::cluster_configuration_description told;
+    wire::cluster_configuration_description configuration;
     wire::cluster_node node;
     node.hostname = "node1";
     const auto set = [&](wire::service service, std::uint16_t port) {
@@ -56,14 +56,14 @@ std::string configuration_text() {
     set(wire::service::query, 8093);
     set(wire::service::search, 8094);
     set(wire::service::analytics, 8095);
-    told.nodes = {node};
-    told.this_node = 0;
-    told.revision = {1, 1};
-    told.bucket_name = "travel";
-    told.bucket_uuid = std::string(32, 'b');
-    told.kv_node_count = 1;
-    told.vbucket_map.assign(4, {0});
-    return wire::encode_cluster_configuration(told);
+    configuration.nodes = {node};
+    configuration.this_node = 0;
+    configuration.revision = {1, 1};
+    configuration.bucket_name = "travel";
+    configuration.bucket_uuid = std::string(32, 'b');
+    configuration.kv_node_count = 1;
+    configuration.vbucket_map.assign(4, {0});
+    return wire::encode_cluster_configuration(configuration);
 }
 
 // Answers a bootstrap without authentication.
@@ -274,13 +274,13 @@ private:
             client_.take_actions(actions);
             is_busy = !actions.empty();
             for (const engine::driver_action& action : actions) {
-                obey(action);
+                perform(action);
             }
             is_busy = client_.drain_completions() != 0 || is_busy;
         }
     }
 
-    void obey(const engine::driver_action& action) {
+    void perform(const engine::driver_action& action) {
         if (const auto* connect = std::get_if<engine::connect_action>(&action)) {
             if (connect->port != kv_port) {
                 peers_[connect->connection];

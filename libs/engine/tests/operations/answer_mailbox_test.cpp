@@ -21,12 +21,13 @@ public:
 };
 
 struct hoarding_scene {
-    explicit hoarding_scene(status told = status::etmpfail) {
+    explicit hoarding_scene(status answered = status::etmpfail) {
         options.strategy = strategy;
         driver = std::make_unique<engine_driver>(cluster, options);
         driver->connect();
-        cluster.on_request = [told](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == opcode::set ? std::optional(answer{.status = told}) : std::nullopt;
+        cluster.on_request = [answered](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::set ? std::optional(answer{.status = answered})
+                                          : std::nullopt;
         };
     }
     void answer_all() {

@@ -22,7 +22,7 @@ struct troubled_client {
     explicit troubled_client(std::size_t nodes = 1) : cluster(nodes, 4) {}
 
     // The error of a read that the given trouble keeps from being sent.
-    std::string told(duration timeout = 1s) {
+    std::string history_text(duration timeout = 1s) {
         options.log = log;
         driver.emplace(cluster, options);
         auto request = driver->request(operation_kind::get, "k");
@@ -51,7 +51,7 @@ void expect_in(const std::string& text, std::string_view words) {
 
 // Everywhere: error, diagnostics, log.
 void expect_named(troubled_client& with, std::string_view words, duration timeout = 1s) {
-    expect_in(with.told(timeout), words);
+    expect_in(with.history_text(timeout), words);
     expect_in(with.seen(), words);
     expect_in(with.log->text, words);
 }
@@ -63,7 +63,7 @@ using namespace named_causes_tests;
 TEST(named_causes, RH_30_a_refused_connection_is_named_with_its_address_and_in_each_attempt) {
     troubled_client with;
     with.cluster.nodes[0].connect_failure_kind = connect_failure::refused;
-    const std::string text = with.told();
+    const std::string text = with.history_text();
     expect_in(text, "waited for a configuration (node1:11210: connection refused");
     expect_in(text, "NODE_NOT_AVAILABLE at node1:11210 (connection refused");
     expect_in(with.seen(), "connection refused");
@@ -90,7 +90,7 @@ TEST(named_causes, every_failure_to_connect_has_its_own_words) {
 TEST(named_causes, a_connection_that_is_still_being_made_is_named) {
     troubled_client with;
     with.cluster.nodes[0].ignores_connections = true;
-    expect_in(with.told(), "waited for a configuration (node1:11210: still connecting)");
+    expect_in(with.history_text(), "waited for a configuration (node1:11210: still connecting)");
     troubled_client later;
     later.cluster.nodes[0].ignores_connections = true;
     expect_named(later, "no connection in time", 3s);
@@ -148,14 +148,14 @@ TEST(named_causes, a_server_without_a_configuration_and_one_with_a_bad_one_are_n
 TEST(named_causes, VB_08_a_map_without_owners_is_named) {
     troubled_client with;
     with.cluster.map.clear();
-    expect_in(with.told(), "configuration 1:10 of travel names no owners yet");
+    expect_in(with.history_text(), "configuration 1:10 of travel names no owners yet");
 }
 
 TEST(named_causes, a_node_that_is_down_is_named_by_those_who_wait_for_it) {
     troubled_client with(3);
     with.cluster.nodes[2].connect_failure_kind = connect_failure::refused;
     with.cluster.map.assign(4, {2});
-    const std::string text = with.told();
+    const std::string text = with.history_text();
     expect_in(text, "waited for a connection (node3:11210: connection refused");
     EXPECT_EQ(text.find("node2"), std::string::npos) << text;
 }
@@ -164,7 +164,8 @@ TEST(named_causes, a_name_service_that_does_not_answer_is_named) {
     troubled_client with;
     with.options.seeds = {{"nosuch.invalid", {}}};
     with.options.dns_srv_name = "_couchbase._tcp.nosuch.invalid";
-    expect_in(with.told(), "cannot resolve nosuch.invalid: the name service has not answered");
+    expect_in(
+        with.history_text(), "cannot resolve nosuch.invalid: the name service has not answered");
 }
 
 TEST(named_causes, of_many_nodes_a_few_are_named) {
@@ -173,7 +174,7 @@ TEST(named_causes, of_many_nodes_a_few_are_named) {
         node.refuses_connections = true;
         with.options.seeds.push_back({node.host, node.port});
     }
-    const std::string text = with.told();
+    const std::string text = with.history_text();
     expect_in(text, "node1:11210: connection refused");
     expect_in(text, "node3:11210: connection refused");
     expect_in(text, "; and others");
@@ -182,7 +183,7 @@ TEST(named_causes, of_many_nodes_a_few_are_named) {
 TEST(named_causes, a_problem_is_forgotten_when_the_connection_is_there) {
     troubled_client with;
     with.cluster.nodes[0].refuses_connections = true;
-    expect_in(with.told(), "connection refused");
+    expect_in(with.history_text(), "connection refused");
     with.cluster.nodes[0].refuses_connections = false;
     with.driver->advance(10s);
     EXPECT_EQ(with.seen(), "");

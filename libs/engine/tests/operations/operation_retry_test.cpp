@@ -336,7 +336,7 @@ TEST(retry_flow, RH_03_a_strategy_that_always_says_now_never_hangs_the_engine) {
     options.strategy = std::make_shared<eager_strategy>();
     engine_driver driver(cluster, options);
     const auto read = driver.get("k");
-    for (int turn = 0; turn < 50; ++turn) {
+    for (int round = 0; round < 50; ++round) {
         driver.engine().on_time(driver.now);
     }
     EXPECT_EQ(read->calls, 0);

@@ -156,9 +156,9 @@ TEST(operations, values_are_compressed_when_it_pays_and_inflated_when_they_come_
         wire::response_header header;
         header.opaque = seen.opaque;
         header.datatype = wire::datatype::snappy;
-        wire::document_response told;
-        told.value = base::as_bytes(sent);
-        EXPECT_TRUE(told.encode(writer, header).has_value());
+        wire::document_response body;
+        body.value = base::as_bytes(sent);
+        EXPECT_TRUE(body.encode(writer, header).has_value());
         return answer{.raw = std::string(base::as_text(bytes))};
     };
     const auto read = scene.run(scene.driver.request(operation_kind::get, "k"));
@@ -186,10 +186,10 @@ TEST(operations, a_lookup_gives_each_path_its_own_result) {
         if (seen.op != opcode::subdoc_multi_lookup) {
             return std::nullopt;
         }
-        wire::subdoc_lookup_response told;
-        EXPECT_TRUE(told.results.push_back({status::success, base::as_bytes("1")}));
-        EXPECT_TRUE(told.results.push_back({status::subdoc_path_enoent, {}}));
-        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, told)};
+        wire::subdoc_lookup_response body;
+        EXPECT_TRUE(body.results.push_back({status::success, base::as_bytes("1")}));
+        EXPECT_TRUE(body.results.push_back({status::subdoc_path_enoent, {}}));
+        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
     request.specs = {
@@ -222,9 +222,9 @@ TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
         if (seen.op != opcode::subdoc_multi_mutation) {
             return std::nullopt;
         }
-        wire::subdoc_mutation_response told;
-        EXPECT_TRUE(told.results.push_back({1, status::subdoc_path_eexists, {}}));
-        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, told)};
+        wire::subdoc_mutation_response body;
+        EXPECT_TRUE(body.results.push_back({1, status::subdoc_path_eexists, {}}));
+        return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::mutate_in, "k");
     const auto value = base::slice::copy_of(base::as_bytes("1"));
@@ -279,9 +279,9 @@ TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
         const auto read = scene.driver.get("k");
         scene.driver.settle();
         const std::string value(size, 'x');
-        wire::document_response told;
-        told.value = base::as_bytes(value);
-        const std::string frame = frame_text(*held, status::success, told);
+        wire::document_response body;
+        body.value = base::as_bytes(value);
+        const std::string frame = frame_text(*held, status::success, body);
         const auto block = base::block_ref::make(frame.size());
         std::ranges::copy(base::as_bytes(frame), block.bytes().begin());
         scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);

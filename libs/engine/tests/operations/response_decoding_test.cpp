@@ -238,13 +238,13 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with
     engine_driver driver(cluster, options);
     driver.connect();
     bool is_first = true;
-    std::uint32_t told = 0;
+    std::uint32_t response = 0;
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::set || !std::exchange(is_first, false)) {
             return std::nullopt;
         }
-        told = seen.opaque + 1;
-        return answer{.opaque = told};
+        response = seen.opaque + 1;
+        return answer{.opaque = response};
     };
     const auto stored = driver.upsert("k", "v");
     driver.settle();
@@ -253,7 +253,7 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with
     EXPECT_EQ(stored->result.ec, errc::request_canceled);
     EXPECT_TRUE(stored->result.error->is_ambiguous);
     std::array<char, 16> name{};
-    std::snprintf(name.data(), name.size(), "0x%08x", told);
+    std::snprintf(name.data(), name.size(), "0x%08x", response);
     EXPECT_TRUE(log->has(
         "the server answered opaque " + std::string(name.data()) + " that was never issued"));
     driver.advance(1s);

@@ -108,7 +108,7 @@ TEST(many_rows, a_row_over_its_bound_after_many_rows_is_an_error) {
     answer.send_rows(10 * chunk_row_count);
     const std::string part(4 * million, 'x');
     answer.send_chunk("{\"n\":\"");
-    for (int turn = 0; turn < 6 && answer.done().calls == 0; ++turn) {
+    for (int round = 0; round < 6 && answer.done().calls == 0; ++round) {
         answer.send_chunk(part);
     }
     ASSERT_EQ(answer.done().calls, 1);

@@ -84,7 +84,7 @@ TEST_F(http_breaker, RH_34_the_node_that_answers_is_used_meanwhile) {
     mute_nodes = {1};
     time_out_statements(driver, 8);
     const std::size_t before = cluster_.http_requests.size();
-    for (int turn = 0; turn < 6; ++turn) {
+    for (int round = 0; round < 6; ++round) {
         auto done = driver.start_http(query_request("{}"));
         driver.advance(1ms);
         ASSERT_EQ(done->calls, 1);
@@ -192,7 +192,7 @@ TEST_F(http_breaker, RH_34_a_node_that_left_is_not_asked_any_more) {
     cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, query_port_here);
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int round = 0; round < 2; ++round) {
         driver.start_http(query_request("{}"));
         driver.settle();
     }

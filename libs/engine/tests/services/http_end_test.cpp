@@ -66,7 +66,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     engine_driver driver(cluster_, options_);
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 4; ++turn) {
+    for (int round = 0; round < 4; ++round) {
         all.push_back(driver.start_http(query_request("{}")));
         driver.settle();
     }
@@ -80,12 +80,12 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     EXPECT_EQ(all[3]->result.history->entries[0].refusal(), refusal_reason::queue_full);
     expect_logged(retry_reason::socket_not_available, errc::retry_queue_full);
     // Those that waited are served, and make room.
-    for (std::size_t turn = 0; turn < 3; ++turn) {
+    for (std::size_t round = 0; round < 3; ++round) {
         scripted_http_answer answer;
         answer.body = R"({"results":[]})";
-        driver.send(cluster_.http_requests[turn].connection, bytes_of(answer));
+        driver.send(cluster_.http_requests[round].connection, bytes_of(answer));
         driver.settle();
-        EXPECT_FALSE(all[turn]->result.ec) << all[turn]->result.ec.message();
+        EXPECT_FALSE(all[round]->result.ec) << all[round]->result.ec.message();
     }
     EXPECT_EQ(driver.engine().statistics().operations_parked, 0U);
 }

@@ -66,7 +66,7 @@ TEST_F(http_flow, an_answer_is_cut_into_rows_and_the_rest) {
 TEST_F(http_flow, connections_are_kept_and_closed_when_idle) {
     engine_driver driver(cluster_);
     driver.connect();
-    for (int turn = 0; turn < 6; ++turn) {
+    for (int round = 0; round < 6; ++round) {
         driver.start_http(readonly_request("{}"));
         driver.settle();
     }
@@ -94,15 +94,15 @@ TEST_F(http_flow, connections_of_a_node_are_bounded_and_the_others_wait) {
     engine_driver driver(cluster_, options);
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 5; ++turn) {
+    for (int round = 0; round < 5; ++round) {
         all.push_back(driver.start_http(readonly_request("{}")));
     }
     driver.settle();
     EXPECT_EQ(sent(), 2U);
     const auto text = R"({"results":[]})";
-    for (int turn = 0; turn < 5; ++turn) {
+    for (int round = 0; round < 5; ++round) {
         const auto answer = bytes_of(status(200, text));
-        driver.send(cluster_.http_requests[std::size_t(turn)].connection, answer);
+        driver.send(cluster_.http_requests[std::size_t(round)].connection, answer);
         driver.settle();
     }
     EXPECT_EQ(sent(), 5U);
@@ -311,7 +311,7 @@ TEST_F(http_flow, closing_the_client_ends_each_operation_once) {
     engine_driver driver(cluster_);
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 30; ++turn) {
+    for (int round = 0; round < 30; ++round) {
         all.push_back(driver.start_http(readonly_request("{}")));
     }
     driver.settle();
@@ -377,18 +377,18 @@ TEST_F(http_flow, rows_wait_in_bounded_memory_until_they_are_taken) {
     driver.connect();
     auto request = readonly_request("{}");
     request.rows_size_max_bytes = 16384;
-    int told = 0;
-    request.on_rows = [&] { ++told; };
+    int notified = 0;
+    request.on_rows = [&] { ++notified; };
     auto done = driver.start_http(std::move(request));
     const operation_id id = driver.last_id;
     driver.settle();
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(notified, 1);
     EXPECT_EQ(done->calls, 0);
     ASSERT_EQ(sent(), 1U);
     EXPECT_TRUE(driver.is_paused(cluster_.http_requests[0].connection));
     std::size_t taken = 0;
     row_batch batch;
-    for (int turn = 0; turn < 1000 && done->calls == 0; ++turn) {
+    for (int round = 0; round < 1000 && done->calls == 0; ++round) {
         ASSERT_TRUE(driver.engine().take_rows(id, batch, driver.now));
         EXPECT_LE(batch.size_bytes(), 16384U + 4096U);
         for (std::size_t row = 0; row < batch.size(); ++row) {
@@ -506,7 +506,7 @@ TEST_F(http_flow, a_kept_connection_that_the_server_closes_is_replaced) {
     driver.settle();
     driver.close_peer(cluster_.http_requests[0].connection, close_reason::end_of_stream);
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 4; ++turn) {
+    for (int round = 0; round < 4; ++round) {
         all.push_back(driver.start_http(query_request("{}")));
         driver.settle();
     }
@@ -520,7 +520,7 @@ TEST_F(http_flow, a_node_that_refuses_connections_is_left_for_the_other) {
     cluster_.nodes[1].refuses_connections = true;
     engine_driver driver(cluster_);
     driver.connect();
-    for (int turn = 0; turn < 4; ++turn) {
+    for (int round = 0; round < 4; ++round) {
         auto done = driver.start_http(query_request("{}"));
         driver.advance(50ms);
         ASSERT_EQ(done->calls, 1);

@@ -75,7 +75,7 @@ TEST_F(http_terminal, RH_26_a_node_that_can_be_trusted_is_used_although_another_
     for (int first = 0; first < 2; ++first) {
         engine_driver driver(cluster_, over_tls());
         driver.connect();
-        for (int turn = 0; turn < 2 + first; ++turn) {
+        for (int round = 0; round < 2 + first; ++round) {
             const auto done = driver.start_http(query_request("{}"));
             driver.advance(20ms);
             ASSERT_EQ(done->calls, 1);
@@ -106,7 +106,7 @@ TEST_F(http_terminal, RH_25_a_node_that_answers_is_used_although_another_refuses
     driver.connect();
     let_first_node_refuse(driver);
     cluster_.nodes[1].http_connect_failure_kind = connect_failure::refused;
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
         const auto done = driver.start_http(query_request("{}"));
         driver.advance(20ms);
         ASSERT_EQ(done->calls, 1);

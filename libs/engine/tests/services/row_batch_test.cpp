@@ -79,8 +79,8 @@ TEST(row_batch, a_row_that_began_in_an_earlier_piece_is_copied_and_the_others_ar
 
 TEST(row_batch, copies_share_their_memory_instead_of_taking_a_block_each) {
     row_batch batch;
-    for (int turn = 0; turn < 1000; ++turn) {
-        const std::string piece = "[" + std::to_string(turn) + "]";
+    for (int round = 0; round < 1000; ++round) {
+        const std::string piece = "[" + std::to_string(round) + "]";
         batch.append(std::vector<std::string_view>{piece}, piece, nullptr);
     }
     ASSERT_EQ(batch.size(), 1000U);

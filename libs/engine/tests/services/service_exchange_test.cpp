@@ -255,7 +255,7 @@ TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_t
     cluster_.can_prepare_and_run = true;
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int round = 0; round < 2; ++round) {
         const auto next = driver.start_http(std::move(*prepared(plan)));
         driver.advance(10ms);
         EXPECT_FALSE(next->result.ec) << next->result.ec.message();

@@ -86,7 +86,7 @@ TEST(simulation_findings_http, RH_32_waiting_for_the_first_configuration_is_boun
     offer_query(cluster);
     engine_driver driver(cluster, {.parked_count_max = 2});
     std::vector<engine_driver::outcome_ptr> all;
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
         all.push_back(driver.start_http(readonly_request("{}")));
     }
     EXPECT_EQ(driver.engine().statistics().operations_parked, 2U);

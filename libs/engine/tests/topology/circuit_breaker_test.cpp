@@ -134,10 +134,10 @@ TEST(circuit_breaker, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
 
 TEST(circuit_breaker, RH_34_a_steady_share_below_the_threshold_never_opens_it) {
     circuit_breaker breaker({});
-    for (int turn = 0; turn < 10000; ++turn) {
-        const time_point now = window_begin + turn * 37ms;
-        breaker.on_outcome(turn % 5 < 2 ? timeout_code : no_error, now);
-        ASSERT_TRUE(breaker.allows()) << turn;
+    for (int round = 0; round < 10000; ++round) {
+        const time_point now = window_begin + round * 37ms;
+        breaker.on_outcome(round % 5 < 2 ? timeout_code : no_error, now);
+        ASSERT_TRUE(breaker.allows()) << round;
     }
 }
 

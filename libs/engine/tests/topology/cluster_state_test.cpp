@@ -117,11 +117,11 @@ TEST(buckets, RH_25_a_node_that_refuses_the_credentials_is_told_to_users_of_its_
     elsewhere.nodes[1].host = scene.cluster.nodes[3].host;
     const std::string orders_text = elsewhere.configuration_text(0);
     scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        auto told = scene.play(seen);
-        if (told && seen.op == opcode::get_cluster_config) {
-            told->value = orders_text;
+        auto reply = scene.play(seen);
+        if (reply && seen.op == opcode::get_cluster_config) {
+            reply->value = orders_text;
         }
-        return told;
+        return reply;
     };
     const auto refused = scene.get("orders");
     scene.driver->advance(500ms);

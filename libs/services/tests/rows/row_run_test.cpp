@@ -160,7 +160,7 @@ TEST(row_run, every_kernel_classifies_all_bytes_right) {
 
 TEST(row_run, takes_usual_rows_whole_with_every_kernel) {
     std::mt19937 rng(5);
-    for (int turn = 0; turn < 20; ++turn) {
+    for (int round = 0; round < 20; ++round) {
         const std::string text = usual_rows(rng, 3000 + rng() % 3000, false);
         std::string error;
         const auto expected = split(text, text.size() + 20, false, error);
@@ -194,7 +194,7 @@ TEST(row_run, damage_is_found_as_by_the_reading_by_token_at_every_cut) {
     std::mt19937 rng(11);
     const std::string_view letters = "{}[],:\"\\ \n\t0-1.tnu+a\x01";
     int refused = 0;
-    for (int turn = 0; turn < 3000; ++turn) {
+    for (int round = 0; round < 3000; ++round) {
         std::string text = usual_rows(rng, 100 + rng() % 400);
         const std::size_t at = rng() % text.size();
         switch (rng() % 4) {

@@ -25,8 +25,8 @@ enum class way : std::uint8_t { single, batches, mixed };
 
 // The next rows, and what came last.
 std::expected<row_event, row_split_error> take_rows(row_splitter& from, way how, rows& out) {
-    for (std::size_t turn = 0;; ++turn) {
-        const bool is_single = how == way::single || (how == way::mixed && turn % 3 != 0);
+    for (std::size_t round = 0;; ++round) {
+        const bool is_single = how == way::single || (how == way::mixed && round % 3 != 0);
         const auto event = is_single ? from.next() : from.next_rows();
         if (event != row_event::row) {
             return event;

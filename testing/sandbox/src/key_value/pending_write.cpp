@@ -34,7 +34,7 @@ session* take_client(cluster_state& cluster, pending_write& write) noexcept {
     return found == cluster.sessions.end() || found->second->is_closing() ? nullptr : found->second;
 }
 
-void tell_ambiguous(cluster_state& cluster, pending_write& write) {
+void report_ambiguous(cluster_state& cluster, pending_write& write) {
     session* client = take_client(cluster, write);
     if (client == nullptr) {
         return;
@@ -69,7 +69,7 @@ bool is_recommitted(cluster_state& cluster, pending_write& write, time_point now
     if (!write.recommitted_at) {
         write.recommitted_at = now + cluster.options.recommit_delay;
         // Whoever waits does so at a node that no longer owns the vbucket, or forgot about it.
-        tell_ambiguous(cluster, write);
+        report_ambiguous(cluster, write);
     }
     look_again(cluster, now, *write.recommitted_at);
     return !cluster.is_recommit_held && now >= *write.recommitted_at;
@@ -117,7 +117,7 @@ bool settle(cluster_state& cluster, pending_write& write, time_point now) {
                                             : active->prepares.find(view_of_stored(write.key));
     if (active == nullptr || prepared == active->prepares.end()) {
         // It was lost with its node, or its collection was dropped.
-        tell_ambiguous(cluster, write);
+        report_ambiguous(cluster, write);
         return true;
     }
     if (!cluster.is_up(owner)) {
@@ -132,7 +132,7 @@ bool settle(cluster_state& cluster, pending_write& write, time_point now) {
     }
     if (!write.is_answered) {
         if (now >= write.deadline) {
-            tell_ambiguous(cluster, write);
+            report_ambiguous(cluster, write);
         } else {
             look_again(cluster, now, write.deadline);
         }

@@ -26,16 +26,16 @@ struct configuration_progress {
     // The newest one sent in full: not repeated in not_my_vbucket bodies if the peer asked so.
     std::optional<wire::configuration_revision> sent;
     // The newest one it was told of, in full or not: what is newer is pushed to subscribers.
-    wire::configuration_revision told;
+    wire::configuration_revision announced;
 
     // Changes from now on are news.
     void restart(const known_configuration& current) {
         sent.reset();
-        told = current.is_known() ? current.revision() : wire::configuration_revision{};
+        announced = current.is_known() ? current.revision() : wire::configuration_revision{};
     }
     void on_sent(const wire::configuration_revision& revision) {
         sent = revision;
-        told = revision;
+        announced = revision;
     }
 };
 

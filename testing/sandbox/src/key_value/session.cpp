@@ -336,7 +336,8 @@ bool session::is_subscribed() const noexcept {
 bool session::wants_push(
     const known_configuration& configuration,
     const configuration_progress& progress) const noexcept {
-    return is_subscribed() && configuration.is_known() && progress.told < configuration.revision();
+    return is_subscribed() && configuration.is_known() &&
+           progress.announced < configuration.revision();
 }
 
 void session::on_configuration() {
@@ -358,7 +359,7 @@ void session::push(
     if (!wants_push(configuration, progress)) {
         return;
     }
-    progress.told = configuration.revision();
+    progress.announced = configuration.revision();
     if (!conversation_.has(hello_feature::clustermap_change_notification_brief)) {
         progress.sent = configuration.revision();
     }

@@ -94,13 +94,13 @@ TEST_F(pending_write, contention_is_real_other_changes_of_the_key_are_refused) {
 }
 
 TEST_F(pending_write, the_audit_counts_one_application_when_it_happened) {
-    sandbox::ledger books;
-    cluster.audit().set_observer([&books](const sandbox::audit_entry& entry) {
+    sandbox::ledger ledger;
+    cluster.audit().set_observer([&ledger](const sandbox::audit_entry& entry) {
         if (entry.is_applied && !entry.value_start.empty()) {
-            books.on_applied(std::stoull(entry.value_start));
+            ledger.on_applied(std::stoull(entry.value_start));
         }
     });
-    books.begin(7);
+    ledger.begin(7);
     cluster.hold_replication(true);
     set_durable("7");
     const auto prepared = cluster.audit().entries().back();
@@ -117,8 +117,8 @@ TEST_F(pending_write, the_audit_counts_one_application_when_it_happened) {
     EXPECT_GT(committed.number, prepared.number);
     EXPECT_GT(committed.seqno, prepared.seqno);
     EXPECT_EQ(applied_count(), 1u);
-    books.settle(7, sandbox::write_outcome::applied);
-    EXPECT_TRUE(books.totals().is_clean());
+    ledger.settle(7, sandbox::write_outcome::applied);
+    EXPECT_TRUE(ledger.totals().is_clean());
     cluster.audit().set_observer({});
 }
 
@@ -261,7 +261,7 @@ TEST_F(pending_write, an_unordered_connection_goes_on_with_what_may_overtake) {
     EXPECT_EQ(answers[1].op, opcode::noop);
 }
 
-TEST_F(pending_write, rules_spoil_the_late_answer_too) {
+TEST_F(pending_write, rules_corrupt_the_late_answer_too) {
     cluster.set_replication_delay(50ms);
     cluster.faults().add(
         {.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_answer_twice{}});

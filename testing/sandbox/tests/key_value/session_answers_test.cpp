@@ -94,7 +94,7 @@ TEST_F(answer_faults, a_truncated_answer_waits_for_those_before_it) {
 }
 
 TEST_F(answer_faults, garbage_is_no_frame_and_the_same_for_the_same_seed) {
-    const auto draw = [](std::uint64_t seed) {
+    const auto garbage_of = [](std::uint64_t seed) {
         sandbox::cluster_options options = small_options();
         options.seed = seed;
         sandbox::cluster other = make_cluster(options);
@@ -107,11 +107,11 @@ TEST_F(answer_faults, garbage_is_no_frame_and_the_same_for_the_same_seed) {
         EXPECT_FALSE(talker.connection().is_closing());
         return out;
     };
-    const auto garbage = draw(1);
+    const auto garbage = garbage_of(1);
     EXPECT_EQ(garbage.size(), 40u);
     EXPECT_FALSE(wire::scan_frame(garbage, {.direction = wire::frame_direction::to_client}));
-    EXPECT_EQ(garbage, draw(1));
-    EXPECT_NE(garbage, draw(2));
+    EXPECT_EQ(garbage, garbage_of(1));
+    EXPECT_NE(garbage, garbage_of(2));
     add(sandbox::fault_garbage{});
     feed(set_bytes("k", "1"));
     EXPECT_TRUE(last().is_applied);

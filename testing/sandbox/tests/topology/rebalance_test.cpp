@@ -347,7 +347,7 @@ TEST_F(rebalance, a_hard_failover_stops_it_first) {
     expect_stored(40);
 }
 
-TEST_F(rebalance, a_vbucket_that_nobody_has_is_made_anew) {
+TEST_F(rebalance, a_vbucket_without_an_owner_is_recreated) {
     sandbox::cluster_options options = small_options(2);
     options.replica_count = 0;
     sandbox::cluster pair = make_cluster(options);

@@ -69,7 +69,7 @@ bool inspection::on_connect(std::uint32_t client, const engine::connect_action& 
 }
 
 void inspection::on_composed(std::uint32_t operation, const engine::http_call& call) {
-    call_record& made = *world_.book.at(operation).call;
+    call_record& made = *world_.records.at(operation).call;
     made.request_line = call.method + " " + call.target + " HTTP/1.1";
     made.prepares = call.body.find("\"statement\":\"PREPARE ") != std::string::npos;
     made.is_preparing =
@@ -80,10 +80,10 @@ void inspection::on_composed(std::uint32_t operation, const engine::http_call& c
 void inspection::on_judged(
     std::uint32_t operation, const engine::http_answer& answer,
     const engine::exchange_verdict& verdict) {
-    operation_record& record = world_.book.at(operation);
+    operation_record& record = world_.records.at(operation);
     call_record& call = *record.call;
     const sent_request& last = record.last;
-    if (!last.is_spoiled && (!last.is_answered || last.status != answer.status)) {
+    if (!last.is_corrupt && (!last.is_answered || last.status != answer.status)) {
         report(checker::answer, record, "takes an answer for its own that is not");
     }
     call.next_count += verdict.what == engine::exchange_verdict::step::next ? 1U : 0U;
@@ -116,12 +116,12 @@ void inspection::on_call_sent(
         return;
     }
     ++request_count_;
-    if (!operation || *operation >= world_.book.size() || !world_.book.at(*operation).call) {
+    if (!operation || *operation >= world_.records.size() || !world_.records.at(*operation).call) {
         return world_.record.report(
             checker::routing, std::nullopt,
             "a request that nobody asked for: " + std::string(line));
     }
-    operation_record& record = world_.book.at(*operation);
+    operation_record& record = world_.records.at(*operation);
     world_.record.mix(link.handed + (std::uint64_t{record.number} << 32U));
     if (world_.record.is_tracing()) {
         world_.record.line(
@@ -143,7 +143,7 @@ void inspection::on_call_sent(
     record.last = {};
     record.last.link = index;
     record.last.sent = world_.now;
-    record.last.is_spoiled = link.http->is_spoiled;
+    record.last.is_corrupt = link.http->is_corrupt;
     record.last.is_harmless = record.call->is_preparing;
     ++record.sent_count;
 }
@@ -165,7 +165,7 @@ void inspection::check_call_request(
     if (link.http->is_paused) {
         report(checker::credit, record, "sent on a connection that is not read");
     }
-    if (link.http->is_awaited && !link.http->is_spoiled) {
+    if (link.http->is_awaited && !link.http->is_corrupt) {
         report(
             checker::credit, record,
             "sent on a connection whose last answer has not come to its end: " +
@@ -182,7 +182,7 @@ void inspection::check_call_repetition(const operation_record& record) {
     if (record.call->rows_taken != 0) {
         report(checker::repetition, record, "sent again after rows were handed out");
     }
-    if (record.sent_count == 0 || last.is_unsent || last.is_spoiled) {
+    if (record.sent_count == 0 || last.is_unsent || last.is_corrupt) {
         return;
     }
     if (last.is_applied) {
@@ -206,7 +206,7 @@ void inspection::on_call_answered(std::uint32_t index, const sim_link::answer_ma
     if (answer.opaque == 0) {
         return;
     }
-    operation_record& record = world_.book.at(answer.opaque - 1);
+    operation_record& record = world_.records.at(answer.opaque - 1);
     if (record.last.link == index) {
         record.last.is_answered = true;
         record.last.status = answer.status;
@@ -219,7 +219,7 @@ void inspection::on_call_link_end(std::uint32_t index, std::uint64_t sent_end) {
     if (side.owner == 0) {
         return;
     }
-    sent_request& last = world_.book.at(side.owner - 1).last;
+    sent_request& last = world_.records.at(side.owner - 1).last;
     if (last.link != index || last.is_answered || last.is_decided) {
         return;
     }
@@ -230,10 +230,10 @@ void inspection::on_call_link_end(std::uint32_t index, std::uint64_t sent_end) {
     }
 }
 
-void inspection::on_spoiled(std::uint32_t index) {
+void inspection::on_corrupted(std::uint32_t index) {
     const service_side& side = *world_.net.link(index).http;
-    if (side.owner != 0 && world_.book.at(side.owner - 1).last.link == index) {
-        world_.book.at(side.owner - 1).last.is_spoiled = true;
+    if (side.owner != 0 && world_.records.at(side.owner - 1).last.link == index) {
+        world_.records.at(side.owner - 1).last.is_corrupt = true;
     }
 }
 
@@ -243,10 +243,11 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
     std::uint32_t number = 0;
     const std::string& text = entry.context_id;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc{} || number >= world_.book.size() || !world_.book.at(number).call) {
+    if (read.ec != std::errc{} || number >= world_.records.size() ||
+        !world_.records.at(number).call) {
         return;
     }
-    operation_record& record = world_.book.at(number);
+    operation_record& record = world_.records.at(number);
     if (world_.record.is_tracing()) {
         world_.record.line(
             "operation " + std::to_string(number) +
@@ -256,7 +257,7 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
             (entry.fault_id == 0 ? "" : ", disturbed"));
     }
     if (record.last.link == index) {
-        record.last.is_spoiled = record.last.is_spoiled || link.http->is_spoiled;
+        record.last.is_corrupt = record.last.is_corrupt || link.http->is_corrupt;
         record.last.is_applied = record.last.is_applied || entry.is_applied;
         record.last.is_made_up = entry.fault_id != 0;
     }
@@ -277,7 +278,7 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
     }
 }
 
-void inspection::on_rows_told(operation_record& record) {
+void inspection::on_rows_reported(operation_record& record) {
     if (record.calls != 0) {
         report(checker::completion, record, "told of rows after its end");
     }
@@ -312,9 +313,9 @@ void inspection::check_row(operation_record& record, std::string_view row) {
         case row_rule::document: {
             std::uint32_t writer = 0;
             const auto read = std::from_chars(row.data(), row.data() + row.size(), writer);
-            is_right = index == 0 && read.ec == std::errc{} && writer < world_.book.size() &&
-                       world_.book.at(writer).call &&
-                       world_.book.at(writer).call->plan.key == call.plan.key;
+            is_right = index == 0 && read.ec == std::errc{} && writer < world_.records.size() &&
+                       world_.records.at(writer).call &&
+                       world_.records.at(writer).call->plan.key == call.plan.key;
             break;
         }
         case row_rule::each_once:
@@ -341,15 +342,15 @@ void inspection::check_call(operation_record& record, const engine::operation_re
     if (result.ec) {
         const std::optional<std::uint16_t> shown = result.error->status;
         const bool is_plain = record.sent_count != 0 && last.is_answered && !last.is_decided;
-        if (is_plain && !last.is_spoiled && shown && *shown != last.status) {
+        if (is_plain && !last.is_corrupt && shown && *shown != last.status) {
             report(checker::answer, record, "shows a status that no server sent");
         }
         return;
     }
-    if (record.sent_count == 0 || last.is_decided || (!last.is_answered && !last.is_spoiled)) {
+    if (record.sent_count == 0 || last.is_decided || (!last.is_answered && !last.is_corrupt)) {
         return report(checker::answer, record, "a success without an answer");
     }
-    if (!last.is_spoiled && (last.status < 200 || last.status >= 300)) {
+    if (!last.is_corrupt && (last.status < 200 || last.status >= 300)) {
         report(checker::answer, record, "a success, but the server said otherwise");
     }
     check_call_rows(record, result);
@@ -401,7 +402,7 @@ void inspection::check_call_ambiguity(
     if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
         report(checker::ambiguity, record, "the timeout's name and its mark disagree");
     }
-    if (last.is_spoiled && !record.is_idempotent) {
+    if (last.is_corrupt && !record.is_idempotent) {
         return;
     }
     const bool is_out = record.sent_count != 0 && !last.is_answered && !last.is_unsent;

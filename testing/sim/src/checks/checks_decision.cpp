@@ -66,7 +66,7 @@ engine::retry_reason_set reasons_of(const operation_record& record) noexcept {
 void inspection::on_asked(std::uint32_t operation, const retry_question& asked) {
     const engine::request_snapshot& request = engine::request_of(asked);
     const retry_reason reason = engine::reason_of(asked);
-    operation_record& record = world_.book.at(operation);
+    operation_record& record = world_.records.at(operation);
     const std::string name(engine::to_string(reason));
     refresh(record.plan.client);
     if (record.calls != 0) {
@@ -115,7 +115,7 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
 }
 
 void inspection::on_strategy_answer(std::uint32_t operation, const retry_sink& sink) {
-    operation_record& record = world_.book.at(operation);
+    operation_record& record = world_.records.at(operation);
     switch (sink.current()) {
         case retry_sink::state::answered:
             record.answer = sink.action();
@@ -130,7 +130,7 @@ void inspection::on_strategy_answer(std::uint32_t operation, const retry_sink& s
 }
 
 void inspection::on_late_answer(std::uint32_t operation, std::optional<retry_action> action) {
-    operation_record& record = world_.book.at(operation);
+    operation_record& record = world_.records.at(operation);
     record.has_strategy_failed = !action;
     record.answer = action;
     record.decided = world_.now;
@@ -147,12 +147,12 @@ bool inspection::is_paid_by_client(const operation_record& record) const {
     return world_.plan.clients[record.plan.client].budget_units > 0 && !brings_budget(record);
 }
 
-void inspection::on_success_told(std::uint32_t operation) {
-    operation_record& record = world_.book.at(operation);
-    if (record.is_success_told) {
+void inspection::on_success_reported(std::uint32_t operation) {
+    operation_record& record = world_.records.at(operation);
+    if (record.is_success_reported) {
         report(checker::strategy, record, "its success is told twice");
     }
-    record.is_success_told = true;
+    record.is_success_reported = true;
     const planned_client& plan = world_.plan.clients[record.plan.client];
     if (is_paid_by_client(record)) {
         const std::int64_t refund =
@@ -166,7 +166,7 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
     if (decision.id == 0) {
         return;  // the client's own request
     }
-    operation_record& record = world_.book.at(world_.clients[client]->number_of(decision.id));
+    operation_record& record = world_.records.at(world_.clients[client]->number_of(decision.id));
     const auto reason = static_cast<std::size_t>(decision.reason);
     const auto stage = static_cast<std::size_t>(decision.stage);
     world_.record.mix(record.number);
@@ -406,7 +406,7 @@ void inspection::check_stage(
     }
     sent_request& last = record.last;
     const bool is_open = record.sent_count != 0 && !last.is_decided;
-    if (is_open && last.is_spoiled) {
+    if (is_open && last.is_corrupt) {
         last.is_decided = true;  // read as far as it could be
         return;
     }

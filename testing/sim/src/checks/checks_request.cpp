@@ -44,7 +44,7 @@ std::size_t service_slot(const sim_link& link) noexcept {
 void inspection::on_request(std::uint32_t client, const engine::attempt_record& sent) {
     sim_client& owner = *world_.clients[client];
     owner.client_id = sent.client;
-    operation_record& record = world_.book.at(owner.number_of(sent.operation));
+    operation_record& record = world_.records.at(owner.number_of(sent.operation));
     ++request_count_;
     const std::uint32_t index = world_.net.find(client, sent.connection);
     if (index == no_link) {
@@ -240,7 +240,7 @@ void inspection::on_answer(std::uint32_t index, const sim_link::answer_mark& ans
     }
     entry |= answered_bit;
     --link.on_wire;
-    operation_record& record = world_.book.at(owner - 1);
+    operation_record& record = world_.records.at(owner - 1);
     if (is_last_request(record, index, answer.opaque)) {
         record.last.is_answered = true;
         record.last.status = answer.status;
@@ -343,9 +343,9 @@ void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
         if (owner == 0 || mark.offset < sent_end) {
             continue;
         }
-        sent_request& last = world_.book.at(owner - 1).last;
-        if (is_last_request(world_.book.at(owner - 1), index, mark.opaque) && !last.is_answered &&
-            !last.is_decided) {
+        sent_request& last = world_.records.at(owner - 1).last;
+        if (is_last_request(world_.records.at(owner - 1), index, mark.opaque) &&
+            !last.is_answered && !last.is_decided) {
             last.is_unsent = true;
         }
     }
@@ -354,7 +354,7 @@ void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
         if (owner == 0 || (owner & answered_bit) != 0) {
             continue;
         }
-        operation_record& record = world_.book.at(owner - 1);
+        operation_record& record = world_.records.at(owner - 1);
         if (is_last_request(record, index, static_cast<std::uint32_t>(at) + operation_opaque_min) &&
             !record.last.is_unsent) {
             record.last.is_lost = true;
@@ -380,7 +380,7 @@ void inspection::on_audit(const sandbox::audit_entry& entry) {
     if (owner == 0) {
         return;
     }
-    operation_record& record = world_.book.at(owner - 1);
+    operation_record& record = world_.records.at(owner - 1);
     if (!entry.is_applied) {
         const bool is_pending = entry.fate == sandbox::answer_fate::pending;
         record.was_lied_to = record.was_lied_to ||
@@ -396,7 +396,7 @@ void inspection::on_audit(const sandbox::audit_entry& entry) {
     apply(record, entry);
 }
 
-// What the write makes of the document, by the words of operation_book.hpp.
+// What the write makes of the document, by the words of operation_records.hpp.
 void inspection::apply(operation_record& record, const sandbox::audit_entry& entry) {
     document_view& document =
         documents_[record.plan.collection * document_key_count + record.plan.key];

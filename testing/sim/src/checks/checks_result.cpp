@@ -35,11 +35,11 @@ bool is_timeout(const engine::operation_result& result) noexcept {
     return result.ec == errc::ambiguous_timeout || result.ec == errc::unambiguous_timeout;
 }
 
-bool is_told_ambiguous(const engine::operation_result& result) noexcept {
+bool is_reported_ambiguous(const engine::operation_result& result) noexcept {
     return result.error != nullptr && result.error->is_ambiguous;
 }
 
-std::string told(const engine::operation_result& result) {
+std::string describe(const engine::operation_result& result) {
     return result.ec ? "'" + result.ec.message() + "'" : std::string("success");
 }
 
@@ -71,8 +71,8 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
         return report(checker::completion, record, "an error without its story, or the reverse");
     }
     succeeded_count_ += result.ec ? 0U : 1U;
-    ambiguous_count_ += is_told_ambiguous(result) ? 1U : 0U;
-    if (!result.ec != record.is_success_told) {
+    ambiguous_count_ += is_reported_ambiguous(result) ? 1U : 0U;
+    if (!result.ec != record.is_success_reported) {
         report(checker::strategy, record, "its strategy heard something else than its user");
     }
     check_time(record, result);
@@ -96,7 +96,7 @@ void inspection::settle(const operation_record& record, const engine::operation_
     // What is removed may have been gone before.
     const bool may_be_nothing =
         record.call && record.call->plan.kind == call_kind::remove && !result.ec;
-    if (record.was_lied_to || is_told_ambiguous(result) || may_be_nothing) {
+    if (record.was_lied_to || is_reported_ambiguous(result) || may_be_nothing) {
         outcome = sandbox::write_outcome::unknown;
     } else if (!result.ec) {
         outcome = sandbox::write_outcome::applied;
@@ -111,7 +111,7 @@ void inspection::check_time(
     if (world_.now > std::max(record.deadline, stalled) + tick_of_results) {
         report(
             checker::deadline, record,
-            told(result) + " comes " +
+            describe(result) + " comes " +
                 std::to_string((world_.now - record.deadline).count() / 1000) +
                 " us after its deadline");
     }
@@ -131,7 +131,7 @@ void inspection::check_ambiguity(
     if (!result.ec) {
         return;
     }
-    const bool is_ambiguous = is_told_ambiguous(result);
+    const bool is_ambiguous = is_reported_ambiguous(result);
     const sent_request& last = record.last;
     const bool is_out = record.sent_count != 0 && !last.is_answered && !last.is_unsent;
     const auto code = static_cast<status>(last.status);
@@ -142,7 +142,7 @@ void inspection::check_ambiguity(
     if (is_ambiguous != may_have_acted) {
         report(
             checker::ambiguity, record,
-            "told " + told(result) + (is_ambiguous ? ", ambiguous" : ", not ambiguous") +
+            "told " + describe(result) + (is_ambiguous ? ", ambiguous" : ", not ambiguous") +
                 ", but the server " + (may_have_acted ? "may have acted" : "cannot have acted"));
     }
     if (is_timeout(result) && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {

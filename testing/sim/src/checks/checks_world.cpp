@@ -13,7 +13,7 @@ namespace {
 
 using engine::retry_reason;
 
-constexpr duration tick_of_turns = std::chrono::milliseconds{1};
+constexpr duration timer_tick = std::chrono::milliseconds{1};
 
 // Hosts are called "node0", "node1", ...
 std::int32_t number_of_host(std::string_view host) {
@@ -129,7 +129,7 @@ void inspection::forget_left(client_view& view) {
     }
 }
 
-void inspection::after_turn(std::uint32_t client) {
+void inspection::after_engine_run(std::uint32_t client) {
     sim_client& owner = *world_.clients[client];
     client_view& view = refresh(client);
     const engine::engine_statistics now = owner.engine().statistics();
@@ -166,7 +166,7 @@ void inspection::after_turn(std::uint32_t client) {
     const bool is_new_map = std::exchange(view.is_map_new, false);
     const bool is_new_connection = view.opened_last == world_.now;
     const bool is_overdue =
-        world_.now > std::max(owner.stalled_until, add_saturated(view.overdue_from, tick_of_turns));
+        world_.now > std::max(owner.stalled_until, add_saturated(view.overdue_from, timer_tick));
     if (is_new_map || is_new_connection || is_overdue) {
         check_wake_ups(client, is_new_map, is_new_connection);
     }
@@ -189,12 +189,12 @@ void inspection::check_late_answers(std::uint32_t client) {
         return;
     }
     std::erase_if(answered, [this](std::uint32_t number) {
-        const operation_record& record = world_.book.at(number);
+        const operation_record& record = world_.records.at(number);
         return record.calls != 0 || !record.is_asked;
     });
     const time_point stalled = world_.clients[client]->stalled_until;
     for (const std::uint32_t number : answered) {
-        const operation_record& record = world_.book.at(number);
+        const operation_record& record = world_.records.at(number);
         if (world_.now > std::max(record.decided, stalled)) {
             report(checker::strategy, record, "its strategy has answered, and nothing happens");
         }
@@ -244,18 +244,18 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
     client_view& view = views_[client];
     const planned_client& plan = world_.plan.clients[client];
     std::erase_if(view.waiting, [this](std::uint32_t number) {
-        const operation_record& record = world_.book.at(number);
+        const operation_record& record = world_.records.at(number);
         return record.calls != 0 || !record.is_backing_off;
     });
     view.overdue_from = time_point::max();
     for (const std::uint32_t number : view.waiting) {
-        view.overdue_from = std::min(view.overdue_from, world_.book.at(number).due);
+        view.overdue_from = std::min(view.overdue_from, world_.records.at(number).due);
     }
     const wire::configuration_revision newest = view.maps.back().revision();
     const time_point stalled = world_.clients[client]->stalled_until;
-    const bool is_ready_bounded = plan.ready_count_max < world_.book.size();
+    const bool is_ready_bounded = plan.ready_count_max < world_.records.size();
     for (const std::uint32_t number : view.waiting) {
-        const operation_record& record = world_.book.at(number);
+        const operation_record& record = world_.records.at(number);
         const retry_reason reason = record.decisions.back().reason;
         if (record.plan.collection != 0 || record.plan.kind == engine::operation_kind::noop) {
             continue;
@@ -275,7 +275,7 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
             !record.went_forward && record.plan.kind != engine::operation_kind::get_replica) {
             report(checker::wake_up, record, "a new connection did not wake it");
         }
-        if (world_.now > std::max(stalled, record.due + tick_of_turns)) {
+        if (world_.now > std::max(stalled, record.due + timer_tick)) {
             report(checker::wake_up, record, "its retry is overdue, and nothing hinders it");
         }
     }
@@ -283,7 +283,7 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
 
 // Every operation had its time, and every client the time to learn of everything.
 void inspection::after_settling() {
-    for (const operation_record& record : world_.book.all()) {
+    for (const operation_record& record : world_.records.all()) {
         if (record.is_started && record.calls == 0) {
             report(checker::liveness, record, "has not ended long after its deadline");
         }
@@ -306,7 +306,7 @@ void inspection::after_settling() {
 }
 
 void inspection::at_end() {
-    for (const operation_record& record : world_.book.all()) {
+    for (const operation_record& record : world_.records.all()) {
         if (record.is_started && record.calls != 1) {
             report(
                 checker::completion, record,

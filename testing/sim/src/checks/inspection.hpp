@@ -20,7 +20,7 @@
 #include <reprise/wire/cluster_configuration.hpp>
 
 #include "world/network.hpp"
-#include "world/operation_book.hpp"
+#include "world/operation_records.hpp"
 
 namespace reprise::sim {
 
@@ -56,7 +56,7 @@ public:
     void on_strategy_answer(std::uint32_t operation, const retry_sink& sink);
     void on_late_answer(std::uint32_t operation, std::optional<retry_action> action);
     void on_decision(std::uint32_t client, const engine::decision_record& record);
-    void on_success_told(std::uint32_t operation);
+    void on_success_reported(std::uint32_t operation);
 
     // checks_request.cpp
     void on_request(std::uint32_t client, const engine::attempt_record& record);
@@ -88,8 +88,8 @@ public:
     void on_call_link_end(std::uint32_t link, std::uint64_t sent_end);
     void on_service_audit(std::uint32_t link, const sandbox::service_audit_entry& entry);
     // What follows on the connection cannot be read.
-    void on_spoiled(std::uint32_t link);
-    void on_rows_told(operation_record& record);
+    void on_corrupted(std::uint32_t link);
+    void on_rows_reported(operation_record& record);
     void on_rows(operation_record& record, const engine::row_batch& rows);
 
     // checks_result.cpp
@@ -97,7 +97,7 @@ public:
     void on_done(operation_record& record, const engine::operation_result& result);
 
     // checks_world.cpp
-    void after_turn(std::uint32_t client);
+    void after_engine_run(std::uint32_t client);
     void after_settling();
     void at_end();
     void note_loss() noexcept { is_store_lossy_ = true; }

@@ -5,7 +5,7 @@
 
 #include <reprise/sandbox/services.hpp>
 
-#include "scenario/drawing.hpp"
+#include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
 // The older half of the faults: the network, the simple troubles of servers, names and identities,
@@ -132,7 +132,7 @@ sandbox::fault_rule rule_of(const planned_fault& fault, node_id node) {
     if (random.percent(70)) {
         rule.node = node;
     }
-    draw_cadence(random, rule);
+    random_cadence(random, rule);
     return rule;
 }
 
@@ -140,8 +140,9 @@ sandbox::fault_rule rule_of(const planned_fault& fault, node_id node) {
 std::optional<sandbox::fault_rule> partner_of(const sandbox::fault_rule& rule) {
     constexpr std::uint16_t first = 0x7ff0;
     constexpr std::uint16_t count = 3;
-    const auto* const told = std::get_if<sandbox::fault_status>(&rule.effect);
-    const auto code = told == nullptr ? std::uint16_t{0} : static_cast<std::uint16_t>(told->status);
+    const auto* const with_status = std::get_if<sandbox::fault_status>(&rule.effect);
+    const auto code =
+        with_status == nullptr ? std::uint16_t{0} : static_cast<std::uint16_t>(with_status->status);
     if (code < first || code >= first + count) {
         return std::nullopt;
     }
@@ -169,7 +170,7 @@ std::string named_collection(const planned_fault& fault) {
 }
 
 constexpr bool is_disturbance(fault_kind kind) noexcept {
-    return kind >= fault_kind::spoil_answers && kind <= fault_kind::hide_service;
+    return kind >= fault_kind::corrupt_answers && kind <= fault_kind::hide_service;
 }
 
 constexpr bool is_service_fault(fault_kind kind) noexcept {

@@ -42,20 +42,20 @@ void respond(
 
 // One node with everything, for as long as any client believes it.
 std::string poisoned_text(const std::string& host, wire::configuration_revision revision) {
-    wire::cluster_configuration_description told;
-    told.revision = revision;
-    told.bucket_name = bucket_name;
-    told.bucket_uuid = std::string(32, 'e');
+    wire::cluster_configuration_description configuration;
+    configuration.revision = revision;
+    configuration.bucket_name = bucket_name;
+    configuration.bucket_uuid = std::string(32, 'e');
     wire::cluster_node node;
     node.hostname = host;
     node.ports.set(wire::service::key_value, wire::transport::plain, 11210);
     node.ports.set(wire::service::key_value, wire::transport::tls, 11207);
     node.ports.set(wire::service::management, wire::transport::plain, 8091);
     node.ports.set(wire::service::query, wire::transport::plain, 8093);
-    told.nodes = {node};
-    told.kv_node_count = 1;
-    told.vbucket_map.assign(16, {0});
-    return wire::encode_cluster_configuration(told);
+    configuration.nodes = {node};
+    configuration.kv_node_count = 1;
+    configuration.vbucket_map.assign(16, {0});
+    return wire::encode_cluster_configuration(configuration);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <reprise/sandbox/services.hpp>
 
-#include "scenario/drawing.hpp"
+#include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
 // Faults of the HTTP services. Nothing here tells a success of a write that never was: that would
@@ -164,7 +164,7 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
     if (random.percent(50)) {
         rule.node = node;
     }
-    draw_cadence(random, rule);
+    random_cadence(random, rule);
     return rule;
 }
 

@@ -19,7 +19,7 @@ using wire::opcode;
 
 // How an answer is spoiled. Opaques are changed in bits that no request has in use: what answers
 // another request cannot be told from its answer by anybody.
-sandbox::fault_effect spoiled_answer(random_stream& random) {
+sandbox::fault_effect corrupt_answer(random_stream& random) {
     // The last two rarely come about by themselves.
     constexpr std::array<wire::status, 8> misplaced = {
         wire::status::locked,
@@ -56,10 +56,10 @@ constexpr bool must_bring_something(opcode op) noexcept {
     return answer == document || answer == counter || answer == meta || answer == subdoc_lookup;
 }
 
-sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
+sandbox::fault_rule corrupting_rule(std::uint64_t detail, node_id node) {
     random_stream random(detail, 1);
     sandbox::fault_rule rule;
-    rule.effect = spoiled_answer(random);
+    rule.effect = corrupt_answer(random);
     rule.node = node;
     rule.bucket = bucket_name;
     rule.every = random.between(1, 4);
@@ -67,11 +67,11 @@ sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
     if (random.percent(70)) {
         rule.limit = random.between(1, 8);
     }
-    if (auto* told = std::get_if<sandbox::fault_status>(&rule.effect);
-        told != nullptr && told->status == wire::status::success) {
+    if (auto* announced = std::get_if<sandbox::fault_status>(&rule.effect);
+        announced != nullptr && announced->status == wire::status::success) {
         if (random.percent(25)) {
             // A success with a text that is no list of results.
-            told->context.context = "spoiled";
+            announced->context.context = "spoiled";
             rule.ops = {opcode::subdoc_multi_mutation};
             return rule;
         }
@@ -82,7 +82,7 @@ sandbox::fault_rule spoiling_rule(std::uint64_t detail, node_id node) {
                 rule.ops.push_back(facts.op);
             }
         }
-    } else if (told != nullptr && random.percent(60)) {
+    } else if (announced != nullptr && random.percent(60)) {
         // The rarer requests would hardly meet it otherwise.
         constexpr std::array<opcode, 8> rare = {
             opcode::get_replica, opcode::noop,     opcode::subdoc_multi_lookup,
@@ -138,8 +138,8 @@ void world::change_disturbance(const planned_fault& fault, bool is_begin) {
 void world::begin_disturbance(const planned_fault& fault, std::uint32_t index) {
     const node_id node = node_of(fault);
     switch (fault.kind) {
-        case fault_kind::spoil_answers:
-            rule_ids_[index] = cluster.faults().add(spoiling_rule(fault.detail, node));
+        case fault_kind::corrupt_answers:
+            rule_ids_[index] = cluster.faults().add(corrupting_rule(fault.detail, node));
             break;
         case fault_kind::replay_configuration:
             (void)cluster.replay_configuration(node);
@@ -184,7 +184,7 @@ void world::begin_disturbance(const planned_fault& fault, std::uint32_t index) {
 void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
     const node_id node = node_of(fault);
     switch (fault.kind) {
-        case fault_kind::spoil_answers:
+        case fault_kind::corrupt_answers:
             (void)cluster.faults().remove(rule_ids_[index]);
             break;
         case fault_kind::replay_configuration:
@@ -317,9 +317,9 @@ void world::announce() {
 
 // One node, if it tells something else. Nodes that are failed over cannot be told anything.
 void world::announce(std::uint32_t node) {
-    const wire::cluster_node* const told = cluster.endpoints_of(node_id{node});
+    const wire::cluster_node* const announced = cluster.endpoints_of(node_id{node});
     if (wire::cluster_node offered = offered_endpoints(node);
-        told && told->ports != offered.ports) {
+        announced && announced->ports != offered.ports) {
         (void)cluster.set_endpoints(node_id{node}, std::move(offered));
     }
 }

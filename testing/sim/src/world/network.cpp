@@ -65,7 +65,7 @@ void network::give_buffer(std::vector<std::byte>&& buffer) {
     }
 }
 
-duration network::draw_latency(sim_link& link) {
+duration network::random_latency(sim_link& link) {
     const planned_network& options = world_.plan.network;
     duration time = options.latency + link.random.between(duration::zero(), options.jitter);
     if (link.random.per_mille(options.tail)) {
@@ -125,7 +125,7 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
     if (world_.record.is_tracing()) {
         world_.record.line("connect: " + link_name(*made));
     }
-    const duration trips = draw_latency(*made) * (made->is_tls ? 4 : 2);
+    const duration trips = random_latency(*made) * (made->is_tls ? 4 : 2);
     links_.push_back(std::move(made));
     world_.queue.push(world_.now + trips, event_kind::connect_done, index);
 }
@@ -193,7 +193,7 @@ void network::on_connect_done(std::uint32_t index) {
         client.engine().on_connected(
             link.id, "10.0.0." + std::to_string(link.node.value), world_.now);
     }
-    client.turn();
+    client.run_engine();
 }
 
 void network::close(std::uint32_t client, engine::connection_id id) {
@@ -237,7 +237,7 @@ void network::on_report_closed(std::uint32_t index) {
     sim_client& client = *world_.clients[link.client];
     if (!link.closing) {
         client.engine().on_connect_failed(link.id, connect_failure::canceled, {}, world_.now);
-        return client.turn();
+        return client.run_engine();
     }
     // Over TLS nobody knows what the last record contained.
     const std::uint64_t left = link.is_tls ? 0 : link.handed - link.taken;
@@ -253,7 +253,7 @@ void network::on_report_closed(std::uint32_t index) {
     }
     world_.checks.on_link_end(index, link.handed - left);
     client.engine().on_closed(link.id, *link.closing, left, world_.now);
-    client.turn();
+    client.run_engine();
 }
 
 void network::flush(std::uint32_t client, engine::connection_id id) {
@@ -312,7 +312,7 @@ void network::write(std::uint32_t index) {
         if (is_tiny || link.random.percent(options.slow_report)) {
             link.is_writing = true;
             link.unreported = size;
-            world_.queue.push(world_.now + draw_latency(link), event_kind::report_written, index);
+            world_.queue.push(world_.now + random_latency(link), event_kind::report_written, index);
             return;
         }
         engine.on_written(link.id, size, world_.now);
@@ -327,7 +327,7 @@ void network::on_report_written(std::uint32_t index) {
     sim_client& client = *world_.clients[link.client];
     client.engine().on_written(link.id, std::exchange(link.unreported, 0), world_.now);
     write(index);
-    client.turn();
+    client.run_engine();
 }
 
 void network::on_write_more(std::uint32_t index) {
@@ -337,19 +337,19 @@ void network::on_write_more(std::uint32_t index) {
         return;
     }
     write(index);
-    world_.clients[link.client]->turn();
+    world_.clients[link.client]->run_engine();
 }
 
 void network::send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end) {
     sim_link& link = *links_[index];
-    link.up_last = std::max(link.up_last, world_.now + draw_latency(link));
+    link.up_last = std::max(link.up_last, world_.now + random_latency(link));
     link.up.push_back({link.up_last, std::move(bytes), is_end});
     world_.queue.push(link.up_last, event_kind::deliver_up, index);
 }
 
 void network::send_down(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end) {
     sim_link& link = *links_[index];
-    link.down_last = std::max(link.down_last, world_.now + draw_latency(link));
+    link.down_last = std::max(link.down_last, world_.now + random_latency(link));
     link.down.push_back({link.down_last, std::move(bytes), is_end});
     world_.queue.push(link.down_last, event_kind::deliver_down, index);
 }
@@ -500,7 +500,7 @@ void network::on_deliver_down(std::uint32_t index) {
             if (link.http) {
                 link.http->in_flight_down -= next.bytes.size();
             }
-            hand_over(index, next.bytes);
+            deliver(index, next.bytes);
             give_buffer(std::move(next.bytes));
         }
     }
@@ -513,7 +513,7 @@ void network::on_deliver_down(std::uint32_t index) {
 
 // Tells the observer which answers the client is about to see, then the client, in one piece or
 // two.
-void network::hand_over(std::uint32_t index, std::vector<std::byte>& bytes) {
+void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
     sim_link& link = *links_[index];
     sim_client& client = *world_.clients[link.client];
     base::byte_view rest(bytes);
@@ -530,7 +530,7 @@ void network::hand_over(std::uint32_t index, std::vector<std::byte>& bytes) {
                       : world_.checks.on_answer(index, answer);
         }
         client.engine().on_bytes(link.id, rest.first(size), world_.now);
-        client.turn();
+        client.run_engine();
         rest = rest.subspan(size);
         size = rest.size();
     }

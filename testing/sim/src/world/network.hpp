@@ -45,7 +45,7 @@ struct service_side {
     bool is_awaited = false;     // its whole answer has not been handed to the client
     bool is_being_sent = false;  // the server works on the answer
     http::response_parser parser;
-    bool is_spoiled = false;  // bytes that are no answer are on their way
+    bool is_corrupt = false;  // bytes that are no answer are on their way
 };
 
 // One connection: the client's end, the server's end and what is between. The client's end may be
@@ -157,7 +157,7 @@ public:
     bool is_connecting(std::uint32_t client) const noexcept;
 
 private:
-    duration draw_latency(sim_link& link);
+    duration random_latency(sim_link& link);
     std::optional<engine::connect_failure> accept(std::uint32_t index);
     void write(std::uint32_t index);
     void mark_requests(sim_link& link, base::byte_view bytes);
@@ -167,7 +167,7 @@ private:
     void mark_answers(sim_link& link, base::byte_view bytes);
     void drop_server(std::uint32_t index);
     void end_client_side(std::uint32_t index, engine::close_reason reason);
-    void hand_over(std::uint32_t index, std::vector<std::byte>& bytes);
+    void deliver(std::uint32_t index, std::vector<std::byte>& bytes);
     bool is_postponed(std::uint32_t index, event_kind kind);
     // hostile_network.cpp
     std::optional<engine::connect_failure> accept_hostile(std::uint32_t index);

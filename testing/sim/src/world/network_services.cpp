@@ -112,7 +112,7 @@ void network::on_service_audit(const sandbox::service_audit_entry& entry) {
     side.is_being_sent = true;
     side.parser = http::response_parser();
     if (entry.fault_id != 0 && is_spoiled_by(world_.cluster, entry.fault_id)) {
-        side.is_spoiled = true;
+        side.is_corrupt = true;
     }
     world_.checks.on_service_audit(serving_, entry);
 }
@@ -133,8 +133,8 @@ void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     }
     if (!event) {
         side.is_being_sent = false;
-        side.is_spoiled = true;
-        return world_.checks.on_spoiled(index);
+        side.is_corrupt = true;
+        return world_.checks.on_corrupted(index);
     }
     if (*event == http::response_event::complete) {
         side.is_being_sent = false;
@@ -205,10 +205,10 @@ void network::refresh_services() {
 
 void network::send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& bytes) {
     sim_link& link = *links_[index];
-    link.http->is_spoiled = true;
+    link.http->is_corrupt = true;
     link.http->in_flight_down += bytes.size();
     link.sent_down += bytes.size();
-    world_.checks.on_spoiled(index);
+    world_.checks.on_corrupted(index);
     send_down(index, std::move(bytes), false);
 }
 

@@ -29,7 +29,7 @@ public:
         }
         const std::uint32_t number = world_.clients[client_]->number_of(record.id);
         if (!carries_earlier_reason(record)) {
-            world_.cells.note(record.reason, record.stage, class_of(world_.book.at(number)));
+            world_.cells.note(record.reason, record.stage, class_of(world_.records.at(number)));
         }
         world_.checks.on_decision(client_, record);
     }
@@ -245,7 +245,7 @@ void sim_client::start(operation_record& record) {
         },
         world_.now);
     number_of(record.id.value);
-    turn();
+    run_engine();
 }
 
 std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
@@ -268,7 +268,7 @@ std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
 }
 
 void sim_client::on_done(std::uint32_t number, engine::operation_result&& result) {
-    operation_record& record = world_.book.at(number);
+    operation_record& record = world_.records.at(number);
     ++record.calls;
     if (record.calls == 1) {
         --open_count;
@@ -291,18 +291,18 @@ void sim_client::cancel(operation_record& record) {
     if (record.calls == 0 && record.is_started && engine_->cancel(record.id, world_.now)) {
         record.is_canceled = true;
     }
-    turn();
+    run_engine();
 }
 
 void sim_client::close() {
     is_closed_ = true;
-    for (operation_record& record : world_.book.all()) {
+    for (operation_record& record : world_.records.all()) {
         if (record.plan.client == number_ && record.is_started && record.calls == 0) {
             record.is_canceled = true;
         }
     }
     engine_->close(world_.now);
-    turn();
+    run_engine();
 }
 
 void sim_client::on_timer() {
@@ -311,7 +311,7 @@ void sim_client::on_timer() {
     }
     armed_for_.reset();
     engine_->on_time(world_.now);
-    turn();
+    run_engine();
 }
 
 void sim_client::wake_later() {
@@ -324,7 +324,7 @@ void sim_client::wake_later() {
 void sim_client::on_wake() {
     is_wake_planned_ = false;
     engine_->on_wake(world_.now);
-    turn();
+    run_engine();
 }
 
 void sim_client::on_strategy_answer(std::uint64_t question) {
@@ -344,7 +344,7 @@ void sim_client::on_name_found() {
         found.clear();
     }
     engine_->on_resolved(resolution_, found, world_.now);
-    turn();
+    run_engine();
 }
 
 void sim_client::on_key_derived(std::uint64_t derivation) {
@@ -352,10 +352,10 @@ void sim_client::on_key_derived(std::uint64_t derivation) {
     engine_->on_key_derived(
         engine::derivation_id{derivation}, wire::derive_key(found->second), world_.now);
     derivations_.erase(found);
-    turn();
+    run_engine();
 }
 
-void sim_client::turn() {
+void sim_client::run_engine() {
     for (int round = 0; round < 1000; ++round) {
         actions_.clear();
         engine_->take_actions(actions_);
@@ -363,7 +363,7 @@ void sim_client::turn() {
             break;
         }
         for (const engine::driver_action& action : actions_) {
-            obey(action);
+            perform(action);
         }
         engine_->drain_completions();
     }
@@ -371,10 +371,10 @@ void sim_client::turn() {
         armed_for_ = std::max(*due, world_.now);
         world_.queue.push(*armed_for_, event_kind::client_timer, number_);
     }
-    world_.checks.after_turn(number_);
+    world_.checks.after_engine_run(number_);
 }
 
-void sim_client::obey(const engine::driver_action& action) {
+void sim_client::perform(const engine::driver_action& action) {
     if (const auto* connect = std::get_if<engine::connect_action>(&action)) {
         world_.net.connect(number_, *connect);
     } else if (const auto* write = std::get_if<engine::write_action>(&action)) {

@@ -11,7 +11,7 @@
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
-#include "world/operation_book.hpp"
+#include "world/operation_records.hpp"
 #include "world/strategies.hpp"
 
 namespace reprise::sim {
@@ -44,7 +44,7 @@ public:
     void on_key_derived(std::uint64_t derivation);
     void on_strategy_answer(std::uint64_t question);
     // Obeys until there is nothing left to do at this time, then arms the timer.
-    void turn();
+    void run_engine();
     void destroy();
     void wake_later();
 
@@ -79,7 +79,7 @@ private:
     }
     void note_start(operation_record& record, duration timeout);
     void fill_write(engine::operation_request& request, const operation_record& record) const;
-    void obey(const engine::driver_action& action);
+    void perform(const engine::driver_action& action);
     void on_done(std::uint32_t number, engine::operation_result&& result);
     engine::keyspace_id keyspace(std::uint8_t collection);
 

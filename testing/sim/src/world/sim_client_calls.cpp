@@ -148,7 +148,7 @@ engine::http_request sim_client::make_call(operation_record& record) {
         request.rows_size_max_bytes = plan.rows_room;
     }
     if (plan.taking != row_taking::at_end) {
-        request.on_rows = [this, number = record.number] { on_rows(world_.book.at(number)); };
+        request.on_rows = [this, number = record.number] { on_rows(world_.records.at(number)); };
     }
     fill_usual(request, plan, record);
     return request;
@@ -166,12 +166,12 @@ void sim_client::start_call(operation_record& record) {
         world_.now);
     number_of(record.id.value);
     is_starting_call_ = false;
-    turn();
+    run_engine();
 }
 
 // Rows wait for their user, who does as planned.
 void sim_client::on_rows(operation_record& record) {
-    world_.checks.on_rows_told(record);
+    world_.checks.on_rows_reported(record);
     switch (record.call->plan.taking) {
         case row_taking::at_once:
             return take_rows(record);
@@ -197,7 +197,7 @@ void sim_client::take_rows(operation_record& record) {
         world_.checks.on_rows(record, batch);
     }
     if (record.call->plan.taking == row_taking::later) {
-        turn();  // an event of its own
+        run_engine();  // an event of its own
     }
 }
 

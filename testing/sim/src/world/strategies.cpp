@@ -138,7 +138,7 @@ void observed_strategy::defer(
     // Numbers of all strategies of a client differ.
     put.number = asked_count_++ * strategy_choice_count + static_cast<std::uint64_t>(choice_);
     put.operation = operation;
-    put.decision = world_.book.at(operation).decisions.size();
+    put.decision = world_.records.at(operation).decisions.size();
     put.later = sink.defer();
     put.action = action;
     const duration wait{static_cast<std::int64_t>(asked.at.random % 8'000'000)};
@@ -152,7 +152,7 @@ decision observed_strategy::on_start(token_state& token, const decision_context&
 
 void observed_strategy::on_success(const token_state& token, const decision_context& at) {
     if (const auto* number = at.user_data_as<std::uint32_t>()) {
-        world_.checks.on_success_told(*number);
+        world_.checks.on_success_reported(*number);
     }
     inner_->on_success(token, at);
 }
@@ -168,7 +168,7 @@ void observed_strategy::answer(std::uint64_t question_number) {
     }
     question put = std::move(*found);
     questions_.erase(found);
-    const operation_record& record = world_.book.at(put.operation);
+    const operation_record& record = world_.records.at(put.operation);
     // An answer that comes too late says nothing to anybody.
     if (record.calls == 0 && record.decisions.size() == put.decision) {
         world_.checks.on_late_answer(

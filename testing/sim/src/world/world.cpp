@@ -57,9 +57,8 @@ sandbox::cluster make_cluster(const scenario& plan) {
     auto made = sandbox::cluster::make(std::move(options));
     REPRISE_ASSERT(made.has_value());
     for (std::uint32_t node = 0; node < plan.node_count; ++node) {
-        const auto is_told =
-            made->set_endpoints(sandbox::node_id{node}, make_endpoints(plan, node));
-        REPRISE_ASSERT(is_told.has_value());
+        const auto is_set = made->set_endpoints(sandbox::node_id{node}, make_endpoints(plan, node));
+        REPRISE_ASSERT(is_set.has_value());
     }
     return std::move(*made);
 }
@@ -199,10 +198,10 @@ void world::plan_start(const operation_record& added) {
 
 run_report world::run() {
     for (const planned_operation& operation : plan.operations) {
-        plan_start(book.add(operation));
+        plan_start(records.add(operation));
     }
     for (const planned_call& call : plan.calls) {
-        plan_start(book.add_call(call));
+        plan_start(records.add_call(call));
     }
     for (std::uint32_t index = 0; index < plan.faults.size(); ++index) {
         const planned_fault& fault = plan.faults[index];
@@ -233,7 +232,7 @@ run_report world::run() {
     run_report result;
     result.seed = plan.seed;
     result.fingerprint = record.fingerprint();
-    result.operations = book.size();
+    result.operations = records.size();
     result.succeeded = checks.succeeded_count();
     result.ambiguous = checks.ambiguous_count();
     result.requests = checks.request_count();
@@ -244,7 +243,7 @@ run_report world::run() {
     result.writes = checks.writes().totals();
     result.cells = cells;
     result.findings = record.findings();
-    for (const operation_record& each : book.all()) {
+    for (const operation_record& each : records.all()) {
         result.retries += each.retries;
         result.calls += each.call ? 1U : 0U;
     }
@@ -269,7 +268,7 @@ void world::handle(const event& next) {
 
 // What users do.
 void world::dispatch_user(const event& next) {
-    operation_record& which = book.at(next.index);
+    operation_record& which = records.at(next.index);
     sim_client& client = *clients[which.plan.client];
     if (next.kind == event_kind::start_operation) {
         client.start(which);
@@ -292,7 +291,7 @@ void world::dispatch(const event& next) {
         case event_kind::start_operation:
         case event_kind::cancel_operation:
         case event_kind::take_rows:
-            return is_stalled(book.at(next.index).plan.client) ? void() : dispatch_user(next);
+            return is_stalled(records.at(next.index).plan.client) ? void() : dispatch_user(next);
         case event_kind::begin_fault:
             return begin_fault(plan.faults[next.index], next.index);
         case event_kind::end_fault:
@@ -373,7 +372,7 @@ void world::start_final_round() {
             if (!owner) {
                 continue;  // lost with its last copy
             }
-            operation_record& added = book.add(operation);
+            operation_record& added = records.add(operation);
             added.is_final_round = true;
             queue.push(now + pause * step, event_kind::start_operation, added.number);
         }
@@ -400,7 +399,7 @@ void world::start_final_calls(std::uint8_t client, duration pause) {
             call.strategy = strategy_choice::best_effort;
             const bool has_budget = plan.clients[client].budget_units > 0;
             if (prepared == prepared_choice::plain || (is_statement(call.kind) && !has_budget)) {
-                operation_record& added = book.add_call(call);
+                operation_record& added = records.add_call(call);
                 added.is_final_round = true;
                 plan_start(added);
             }

@@ -15,7 +15,7 @@
 #include "checks/inspection.hpp"
 #include "world/event_queue.hpp"
 #include "world/network.hpp"
-#include "world/operation_book.hpp"
+#include "world/operation_records.hpp"
 #include "world/recorder.hpp"
 #include "world/sim_client.hpp"
 
@@ -57,7 +57,7 @@ public:
     recorder record;
     time_point now;
     sandbox::cluster cluster;
-    operation_book book;
+    operation_records records;
     network net;
     inspection checks;
     std::vector<std::unique_ptr<sim_client>> clients;
@@ -89,7 +89,7 @@ private:
     void follow_announced_map();
     void fail_over(const planned_fault& fault);
     void make_names();
-    // world_faults.cpp: the kinds from spoil_answers to hide_service.
+    // world_faults.cpp: the kinds from corrupt_answers to hide_service.
     void begin_disturbance(const planned_fault& fault, std::uint32_t index);
     void end_disturbance(const planned_fault& fault, std::uint32_t index);
     void step_fault(const planned_fault& fault, std::uint32_t index);

@@ -37,12 +37,12 @@ scenario scenario_with_a_call() {
 
 // A world in which nothing happens but what a test tells the checkers. Two connections to the query
 // service of a node are open.
-struct told_calls {
+struct scripted_calls {
     scenario plan = scenario_with_a_call();
     run_options options{};
     world all{plan, options};
 
-    told_calls() {
+    scripted_calls() {
         for (const std::uint64_t id : {1U, 2U}) {
             all.net.connect(0, {engine::connection_id{id}, "node0", 11210, {}, "node0"});
             sim_link& made = all.net.link(static_cast<std::uint32_t>(id - 1));
@@ -54,7 +54,7 @@ struct told_calls {
         planned_call call;
         call.kind = kind;
         call.row_count = row_count;
-        operation_record& added = all.book.add_call(call);
+        operation_record& added = all.records.add_call(call);
         added.is_started = true;
         added.started = all.now;
         added.deadline = all.now + 100ms;
@@ -108,7 +108,7 @@ struct told_calls {
             info->is_ambiguous = is_ambiguous;
             result.error = std::move(info);
         } else {
-            all.checks.on_success_told(record.number);
+            all.checks.on_success_reported(record.number);
         }
         ++record.calls;
         all.checks.on_done(record, result);
@@ -125,80 +125,80 @@ struct told_calls {
 using namespace checks_call_tests;
 
 TEST(checks_call, an_address_that_no_configuration_names_is_found) {
-    told_calls told;
-    EXPECT_TRUE(told.is_clean());
-    told.all.net.connect(
+    scripted_calls scene;
+    EXPECT_TRUE(scene.is_clean());
+    scene.all.net.connect(
         0, {engine::connection_id{3}, "elsewhere.example", 8093, {}, "elsewhere.example"});
-    EXPECT_TRUE(told.has(checker::routing));
+    EXPECT_TRUE(scene.has(checker::routing));
 }
 
 TEST(checks_call, a_request_that_was_not_composed_and_one_that_nobody_wants_are_found) {
     for (const bool is_redirected : {true, false}) {
-        told_calls told;
-        operation_record& record = told.add(call_kind::select_range);
-        told.compose(record);
-        told.send(record, 0, is_redirected ? "POST / HTTP/1.1" : "POST /query/service HTTP/1.1");
-        EXPECT_EQ(told.has(checker::routing), is_redirected);
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range);
+        scene.compose(record);
+        scene.send(record, 0, is_redirected ? "POST / HTTP/1.1" : "POST /query/service HTTP/1.1");
+        EXPECT_EQ(scene.has(checker::routing), is_redirected);
     }
-    told_calls told;
-    told.all.checks.on_call_sent(0, std::nullopt, "GET /secrets HTTP/1.1");
-    EXPECT_TRUE(told.has(checker::routing));
+    scripted_calls scene;
+    scene.all.checks.on_call_sent(0, std::nullopt, "GET /secrets HTTP/1.1");
+    EXPECT_TRUE(scene.has(checker::routing));
 }
 
 TEST(checks_call, a_connection_used_before_its_answer_has_come_or_that_is_not_read_is_found) {
     for (const bool is_answered : {true, false}) {
-        told_calls told;
-        operation_record& first = told.add(call_kind::select_range);
-        operation_record& second = told.add(call_kind::select_range);
-        told.compose(first);
-        told.compose(second);
-        told.send(first);
+        scripted_calls scene;
+        operation_record& first = scene.add(call_kind::select_range);
+        operation_record& second = scene.add(call_kind::select_range);
+        scene.compose(first);
+        scene.compose(second);
+        scene.send(first);
         if (is_answered) {
-            told.answer(first);
+            scene.answer(first);
         }
-        told.send(second);
-        EXPECT_EQ(told.has(checker::credit), !is_answered);
+        scene.send(second);
+        EXPECT_EQ(scene.has(checker::credit), !is_answered);
     }
-    told_calls told;
-    operation_record& record = told.add(call_kind::select_range);
-    told.compose(record);
-    told.all.net.link(0).http->is_paused = true;
-    told.send(record);
-    EXPECT_TRUE(told.has(checker::credit));
+    scripted_calls scene;
+    operation_record& record = scene.add(call_kind::select_range);
+    scene.compose(record);
+    scene.all.net.link(0).http->is_paused = true;
+    scene.send(record);
+    EXPECT_TRUE(scene.has(checker::credit));
 }
 
 TEST(checks_call, a_write_sent_again_is_found_unless_the_server_says_that_it_did_nothing) {
     for (const bool is_answered : {true, false}) {
         for (const bool is_applied : {true, false}) {
-            told_calls told;
-            operation_record& record = told.add(call_kind::insert);
-            told.compose(record);
-            told.send(record);
-            told.audit(record, is_applied);
+            scripted_calls scene;
+            operation_record& record = scene.add(call_kind::insert);
+            scene.compose(record);
+            scene.send(record);
+            scene.audit(record, is_applied);
             if (is_answered) {
-                told.answer(record, 503);
+                scene.answer(record, 503);
             }
             record.retries = 1;
-            told.send(record, 1);
-            EXPECT_EQ(told.has(checker::repetition), !is_answered || is_applied);
+            scene.send(record, 1);
+            EXPECT_EQ(scene.has(checker::repetition), !is_answered || is_applied);
         }
     }
 }
 
 TEST(checks_call, a_request_that_only_prepares_may_be_sent_again_and_leaves_no_doubt) {
     for (const bool is_run : {true, false}) {
-        told_calls told;
-        operation_record& record = told.add(call_kind::insert);
-        told.compose(
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::insert);
+        scene.compose(
             record, std::string(R"({"statement":"PREPARE INSERT")") +
                         (is_run ? R"(,"auto_execute":true})" : "}"));
-        told.send(record);
+        scene.send(record);
         record.last.is_decided = true;
         record.retries = 1;
-        told.send(record, 1);
-        EXPECT_EQ(told.has(checker::repetition), is_run);
-        told.end(record, errc::request_canceled, true);
-        EXPECT_EQ(told.has(checker::ambiguity), !is_run);
+        scene.send(record, 1);
+        EXPECT_EQ(scene.has(checker::repetition), is_run);
+        scene.end(record, errc::request_canceled, true);
+        EXPECT_EQ(scene.has(checker::ambiguity), !is_run);
     }
 }
 
@@ -206,12 +206,12 @@ TEST(
     checks_call, RH_29_a_write_on_the_wire_must_end_ambiguous_and_a_statement_that_reads_must_not) {
     for (const call_kind kind : {call_kind::upsert, call_kind::select_range}) {
         for (const bool is_ambiguous : {true, false}) {
-            told_calls told;
-            operation_record& record = told.add(kind);
-            told.compose(record);
-            told.send(record);
-            told.end(record, errc::request_canceled, is_ambiguous);
-            EXPECT_EQ(told.has(checker::ambiguity), is_ambiguous != (kind == call_kind::upsert));
+            scripted_calls scene;
+            operation_record& record = scene.add(kind);
+            scene.compose(record);
+            scene.send(record);
+            scene.end(record, errc::request_canceled, is_ambiguous);
+            EXPECT_EQ(scene.has(checker::ambiguity), is_ambiguous != (kind == call_kind::upsert));
         }
     }
 }
@@ -220,69 +220,69 @@ TEST(checks_call, a_row_that_is_missing_wrong_or_comes_twice_is_found) {
     const std::vector<std::vector<std::string>> all_rows = {
         {"0", "1", "2"}, {"0", "1"}, {"0", "1", "1"}, {"0", "2", "1"}, {"0", "1", "2", "3"}};
     for (const auto& rows : all_rows) {
-        told_calls told;
-        operation_record& record = told.add(call_kind::select_range, 3);
-        told.compose(record);
-        told.send(record);
-        told.answer(record);
-        told.take(record, rows);
-        told.end(record);
-        EXPECT_EQ(told.is_clean(), rows.size() == 3 && rows[1] == "1" && rows[2] == "2");
-        EXPECT_EQ(told.has(checker::answer), !told.is_clean());
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range, 3);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record);
+        scene.take(record, rows);
+        scene.end(record);
+        EXPECT_EQ(scene.is_clean(), rows.size() == 3 && rows[1] == "1" && rows[2] == "2");
+        EXPECT_EQ(scene.has(checker::answer), !scene.is_clean());
     }
-    told_calls told;
-    operation_record& record = told.add(call_kind::search);
-    told.take(record, {R"({"id":"a"})", R"({"id":"b"})"});
-    EXPECT_TRUE(told.is_clean());
-    told.take(record, {R"({"id":"a"})"});
-    EXPECT_TRUE(told.has(checker::answer));
+    scripted_calls scene;
+    operation_record& record = scene.add(call_kind::search);
+    scene.take(record, {R"({"id":"a"})", R"({"id":"b"})"});
+    EXPECT_TRUE(scene.is_clean());
+    scene.take(record, {R"({"id":"a"})"});
+    EXPECT_TRUE(scene.has(checker::answer));
 }
 
 TEST(checks_call, RH_45_a_retry_after_rows_were_taken_is_found) {
-    told_calls told;
-    operation_record& record = told.add(call_kind::select_range, 3);
-    told.compose(record);
-    told.send(record);
-    told.take(record, {"0"});
-    EXPECT_TRUE(told.is_clean());
+    scripted_calls scene;
+    operation_record& record = scene.add(call_kind::select_range, 3);
+    scene.compose(record);
+    scene.send(record);
+    scene.take(record, {"0"});
+    EXPECT_TRUE(scene.is_clean());
     record.last.is_decided = true;
     record.retries = 1;
-    told.send(record, 1);
-    EXPECT_TRUE(told.has(checker::repetition));
+    scene.send(record, 1);
+    EXPECT_TRUE(scene.has(checker::repetition));
 }
 
 TEST(checks_call, a_statement_that_was_forgotten_and_not_prepared_again_is_found) {
     for (const bool is_prepared : {true, false}) {
-        told_calls told;
-        operation_record& record = told.add(call_kind::select_range);
-        told.compose(record);
-        told.send(record);
-        told.audit(record, false, 4040);
-        told.answer(record, 404);
-        told.judge(record, 404, 4040);
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range);
+        scene.compose(record);
+        scene.send(record);
+        scene.audit(record, false, 4040);
+        scene.answer(record, 404);
+        scene.judge(record, 404, 4040);
         if (is_prepared) {
-            operation_record& other = told.add(call_kind::select_range);
-            told.compose(other, R"({"statement":"PREPARE SELECT","auto_execute":true})");
-            told.send(other, 1);
-            told.answer(other);
-            told.judge(other, 200);
+            operation_record& other = scene.add(call_kind::select_range);
+            scene.compose(other, R"({"statement":"PREPARE SELECT","auto_execute":true})");
+            scene.send(other, 1);
+            scene.answer(other);
+            scene.judge(other, 200);
         }
-        EXPECT_TRUE(told.is_clean());
+        EXPECT_TRUE(scene.is_clean());
         record.retries = 1;
-        told.send(record);
-        told.audit(record, false, 4040);
-        EXPECT_EQ(told.has(checker::repetition), !is_prepared);
+        scene.send(record);
+        scene.audit(record, false, 4040);
+        EXPECT_EQ(scene.has(checker::repetition), !is_prepared);
     }
 }
 
 TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found) {
     for (const duration floor : {duration{2s}, duration::zero()}) {
-        told_calls told;
-        operation_record& record = told.add(call_kind::select_range);
-        told.compose(record);
-        told.send(record);
-        told.answer(record, 503);
-        told.judge(record, 503);
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record, 503);
+        scene.judge(record, 503);
         engine::request_snapshot request;
         request.operation = "query";
         request.is_idempotent = true;
@@ -292,10 +292,10 @@ TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found
         if (floor > duration::zero()) {
             asked.facts.minimum_wait = floor;
         }
-        asked.at.now = told.all.now;
+        asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        told.all.checks.on_asked(record.number, asked);
-        EXPECT_EQ(told.has(checker::strategy), floor != 2s);
+        scene.all.checks.on_asked(record.number, asked);
+        EXPECT_EQ(scene.has(checker::strategy), floor != 2s);
     }
 }
 

@@ -37,7 +37,7 @@ scenario small_scenario() {
 }
 
 // A world in which nothing happens but what a test tells the checkers.
-struct told_world {
+struct scripted_world {
     scenario plan = small_scenario();
     run_options options{};
     world all{plan, options};
@@ -45,7 +45,7 @@ struct told_world {
     operation_record& add(operation_kind kind) {
         planned_operation operation;
         operation.kind = kind;
-        operation_record& added = all.book.add(operation);
+        operation_record& added = all.records.add(operation);
         added.is_started = true;
         added.started = all.now;
         added.deadline = all.now + 100ms;
@@ -110,165 +110,165 @@ struct told_world {
 using namespace checks_tests;
 
 TEST(checks, a_second_completion_is_found) {
-    told_world told;
-    operation_record& record = told.add(operation_kind::noop);
-    told.end(record, errc::request_canceled);
-    EXPECT_TRUE(told.is_clean());
-    told.end(record, errc::request_canceled);
-    EXPECT_TRUE(told.has(checker::completion));
+    scripted_world scene;
+    operation_record& record = scene.add(operation_kind::noop);
+    scene.end(record, errc::request_canceled);
+    EXPECT_TRUE(scene.is_clean());
+    scene.end(record, errc::request_canceled);
+    EXPECT_TRUE(scene.has(checker::completion));
 }
 
 TEST(checks, a_timeout_before_its_deadline_or_long_after_it_is_found) {
     for (const duration at : {99ms, 100ms, 101ms, 102ms}) {
-        told_world told;
-        operation_record& record = told.add(operation_kind::noop);
-        told.all.now += at;
-        told.end(record, errc::unambiguous_timeout);
-        EXPECT_EQ(told.has(checker::deadline), at < 100ms || at > 101ms) << at.count();
+        scripted_world scene;
+        operation_record& record = scene.add(operation_kind::noop);
+        scene.all.now += at;
+        scene.end(record, errc::unambiguous_timeout);
+        EXPECT_EQ(scene.has(checker::deadline), at < 100ms || at > 101ms) << at.count();
     }
 }
 
 TEST(checks, a_write_on_the_wire_must_end_ambiguous_and_a_read_must_not) {
     for (const operation_kind kind : {operation_kind::upsert, operation_kind::noop}) {
         for (const bool is_ambiguous : {true, false}) {
-            told_world told;
-            operation_record& record = told.add(kind);
-            told.connect(1);
-            told.send(record, 1, 256);
-            told.end(record, errc::request_canceled, is_ambiguous);
+            scripted_world scene;
+            operation_record& record = scene.add(kind);
+            scene.connect(1);
+            scene.send(record, 1, 256);
+            scene.end(record, errc::request_canceled, is_ambiguous);
             EXPECT_EQ(
-                told.has(checker::ambiguity), is_ambiguous != (kind == operation_kind::upsert));
+                scene.has(checker::ambiguity), is_ambiguous != (kind == operation_kind::upsert));
         }
     }
 }
 
 TEST(checks, a_request_that_never_left_leaves_no_doubt) {
-    told_world told;
-    operation_record& record = told.add(operation_kind::upsert);
-    told.connect(1);
-    told.send(record, 1, 256);
-    told.all.net.link(0).requests.push_back({256, 40});
-    told.all.checks.on_link_end(0, 40);
+    scripted_world scene;
+    operation_record& record = scene.add(operation_kind::upsert);
+    scene.connect(1);
+    scene.send(record, 1, 256);
+    scene.all.net.link(0).requests.push_back({256, 40});
+    scene.all.checks.on_link_end(0, 40);
     EXPECT_TRUE(record.last.is_unsent);
-    told.end(record, errc::request_canceled, true);
-    EXPECT_TRUE(told.has(checker::ambiguity));
+    scene.end(record, errc::request_canceled, true);
+    EXPECT_TRUE(scene.has(checker::ambiguity));
 }
 
 TEST(checks, a_write_sent_again_is_found_unless_the_server_did_nothing) {
     for (const bool is_answered : {true, false}) {
-        told_world told;
-        operation_record& record = told.add(operation_kind::upsert);
-        told.connect(1);
-        told.send(record, 1, 256);
+        scripted_world scene;
+        operation_record& record = scene.add(operation_kind::upsert);
+        scene.connect(1);
+        scene.send(record, 1, 256);
         if (is_answered) {
-            told.answer(256, wire::status::etmpfail);
+            scene.answer(256, wire::status::etmpfail);
         }
         record.retries = 1;
-        told.send(record, 1, 257);
-        EXPECT_EQ(told.has(checker::repetition), !is_answered);
+        scene.send(record, 1, 257);
+        EXPECT_EQ(scene.has(checker::repetition), !is_answered);
     }
 }
 
 TEST(checks, an_opaque_used_twice_and_a_third_request_on_a_credit_of_two_are_found) {
-    told_world told;
-    told.connect(1);
-    operation_record& record = told.add(operation_kind::noop);
-    told.send(record, 1, 256);
-    told.answer(256, wire::status::etmpfail);
+    scripted_world scene;
+    scene.connect(1);
+    operation_record& record = scene.add(operation_kind::noop);
+    scene.send(record, 1, 256);
+    scene.answer(256, wire::status::etmpfail);
     record.retries = 1;
-    told.send(record, 1, 257);
-    EXPECT_TRUE(told.is_clean());
+    scene.send(record, 1, 257);
+    EXPECT_TRUE(scene.is_clean());
     record.retries = 2;
     record.last.is_decided = true;
-    told.send(record, 1, 257);
-    EXPECT_TRUE(told.has(checker::opaque));
-    EXPECT_FALSE(told.has(checker::credit));
+    scene.send(record, 1, 257);
+    EXPECT_TRUE(scene.has(checker::opaque));
+    EXPECT_FALSE(scene.has(checker::credit));
     record.retries = 3;
-    told.send(record, 1, 258);
-    EXPECT_TRUE(told.has(checker::credit));
+    scene.send(record, 1, 258);
+    EXPECT_TRUE(scene.has(checker::credit));
 }
 
 TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
     for (const duration delay : {1ms, 10ms}) {
-        told_world told;
-        operation_record& record = told.add(operation_kind::noop);
-        told.connect(1);
-        told.send(record, 1, 256);
-        told.answer(256, wire::status::not_my_vbucket);
-        told.decide(
+        scripted_world scene;
+        operation_record& record = scene.add(operation_kind::noop);
+        scene.connect(1);
+        scene.send(record, 1, 256);
+        scene.answer(256, wire::status::not_my_vbucket);
+        scene.decide(
             retry_reason::kv_not_my_vbucket, attempt_stage::response, true, delay,
             wire::status::not_my_vbucket);
-        EXPECT_EQ(told.has(checker::delay), delay != 1ms);
-        EXPECT_EQ(told.is_clean(), delay == 1ms);
+        EXPECT_EQ(scene.has(checker::delay), delay != 1ms);
+        EXPECT_EQ(scene.is_clean(), delay == 1ms);
     }
 }
 
 TEST(checks, a_decision_that_nobody_was_asked_about_is_found) {
-    told_world told;
-    told.add(operation_kind::noop);
-    told.decide(retry_reason::node_not_available, attempt_stage::dispatch, true, duration{1ms});
-    EXPECT_TRUE(told.has(checker::strategy));
+    scripted_world scene;
+    scene.add(operation_kind::noop);
+    scene.decide(retry_reason::node_not_available, attempt_stage::dispatch, true, duration{1ms});
+    EXPECT_TRUE(scene.has(checker::strategy));
 }
 
 TEST(checks, a_question_about_what_is_always_retried_is_found) {
     for (const retry_reason reason :
          {retry_reason::kv_not_my_vbucket, retry_reason::kv_temporary_failure}) {
-        told_world told;
-        operation_record& record = told.add(operation_kind::noop);
-        told.connect(1);
-        told.send(record, 1, 256);
-        told.answer(256, wire::status::etmpfail);
+        scripted_world scene;
+        operation_record& record = scene.add(operation_kind::noop);
+        scene.connect(1);
+        scene.send(record, 1, 256);
+        scene.answer(256, wire::status::etmpfail);
         engine::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
         request.status = static_cast<std::uint16_t>(wire::status::etmpfail);
         retry_question asked = question_about(request, reason);
-        asked.at.now = told.all.now;
+        asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        told.all.checks.on_asked(0, asked);
-        EXPECT_EQ(told.is_clean(), reason == retry_reason::kv_temporary_failure);
-        EXPECT_EQ(told.has(checker::strategy), reason == retry_reason::kv_not_my_vbucket);
+        scene.all.checks.on_asked(0, asked);
+        EXPECT_EQ(scene.is_clean(), reason == retry_reason::kv_temporary_failure);
+        EXPECT_EQ(scene.has(checker::strategy), reason == retry_reason::kv_not_my_vbucket);
     }
 }
 
 TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
     for (const bool is_refused : {true, false}) {
-        told_world told;
-        operation_record& record = told.add(operation_kind::noop);
-        told.connect(1);
+        scripted_world scene;
+        operation_record& record = scene.add(operation_kind::noop);
+        scene.connect(1);
         if (is_refused) {
             sim_link::answer_mark mark;
             mark.opaque = 3;
             mark.op = wire::opcode::sasl_auth;
             mark.status = static_cast<std::uint16_t>(wire::status::auth_error);
-            told.all.checks.on_answer(0, mark);
+            scene.all.checks.on_answer(0, mark);
         }
         engine::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
         retry_question asked = question_about(request, retry_reason::authentication_error);
-        asked.at.now = told.all.now;
+        asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        told.all.checks.on_asked(0, asked);
-        EXPECT_EQ(told.has(checker::terminal), !is_refused);
+        scene.all.checks.on_asked(0, asked);
+        EXPECT_EQ(scene.has(checker::terminal), !is_refused);
     }
 }
 
 TEST(checks, a_budget_that_does_not_add_up_is_found) {
-    told_world told;
-    told.all.checks.after_turn(0);
-    EXPECT_TRUE(told.is_clean());
-    EXPECT_TRUE(told.all.clients[0]->bucket->try_take(1000).paid);
-    told.all.checks.after_turn(0);
-    EXPECT_TRUE(told.has(checker::budget));
+    scripted_world scene;
+    scene.all.checks.after_engine_run(0);
+    EXPECT_TRUE(scene.is_clean());
+    EXPECT_TRUE(scene.all.clients[0]->bucket->try_take(1000).paid);
+    scene.all.checks.after_engine_run(0);
+    EXPECT_TRUE(scene.has(checker::budget));
 }
 
 TEST(checks, RH_30_a_history_that_forgets_a_decision_is_found) {
-    told_world told;
-    operation_record& record = told.add(operation_kind::noop);
+    scripted_world scene;
+    operation_record& record = scene.add(operation_kind::noop);
     record.decisions.emplace_back();
-    told.end(record, errc::request_canceled);
-    EXPECT_TRUE(told.has(checker::history));
+    scene.end(record, errc::request_canceled);
+    EXPECT_TRUE(scene.has(checker::history));
 }
 
 }  // namespace reprise::sim

@@ -55,7 +55,7 @@ std::vector<std::uint64_t> seeds_of(std::string_view text) {
 
 int hunt(const sim::profile& from, const std::vector<std::uint64_t>& seeds) {
     for (const std::uint64_t seed : seeds) {
-        const sim::run_report report = sim::run_scenario(sim::draw_scenario(seed, from));
+        const sim::run_report report = sim::run_scenario(sim::random_scenario(seed, from));
         if (!report.is_clean()) {
             const sim::finding& found = report.findings.front();
             const std::string text = found.text.substr(0, found.text.find('\n'));

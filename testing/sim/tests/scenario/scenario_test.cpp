@@ -23,13 +23,13 @@ using namespace scenario_tests;
 
 TEST(scenario, the_same_seed_and_profile_draw_the_same_scenario) {
     for (const profile& each : all_profiles()) {
-        const scenario first = draw_scenario(7, each);
-        const scenario second = draw_scenario(7, each);
+        const scenario first = random_scenario(7, each);
+        const scenario second = random_scenario(7, each);
         EXPECT_EQ(to_string(first, 100000), to_string(second, 100000)) << each.name;
     }
     EXPECT_NE(
-        to_string(draw_scenario(7, *find_profile("quick")), 1000),
-        to_string(draw_scenario(8, *find_profile("quick")), 1000));
+        to_string(random_scenario(7, *find_profile("quick")), 1000),
+        to_string(random_scenario(8, *find_profile("quick")), 1000));
 }
 
 TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
@@ -37,38 +37,38 @@ TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
     for (const profile& each : all_profiles()) {
         ASSERT_EQ(find_profile(each.name), &each);
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            const scenario drawn = draw_scenario(seed, each);
-            EXPECT_GE(drawn.operations.size(), each.operation_count_min) << each.name;
-            EXPECT_LE(drawn.operations.size(), each.operation_count_max) << each.name;
+            const scenario generated = random_scenario(seed, each);
+            EXPECT_GE(generated.operations.size(), each.operation_count_min) << each.name;
+            EXPECT_LE(generated.operations.size(), each.operation_count_max) << each.name;
             EXPECT_LE(
-                drawn.faults.size(),
+                generated.faults.size(),
                 each.fault_count_max + each.service_fault_count_max + each.hostile_fault_count_max)
                 << each.name;
-            EXPECT_LE(drawn.calls.size(), each.call_count_max) << each.name;
+            EXPECT_LE(generated.calls.size(), each.call_count_max) << each.name;
         }
     }
 }
 
 TEST(scenario, what_is_drawn_can_be_run) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-        const scenario drawn = draw_scenario(seed, *find_profile("quick"));
-        ASSERT_GE(drawn.node_count, 1U);
-        EXPECT_LT(drawn.replica_count, drawn.node_count);
-        ASSERT_FALSE(drawn.clients.empty());
+        const scenario generated = random_scenario(seed, *find_profile("quick"));
+        ASSERT_GE(generated.node_count, 1U);
+        EXPECT_LT(generated.replica_count, generated.node_count);
+        ASSERT_FALSE(generated.clients.empty());
         duration before{};
-        for (const planned_operation& each : drawn.operations) {
+        for (const planned_operation& each : generated.operations) {
             EXPECT_LE(before, each.at);
-            EXPECT_LE(each.at, drawn.span);
-            EXPECT_LT(each.client, drawn.clients.size());
+            EXPECT_LE(each.at, generated.span);
+            EXPECT_LT(each.client, generated.clients.size());
             EXPECT_LE(each.collection, 2);
             before = each.at;
         }
-        for (const planned_fault& each : drawn.faults) {
-            EXPECT_LE(each.at + each.length, drawn.span);
-            EXPECT_LT(each.client, drawn.clients.size());
-            EXPECT_LT(each.node, drawn.node_slots());
+        for (const planned_fault& each : generated.faults) {
+            EXPECT_LE(each.at + each.length, generated.span);
+            EXPECT_LT(each.client, generated.clients.size());
+            EXPECT_LT(each.node, generated.node_slots());
         }
-        for (const planned_client& each : drawn.clients) {
+        for (const planned_client& each : generated.clients) {
             EXPECT_TRUE(!each.uses_bearer || each.uses_tls) << "a token is sent over TLS only";
         }
     }
@@ -82,15 +82,15 @@ TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
     bool has_budget = false;
     bool has_breaker = false;
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-        const scenario drawn = draw_scenario(seed, *find_profile("swarm"));
-        for (const planned_fault& each : drawn.faults) {
+        const scenario generated = random_scenario(seed, *find_profile("swarm"));
+        for (const planned_fault& each : generated.faults) {
             faults.insert(each.kind);
         }
-        for (const planned_operation& each : drawn.operations) {
+        for (const planned_operation& each : generated.operations) {
             operations.insert(each.kind);
             durabilities.insert(each.durability);
         }
-        for (const planned_client& each : drawn.clients) {
+        for (const planned_client& each : generated.clients) {
             strategies.insert(each.strategy);
             has_budget = has_budget || each.budget_units > 0;
             has_breaker = has_breaker || each.breaker.has_value();
@@ -108,17 +108,17 @@ TEST(scenario, only_hostile_scenarios_have_servers_that_lie) {
     std::set<fault_kind> lies;
     for (const profile& from : all_profiles()) {
         for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-            const scenario drawn = draw_scenario(seed, from);
+            const scenario generated = random_scenario(seed, from);
             const bool is_hostile = from.name == "hostile";
-            EXPECT_EQ(drawn.has_hostile_seed, is_hostile) << from.name;
-            EXPECT_EQ(drawn.is_hostile(drawn.node_slots() - 1), is_hostile) << from.name;
-            for (const planned_fault& each : drawn.faults) {
+            EXPECT_EQ(generated.has_hostile_seed, is_hostile) << from.name;
+            EXPECT_EQ(generated.is_hostile(generated.node_slots() - 1), is_hostile) << from.name;
+            for (const planned_fault& each : generated.faults) {
                 if (static_cast<std::size_t>(each.kind) >= hostile_fault_kind_first) {
                     EXPECT_TRUE(is_hostile) << from.name;
                     lies.insert(each.kind);
                 }
             }
-            for (const planned_client& each : drawn.clients) {
+            for (const planned_client& each : generated.clients) {
                 EXPECT_TRUE(!is_hostile || (each.uses_scram && !each.uses_bearer));
             }
         }
@@ -133,31 +133,31 @@ TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_th
     profile without = *find_profile("services");
     without.call_percent = 0;
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-        scenario drawn = draw_scenario(seed, *find_profile("services"));
-        ASSERT_FALSE(drawn.calls.empty());
+        scenario generated = random_scenario(seed, *find_profile("services"));
+        ASSERT_FALSE(generated.calls.empty());
         duration before{};
-        for (const planned_call& each : drawn.calls) {
+        for (const planned_call& each : generated.calls) {
             EXPECT_LE(before, each.at);
-            EXPECT_LE(each.at, drawn.span);
-            EXPECT_LT(each.client, drawn.clients.size());
+            EXPECT_LE(each.at, generated.span);
+            EXPECT_LT(each.client, generated.clients.size());
             EXPECT_TRUE(each.prepared == prepared_choice::plain || is_statement(each.kind));
             before = each.at;
             kinds.insert(each.kind);
             takings.insert(each.taking);
             plans.insert(each.prepared);
         }
-        drawn.calls.clear();
-        for (planned_client& each : drawn.clients) {
+        generated.calls.clear();
+        for (planned_client& each : generated.clients) {
             each.breaker.reset();  // its canaries get more time
         }
-        std::erase_if(drawn.faults, [](const planned_fault& each) {
+        std::erase_if(generated.faults, [](const planned_fault& each) {
             return static_cast<std::size_t>(each.kind) >= service_fault_kind_first;
         });
-        scenario other = draw_scenario(seed, without);
+        scenario other = random_scenario(seed, without);
         for (planned_client& each : other.clients) {
             each.breaker.reset();
         }
-        EXPECT_EQ(to_string(drawn, 1000), to_string(other, 1000)) << seed;
+        EXPECT_EQ(to_string(generated, 1000), to_string(other, 1000)) << seed;
     }
     EXPECT_EQ(kinds.size(), call_kind_count);
     EXPECT_EQ(takings.size(), row_taking_count);
@@ -166,14 +166,14 @@ TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_th
 
 TEST(scenario, a_profile_draws_faults_of_its_groups_only) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-        for (const planned_fault& each : draw_scenario(seed, *find_profile("network")).faults) {
+        for (const planned_fault& each : random_scenario(seed, *find_profile("network")).faults) {
             EXPECT_LE(each.kind, fault_kind::fail_tls) << to_string(each.kind);
         }
-        for (const planned_fault& each : draw_scenario(seed, *find_profile("servers")).faults) {
+        for (const planned_fault& each : random_scenario(seed, *find_profile("servers")).faults) {
             EXPECT_GT(each.kind, fault_kind::fail_tls) << to_string(each.kind);
             EXPECT_LT(each.kind, fault_kind::stall_client) << to_string(each.kind);
         }
-        EXPECT_TRUE(draw_scenario(seed, *find_profile("calm")).faults.empty());
+        EXPECT_TRUE(random_scenario(seed, *find_profile("calm")).faults.empty());
     }
 }
 
@@ -183,7 +183,7 @@ TEST(scenario, everything_has_a_name_of_its_own) {
         names.insert(to_string(static_cast<fault_kind>(index)));
     }
     EXPECT_EQ(names.size(), fault_kind_count);
-    EXPECT_EQ(to_string(fault_kind::spoil_answers), "spoil_answers");
+    EXPECT_EQ(to_string(fault_kind::corrupt_answers), "corrupt_answers");
     EXPECT_EQ(to_string(fault_kind::hide_service), "hide_service");
     EXPECT_EQ(to_string(fault_kind::close_client), "close_client");
     EXPECT_EQ(to_string(fault_kind::hide_calls), "hide_calls");

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 // No promise can be kept here: answers take longer than anybody waits. So the last round, in which
 // everything must work again, does not.
 scenario hopeless_scenario(std::uint64_t seed) {
-    scenario plan = draw_scenario(seed, *find_profile("quick"));
+    scenario plan = random_scenario(seed, *find_profile("quick"));
     plan.network.latency = seconds{1};
     for (planned_client& each : plan.clients) {
         each.kv_timeout = milliseconds{50};
@@ -50,7 +50,7 @@ TEST(shrink, the_shrunk_scenario_fails_by_itself) {
 }
 
 TEST(shrink, a_scenario_that_holds_comes_back_unchanged) {
-    const scenario plan = draw_scenario(1, *find_profile("calm"));
+    const scenario plan = random_scenario(1, *find_profile("calm"));
     const shrunk_scenario shrunk = shrink(plan);
     EXPECT_EQ(shrunk.run_count, 1U);
     EXPECT_TRUE(shrunk.report.is_clean());

@@ -135,11 +135,11 @@ public:
     [[nodiscard]] bool is_loop_thread() const noexcept;
 
 private:
-    class host;
-    explicit client(std::unique_ptr<host> loop) noexcept;
+    class runtime;
+    explicit client(std::unique_ptr<runtime> loop) noexcept;
     static std::expected<std::unique_ptr<client>, setup_error> make_with(
         client_options&& options, const boost::asio::any_io_executor* executor);
-    std::unique_ptr<host> host_;
+    std::unique_ptr<runtime> runtime_;
 };
 
 // For deadlines that span several operations.

@@ -26,7 +26,7 @@ public:
 
 /// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
 struct random_source {
-    std::uint64_t (*draw)(void* state) noexcept = nullptr;
+    std::uint64_t (*generate)(void* state) noexcept = nullptr;
     void* state = nullptr;
 
     [[nodiscard]] std::uint64_t operator()() const noexcept;
@@ -36,7 +36,7 @@ struct random_source {
 [[nodiscard]] std::uint64_t thread_random() noexcept;
 
 inline std::uint64_t random_source::operator()() const noexcept {
-    return draw != nullptr ? draw(state) : thread_random();
+    return generate != nullptr ? generate(state) : thread_random();
 }
 
 }  // namespace reprise

@@ -119,7 +119,7 @@ public:
             [](void* state) noexcept { return static_cast<scripted_random*>(state)->next(); },
             this};
     }
-    [[nodiscard]] std::size_t draws() const noexcept { return draws_; }
+    [[nodiscard]] std::size_t number_count() const noexcept { return number_count_; }
 
 private:
     std::uint64_t next() noexcept {
@@ -127,12 +127,12 @@ private:
         if (values_.size() > 1) {
             values_.pop_front();
         }
-        ++draws_;
+        ++number_count_;
         return value;
     }
 
     std::deque<std::uint64_t> values_;
-    std::size_t draws_ = 0;
+    std::size_t number_count_ = 0;
 };
 
 }  // namespace reprise::testing

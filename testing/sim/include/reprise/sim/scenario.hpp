@@ -49,7 +49,7 @@ enum class fault_kind : std::uint8_t {
     drop_bucket,            // likewise, with all its documents
     wrong_password,         // the user's password is another one; connections are reset
     deny_bucket,            // the user may not use the bucket; connections are reset
-    spoil_answers,          // a fault rule: twice, wrong opaque, cut off, garbage, byte by byte
+    corrupt_answers,        // a fault rule: twice, wrong opaque, cut off, garbage, byte by byte
     freeze_node,            // accepts and reads, does nothing, says nothing; then goes on
     corrupt_error_map,      // new connections get half of the text
     corrupt_configuration,  // likewise, with every configuration
@@ -221,7 +221,7 @@ struct profile {
 [[nodiscard]] const profile* find_profile(std::string_view name) noexcept;
 
 // The same scenario from the same two arguments, always.
-[[nodiscard]] scenario draw_scenario(std::uint64_t seed, const profile& from);
+[[nodiscard]] scenario random_scenario(std::uint64_t seed, const profile& from);
 
 // For people: the cluster, the clients, the network, every fault, and the operations (each on a
 // line of its own if they are at most `operation_lines_max`).

@@ -1,4 +1,4 @@
-#include "theatre.hpp"
+#include "demonstration.hpp"
 
 #include <thread>
 
@@ -69,13 +69,13 @@ std::expected<void, sandbox::cluster_errc> prepare_servers(
 
 }  // namespace
 
-std::expected<std::unique_ptr<theatre>, std::string> theatre::open(
+std::expected<std::unique_ptr<demonstration>, std::string> demonstration::open(
     std::uint64_t seed, std::function<bool()> should_stop) {
     auto servers = sandbox::embedded_cluster::start(make_server_options(seed));
     if (!servers) {
         return std::unexpected("the cluster cannot start: " + servers.error());
     }
-    std::unique_ptr<theatre> made(new theatre);
+    std::unique_ptr<demonstration> made(new demonstration);
     made->should_stop_ = std::move(should_stop);
     made->rng_.seed(seed);
     made->load_options_.seed = seed;
@@ -103,7 +103,7 @@ std::expected<std::unique_ptr<theatre>, std::string> theatre::open(
     return made;
 }
 
-void theatre::look(progress& shown, view& seen_by, const std::string& note) {
+void demonstration::look(progress& shown, view& seen_by, const std::string& note) {
     const auto now = clock::now();
     shown.note = note;
     shown.sofar = measured_.peek();
@@ -124,7 +124,7 @@ void theatre::look(progress& shown, view& seen_by, const std::string& note) {
     }
 }
 
-traffic_figures theatre::play(
+traffic_figures demonstration::play(
     phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by) {
     stage on{*servers_, *users_, writes_, rng_, length};
     const auto start = clock::now();
@@ -155,7 +155,7 @@ traffic_figures theatre::play(
     return shown.sofar;
 }
 
-audit_result theatre::close() {
+audit_result demonstration::close() {
     const bool has_stopped = users_->stop(stop_time_max);
     return audit_all(*users_, writes_, !has_stopped);
 }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/drawing.hpp"
+#include "scenario/random_choice.hpp"
 
 // Swarm scenarios: a seed does not draw from everything every time. It first draws what it leaves
 // out (operations, faults, limits), then fills the rest. Runs differ more from each other this way
@@ -62,7 +62,7 @@ constexpr bool is_at_once(fault_kind kind) noexcept {
 
 // --- cluster, network, clients -------------------------------------------------------------------
 
-void draw_cluster(scenario& plan) {
+void random_cluster(scenario& plan) {
     random_stream random(plan.seed, cluster_stream);
     plan.node_count = random.between(1, random.percent(30) ? 5 : 3);
     plan.replica_count = random.below(std::min<std::size_t>(plan.node_count, 4));
@@ -71,12 +71,13 @@ void draw_cluster(scenario& plan) {
     plan.is_ephemeral = random.percent(15);
 }
 
-void draw_network(scenario& plan) {
+void random_network(scenario& plan) {
     random_stream random(plan.seed, network_stream);
     planned_network& network = plan.network;
-    network.latency = draw_scaled(random, microseconds{20}, milliseconds{5});
-    network.jitter = random.percent(70) ? draw_scaled(random, microseconds{1}, network.latency * 2)
-                                        : duration::zero();
+    network.latency = random_scaled(random, microseconds{20}, milliseconds{5});
+    network.jitter = random.percent(70)
+                         ? random_scaled(random, microseconds{1}, network.latency * 2)
+                         : duration::zero();
     network.tail = random.percent(40) ? static_cast<std::uint32_t>(random.between(1, 30)) : 0;
     network.send_room =
         pick(random, std::array<std::size_t, 4>{200, 4096, 65536, std::size_t{256} * 1024});
@@ -85,7 +86,7 @@ void draw_network(scenario& plan) {
         random.percent(40) ? static_cast<std::uint32_t>(random.between(1, 100)) : 0;
 }
 
-void draw_limits(random_stream& random, planned_client& client) {
+void random_limits(random_stream& random, planned_client& client) {
     using counts = std::array<std::size_t, 4>;
     client.connections_per_node = random.percent(75) ? 1 : random.between(2, 3);
     if (random.percent(40)) {
@@ -108,13 +109,13 @@ void draw_limits(random_stream& random, planned_client& client) {
         client.breaker = planned_breaker{
             .volume = static_cast<std::uint32_t>(random.between(1, 10)),
             .percent = static_cast<std::uint32_t>(random.between(1, 100)),
-            .window = draw_scaled(random, milliseconds{20}, seconds{5}),
-            .sleep = draw_scaled(random, milliseconds{2}, seconds{1}),
-            .canary = draw_scaled(random, milliseconds{5}, seconds{1})};
+            .window = random_scaled(random, milliseconds{20}, seconds{5}),
+            .sleep = random_scaled(random, milliseconds{2}, seconds{1}),
+            .canary = random_scaled(random, milliseconds{5}, seconds{1})};
     }
 }
 
-planned_client draw_client(random_stream& random, const planned_network& network) {
+planned_client random_client(random_stream& random, const planned_network& network) {
     planned_client client;
     client.strategy = random.percent(30)
                           ? strategy_choice::terminal_error
@@ -122,21 +123,21 @@ planned_client draw_client(random_stream& random, const planned_network& network
     // Not below what a healthy network needs: the last round must be able to succeed.
     const duration trip =
         (network.latency + network.jitter) * (network.tail != 0 ? 60 : 20) + milliseconds{10};
-    client.kv_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{3}));
+    client.kv_timeout = std::max(trip, random_scaled(random, milliseconds{20}, seconds{3}));
     client.kv_durable_timeout =
-        std::max(milliseconds{1500} + trip, draw_scaled(random, milliseconds{1500}, seconds{10}));
-    client.connect_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{2}));
+        std::max(milliseconds{1500} + trip, random_scaled(random, milliseconds{1500}, seconds{10}));
+    client.connect_timeout = std::max(trip, random_scaled(random, milliseconds{20}, seconds{2}));
     client.bootstrap_timeout =
-        std::max(trip * 4, draw_scaled(random, milliseconds{100}, seconds{5}));
-    client.reconnect_delay_max = draw_scaled(random, milliseconds{50}, seconds{2});
-    client.config_poll_interval = draw_scaled(random, milliseconds{50}, milliseconds{2500});
-    client.probe_after = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{1}));
-    client.probe_timeout = std::max(trip, draw_scaled(random, milliseconds{20}, seconds{2}));
-    client.internal_timeout = std::max(trip, draw_scaled(random, milliseconds{50}, seconds{2}));
+        std::max(trip * 4, random_scaled(random, milliseconds{100}, seconds{5}));
+    client.reconnect_delay_max = random_scaled(random, milliseconds{50}, seconds{2});
+    client.config_poll_interval = random_scaled(random, milliseconds{50}, milliseconds{2500});
+    client.probe_after = std::max(trip, random_scaled(random, milliseconds{20}, seconds{1}));
+    client.probe_timeout = std::max(trip, random_scaled(random, milliseconds{20}, seconds{2}));
+    client.internal_timeout = std::max(trip, random_scaled(random, milliseconds{50}, seconds{2}));
     if (random.percent(15)) {
-        client.not_my_vbucket_delay = draw_scaled(random, milliseconds{1}, milliseconds{100});
+        client.not_my_vbucket_delay = random_scaled(random, milliseconds{1}, milliseconds{100});
     }
-    draw_limits(random, client);
+    random_limits(random, client);
     client.uses_tls = random.percent(35);
     client.uses_scram = random.percent(25);
     client.uses_bearer = client.uses_tls && random.percent(30);
@@ -201,67 +202,67 @@ struct workload {
     std::uint64_t burst = 1;  // operations that start at one time, about
 };
 
-workload draw_workload(random_stream& random) {
+workload random_workload(random_stream& random) {
     using shares = std::array<std::uint64_t, 4>;
-    workload drawn;
+    workload made;
     for (std::size_t index = 0; index < engine::operation_kind_count; ++index) {
         if (random.percent(65)) {
-            drawn.kinds.insert(
-                drawn.kinds.end(), random.between(1, 6), static_cast<operation_kind>(index));
+            made.kinds.insert(
+                made.kinds.end(), random.between(1, 6), static_cast<operation_kind>(index));
         }
     }
-    if (drawn.kinds.empty()) {
-        drawn.kinds = {operation_kind::upsert, operation_kind::get};
+    if (made.kinds.empty()) {
+        made.kinds = {operation_kind::upsert, operation_kind::get};
     }
-    drawn.key_groups = pick(random, shares{1, 2, 6, 16});
-    drawn.durable_percent = pick(random, shares{0, 0, 15, 60});
-    drawn.collection_percent = pick(random, shares{0, 20, 50, 100});
-    drawn.strategy_percent = pick(random, shares{0, 0, 10, 50});
-    drawn.timeout_percent = pick(random, shares{0, 0, 10, 40});
-    drawn.cancel_per_mille = pick(random, shares{0, 0, 10, 40});
-    drawn.cas_percent = pick(random, shares{0, 0, 10, 40});
-    drawn.burst = pick(random, std::array<std::uint64_t, 5>{1, 1, 2, 10, 100});
-    return drawn;
+    made.key_groups = pick(random, shares{1, 2, 6, 16});
+    made.durable_percent = pick(random, shares{0, 0, 15, 60});
+    made.collection_percent = pick(random, shares{0, 20, 50, 100});
+    made.strategy_percent = pick(random, shares{0, 0, 10, 50});
+    made.timeout_percent = pick(random, shares{0, 0, 10, 40});
+    made.cancel_per_mille = pick(random, shares{0, 0, 10, 40});
+    made.cas_percent = pick(random, shares{0, 0, 10, 40});
+    made.burst = pick(random, std::array<std::uint64_t, 5>{1, 1, 2, 10, 100});
+    return made;
 }
 
-planned_operation draw_operation(
+planned_operation random_operation(
     random_stream& random, const workload& from, std::size_t client_count) {
-    planned_operation drawn;
-    drawn.kind = from.kinds[random.below(from.kinds.size())];
-    drawn.client = static_cast<std::uint8_t>(random.below(client_count));
-    const std::uint16_t document = document_of(drawn.kind);
+    planned_operation made;
+    made.kind = from.kinds[random.below(from.kinds.size())];
+    made.client = static_cast<std::uint8_t>(random.below(client_count));
+    const std::uint16_t document = document_of(made.kind);
     const std::uint64_t rest = document < 4 ? document : random.below(4);
-    drawn.key = static_cast<std::uint16_t>(random.below(from.key_groups) * 4 + rest);
+    made.key = static_cast<std::uint16_t>(random.below(from.key_groups) * 4 + rest);
     if (random.percent(from.collection_percent)) {
-        drawn.collection = static_cast<std::uint8_t>(random.between(1, 2));
+        made.collection = static_cast<std::uint8_t>(random.between(1, 2));
     }
-    if (is_mutation(drawn.kind) && random.percent(from.durable_percent)) {
-        drawn.durability = static_cast<std::uint8_t>(random.between(1, 3));
+    if (is_mutation(made.kind) && random.percent(from.durable_percent)) {
+        made.durability = static_cast<std::uint8_t>(random.between(1, 3));
     }
     // A lock is named by its CAS.
-    drawn.uses_cas = drawn.kind == operation_kind::unlock ||
-                     (can_use_cas(drawn.kind) && random.percent(from.cas_percent));
+    made.uses_cas = made.kind == operation_kind::unlock ||
+                    (can_use_cas(made.kind) && random.percent(from.cas_percent));
     if (random.percent(from.strategy_percent)) {
-        drawn.strategy = static_cast<strategy_choice>(random.below(strategy_choice_count));
+        made.strategy = static_cast<strategy_choice>(random.below(strategy_choice_count));
     }
     if (random.percent(from.timeout_percent)) {
-        drawn.timeout = draw_scaled(random, microseconds{200}, seconds{2});
-        if (drawn.durability != 0) {
-            drawn.timeout += milliseconds{1500};  // the least that servers take
+        made.timeout = random_scaled(random, microseconds{200}, seconds{2});
+        if (made.durability != 0) {
+            made.timeout += milliseconds{1500};  // the least that servers take
         }
     }
     if (random.per_mille(from.cancel_per_mille)) {
-        drawn.cancel_after = draw_scaled(random, microseconds{1}, milliseconds{200});
+        made.cancel_after = random_scaled(random, microseconds{1}, milliseconds{200});
     }
-    return drawn;
+    return made;
 }
 
-void draw_operations(scenario& plan, const profile& from) {
+void random_operations(scenario& plan, const profile& from) {
     random_stream random(plan.seed, operation_stream);
-    const workload work = draw_workload(random);
+    const workload work = random_workload(random);
     const std::size_t count = random.between(from.operation_count_min, from.operation_count_max);
-    draw_bursts(random, plan.operations, count, plan.span, work.burst, [&] {
-        return draw_operation(random, work, plan.clients.size());
+    random_bursts(random, plan.operations, count, plan.span, work.burst, [&] {
+        return random_operation(random, work, plan.clients.size());
     });
 }
 
@@ -296,29 +297,29 @@ bool makes_sense(fault_kind kind, const scenario& plan) {
     }
 }
 
-planned_fault draw_fault(random_stream& random, fault_kind kind, const scenario& plan) {
-    planned_fault drawn;
-    drawn.kind = kind;
-    drawn.at = random.between(duration::zero(), plan.span * 9 / 10);
+planned_fault random_fault(random_stream& random, fault_kind kind, const scenario& plan) {
+    planned_fault made;
+    made.kind = kind;
+    made.at = random.between(duration::zero(), plan.span * 9 / 10);
     if (!is_at_once(kind)) {
         const duration length =
-            draw_scaled(random, milliseconds{1}, plan.span / 2 + milliseconds{2});
-        drawn.length = std::min(plan.span - drawn.at, length);
+            random_scaled(random, milliseconds{1}, plan.span / 2 + milliseconds{2});
+        made.length = std::min(plan.span - made.at, length);
     }
-    drawn.node = static_cast<std::uint32_t>(random.below(plan.node_count));
-    drawn.client = static_cast<std::uint32_t>(random.below(plan.clients.size()));
-    drawn.detail = random.next();
+    made.node = static_cast<std::uint32_t>(random.below(plan.node_count));
+    made.client = static_cast<std::uint32_t>(random.below(plan.clients.size()));
+    made.detail = random.next();
     if (kind == fault_kind::close_client) {
         // Some in the middle of the first bootstrap.
-        drawn.at =
+        made.at =
             random.percent(33)
                 ? random.between(duration::zero(), std::min<duration>(milliseconds{30}, plan.span))
                 : random.between(plan.span / 3, plan.span);
     }
-    return drawn;
+    return made;
 }
 
-std::vector<fault_kind> draw_fault_kinds(
+std::vector<fault_kind> random_fault_kinds(
     random_stream& random, const scenario& plan, const profile& from) {
     std::vector<fault_kind> kinds;
     const std::uint64_t share = pick(random, std::array<std::uint64_t, 3>{10, 30, 60});
@@ -331,7 +332,7 @@ std::vector<fault_kind> draw_fault_kinds(
             makes_sense(kind, plan)) {
             // They have many forms, or show something only together with others.
             const bool is_frequent =
-                kind == fault_kind::server_rule || kind == fault_kind::spoil_answers ||
+                kind == fault_kind::server_rule || kind == fault_kind::corrupt_answers ||
                 kind == fault_kind::replay_configuration || kind == fault_kind::forward_map;
             kinds.insert(kinds.end(), is_frequent ? 3U : 1U, kind);
         }
@@ -339,27 +340,27 @@ std::vector<fault_kind> draw_fault_kinds(
     return kinds;
 }
 
-void draw_faults(scenario& plan, const profile& from) {
+void random_faults(scenario& plan, const profile& from) {
     random_stream random(plan.seed, fault_stream);
-    const std::vector<fault_kind> kinds = draw_fault_kinds(random, plan, from);
+    const std::vector<fault_kind> kinds = random_fault_kinds(random, plan, from);
     if (kinds.empty() || from.fault_count_max == 0) {
         return;
     }
     std::size_t failovers = 0;
     for (std::size_t left = random.between(1, from.fault_count_max); left > 0; --left) {
         const fault_kind kind = kinds[random.below(kinds.size())];
-        const planned_fault drawn = draw_fault(random, kind, plan);
+        const planned_fault made = random_fault(random, kind, plan);
         // More of them than there are copies would leave vbuckets without a node.
         const bool is_failover =
             kind == fault_kind::failover || kind == fault_kind::graceful_failover;
         if (!is_failover || failovers++ < plan.replica_count) {
-            plan.faults.push_back(drawn);
+            plan.faults.push_back(made);
         }
     }
     sort_by_time(plan.faults);
 }
 
-void draw_hostility(scenario& plan, const profile& from) {
+void random_hostility(scenario& plan, const profile& from) {
     if (from.hostile_fault_count_max == 0) {
         return;
     }
@@ -373,7 +374,7 @@ void draw_hostility(scenario& plan, const profile& from) {
     for (std::size_t left = random.below(from.hostile_fault_count_max + 1); left > 0; --left) {
         const auto kind =
             static_cast<fault_kind>(hostile_fault_kind_first + random.below(kind_count));
-        plan.faults.push_back(draw_fault(random, kind, plan));
+        plan.faults.push_back(random_fault(random, kind, plan));
     }
     sort_by_time(plan.faults);
 }
@@ -389,22 +390,22 @@ const profile* find_profile(std::string_view name) noexcept {
     return found == profiles.end() ? nullptr : found;
 }
 
-scenario draw_scenario(std::uint64_t seed, const profile& from) {
+scenario random_scenario(std::uint64_t seed, const profile& from) {
     scenario plan;
     plan.seed = seed;
     plan.profile = from.name;
-    draw_cluster(plan);
-    draw_network(plan);
+    random_cluster(plan);
+    random_network(plan);
     random_stream random(seed, client_stream);
     const std::size_t client_count = random.percent(40) ? 2 : 1;
     for (std::size_t number = 0; number < client_count; ++number) {
-        plan.clients.push_back(draw_client(random, plan.network));
+        plan.clients.push_back(random_client(random, plan.network));
     }
-    plan.span = draw_scaled(random, milliseconds{100}, seconds{8});
-    draw_operations(plan, from);
-    draw_faults(plan, from);
-    draw_calls(plan, from);
-    draw_hostility(plan, from);
+    plan.span = random_scaled(random, milliseconds{100}, seconds{8});
+    random_operations(plan, from);
+    random_faults(plan, from);
+    random_calls(plan, from);
+    random_hostility(plan, from);
     return plan;
 }
 

@@ -26,7 +26,7 @@ enum stream : std::uint64_t {
 };
 
 // Every order of magnitude is as likely as another.
-inline duration draw_scaled(random_stream& random, duration first, duration last) {
+inline duration random_scaled(random_stream& random, duration first, duration last) {
     std::uint64_t doublings = 0;
     while (first * (2LL << doublings) < last) {
         ++doublings;
@@ -57,11 +57,11 @@ void sort_by_time(std::vector<Planned>& list) {
     list = std::move(sorted);
 }
 
-// Fills the list with what `draw_one` gives, several at one time as users come, about `burst`.
-template <class Planned, class DrawOne>
-void draw_bursts(
+// Fills the list with what `make_one` gives, several at one time as users come, about `burst`.
+template <class Planned, class MakeOne>
+void random_bursts(
     random_stream& random, std::vector<Planned>& list, std::size_t count, duration span,
-    std::uint64_t burst, const DrawOne& draw_one) {
+    std::uint64_t burst, const MakeOne& make_one) {
     list.reserve(count);
     duration at{};
     std::uint64_t left_in_burst = 0;
@@ -71,7 +71,7 @@ void draw_bursts(
             left_in_burst = random.between(std::uint64_t{1}, burst * 2 - 1);
         }
         --left_in_burst;
-        list.push_back(draw_one());
+        list.push_back(make_one());
         list.back().at = at;
     }
     sort_by_time(list);
@@ -79,7 +79,7 @@ void draw_bursts(
 
 // How often a rule of the servers acts.
 template <class Rule>
-void draw_cadence(random_stream& random, Rule& rule) {
+void random_cadence(random_stream& random, Rule& rule) {
     rule.skip = random.percent(20) ? random.below(5) : 0;
     rule.every = random.percent(60) ? 1 : random.between(2, 5);
     rule.probability = random.percent(60) ? 1.0 : 0.4;
@@ -88,8 +88,8 @@ void draw_cadence(random_stream& random, Rule& rule) {
     }
 }
 
-// draw_calls.cpp: what the HTTP services add to a scenario that is drawn otherwise, from streams of
-// their own. Nothing for most seeds of most profiles.
-void draw_calls(scenario& plan, const profile& from);
+// random_calls.cpp: what the HTTP services add to a scenario that is drawn otherwise, from streams
+// of their own. Nothing for most seeds of most profiles.
+void random_calls(scenario& plan, const profile& from);
 
 }  // namespace reprise::sim

@@ -33,7 +33,7 @@ struct sent_request {
     std::uint64_t cas = 0;     // of the answer
     time_point answered{};
     // Requests of calls.
-    bool is_spoiled = false;   // what comes back cannot be read, or not to its end
+    bool is_corrupt = false;   // what comes back cannot be read, or not to its end
     bool is_applied = false;   // a server has applied it
     bool is_made_up = false;   // a fault rule took it
     bool is_harmless = false;  // prepares a statement and does not run it
@@ -107,7 +107,7 @@ struct operation_record {
     // The client's map when it was started, or when a retry was decided last.
     std::optional<wire::configuration_revision> revision_decided{};
 
-    bool is_success_told = false;            // its strategy heard of the success
+    bool is_success_reported = false;        // its strategy heard of the success
     bool was_lied_to = false;                // a fault rule answered a success that never was
     std::optional<std::uint64_t> counter{};  // what the server made of the counter
 
@@ -117,7 +117,7 @@ struct operation_record {
 };
 
 // Operations by number. Records never move.
-class operation_book {
+class operation_records {
 public:
     operation_record& add(const planned_operation& plan) {
         operation_record& made = records_.emplace_back();

@@ -25,11 +25,11 @@
 namespace reprise::demo {
 
 /// open -> play ... -> close.
-class theatre {
+class demonstration {
 public:
     /// Starts the servers, connects, begins the load. The error is for people. `should_stop` ends a
     /// phase before its time.
-    [[nodiscard]] static std::expected<std::unique_ptr<theatre>, std::string> open(
+    [[nodiscard]] static std::expected<std::unique_ptr<demonstration>, std::string> open(
         std::uint64_t seed, std::function<bool()> should_stop);
 
     /// Plays one phase for `length`, showing `shown.phase` and its times; the figures of the phase
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] const load_options& load_settings() const noexcept { return load_options_; }
 
 private:
-    theatre() = default;
+    demonstration() = default;
     void look(progress& shown, view& seen_by, const std::string& note);
 
     books writes_;
