@@ -87,3 +87,38 @@ const int* number(const reprise::failure_view& failure) {
 void run() {
     reprise::retry(strategy, [] { return std::error_code{}; });
 }
+
+// refused: a_generic_predicate_without_the_type_of_its_error
+// message: the predicate takes one error, whose type must be known
+const auto rule = reprise::attempts(3).when([](const auto&) { return true; });
+
+// refused: an_operation_that_needs_other_arguments
+// message: the operation must be callable with a const reprise::attempt& or with nothing
+void run() {
+    static_cast<void>(reprise::retry(reprise::attempts(3), [](std::string) { return 1; }));
+}
+
+// refused: a_strategy_with_a_memory_as_a_temporary
+// message: this strategy is shared by all calls of a client: give it a name and keep it
+void run() {
+    static_cast<void>(reprise::retry(reprise::standard_strategy(), [] { return 1; }));
+}
+
+// refused: something_that_is_no_strategy
+// message: this is no retry strategy: start with reprise::attempts(3)
+void run() {
+    static_cast<void>(reprise::retry(3, [] { return 1; }));
+}
+
+// refused: a_result_that_is_ignored
+// flags: -Wall -Werror
+// message: ignoring return value
+void run() {
+    reprise::retry(reprise::attempts(3), [] { return std::error_code{}; });
+}
+
+// accepted: one_liners_for_errors_without_facts
+// flags: -Wall -Wextra -Werror
+const auto result = reprise::retry(
+    reprise::attempts(3).when([](const silent_error&) { return true; }),
+    [] { return outcome<silent_error>{}; });

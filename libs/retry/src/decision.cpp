@@ -40,6 +40,10 @@ std::string_view to_string(refusal_reason reason) noexcept {
             return "rows were already read";
         case refusal_reason::not_allowed:
             return "not allowed by the options";
+        case refusal_reason::predicate_refused:
+            return "predicate said no";
+        case refusal_reason::circuit_open:
+            return "circuit breaker is open";
     }
     return "unknown refusal";
 }

@@ -55,6 +55,9 @@ std::optional<settings_error> check(const backoff_options& options) {
     if (options.base < duration::zero()) {
         return refuse("base", "must not be negative");
     }
+    if (options.step < duration::zero()) {
+        return refuse("step", "must not be negative: delays must not shrink");
+    }
     if (options.cap < options.base) {
         return refuse("cap", "is below base, so the first delay would already be cut");
     }

@@ -77,7 +77,7 @@ TEST(retry_history, keeps_the_first_8_and_the_last_24_and_says_how_many_are_left
 
 TEST(retry_history, every_refusal_has_a_name_of_its_own) {
     std::vector<std::string_view> seen;
-    for (int value = 0; value <= static_cast<int>(refusal_reason::not_allowed); ++value) {
+    for (int value = 0; value <= static_cast<int>(refusal_reason::circuit_open); ++value) {
         const std::string_view name = to_string(static_cast<refusal_reason>(value));
         EXPECT_EQ(std::count(seen.begin(), seen.end(), name), 0) << name;
         seen.push_back(name);

@@ -112,6 +112,8 @@ std::error_code error_of(refusal_reason refusal, errc own_error) noexcept {
         case refusal_reason::lost_in_flight:
         case refusal_reason::rows_taken:
         case refusal_reason::not_allowed:
+        case refusal_reason::predicate_refused:
+        case refusal_reason::circuit_open:
             return own_error;
     }
     return own_error;

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Retries that are right, for any operation: include this and start with `standard_strategy` and
-/// `retry`. Only the standard library is needed (C++20).
+/// Retries that are right, for any operation: include this and start with
+/// `retry(attempts(3), operation)`, or with a `standard_strategy` per service. Only the standard
+/// library is needed (C++20).
 
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/composed_strategy.hpp>
@@ -9,4 +10,5 @@
 #include <reprise/retry/http_facts.hpp>
 #include <reprise/retry/modelled_failure.hpp>
 #include <reprise/retry/presets.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>

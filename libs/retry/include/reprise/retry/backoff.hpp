@@ -1,7 +1,7 @@
 #pragma once
 
-/// Backoff: the rule that gives the delay before a retry. Exponential, capped, jittered; a pure
-/// function of (retry number, previous delay, one random draw).
+/// Backoff: the rule that gives the delay before a retry. Exponential (or constant, or linear),
+/// capped, jittered; a pure function of (retry number, previous delay, random bits).
 
 #include <algorithm>
 #include <cstdint>
@@ -28,6 +28,7 @@ struct backoff_options {
     /// A service's minimum wait may lengthen a delay by at most this much. Absent (the rule of the
     /// guide): the hint is always respected in full, also above the cap.
     std::optional<duration> hint_excess_max{};
+    duration step{};  ///< Added per retry, before the cap: linear growth; not negative.
 };
 
 /// The first contradiction, if any.
@@ -78,7 +79,7 @@ public:
         }
     }
 
-    /// The delay before jitter: min(cap, base x factor^retry), at any retry number.
+    /// The delay before jitter: min(cap, base x factor^retry + step x retry), at any retry number.
     [[nodiscard]] duration ceiling(std::uint32_t retry) const noexcept {
         // Powers by squaring in floating point: it saturates at infinity instead of overflowing.
         double power = 1.0;
@@ -89,7 +90,8 @@ public:
             }
             square *= square;
         }
-        const double value = static_cast<double>(options_.base.count()) * power;
+        const double value = static_cast<double>(options_.base.count()) * power +
+                             static_cast<double>(options_.step.count()) * retry;
         return value < static_cast<double>(options_.cap.count())
                    ? duration{static_cast<std::int64_t>(value)}
                    : options_.cap;

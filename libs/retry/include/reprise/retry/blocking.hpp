@@ -125,6 +125,15 @@ template <class Result, class Operation>
     return out;
 }
 
+/// What a loop that gives up leaves its caller with: the last result, or what was thrown last.
+template <class Result>
+[[nodiscard]] Result last_result(attempt_result<Result> outcome) {
+    if (outcome.thrown) {
+        std::rethrow_exception(outcome.thrown);
+    }
+    return std::move(*outcome.value);
+}
+
 /// The facts of an attempt that failed; absent after a success.
 template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
@@ -196,12 +205,27 @@ Result run_blocking(
             session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
-            if (outcome.thrown) {
-                std::rethrow_exception(outcome.thrown);
-            }
-            return std::move(*outcome.value);
+            return last_result(std::move(outcome));
         }
     }
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// Does not compile, with a sentence, unless a loop can call `Operation`.
+template <class Operation>
+constexpr bool check_operation() noexcept {
+    static_assert(
+        retry_operation<Operation>,
+        "the operation must be callable with a const reprise::attempt& or with nothing");
+    if constexpr (retry_operation<Operation>) {
+        static_assert(
+            !std::is_reference_v<operation_result<Operation>>,
+            "an operation must return a value: a reference could outlive its attempt");
+    }
+    return retry_operation<Operation>;
 }
 
 }  // namespace detail
@@ -211,33 +235,36 @@ Result run_blocking(
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
 /// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`.
-template <any_retry_strategy Strategy, class... Exceptions, retry_operation Operation>
+template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
-    Strategy& strategy, const call_options& options, catching_t<Exceptions...> list,
-    Operation&& operation) -> detail::operation_result<Operation> {
-    using result = detail::operation_result<Operation>;
-    static_assert(
-        !std::is_reference_v<result>,
-        "an operation must return a value: a reference could outlive its attempt");
-    using stored = std::conditional_t<std::is_void_v<result>, detail::no_value, result>;
-    detail::check_result_type<std::remove_cvref_t<Operation>, stored, detail::can_throw>();
-    if constexpr (std::is_void_v<result>) {
-        detail::run_blocking<stored>(strategy, options, operation, list);
-    } else {
-        return detail::run_blocking<stored>(strategy, options, operation, list);
+    Strategy&& strategy, const call_options& options, catching_t<Exceptions...> list,
+    Operation&& operation) {
+    if constexpr (detail::check_strategy<Strategy>() && detail::check_operation<Operation>()) {
+        using result = detail::operation_result<Operation>;
+        using stored = std::conditional_t<std::is_void_v<result>, detail::no_value, result>;
+        detail::check_result_type<
+            std::remove_cvref_t<Strategy>, std::remove_cvref_t<Operation>, stored,
+            detail::can_throw>();
+        detail::kept_strategy<Strategy> kept(std::forward<Strategy>(strategy));
+        if constexpr (std::is_void_v<result>) {
+            detail::run_blocking<stored>(kept, options, operation, list);
+        } else {
+            return detail::run_blocking<stored>(kept, options, operation, list);
+        }
     }
 }
 
-template <any_retry_strategy Strategy, retry_operation Operation>
-[[nodiscard]] auto retry(Strategy& strategy, const call_options& options, Operation&& operation)
-    -> detail::operation_result<Operation> {
-    return retry(strategy, options, catching<>, std::forward<Operation>(operation));
+template <class Strategy, class Operation>
+[[nodiscard]] auto retry(Strategy&& strategy, const call_options& options, Operation&& operation) {
+    return retry(
+        std::forward<Strategy>(strategy), options, catching<>, std::forward<Operation>(operation));
 }
 
-template <any_retry_strategy Strategy, retry_operation Operation>
-[[nodiscard]] auto retry(Strategy& strategy, Operation&& operation)
-    -> detail::operation_result<Operation> {
-    return retry(strategy, call_options{}, catching<>, std::forward<Operation>(operation));
+template <class Strategy, class Operation>
+[[nodiscard]] auto retry(Strategy&& strategy, Operation&& operation) {
+    return retry(
+        std::forward<Strategy>(strategy), call_options{}, catching<>,
+        std::forward<Operation>(operation));
 }
 
 }  // namespace reprise

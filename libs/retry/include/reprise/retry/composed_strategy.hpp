@@ -35,11 +35,12 @@ struct attempt_limits {
 
 [[nodiscard]] std::optional<settings_error> check(const attempt_limits& limits);
 
+/// The three policies and what follows from them. A value; copies share what their budget shares.
 template <class Retryable, class Backoff, budget_policy Budget>
-class composed_strategy : public token_issuer<composed_strategy<Retryable, Backoff, Budget>> {
+class composed_policies {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
-    composed_strategy(
+    composed_policies(
         const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget)
         : attempts_max_(
               checked(limits).attempts_max.value_or(std::numeric_limits<std::uint32_t>::max())),
@@ -87,6 +88,13 @@ public:
         return traits;
     }
 
+    [[nodiscard]] attempt_limits limits() const noexcept {
+        return {
+            attempts_max_ == std::numeric_limits<std::uint32_t>::max()
+                ? std::nullopt
+                : std::optional(attempts_max_)};
+    }
+    [[nodiscard]] const Retryable& retryable() const noexcept { return retryable_; }
     [[nodiscard]] const Backoff& backoff() const noexcept { return backoff_; }
     [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
     /// The budget that pays for this strategy's retries; null: they are free.
@@ -111,6 +119,18 @@ private:
     [[no_unique_address]] Retryable retryable_;
     Backoff backoff_;
     [[no_unique_address]] Budget budget_;
+};
+
+/// One object for all requests of a client.
+template <class Retryable, class Backoff, budget_policy Budget>
+class composed_strategy : public composed_policies<Retryable, Backoff, Budget>,
+                          public token_issuer<composed_strategy<Retryable, Backoff, Budget>> {
+public:
+    /// Throws `invalid_settings` for limits that `check` refuses.
+    composed_strategy(
+        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget)
+        : composed_policies<Retryable, Backoff, Budget>(
+              limits, std::move(retryable), std::move(backoff), std::move(budget)) {}
 };
 
 /// Exactly one attempt, always.

@@ -36,6 +36,8 @@ enum class refusal_reason : std::uint8_t {
     queue_full,          ///< Too many requests wait for a retry.
     rows_taken,          ///< The caller has rows of the answer: a retry would repeat them.
     not_allowed,         ///< The options do not allow the request to be sent.
+    predicate_refused,   ///< The strategy's predicate does not ask for a retry of this failure.
+    circuit_open,        ///< A circuit breaker keeps requests away from the service.
 };
 
 /// One short lower-case phrase, for logs and histories.

@@ -42,6 +42,7 @@ concept doubtful_result =
     std::is_error_code_enum_v<R> || std::is_error_condition_enum_v<R>;
 
 struct plain_outcome {};
+struct expected_outcome {};
 
 #if defined(__cpp_exceptions)
 inline constexpr bool can_throw = true;
@@ -61,14 +62,8 @@ struct outcome_traits : detail::plain_outcome {
 };
 
 template <detail::expected_like R>
-struct outcome_traits<R> {
+struct outcome_traits<R> : detail::expected_outcome {
     using error = std::remove_cvref_t<decltype(std::declval<const R&>().error())>;
-    static_assert(
-        describes_failure<error>,
-        "the error in this result says nothing about retries; give it (1) a function "
-        "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
-        "specialisation "
-        "of reprise::failure_traits<E>");
 
     [[nodiscard]] static bool is_failure(const R& result) noexcept { return !result.has_value(); }
     [[nodiscard]] static failure_facts facts(const R& result) noexcept {
@@ -96,6 +91,18 @@ namespace detail {
 template <class R>
 concept plain_result = std::derived_from<outcome_traits<R>, plain_outcome>;
 
+/// A result like `std::expected` whose error has no facts.
+template <class R>
+inline constexpr bool has_silent_error = false;
+
+template <class R>
+    requires std::derived_from<outcome_traits<R>, expected_outcome>
+inline constexpr bool has_silent_error<R> = !describes_failure<typename outcome_traits<R>::error>;
+
+/// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
+template <class Strategy>
+concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
+
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
 concept judges_result = requires(const Operation& operation, const R& result) {
@@ -104,9 +111,15 @@ concept judges_result = requires(const Operation& operation, const R& result) {
 
 /// Does not compile for results that could hide a failure. `Throws`: the loop also sees what the
 /// operation throws.
-template <class Operation, class R, bool Throws>
+template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
     if constexpr (!judges_result<Operation, R>) {
+        static_assert(
+            !has_silent_error<R> || decides_without_facts<Strategy>,
+            "the error in this result says nothing about retries; give it (1) a function "
+            "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
+            "specialisation of reprise::failure_traits<E>; or say in place which failures to "
+            "retry: reprise::attempts(3).when(predicate)");
         static_assert(
             !(doubtful_result<R> && plain_result<R>),
             "bool, optional and error enumerations do not say which values are failures; say it: "

@@ -25,6 +25,7 @@
 #include <exception>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <reprise/retry/admission.hpp>
@@ -52,7 +53,45 @@ concept inline_strategy = requires(
 template <class S>
 concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
 
+/// A strategy that loops copy: its calls share nothing but what its copies share. It says so by
+/// `static constexpr bool is_passed_by_value = true` (`attempts(3)` does).
+template <class S>
+concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
+                         requires { requires S::is_passed_by_value; };
+
+/// What loops accept as an argument: a named strategy, or a value.
+template <class Given>
+concept strategy_argument =
+    value_strategy<std::remove_cvref_t<Given>> ||
+    (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
+
 namespace detail {
+
+/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
+template <class Given>
+using kept_strategy = std::conditional_t<
+    value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
+    std::remove_reference_t<Given>&>;
+
+/// A strategy as a loop keeps it, in one piece that can be passed on.
+template <class Kept>
+struct strategy_holder {
+    Kept strategy;
+};
+
+/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
+template <class Given>
+constexpr bool check_strategy() noexcept {
+    static_assert(
+        strategy_argument<Given> || !any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this strategy is shared by all calls of a client: give it a name and keep it, or write "
+        "reprise::attempts(3), which is a value");
+    static_assert(
+        any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
+        "or derive from reprise::retry_strategy");
+    return strategy_argument<Given>;
+}
 
 /// Strategy instances are distinguished by a counter, never by address: a new object at an old
 /// place must not accept the old one's tokens.

@@ -64,13 +64,13 @@ struct retry_signature<void(First, Rest...)> {
 
     /// The loop sees completion arguments only: a first argument that cannot report a failure does
     /// not compile.
-    template <class Initiate>
+    template <class Strategy, class Initiate>
     static constexpr void check_first_argument() noexcept {
-        check_result_type<Initiate, First, false>();
+        check_result_type<Strategy, Initiate, First, false>();
     }
 
-    template <class Strategy, class Initiate, class Handler, class IoExecutor>
-    using loop = retry_loop<Strategy, Initiate, Handler, IoExecutor, First, Rest...>;
+    template <class Kept, class Initiate, class Handler, class IoExecutor>
+    using loop = retry_loop<Kept, Initiate, Handler, IoExecutor, First, Rest...>;
 };
 
 }  // namespace detail
@@ -100,30 +100,33 @@ struct retry_signature<void(First, Rest...)> {
 /// requested from any thread; it ends waits and allows no further attempt, but leaves a running one
 /// alone.
 ///
-/// `strategy` and what `options` points to (trace, observer, clock, outer, random state) must live
+/// `strategy` is copied if it is a value (`attempts(3)`); any other strategy and what `options`
+/// points to (trace, observer, clock, outer, random state) must live
 /// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
 /// the executor may be run by several threads, with or without a strand.
 ///
 /// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
 /// call, as in `co_retry.hpp`.
 template <
-    class Signature, class Source, any_retry_strategy Strategy, class Initiate, class Token,
+    class Signature, class Source, strategy_argument Strategy, class Initiate, class Token,
     detail::call_options_argument Options = call_options>
 auto async_retry(
-    Source&& source, Strategy& strategy, Options&& options, Initiate&& initiate, Token&& token) {
-    detail::retry_signature<Signature>::template check_first_argument<std::decay_t<Initiate>>();
+    Source&& source, Strategy&& strategy, Options&& options, Initiate&& initiate, Token&& token) {
+    using kept = detail::kept_strategy<Strategy>;
+    detail::retry_signature<Signature>::template check_first_argument<
+        std::remove_cvref_t<Strategy>, std::decay_t<Initiate>>();
     auto executor = detail::executor_of(source);
-    auto start = [executor, target = &strategy](
+    auto start = [executor, target = detail::strategy_holder<kept>{strategy}](
                      auto handler, const call_options& wanted, auto call) {
         using loop = typename detail::retry_signature<Signature>::template loop<
-            Strategy, decltype(call), decltype(handler), decltype(executor)>;
+            kept, decltype(call), decltype(handler), decltype(executor)>;
         auto shared = detail::allocate_state<loop>(
-            handler, std::move(handler), executor, *target, wanted, std::move(call));
+            handler, std::move(handler), executor, target, wanted, std::move(call));
         shared->start();
     };
     using result = decltype(boost::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate)));
-    detail::check_co_await_arguments<detail::is_awaited<result>, Options, Initiate>();
+    detail::check_co_await_arguments<detail::is_awaited<result>, Strategy, Options, Initiate>();
     return boost::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate));
 }

@@ -18,14 +18,28 @@ template <class Operation>
 concept retry_coroutine =
     retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
 
+namespace detail {
+
+template <class Strategy, class Operation>
+constexpr void check_coroutine_arguments() noexcept {
+    check_strategy<Strategy>();
+    static_assert(
+        retry_coroutine<std::decay_t<Operation>>,
+        "the operation must be callable with a const reprise::attempt& or with nothing, and must "
+        "return an asio::awaitable<R>");
+}
+
+}  // namespace detail
+
 /// Awaits `operation` until it succeeds or the strategy, the deadline or the caller ends the loop.
 /// Returns its last result, or throws what it threw last, as the same object. Both kinds of failure
 /// are retried: results that say so (`outcome_traits`) and exceptions with facts (`list`,
 /// `failure_description`, `std::system_error`, `boost::system::system_error`).
 ///
 /// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`
-/// and `operation` are moved into the coroutine; `strategy` and what `options` points to must
-/// outlive it. The operation runs on the awaiting coroutine's executor.
+/// and `operation` are moved into the coroutine, and so is a strategy that is a value
+/// (`attempts(3)`); any other strategy and what `options` points to must outlive it. The operation
+/// runs on the awaiting coroutine's executor.
 ///
 /// At `attempt::deadline` the attempt is canceled and, if it then fails, counts as a timeout, as
 /// described at the completion-token form. Only attempts with such a limit cost a coroutine of
@@ -40,38 +54,54 @@ concept retry_coroutine =
 /// trivially destructible): that compiler destroys such temporaries twice. What it would miscompile
 /// is refused.
 template <
-    any_retry_strategy Strategy, class... Exceptions, class Operation,
+    strategy_argument Strategy, class... Exceptions, class Operation,
     detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(
-    Strategy& strategy, Options&& options, catching_t<Exceptions...> list, Operation&& operation) {
+    Strategy&& strategy, Options&& options, catching_t<Exceptions...> list, Operation&& operation) {
     using stored = std::decay_t<Operation>;
     using result = typename detail::awaited<stored>::stored;
-    detail::check_co_await_arguments<true, Options, Operation>();
-    detail::check_result_type<stored, result, true>();
+    using kept_strategy = detail::kept_strategy<Strategy>;
+    detail::check_co_await_arguments<true, Strategy, Options, Operation>();
+    detail::check_result_type<std::remove_cvref_t<Strategy>, stored, result, true>();
+    detail::strategy_holder<kept_strategy> held{std::forward<Strategy>(strategy)};
     call_options own(std::forward<Options>(options));
     stored kept(std::forward<Operation>(operation));
     if constexpr (std::is_void_v<typename detail::awaited<stored>::result>) {
-        return detail::run_void_coroutine(strategy, std::move(own), std::move(kept), list);
+        return detail::run_void_coroutine(std::move(held), std::move(own), std::move(kept), list);
     } else {
-        return detail::run_coroutine(strategy, std::move(own), std::move(kept), list);
+        return detail::run_coroutine(std::move(held), std::move(own), std::move(kept), list);
     }
 }
 
 template <
-    any_retry_strategy Strategy, class Operation,
+    strategy_argument Strategy, class Operation,
     detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
-[[nodiscard]] auto async_retry(Strategy& strategy, Options&& options, Operation&& operation) {
+[[nodiscard]] auto async_retry(Strategy&& strategy, Options&& options, Operation&& operation) {
     return async_retry(
-        strategy, std::forward<Options>(options), catching<>, std::forward<Operation>(operation));
+        std::forward<Strategy>(strategy), std::forward<Options>(options), catching<>,
+        std::forward<Operation>(operation));
 }
 
-template <any_retry_strategy Strategy, class Operation>
+template <strategy_argument Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
-[[nodiscard]] auto async_retry(Strategy& strategy, Operation&& operation) {
+[[nodiscard]] auto async_retry(Strategy&& strategy, Operation&& operation) {
     const call_options options;
-    return async_retry(strategy, options, catching<>, std::forward<Operation>(operation));
+    return async_retry(
+        std::forward<Strategy>(strategy), options, catching<>, std::forward<Operation>(operation));
+}
+
+/// What the overloads above do not take, refused with a sentence.
+template <class Strategy, class Operation>
+    requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
+void async_retry(Strategy&&, Operation&&) {
+    detail::check_coroutine_arguments<Strategy, Operation>();
+}
+template <class Strategy, class Operation, detail::call_options_argument Options = call_options>
+    requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
+void async_retry(Strategy&&, Options&&, Operation&&) {
+    detail::check_coroutine_arguments<Strategy, Operation>();
 }
 
 }  // namespace reprise

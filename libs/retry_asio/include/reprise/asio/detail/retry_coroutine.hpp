@@ -133,15 +133,16 @@ boost::asio::awaitable<bool, Executor> wait_for_first_attempt(
 
 /// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
 /// 12 miscompiles some temporaries in `co_await` expressions.
-template <class Strategy, class Operation, class... Exceptions>
+template <class Kept, class Operation, class... Exceptions>
 boost::asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
 run_coroutine(
-    Strategy& strategy, call_options options, Operation operation, catching_t<Exceptions...> list) {
+    strategy_holder<Kept> kept, call_options options, Operation operation,
+    catching_t<Exceptions...> list) {
     const typename awaited<Operation>::executor executor =
         co_await boost::asio::this_coro::executor;
     async_clock* const clock = async_clock_of(options.clock);  // throws for one that can only block
     const call_time time(options);
-    retry_session<Strategy> session(strategy, options);
+    retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
     session.set_deadline(time.deadline());
     const duration delay = session.begin(time.context_if(session.needs_time()));
     const auto signals = co_await boost::asio::this_coro::cancellation_state;
@@ -196,19 +197,17 @@ run_coroutine(
             session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
-            if (outcome.thrown) {
-                std::rethrow_exception(outcome.thrown);
-            }
-            co_return std::move(*outcome.value);
+            co_return last_result(std::move(outcome));
         }
     }
 }
 
 /// An operation that returns nothing: drops the placeholder.
-template <class Strategy, class Operation, class... Exceptions>
+template <class Kept, class Operation, class... Exceptions>
 boost::asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
-    Strategy& strategy, call_options options, Operation operation, catching_t<Exceptions...> list) {
-    auto pending = run_coroutine(strategy, std::move(options), std::move(operation), list);
+    strategy_holder<Kept> kept, call_options options, Operation operation,
+    catching_t<Exceptions...> list) {
+    auto pending = run_coroutine(std::move(kept), std::move(options), std::move(operation), list);
     co_await std::move(pending);
 }
 

@@ -48,18 +48,19 @@ concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_op
     return facts;
 }
 
-template <
-    class Strategy, class Initiate, class Handler, class IoExecutor, class First, class... Rest>
+/// `Kept` is the strategy by value or by reference (`kept_strategy`).
+template <class Kept, class Initiate, class Handler, class IoExecutor, class First, class... Rest>
 class retry_loop final : public std::enable_shared_from_this<
-                             retry_loop<Strategy, Initiate, Handler, IoExecutor, First, Rest...>> {
+                             retry_loop<Kept, Initiate, Handler, IoExecutor, First, Rest...>> {
 public:
     retry_loop(
-        Handler handler, const IoExecutor& executor, Strategy& strategy,
+        Handler handler, const IoExecutor& executor, const strategy_holder<Kept>& strategy,
         const call_options& options, Initiate initiate)
-        : options_(options),
+        : strategy_(strategy),
+          options_(options),
           clock_(async_clock_of(options_.clock)),
           time_(options_),
-          session_(strategy, options_),
+          session_(strategy_.strategy, options_),
           io_work_(executor),
           handler_work_(boost::asio::get_associated_executor(handler, executor)),
           initiate_(std::move(initiate)),
@@ -283,10 +284,11 @@ private:
         std::apply(std::move(handler), std::move(result));
     }
 
+    strategy_holder<Kept> strategy_;
     const call_options options_;
     async_clock* clock_;
     const call_time time_;
-    retry_session<Strategy> session_;
+    retry_session<std::remove_reference_t<Kept>> session_;
     boost::asio::executor_work_guard<IoExecutor> io_work_;
     boost::asio::executor_work_guard<executor_type> handler_work_;
     Initiate initiate_;

@@ -1,0 +1,174 @@
+#pragma once
+
+/// A strategy in one expression: how often, how far apart, after which failures.
+///
+///     retry(attempts(3), fetch);
+///     retry(attempts(3).every(100ms).on<my_error>(), fetch);
+///     retry(attempts(5).exponential(50ms).when([](const my_error& e) { return e.is_busy(); }),
+///           fetch);
+///
+/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you do not say
+/// has a default:
+///
+/// ```
+/// delay     exponential from 100 ms to 20 s with full jitter
+/// failures  all of them, except those that say of themselves that a retry is wrong or pointless
+///           (`retry_safety::no`, or a client's fault)
+/// budget    none. Every call may make all its attempts, also while the service is down. Where many
+///           calls run at once, share a budget: `attempts(3).budget(bucket)`
+/// ```
+///
+/// A minimum wait that the failure names lengthens a delay, as everywhere.
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/selected_failures.hpp>
+
+namespace reprise {
+
+/// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
+/// `invalid_settings` for values that contradict each other.
+template <class Selection = every_failure, budget_policy Budget = no_budget>
+class simple_strategy {
+public:
+    /// Loops copy it; calls share nothing but the budget, which is shared by copies.
+    static constexpr bool is_passed_by_value = true;
+    static constexpr bool decides_without_facts = true;
+
+    /// All attempts count, the first included; at least 1. Absent: only time limits them.
+    explicit simple_strategy(std::optional<std::uint32_t> attempts_max)
+        : simple_strategy({attempts_max}, default_backoff(), Selection{}, Budget{}) {}
+
+    /// The same delay before every retry, exactly: add `with_jitter` where many clients may fail
+    /// together.
+    [[nodiscard]] simple_strategy every(duration delay) const {
+        return with({.base = delay, .factor = 1.0, .cap = delay, .jitter = jitter::none});
+    }
+    /// `step`, 2 x `step`, 3 x `step`, ... up to `cap`, exactly.
+    [[nodiscard]] simple_strategy linear(duration step, duration cap = duration::max()) const {
+        return with(
+            {.base = step, .factor = 1.0, .cap = cap, .jitter = jitter::none, .step = step});
+    }
+    /// `base`, `factor` x `base`, `factor`^2 x `base`, ... up to `cap`, with full jitter unless
+    /// `with_jitter` says otherwise. The cap is at least `base`.
+    [[nodiscard]] simple_strategy exponential(
+        duration base, duration cap = backoff_options{}.cap, double factor = 2.0) const {
+        return with({.base = base, .factor = factor, .cap = std::max(base, cap)});
+    }
+    /// Spreads the delays. `jitter::none` makes them exact.
+    [[nodiscard]] simple_strategy with_jitter(reprise::jitter kind = jitter::full) const {
+        backoff_options changed = policies_.backoff().options();
+        changed.jitter = kind;
+        simple_strategy copy = with(changed);
+        copy.has_own_jitter_ = true;
+        return copy;
+    }
+
+    /// Retries only failures for which `predicate(const E&)` is true. `E` is the type that the
+    /// predicate takes: an exception (or a base of it), the error of a result like `std::expected`,
+    /// an error code, or a result that `fails_if` calls a failure. `std::error_code` also matches
+    /// `std::system_error`; `failure_facts` and `retry_question` match everything. A second
+    /// predicate widens the selection: either may be true. A predicate that throws counts as false.
+    ///
+    /// Such a failure is of safety `maybe` unless its own facts say `yes`: it is retried unless the
+    /// call is marked as not repeatable.
+    template <class Predicate>
+    [[nodiscard]] auto when(Predicate predicate) const {
+        static_assert(
+            detail::has_predicate_argument<Predicate>,
+            "the predicate takes one error, whose type must be known: write [](const my_error& e), "
+            "not [](const auto& e), or name it: when<my_error>(predicate)");
+        return when<detail::predicate_argument<Predicate>>(std::move(predicate));
+    }
+    template <class E, class Predicate>
+    [[nodiscard]] auto when(Predicate predicate) const {
+        static_assert(
+            std::predicate<const Predicate&, const E&>,
+            "the predicate takes a const E& and returns bool");
+        return select(failure_predicate<E, Predicate>{std::move(predicate)});
+    }
+    /// Retries every failure that is one of these types. As `when` with predicates that are true.
+    template <class... E>
+    [[nodiscard]] auto on() const {
+        static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");
+        return select(failure_types<E...>{});
+    }
+
+    /// Retries are paid for by `budget`. Copies of a budget share its level.
+    template <budget_policy Other>
+    [[nodiscard]] auto budget(Other budget) const {
+        return simple_strategy<Selection, Other>(
+            policies_.limits(), policies_.backoff().options(), policies_.retryable().selection,
+            std::move(budget), has_own_jitter_);
+    }
+    /// The same with the prices of `retry_prices`.
+    [[nodiscard]] auto budget(std::shared_ptr<token_bucket> bucket) const {
+        return budget(token_bucket_budget(std::move(bucket)));
+    }
+
+    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
+        return policies_.begin(token, at);
+    }
+    [[nodiscard]] retry_action retry_after(
+        token_state& token, const retry_question& question) noexcept {
+        return policies_.retry_after(token, question);
+    }
+    void succeed(const token_state& token, const decision_context& at) noexcept {
+        policies_.succeed(token, at);
+    }
+    [[nodiscard]] strategy_traits traits() const noexcept { return policies_.traits(); }
+    [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
+
+private:
+    template <class OtherSelection, budget_policy OtherBudget>
+    friend class simple_strategy;
+
+    simple_strategy(
+        const attempt_limits& limits, const backoff_options& backoff, Selection selection,
+        Budget budget, bool has_own_jitter = false)
+        : policies_(
+              limits, selected_failures<Selection>{std::move(selection)},
+              exponential_backoff(backoff), std::move(budget)),
+          has_own_jitter_(has_own_jitter) {}
+
+    [[nodiscard]] static backoff_options default_backoff() noexcept {
+        return {.base = std::chrono::milliseconds{100}};
+    }
+
+    [[nodiscard]] simple_strategy with(backoff_options changed) const {
+        if (has_own_jitter_) {
+            changed.jitter = policies_.backoff().options().jitter;
+        }
+        return simple_strategy(
+            policies_.limits(), changed, policies_.retryable().selection, policies_.budget(),
+            has_own_jitter_);
+    }
+
+    template <class Other>
+    [[nodiscard]] auto select(Other selection) const {
+        auto wider = detail::either(policies_.retryable().selection, std::move(selection));
+        return simple_strategy<decltype(wider), Budget>(
+            policies_.limits(), policies_.backoff().options(), std::move(wider), policies_.budget(),
+            has_own_jitter_);
+    }
+
+    composed_policies<selected_failures<Selection>, exponential_backoff, Budget> policies_;
+    bool has_own_jitter_ = false;
+};
+
+/// At most `count` attempts, the first included; at least 1.
+[[nodiscard]] inline simple_strategy<> attempts(std::uint32_t count) {
+    return simple_strategy<>(count);
+}
+
+/// As many attempts as the deadline allows. Without a deadline or a stop token it never gives up.
+[[nodiscard]] inline simple_strategy<> unlimited_attempts() {
+    return simple_strategy<>(std::nullopt);
+}
+
+}  // namespace reprise
