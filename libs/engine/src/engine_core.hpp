@@ -120,12 +120,13 @@ private:
     topology topology_{context_, endpoints_, breakers_, *this};
     decisions decisions_{context_, endpoints_};
     completions completions_;
+    lifecycle life_{context_, decisions_, completions_};
     configuration_polls polls_{context_, topology_, decisions_};
     collections collections_{context_, *this, decisions_};
     connections connections_{context_, {topology_, polls_, collections_, operations_}};
     operations operations_{
-        context_, {topology_, polls_, collections_, connections_, decisions_, completions_}};
-    http_operations http_{context_, {topology_, decisions_, completions_}};
+        context_, {topology_, polls_, collections_, connections_, decisions_, life_}};
+    http_operations http_{context_, {topology_, decisions_, completions_, life_}};
 };
 
 }  // namespace reprise::engine

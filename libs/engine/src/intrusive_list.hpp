@@ -6,68 +6,74 @@
 
 namespace reprise::engine {
 
-template <class Item>
-class intrusive_list;
+class list_core;
 
 // What an item of an intrusive_list derives from. In at most one list at a time.
-template <class Item>
 class list_hook {
 public:
-    [[nodiscard]] intrusive_list<Item>* list() const noexcept { return list_; }
+    // Null: it is in no list.
+    [[nodiscard]] list_core* list() const noexcept { return list_; }
 
 private:
-    friend class intrusive_list<Item>;
-    Item* previous_ = nullptr;
-    Item* next_ = nullptr;
-    intrusive_list<Item>* list_ = nullptr;
+    friend class list_core;
+    list_hook* previous_ = nullptr;
+    list_hook* next_ = nullptr;
+    list_core* list_ = nullptr;
 };
 
-// A first-in first-out queue that allocates nothing and can lose any item in O(1). Does not own.
-template <class Item>
-class intrusive_list {
+// A list without the type of its items, for what only takes items out.
+class list_core {
 public:
-    intrusive_list() = default;
-    intrusive_list(const intrusive_list&) = delete;
-    intrusive_list& operator=(const intrusive_list&) = delete;
-    ~intrusive_list() { REPRISE_ASSERT(size_ == 0); }
+    list_core(const list_core&) = delete;
+    list_core& operator=(const list_core&) = delete;
 
-    void push_back(Item& item) noexcept {
-        auto& hook = hook_of(item);
-        REPRISE_ASSERT(hook.list_ == nullptr);
-        hook.list_ = this;
-        hook.previous_ = back_;
-        (back_ != nullptr ? hook_of(*back_).next_ : front_) = &item;
-        back_ = &item;
-        ++size_;
-    }
     // The item must be in this list.
-    void erase(Item& item) noexcept {
-        auto& hook = hook_of(item);
+    void erase(list_hook& hook) noexcept {
         REPRISE_ASSERT(hook.list_ == this);
-        (hook.previous_ != nullptr ? hook_of(*hook.previous_).next_ : front_) = hook.next_;
-        (hook.next_ != nullptr ? hook_of(*hook.next_).previous_ : back_) = hook.previous_;
+        (hook.previous_ != nullptr ? hook.previous_->next_ : front_) = hook.next_;
+        (hook.next_ != nullptr ? hook.next_->previous_ : back_) = hook.previous_;
         hook.list_ = nullptr;
         hook.previous_ = hook.next_ = nullptr;
         --size_;
     }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+protected:
+    list_core() = default;
+    ~list_core() { REPRISE_ASSERT(size_ == 0); }
+
+    void append(list_hook& hook) noexcept {
+        REPRISE_ASSERT(hook.list_ == nullptr);
+        hook.list_ = this;
+        hook.previous_ = back_;
+        (back_ != nullptr ? back_->next_ : front_) = &hook;
+        back_ = &hook;
+        ++size_;
+    }
+    [[nodiscard]] list_hook* first() const noexcept { return front_; }
+
+private:
+    list_hook* front_ = nullptr;
+    list_hook* back_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+// A first-in first-out queue that allocates nothing and can lose any item in O(1). Does not own.
+template <class Item>
+class intrusive_list : public list_core {
+public:
+    void push_back(Item& item) noexcept { append(item); }
     // Null when empty.
     Item* pop_front() noexcept {
-        Item* item = front_;
+        Item* item = front();
         if (item != nullptr) {
             erase(*item);
         }
         return item;
     }
-    [[nodiscard]] Item* front() const noexcept { return front_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-
-private:
-    static list_hook<Item>& hook_of(Item& item) noexcept { return item; }
-
-    Item* front_ = nullptr;
-    Item* back_ = nullptr;
-    std::size_t size_ = 0;
+    // Null when empty.
+    [[nodiscard]] Item* front() const noexcept { return static_cast<Item*>(first()); }
 };
 
 }  // namespace reprise::engine

@@ -33,10 +33,11 @@ struct key_value_parts {
     engine_parts parts;
     decisions decider{parts.context, parts.endpoints};
     completions ended;
+    lifecycle life{parts.context, decider, ended};
     configuration_polls polls{parts.context, parts.nodes, decider};
     collections collection_ids{parts.context, parts.listener, decider};
     connections links{parts.context, {parts.nodes, polls, collection_ids, all}};
-    operations all{parts.context, {parts.nodes, polls, collection_ids, links, decider, ended}};
+    operations all{parts.context, {parts.nodes, polls, collection_ids, links, decider, life}};
     keyspace_id documents = parts.nodes.keyspace("travel", "", "");
     bucket_state& bucket = parts.nodes.bucket("travel");
     int completed = 0;

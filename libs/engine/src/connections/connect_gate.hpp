@@ -18,7 +18,7 @@ enum class connect_need : std::uint8_t {
 
 // Something that opens connections: a key-value link or a pool of HTTP connections, which
 // derive from it.
-class connect_wish : public list_hook<connect_wish> {
+class connect_wish : public list_hook {
 public:
     enum class kind : std::uint8_t { link, pool };
     explicit connect_wish(kind given) noexcept : kind_(given) {}

@@ -141,7 +141,6 @@ void connections::finish(
     std::ranges::sort(slots, {}, &operation_slot::wire_offset);
     while (operation_slot* slot = connection.ready.front()) {
         connection.ready.erase(*slot);
-        slot->state = operation_state::ready;
         slots.push_back(slot);
     }
     link.connection = nullptr;

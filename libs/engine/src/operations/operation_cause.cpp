@@ -36,7 +36,7 @@ std::string operations::wait_cause(const operation_slot& slot) const {
     if (slot.state == operation_state::deciding) {
         return "waited for the strategy's answer";
     }
-    if (slot.state == operation_state::ready) {
+    if (slot.state == operation_state::queued) {
         return "waited to be sent to " + slot.connection->link->endpoint->name;
     }
     if (slot.state != operation_state::parked) {

@@ -28,13 +28,11 @@ operation_id operations::start(operation_request&& request, completion&& done, t
     operation_slot& slot = slots_.acquire();
     const operation_id id = slot.id();
     slot.request = std::move(request);
-    slot.done = std::move(done);
-    slot.started = now;
     slot.is_idempotent = is_idempotent(slot.request.kind);
     const duration usual =
         slot.request.durability ? context_.options.kv_durable_timeout : context_.options.kv_timeout;
-    slot.deadline =
-        std::min(slot.request.deadline, add_saturated(now, slot.request.timeout.value_or(usual)));
+    parts_.life.start(
+        slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, {.detail = "the client is closed"}, now);
         return id;
@@ -53,7 +51,6 @@ operation_id operations::start(operation_request&& request, completion&& done, t
 // Sends the operation on its way, from wherever it waited. `is_woken`: its cause has ended; it must
 // not be turned away by a full ready list.
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
-    slot.state = operation_state::running;
     slot.endpoint = -1;
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
     bucket_state& bucket = *space.bucket;
@@ -170,12 +167,8 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
 }
 
 void operations::make_ready(operation_slot& slot, kv_connection& connection) {
-    slot.state = operation_state::ready;
     slot.connection = &connection;
-    connection.ready.push_back(slot);
-    if (slot.deadline != no_deadline) {
-        context_.wheel.arm(slot, slot.deadline);
-    }
+    parts_.life.queue_ready(slot, connection.ready);
     connection.request_write(context_.actions);
 }
 

@@ -41,21 +41,17 @@ std::shared_ptr<const retry_history> operations::history_of(
 }
 
 void operations::complete(operation_slot& slot, operation_result&& result, time_point now) {
-    result.retry_attempts = slot.progress.retries();
     if (!result.ec) {
-        parts_.decider.on_success(subject_of(slot), now);
         result.history = history_of(slot, false);
     }
-    context_.wheel.disarm(slot);
-    parts_.ended.push(std::move(slot.done), std::move(result));
+    parts_.life.complete(slot, subject_of(slot), std::move(result), now);
     slots_.release(slot);
 }
 
 void operations::complete_error(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
-    auto error = std::make_shared<error_info>();
-    error->code = code;
+    auto error = lifecycle::make_error(slot, code);
     error->operation = to_string(slot.request.kind);
     error->bucket = space.bucket->name;
     error->scope = space.scope;
@@ -63,9 +59,6 @@ void operations::complete_error(
     error->key = slot.request.key.text();
     error->is_ambiguous =
         note.is_ambiguous || (code == errc::durability_ambiguous && !slot.is_idempotent);
-    error->last_reason = slot.last_reason;
-    error->retry_reasons = slot.reasons;
-    error->retry_attempts = slot.progress.retries();
     error->status = note.status;
     if (note.entry != nullptr) {
         error->error_map = note_of(*note.entry);
@@ -90,8 +83,9 @@ void operations::complete_error(
 // Ambiguous only if a request that is not idempotent is on the wire without an answer: whatever
 // waits in a backoff was answered with "nothing done", or was never sent.
 void operations::time_out(operation_slot& slot, time_point now) {
-    const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
-    kv_connection* connection = slot.state == operation_state::on_wire ? slot.connection : nullptr;
+    const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
+    kv_connection* connection =
+        slot.state == operation_state::in_flight ? slot.connection : nullptr;
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     std::string waited_for = wait_cause(slot);
     leave_place(slot);
@@ -108,7 +102,7 @@ bool operations::cancel(operation_id operation, time_point now) {
     if (slot == nullptr) {
         return false;
     }
-    const bool is_ambiguous = slot->state == operation_state::on_wire && !slot->is_idempotent;
+    const bool is_ambiguous = slot->state == operation_state::in_flight && !slot->is_idempotent;
     leave_place(*slot);
     complete_error(
         *slot, errc::request_canceled,
@@ -118,7 +112,7 @@ bool operations::cancel(operation_id operation, time_point now) {
 
 void operations::close(time_point now) {
     slots_.for_each([&](operation_slot& slot) {
-        const bool is_ambiguous = slot.state == operation_state::on_wire && !slot.is_idempotent;
+        const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
         leave_place(slot);
         complete_error(
             slot, errc::request_canceled,

@@ -11,9 +11,8 @@ void operations::on_response(
     kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
     operation_slot& slot = slots_.at(index);
-    context_.wheel.disarm(slot);
     slot.connection = nullptr;
-    slot.state = operation_state::running;
+    parts_.life.leave(slot);
     const std::shared_ptr<const wire::error_map>& known_map = connection.link->endpoint->error_map;
     response_facts facts;
     facts.kind = slot.request.kind;

@@ -18,56 +18,48 @@ retry_subject operations::subject_of(operation_slot& slot) {
 
 // An attempt failed: ask what to do about it, and do it.
 void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
-    REPRISE_ASSERT(slot.state == operation_state::running);
     decisions::note_failure(slot, failed);
-    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
-    if (decided) {
-        return apply(slot, *decided, now);
-    }
-    slot.state = operation_state::deciding;
-    ++context_.parked_count;
-    if (slot.deadline != no_deadline) {
-        context_.wheel.arm(slot, slot.deadline);
+    if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
+        apply(slot, *decided, now);
     }
 }
 
 void operations::on_answer(answer_mailbox::letter& letter, time_point now) {
     operation_slot* slot = slots_.find(operation_id{letter.ticket.operation});
-    if (slot == nullptr || slot->state != operation_state::deciding ||
-        slot->decision != letter.ticket.decision) {
-        return;  // too late: the request has ended or moved on
+    if (slot != nullptr && lifecycle::is_awaited(*slot, letter)) {
+        apply(*slot, parts_.life.on_answer(*slot, subject_of(*slot), letter, now), now);
     }
-    leave_place(*slot);
-    apply(*slot, parts_.decider.on_answer(*slot, subject_of(*slot), letter, now), now);
 }
 
 void operations::apply(operation_slot& slot, const retry_outcome& decided, time_point now) {
-    parts_.decider.record(slot, names_of(slot), decided, now);
-    if (!decided.is_retry) {
-        failure_note note;
-        note.is_ambiguous = decided.is_ambiguous;
-        note.detail = decided.cause;
-        if (note.detail.empty() && slot.failed.stage == attempt_stage::dispatch) {
-            note.detail = dispatch_cause(slot);
-        }
-        // Kept for this call: the entry lives in it.
-        const auto map =
-            slot.endpoint < 0 ? nullptr : parts_.nodes.endpoints()[slot.endpoint].error_map;
-        if (slot.failed.status != 0) {
-            note.status = slot.failed.status;
-            const bool is_known =
-                wire::is_known_to_client(static_cast<wire::status>(slot.failed.status));
-            note.entry = map && !is_known ? map->find(slot.failed.status) : nullptr;
-        }
-        return complete_error(slot, decided.error, std::move(note), now);
+    switch (parts_.life.record(slot, names_of(slot), decided, now)) {
+        case next_step::fail:
+            return fail(slot, decided, now);
+        case next_step::dispatch:
+            return dispatch(slot, true, now);
+        case next_step::park:
+            return parts_.life.park(slot, list_for(slot), add_saturated(now, decided.delay));
     }
-    // After an answer "now" is now. Before one, a loop without any answer between must go through
-    // the timer, or a strategy that always says zero would never let go.
-    if (decided.delay == duration::zero() && !decided.is_capped &&
-        slot.failed.stage != attempt_stage::dispatch) {
-        return dispatch(slot, true, now);
+}
+
+// It is not tried again.
+void operations::fail(operation_slot& slot, const retry_outcome& decided, time_point now) {
+    failure_note note;
+    note.is_ambiguous = decided.is_ambiguous;
+    note.detail = decided.cause;
+    if (note.detail.empty() && slot.failed.stage == attempt_stage::dispatch) {
+        note.detail = dispatch_cause(slot);
     }
-    park(slot, list_for(slot), add_saturated(now, decided.delay));
+    // Kept for this call: the entry lives in it.
+    const auto map =
+        slot.endpoint < 0 ? nullptr : parts_.nodes.endpoints()[slot.endpoint].error_map;
+    if (slot.failed.status != 0) {
+        note.status = slot.failed.status;
+        const bool is_known =
+            wire::is_known_to_client(static_cast<wire::status>(slot.failed.status));
+        note.entry = map && !is_known ? map->find(slot.failed.status) : nullptr;
+    }
+    complete_error(slot, decided.error, std::move(note), now);
 }
 
 // A failure of no known kind. It is refused like any other; the note stays.
@@ -79,9 +71,9 @@ void operations::fail_unclassified(
     failed.own_error = static_cast<errc>(code.value());
     failed.status = note.status.value_or(0);
     decisions::note_failure(slot, failed);
-    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
-    REPRISE_ASSERT(decided.has_value());
-    parts_.decider.record(slot, names_of(slot), *decided, now);
+    const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now);
+    REPRISE_ASSERT(decided.has_value() && !decided->is_retry);
+    static_cast<void>(parts_.life.record(slot, names_of(slot), *decided, now));
     complete_error(slot, decided->error, std::move(note), now);
 }
 

@@ -28,15 +28,14 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
         context_.options.enable_compression ? &context_.options.compression : nullptr;
     context.time_left = time_left(now, slot->deadline);
     const std::uint64_t offset = connection.offset_of_next();
-    connection.ready.erase(*slot);
     if (auto encoded = encode_operation(out, slot->request, context); !encoded) {
         connection.waiting.erase(*connection.waiting.find(*opaque));
-        slot->state = operation_state::running;
+        leave_place(*slot);
         complete_error(
             *slot, encoded.error().code, {.detail = std::move(encoded.error().detail)}, now);
         return true;
     }
-    slot->state = operation_state::on_wire;
+    parts_.life.send(*slot);
     slot->wire_offset = offset;
     slot->sent_before =
         std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
@@ -58,11 +57,10 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
 void operations::requeue(
     std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
     for (operation_slot* slot : slots) {
-        const bool was_handed = slot->state == operation_state::on_wire;
+        const bool was_handed = slot->state == operation_state::in_flight;
         const bool was_sent = was_handed && slot->wire_offset < sent_end;
         slot->connection = nullptr;
-        context_.wheel.disarm(*slot);
-        slot->state = operation_state::running;
+        parts_.life.leave(*slot);
         if (was_sent) {
             retry_case failed;
             failed.reason = retry_reason::socket_closed_while_in_flight;

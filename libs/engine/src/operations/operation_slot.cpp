@@ -17,16 +17,14 @@ operation_slot& operation_pool::acquire() {
     operation_slot& slot = at(free_.back());
     free_.pop_back();
     ++slot.generation;
-    slot.state = operation_state::running;
     ++open_count_;
     return slot;
 }
 
 void operation_pool::release(operation_slot& slot) {
-    REPRISE_ASSERT(slot.state != operation_state::free);
+    REPRISE_ASSERT(slot.state == operation_state::free);
     REPRISE_ASSERT(!slot.is_armed());
     REPRISE_ASSERT(slot.list() == nullptr);
-    slot.state = operation_state::free;
     slot.is_silent = false;
     // What holds memory. The rest is set when the slot is acquired.
     slot.request.key = {};

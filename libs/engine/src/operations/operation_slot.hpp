@@ -8,7 +8,6 @@
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/wire/ids.hpp>
 
-#include "intrusive_list.hpp"
 #include "operations/operation_base.hpp"
 #include "operations/server_schedule.hpp"
 #include "topology/route.hpp"
@@ -17,15 +16,6 @@ namespace reprise::engine {
 
 class kv_connection;
 
-enum class operation_state : std::uint8_t {
-    free,      // the slot belongs to nobody
-    running,   // being worked on inside one engine call
-    parked,    // waits for its retry, or for what it needs: a configuration, connection, name
-    deciding,  // the strategy will answer
-    ready,     // in a connection's ready list; nothing sent
-    on_wire,   // handed to a write; no answer yet
-};
-
 // A request that was handed to a write: by these numbers the server's log knows it.
 struct sent_request {
     std::uint64_t connection = 0;  // as said in HELLO; 0: nothing was sent
@@ -33,23 +23,21 @@ struct sent_request {
     std::int32_t endpoint = -1;  // number of the endpoint
 };
 
-// One key-value operation. Lives in the pool; one timer and one list at a time.
-struct operation_slot : operation_base, list_hook<operation_slot> {
+// One key-value operation. Lives in the pool. It is queued in its connection's ready list, and in
+// flight once it was passed to a write.
+struct operation_slot : operation_base {
     operation_slot() noexcept : operation_base(timer_kind::operation) {}
 
     // Small fields first: a million of these may wait.
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
-    operation_state state = operation_state::free;
-    // Parked without a retry being due: only the wake-up or the deadline ends it.
-    bool is_silent = false;
     bool is_idempotent = false;
     std::uint8_t hurry_count = 0;  // times a new revision cut a wait short; see route.hpp
 
     // Where it goes and went.
     wire::vbucket_id vbucket{};
     route_state route;
-    kv_connection* connection = nullptr;  // while ready or on the wire
+    kv_connection* connection = nullptr;  // while queued or in flight
     sent_request sent;                    // the last one that may have left the process
     sent_request sent_before;             // counts again when `sent` proves to be unwritten
     std::uint64_t wire_offset = 0;        // of its first byte in the connection's stream
@@ -68,8 +56,9 @@ static_assert(sizeof(operation_slot) <= 768);
 // Slots that never move. Ids are checked by generation.
 class operation_pool {
 public:
+    // A free slot of a new generation, to be started.
     operation_slot& acquire();
-    // Ends the slot's generation and empties it. Its timer and list must be left before.
+    // Empties the slot of an operation that has ended.
     void release(operation_slot& slot);
     // Null if the operation has ended.
     [[nodiscard]] operation_slot* find(operation_id id) noexcept;

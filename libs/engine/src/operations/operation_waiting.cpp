@@ -9,46 +9,30 @@
 
 namespace reprise::engine {
 
-void operations::park(operation_slot& slot, wait_list& list, time_point due) {
-    slot.state = operation_state::parked;
-    slot.is_silent = false;
-    list.push_back(slot);
-    ++context_.parked_count;
-    context_.wheel.arm(slot, due);
-}
-
 void operations::park_silently(operation_slot& slot, wait_list& list, time_point now) {
-    if (context_.parked_count >= context_.options.parked_count_max) {
-        slot.failed = {};
-        slot.failed.reason = retry_reason::socket_not_available;
-        slot.last_reason = slot.failed.reason;
-        return apply(slot, refused(errc::retry_queue_full, refusal_reason::queue_full), now);
+    if (!parts_.life.has_place()) {
+        return apply(slot, lifecycle::refuse_place(slot), now);
     }
-    slot.state = operation_state::parked;
-    slot.is_silent = true;
-    list.push_back(slot);
-    ++context_.parked_count;
-    if (slot.deadline != no_deadline) {
-        context_.wheel.arm(slot, slot.deadline);
-    }
+    parts_.life.park_silently(slot, list, slot.deadline);
 }
 
 // Takes the operation out of its list, its timer and its connection.
 void operations::leave_place(operation_slot& slot) {
-    context_.wheel.disarm(slot);
-    if (slot.list() != nullptr) {
-        slot.list()->erase(slot);
-    }
-    if (slot.state == operation_state::parked || slot.state == operation_state::deciding) {
-        --context_.parked_count;
-    }
-    if (slot.state == operation_state::on_wire && slot.connection != nullptr) {
+    if (slot.state == operation_state::in_flight && slot.connection != nullptr) {
         if (opaque_entry* entry = slot.connection->waiting.find(slot.sent.opaque)) {
             slot.connection->waiting.abandon(*entry);
         }
     }
     slot.connection = nullptr;
-    slot.state = operation_state::running;
+    parts_.life.leave(slot);
+}
+
+template <class Goes>
+void operations::wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes) {
+    lifecycle::wake_if(list, goes, [&](operation_slot& slot) {
+        leave_place(slot);
+        dispatch(slot, is_woken, now);
+    });
 }
 
 void operations::on_due(operation_slot& slot, time_point now) {
@@ -62,11 +46,12 @@ void operations::on_due(operation_slot& slot, time_point now) {
 // The cause has ended: everybody who was waiting for it goes on, in the order they came. Those
 // behind the first `count_max` have come since, and know it already.
 void operations::wake(wait_list& list, std::size_t count_max, time_point now) {
-    for (std::size_t left = std::min(list.size(), count_max); left > 0 && !list.empty(); --left) {
-        operation_slot& slot = *list.front();
+    const auto always = [](const operation_slot&) { return true; };
+    const auto go = [&](operation_slot& slot) {
         leave_place(slot);
         dispatch(slot, true, now);
-    }
+    };
+    lifecycle::wake_if(list, always, go, count_max);
 }
 
 // Whether a new revision may cut the operation's wait short, and counts that. Where revisions come
@@ -85,33 +70,19 @@ bool operations::may_hurry(operation_slot& slot, const bucket_state& bucket) noe
 // Everybody who waits after not-my-vbucket goes by the new revision: now, or soon if revisions
 // follow each other so closely that "now" would be a loop.
 void operations::wake_for_revision(bucket_state& bucket, time_point now) {
-    wait_list& list = bucket.not_my_vbucket_waiters;
-    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
-        operation_slot& slot = *list.front();
+    wake_if(bucket.not_my_vbucket_waiters, true, now, [&](operation_slot& slot) {
         if (may_hurry(slot, bucket)) {
-            leave_place(slot);
-            dispatch(slot, true, now);
-        } else {
-            list.erase(slot);
-            list.push_back(slot);
-            context_.wheel.arm(slot, std::min(slot.due(), add_saturated(now, hurry_distance)));
+            return true;
         }
-    }
+        context_.wheel.arm(slot, std::min(slot.due(), add_saturated(now, hurry_distance)));
+        return false;
+    });
 }
 
 // What was waited for did not come: those who only waited learn it; those in a backoff learn it
 // when that ends.
 void operations::wake_silent(wait_list& list, time_point now) {
-    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
-        operation_slot& slot = *list.front();
-        if (slot.is_silent) {
-            leave_place(slot);
-            dispatch(slot, false, now);
-        } else {
-            list.erase(slot);
-            list.push_back(slot);
-        }
-    }
+    wake_if(list, false, now, [](const operation_slot& slot) { return slot.is_silent; });
 }
 
 void operations::on_configuration(bucket_state& bucket, std::size_t waiting_count, time_point now) {
@@ -126,11 +97,7 @@ void operations::on_link_failed(node_link& link, time_point now) {
 
 void operations::on_link_retired(node_link& link, time_point now) {
     if (kv_connection* connection = link.connection) {
-        for (std::size_t left = connection->ready.size(); left > 0; --left) {
-            operation_slot& slot = *connection->ready.front();
-            leave_place(slot);
-            dispatch(slot, true, now);
-        }
+        wake(connection->ready, SIZE_MAX, now);
         parts_.kv_connections.close_drained(*connection, now);
     }
     wake(link.waiters, SIZE_MAX, now);
@@ -151,30 +118,17 @@ void operations::on_terminal_state(bucket_state& bucket, time_point now) {
 // These wait for something else than a connection, and their backoff goes on if they have one. The
 // others would only find out later that nothing can be sent.
 void operations::wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now) {
-    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
-        operation_slot& slot = *list.front();
-        if (&bucket_of(slot) != &bucket || is_dispatchable(slot)) {
-            list.erase(slot);
-            list.push_back(slot);
-        } else {
-            leave_place(slot);
-            dispatch(slot, true, now);
-        }
-    }
+    wake_if(list, true, now, [&](const operation_slot& slot) {
+        return &bucket_of(slot) == &bucket && !is_dispatchable(slot);
+    });
 }
 
+// The backoff of those that know it, or have another way, goes on.
 void operations::wake_for_terminal_state(wait_list& list, time_point now) {
-    for (std::size_t left = list.size(); left > 0 && !list.empty(); --left) {
-        operation_slot& slot = *list.front();
+    wake_if(list, true, now, [&](const operation_slot& slot) {
         const bool is_known = info(slot.failed.reason).is_terminal;
-        if (!slot.is_silent && (is_known || is_dispatchable(slot))) {
-            list.erase(slot);  // knows it, or has another way; its backoff goes on
-            list.push_back(slot);
-        } else {
-            leave_place(slot);
-            dispatch(slot, true, now);
-        }
-    }
+        return slot.is_silent || (!is_known && !is_dispatchable(slot));
+    });
 }
 
 void operations::on_collection_refused(

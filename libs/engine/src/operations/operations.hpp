@@ -12,8 +12,8 @@
 
 #include "connections/kv_connection.hpp"
 #include "engine_context.hpp"
-#include "operations/completions.hpp"
 #include "operations/decisions.hpp"
+#include "operations/lifecycle.hpp"
 #include "operations/operation_slot.hpp"
 #include "operations/response_decoding.hpp"
 #include "operations/status_mapping.hpp"
@@ -32,7 +32,7 @@ struct operation_parts {
     collections& collection_ids;
     connections& kv_connections;
     decisions& decider;
-    completions& ended;
+    lifecycle& life;
 };
 
 // Key-value operations from start to end. The sources follow the way of one operation:
@@ -125,6 +125,7 @@ private:
     // operation_retry.cpp
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
     void apply(operation_slot& slot, const retry_outcome& decided, time_point now);
+    void fail(operation_slot& slot, const retry_outcome& decided, time_point now);
     void fail_unclassified(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     [[nodiscard]] wait_list& list_for(operation_slot& slot);
@@ -132,9 +133,11 @@ private:
     [[nodiscard]] retry_subject subject_of(operation_slot& slot);
 
     // operation_waiting.cpp
-    void park(operation_slot& slot, wait_list& list, time_point due);
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
+    // Those that wait in the list now and for which `goes(slot)` holds are dispatched.
+    template <class Goes>
+    void wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes);
     void wake_silent(wait_list& list, time_point now);
     void wake_for_revision(bucket_state& bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);

@@ -69,10 +69,9 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
     connection.state = http_connection_state::busy;
     connection.slot = &slot;
     context_.wheel.disarm(connection);
-    slot.state = http_state::assigned;
     slot.connection = &connection;
     slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
-    context_.wheel.arm(slot, slot.deadline);
+    parts_.life.send(slot);
     context_.actions.emplace_back(write_action{connection.id});
     const std::size_t read_size = read_size_for(slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {
@@ -247,7 +246,7 @@ bool http_operations::take_rows(operation_id operation, row_batch& out, time_poi
     http_slot& slot = *found->second;
     out.clear();
     // What an answer brought that has failed is dropped with it, or part of the result.
-    if (slot.state != http_state::assigned) {
+    if (slot.state != operation_state::in_flight) {
         return true;
     }
     std::swap(out, slot.rows);

@@ -75,10 +75,10 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
     asked.exchange = std::make_unique<canary_exchange>(asked.service);
     // Not ours to keep alive: it lives as long as the engine.
     asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
-    http_slot& slot = make_slot(std::move(asked), now);
+    http_slot& slot = make_slot(std::move(asked));
+    parts_.life.start(slot, {}, {.deadline = endpoint.breaker->next_due().value_or(now)}, now);
     slot.is_canary = true;
     ++canary_count_;
-    slot.deadline = endpoint.breaker->next_due().value_or(now);
     slot.endpoint = static_cast<std::int32_t>(endpoint.number);
     enqueue(slot, *pool, now);
     return true;
@@ -86,7 +86,7 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
 
 void http_operations::end_canary(http_slot& slot, bool is_answered, time_point now) {
     endpoint_record& endpoint = parts_.nodes.endpoints()[slot.endpoint];
-    context_.wheel.disarm(slot);
+    parts_.life.drop(slot);
     slots_.erase(slot.id.value);
     --canary_count_;
     if (is_answered) {
@@ -97,19 +97,11 @@ void http_operations::end_canary(http_slot& slot, bool is_answered, time_point n
 }
 
 void http_operations::wake_refused(time_point now) {
-    for (std::size_t left = breaker_waiters_.size(); left > 0 && !breaker_waiters_.empty();
-         --left) {
-        http_slot& slot = *breaker_waiters_.front();
+    wake_if(breaker_waiters_, now, [&](const http_slot& slot) {
         const wire::cluster_configuration* known = configuration_for(slot);
         const http_pool* pool = known == nullptr ? nullptr : choose_pool(slot, *known, next_node_);
-        if (pool != nullptr && !is_allowed(*pool)) {
-            breaker_waiters_.erase(slot);  // its backoff goes on
-            breaker_waiters_.push_back(slot);
-        } else {
-            leave_place(slot);
-            begin_attempt(slot, now);
-        }
-    }
+        return pool == nullptr || is_allowed(*pool);
+    });
 }
 
 }  // namespace reprise::engine

@@ -35,18 +35,21 @@ std::string http_operations::wait_cause(const http_slot& slot) const {
     std::string why = dispatch_cause(slot);
     const std::string reason = why.empty() ? std::string() : " (" + why + ")";
     switch (slot.state) {
-        case http_state::deciding:
+        case operation_state::deciding:
             return "waited for the strategy's answer";
-        case http_state::queued:
+        case operation_state::queued:
             return "waited for a connection" + reason;
-        case http_state::parked:
+        case operation_state::parked:
             if (slot.endpoint < 0 && configuration_for(slot) == nullptr) {
                 return "waited for a configuration" + reason;
             }
             return why;
-        default:
-            return {};
+        case operation_state::free:
+        case operation_state::running:
+        case operation_state::in_flight:
+            break;
     }
+    return {};
 }
 
 std::shared_ptr<const retry_history> http_operations::history_of(const http_slot& slot) const {

@@ -24,21 +24,12 @@ namespace reprise::engine {
 class http_connection;
 struct http_pool;
 
-enum class http_state : std::uint8_t {
-    free,
-    running,   // being moved from one state to another, inside one call
-    parked,    // waits for its retry, or for a configuration
-    deciding,  // a strategy thinks
-    queued,    // waits for a connection of its pool; counts as parked
-    assigned,  // has a connection; its request may still be in our buffer
-};
-
-// One HTTP operation from start to end. Lives at one address.
-struct http_slot : operation_base, list_hook<http_slot> {
+// One HTTP operation from start to end. Lives at one address. It is queued in its pool, and in
+// flight once it has a connection: its request may still be in our buffer.
+struct http_slot : operation_base {
     http_slot() noexcept : operation_base(timer_kind::http_operation) {}
 
     operation_id id{};
-    http_state state = http_state::free;
     http_request request;
     std::int32_t avoided = -1;     // where the last attempt failed
     time_point attempt_started{};  // when the search for a node began
@@ -47,7 +38,7 @@ struct http_slot : operation_base, list_hook<http_slot> {
     bool was_sent = false;                  // some attempt has left this process
     bool was_alerted = false;               // TLS ended the last attempt's connection
     bool is_canary = false;                 // the client's own: decides about a circuit breaker
-    http_connection* connection = nullptr;  // while assigned
+    http_connection* connection = nullptr;  // while in flight
 
     // The answer that is coming in.
     http_call call;

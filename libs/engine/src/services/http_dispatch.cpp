@@ -13,24 +13,21 @@ http_exchange::~http_exchange() = default;
 
 http_operations::~http_operations() = default;
 
-http_slot& http_operations::make_slot(http_request&& request, time_point now) {
+http_slot& http_operations::make_slot(http_request&& request) {
     auto made = std::make_unique<http_slot>();
     http_slot& slot = *made;
     slot.id = operation_id{next_id_++};
     slots_.emplace(slot.id.value, std::move(made));
-    slot.state = http_state::running;
     slot.request = std::move(request);
-    slot.started = now;
     return slot;
 }
 
 operation_id http_operations::start(http_request&& request, completion&& done, time_point now) {
-    http_slot& slot = make_slot(std::move(request), now);
+    http_slot& slot = make_slot(std::move(request));
     const operation_id id = slot.id;
-    slot.done = std::move(done);
     const duration usual = context_.options.http.timeout_of(slot.request.service);
-    slot.deadline =
-        std::min(slot.request.deadline, add_saturated(now, slot.request.timeout.value_or(usual)));
+    parts_.life.start(
+        slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, false, "the client is closed", now);
     } else if (slot.deadline <= now) {
@@ -54,7 +51,6 @@ void http_operations::begin_attempt(http_slot& slot, time_point now) {
 }
 
 void http_operations::dispatch(http_slot& slot, time_point now) {
-    slot.state = http_state::running;
     slot.endpoint = -1;
     const wire::cluster_configuration* known = configuration_for(slot);
     if (known == nullptr) {
@@ -85,10 +81,10 @@ void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
     if (has_given_up(source) || due <= now) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
-    if (context_.parked_count >= context_.options.parked_count_max) {
-        return refuse_to_wait(slot, now);
+    if (!parts_.life.has_place()) {
+        return apply(slot, lifecycle::refuse_place(slot), now);
     }
-    park(slot, topology_waiters_, due);
+    parts_.life.park_silently(slot, topology_waiters_, due);
 }
 
 // One after the other; one whose circuit breaker is closed before all others, then one that may be
@@ -127,13 +123,10 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
         return send(slot, **idle, now);
     }
     // Waiting for a connection is waiting, too. The client's own canaries are few.
-    if (context_.parked_count >= context_.options.parked_count_max && !slot.is_canary) {
-        return refuse_to_wait(slot, now);
+    if (!parts_.life.has_place() && !slot.is_canary) {
+        return apply(slot, lifecycle::refuse_place(slot), now);
     }
-    slot.state = http_state::queued;
-    pool.queue.push_back(slot);
-    ++context_.parked_count;
-    context_.wheel.arm(slot, queue_due(slot, pool, now));
+    parts_.life.queue_waiting(slot, pool.queue, queue_due(slot, pool, now));
     connect_if_wanted(pool, now);
 }
 
@@ -241,11 +234,7 @@ void http_operations::on_topology(time_point now) {
 
 void http_operations::look_again(time_point now) {
     wake_refused(now);
-    for (std::size_t left = topology_waiters_.size(); left > 0; --left) {
-        http_slot& slot = *topology_waiters_.front();
-        leave_place(slot);
-        begin_attempt(slot, now);
-    }
+    wake_if(topology_waiters_, now, [](const http_slot&) { return true; });
 }
 
 void http_operations::on_connection_due(http_connection& connection, time_point now) {

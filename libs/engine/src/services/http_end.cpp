@@ -29,7 +29,6 @@ retry_subject http_operations::subject_of(http_slot& slot) const {
 void http_operations::refuse(
     http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
     time_point now) {
-    REPRISE_ASSERT(slot.state == http_state::running);
     slot.failed = failed;
     slot.last_reason = failed.reason;
     retry_outcome decided = refused(failed.own_error, why);
@@ -42,53 +41,38 @@ void http_operations::refuse(
     apply(slot, decided, now);
 }
 
-// There are too many already. Its last reason is that of the retry before, if there was one.
-void http_operations::refuse_to_wait(http_slot& slot, time_point now) {
-    const bool was_retried = slot.last_reason != retry_reason::unknown;
-    failed_attempt failed;
-    failed.reason = was_retried ? slot.last_reason : retry_reason::socket_not_available;
-    failed.own_error = errc::retry_queue_full;
-    refuse(slot, failed, refusal_reason::queue_full, {}, now);
-}
-
 void http_operations::retry(http_slot& slot, const retry_case& failed, time_point now) {
-    REPRISE_ASSERT(slot.state == http_state::running);
     decisions::note_failure(slot, failed);
-    const auto decided = parts_.decider.decide(failed, subject_of(slot), now);
-    if (decided) {
-        return apply(slot, *decided, now);
+    if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
+        apply(slot, *decided, now);
     }
-    slot.state = http_state::deciding;
-    ++context_.parked_count;
-    context_.wheel.arm(slot, slot.deadline);
 }
 
 void http_operations::on_answer(answer_mailbox::letter& letter, time_point now) {
     const auto found = slots_.find(letter.ticket.operation);
-    if (found == slots_.end() || found->second->state != http_state::deciding ||
-        found->second->decision != letter.ticket.decision) {
-        return;  // too late: the request has ended or moved on
+    if (found != slots_.end() && lifecycle::is_awaited(*found->second, letter)) {
+        http_slot& slot = *found->second;
+        apply(slot, parts_.life.on_answer(slot, subject_of(slot), letter, now), now);
     }
-    http_slot& slot = *found->second;
-    leave_place(slot);
-    apply(slot, parts_.decider.on_answer(slot, subject_of(slot), letter, now), now);
 }
 
 void http_operations::apply(http_slot& slot, const retry_outcome& decided, time_point now) {
-    parts_.decider.record(slot, names_of(slot), decided, now);
-    if (!decided.is_retry) {
-        const bool is_explained =
-            !decided.cause.empty() || slot.failed.stage != attempt_stage::dispatch;
-        return complete_error(
-            slot, decided.error, decided.is_ambiguous,
-            is_explained ? decided.cause : dispatch_cause(slot), now);
-    }
+    const next_step step = parts_.life.record(slot, names_of(slot), decided, now);
     slot.search_end.reset();
-    if (decided.delay == duration::zero() && !decided.is_capped &&
-        slot.failed.stage != attempt_stage::dispatch) {
-        return begin_attempt(slot, now);
+    switch (step) {
+        case next_step::fail: {
+            const bool is_explained =
+                !decided.cause.empty() || slot.failed.stage != attempt_stage::dispatch;
+            return complete_error(
+                slot, decided.error, decided.is_ambiguous,
+                is_explained ? decided.cause : dispatch_cause(slot), now);
+        }
+        case next_step::dispatch:
+            return begin_attempt(slot, now);
+        case next_step::park:
+            return parts_.life.park(
+                slot, list_for(slot.failed.reason), add_saturated(now, decided.delay));
     }
-    park(slot, list_for(slot.failed.reason), add_saturated(now, decided.delay));
 }
 
 // Where an operation waits decides what wakes it before its time.
@@ -103,28 +87,13 @@ intrusive_list<http_slot>& http_operations::list_for(retry_reason reason) noexce
     }
 }
 
-void http_operations::park(http_slot& slot, intrusive_list<http_slot>& list, time_point due) {
-    slot.state = http_state::parked;
-    list.push_back(slot);
-    ++context_.parked_count;
-    context_.wheel.arm(slot, due);
-}
-
 // Takes the operation out of its list, its timer and its connection.
 void http_operations::leave_place(http_slot& slot) {
-    context_.wheel.disarm(slot);
-    if (slot.list() != nullptr) {
-        slot.list()->erase(slot);
-    }
-    if (slot.state == http_state::parked || slot.state == http_state::deciding ||
-        slot.state == http_state::queued) {
-        --context_.parked_count;
-    }
     if (slot.connection != nullptr) {
         slot.connection->slot = nullptr;
         slot.connection = nullptr;
     }
-    slot.state = http_state::running;
+    parts_.life.leave(slot);
 }
 
 void http_operations::forget_answer(http_slot& slot) {
@@ -139,7 +108,7 @@ void http_operations::forget_answer(http_slot& slot) {
 }
 
 void http_operations::on_operation_due(http_slot& slot, time_point now) {
-    if (now < slot.deadline && slot.state == http_state::queued) {
+    if (now < slot.deadline && slot.state == operation_state::queued) {
         return on_search_over(slot, now);
     }
     if (now < slot.deadline) {
@@ -193,10 +162,9 @@ void http_operations::complete(http_slot& slot, time_point now) {
     if (slot.is_canary) {
         return end_canary(slot, true, now);
     }
-    parts_.decider.on_success(subject_of(slot), now);
     operation_result result;
     result.history = history_of(slot);
-    end(slot, std::move(result));
+    end(slot, std::move(result), now);
 }
 
 void http_operations::complete_error(
@@ -204,15 +172,11 @@ void http_operations::complete_error(
     if (slot.is_canary) {
         return end_canary(slot, false, now);
     }
-    auto error = std::make_shared<error_info>();
-    error->code = code;
+    auto error = lifecycle::make_error(slot, code);
     error->operation = slot.request.operation;
     error->bucket = slot.request.bucket;
     error->key = base::shortened(slot.request.statement, error_text_size_max);
     error->is_ambiguous = is_ambiguous;
-    error->last_reason = slot.last_reason;
-    error->retry_reasons = slot.reasons;
-    error->retry_attempts = slot.progress.retries();
     if (slot.status != 0) {
         error->status = static_cast<std::uint16_t>(slot.status);
     }
@@ -227,11 +191,10 @@ void http_operations::complete_error(
     result.ec = code;
     result.history = error->history;
     result.error = std::move(error);
-    end(slot, std::move(result));
+    end(slot, std::move(result), now);
 }
 
-void http_operations::end(http_slot& slot, operation_result&& result) {
-    result.retry_attempts = slot.progress.retries();
+void http_operations::end(http_slot& slot, operation_result&& result, time_point now) {
     result.http = std::make_unique<http_result>();
     result.http->status = slot.status;
     result.http->body = std::move(slot.body);
@@ -239,8 +202,7 @@ void http_operations::end(http_slot& slot, operation_result&& result) {
     result.http->row_count = slot.rows_seen;
     result.http->server_code = slot.server_code;
     result.http->server_text = std::move(slot.server_text);
-    context_.wheel.disarm(slot);
-    parts_.ended.push(std::move(slot.done), std::move(result));
+    parts_.life.complete(slot, subject_of(slot), std::move(result), now);
     slots_.erase(slot.id.value);
 }
 

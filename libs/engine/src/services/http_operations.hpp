@@ -16,6 +16,7 @@
 #include "engine_context.hpp"
 #include "operations/completions.hpp"
 #include "operations/decisions.hpp"
+#include "operations/lifecycle.hpp"
 #include "services/http_pools.hpp"
 #include "topology/topology.hpp"
 
@@ -26,6 +27,7 @@ struct http_operation_parts {
     topology& nodes;
     decisions& decider;
     completions& ended;
+    lifecycle& life;
 };
 
 // HTTP operations: node by node, pooled keep-alive connections, one retry decider with key-value.
@@ -102,7 +104,7 @@ public:
 
 private:
     // http_dispatch.cpp: to a node and its pool.
-    http_slot& make_slot(http_request&& request, time_point now);
+    http_slot& make_slot(http_request&& request);
     void begin_attempt(http_slot& slot, time_point now);
     void dispatch(http_slot& slot, time_point now);
     void wait_for_configuration(http_slot& slot, time_point now);
@@ -148,14 +150,15 @@ private:
     void release(http_connection& connection, bool is_kept_alive, time_point now);
 
     // http_end.cpp, http_cause.cpp: retries, waiting and the end.
+    // Those that wait in the list now and for which `goes(slot)` holds look for a node.
+    template <class Goes>
+    void wake_if(intrusive_list<http_slot>& list, time_point now, Goes&& goes);
     void refuse(
         http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
         time_point now);
-    void refuse_to_wait(http_slot& slot, time_point now);
     void lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now);
     void retry(http_slot& slot, const retry_case& failed, time_point now);
     void apply(http_slot& slot, const retry_outcome& decided, time_point now);
-    void park(http_slot& slot, intrusive_list<http_slot>& list, time_point due);
     intrusive_list<http_slot>& list_for(retry_reason reason) noexcept;
     void leave_place(http_slot& slot);
     void forget_answer(http_slot& slot);
@@ -165,7 +168,7 @@ private:
     void complete_error(
         http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
         time_point now);
-    void end(http_slot& slot, operation_result&& result);
+    void end(http_slot& slot, operation_result&& result, time_point now);
     // Why an operation that was not sent could not be, and what it waits for.
     std::string dispatch_cause(const http_slot& slot) const;
     std::string wait_cause(const http_slot& slot) const;
@@ -183,5 +186,13 @@ private:
     std::size_t canary_count_ = 0;
     std::size_t next_node_ = 0;  // which node is looked at first
 };
+
+template <class Goes>
+void http_operations::wake_if(intrusive_list<http_slot>& list, time_point now, Goes&& goes) {
+    lifecycle::wake_if(list, goes, [&](http_slot& slot) {
+        leave_place(slot);
+        begin_attempt(slot, now);
+    });
+}
 
 }  // namespace reprise::engine

@@ -133,16 +133,9 @@ void http_operations::on_terminal_state(time_point now) {
         }
     }
     // Those in a backoff that could not reach anybody would hear of it only when that ends.
-    for (std::size_t left = backoff_waiters_.size(); left > 0; --left) {
-        http_slot& slot = *backoff_waiters_.front();
-        if (is_stuck(slot) && terminal_reason_for(slot)) {
-            leave_place(slot);
-            begin_attempt(slot, now);
-        } else {
-            backoff_waiters_.erase(slot);
-            backoff_waiters_.push_back(slot);
-        }
-    }
+    wake_if(backoff_waiters_, now, [&](const http_slot& slot) {
+        return is_stuck(slot) && terminal_reason_for(slot);
+    });
 }
 
 // Whoever waits for this connection would have to show the credentials to everybody on the way.

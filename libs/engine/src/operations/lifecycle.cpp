@@ -1,0 +1,125 @@
+#include "operations/lifecycle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reprise::engine {
+
+void lifecycle::start(
+    operation_base& operation, completion&& done, const operation_time& time, time_point now) {
+    REPRISE_ASSERT(operation.state == operation_state::free);
+    operation.state = operation_state::running;
+    operation.done = std::move(done);
+    operation.started = now;
+    operation.deadline =
+        std::min(time.deadline, add_saturated(now, time.timeout.value_or(time.usual)));
+}
+
+void lifecycle::arm(operation_base& operation, time_point due) {
+    if (due != no_deadline) {
+        context_.wheel.arm(operation, due);
+    }
+}
+
+void lifecycle::wait(operation_base& operation, operation_state state, time_point due) {
+    REPRISE_ASSERT(!operation.holds_place);
+    operation.state = state;
+    operation.holds_place = true;
+    ++context_.parked_count;
+    arm(operation, due);
+}
+
+void lifecycle::send(operation_base& operation) {
+    if (operation.list() != nullptr) {
+        operation.list()->erase(operation);
+    }
+    operation.state = operation_state::in_flight;
+    if (!operation.is_armed()) {
+        arm(operation, operation.deadline);
+    }
+}
+
+void lifecycle::leave(operation_base& operation) noexcept {
+    REPRISE_ASSERT(operation.state != operation_state::free);
+    context_.wheel.disarm(operation);
+    if (operation.list() != nullptr) {
+        operation.list()->erase(operation);
+    }
+    if (std::exchange(operation.holds_place, false)) {
+        --context_.parked_count;
+    }
+    operation.state = operation_state::running;
+}
+
+std::optional<retry_outcome> lifecycle::decide(
+    operation_base& operation, const retry_case& failed, const retry_subject& subject,
+    time_point now) {
+    REPRISE_ASSERT(operation.state == operation_state::running);
+    auto decided = decider_.decide(failed, subject, now);
+    if (!decided) {
+        wait(operation, operation_state::deciding, operation.deadline);
+    }
+    return decided;
+}
+
+retry_outcome lifecycle::on_answer(
+    operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
+    time_point now) {
+    REPRISE_ASSERT(is_awaited(operation, letter));
+    leave(operation);
+    return decider_.on_answer(operation, subject, letter, now);
+}
+
+retry_outcome lifecycle::refuse_place(operation_base& operation) {
+    const bool was_retried = operation.last_reason != retry_reason::unknown;
+    operation.failed = {};
+    operation.failed.reason =
+        was_retried ? operation.last_reason : retry_reason::socket_not_available;
+    operation.failed.own_error = errc::retry_queue_full;
+    operation.last_reason = operation.failed.reason;
+    return refused(errc::retry_queue_full, refusal_reason::queue_full);
+}
+
+next_step lifecycle::record(
+    operation_base& operation, const operation_names& names, const retry_outcome& decided,
+    time_point now) {
+    REPRISE_ASSERT(operation.state == operation_state::running);
+    decider_.record(operation, names, decided, now);
+    if (!decided.is_retry) {
+        return next_step::fail;
+    }
+    // After an answer "now" is now. Before one, a loop without any answer between must go through
+    // the timer, or a strategy that always says zero would never let go.
+    const bool is_now = decided.delay == duration::zero() && !decided.is_capped &&
+                        operation.failed.stage != attempt_stage::dispatch;
+    return is_now ? next_step::dispatch : next_step::park;
+}
+
+std::shared_ptr<error_info> lifecycle::make_error(
+    const operation_base& operation, std::error_code code) {
+    auto error = std::make_shared<error_info>();
+    error->code = code;
+    error->last_reason = operation.last_reason;
+    error->retry_reasons = operation.reasons;
+    error->retry_attempts = operation.progress.retries();
+    return error;
+}
+
+void lifecycle::complete(
+    operation_base& operation, const retry_subject& subject, operation_result&& result,
+    time_point now) {
+    REPRISE_ASSERT(operation.state == operation_state::running);
+    result.retry_attempts = operation.progress.retries();
+    if (!result.ec) {
+        decider_.on_success(subject, now);
+    }
+    ended_.push(std::move(operation.done), std::move(result));
+    drop(operation);
+}
+
+void lifecycle::drop(operation_base& operation) noexcept {
+    leave(operation);
+    operation.state = operation_state::free;
+}
+
+}  // namespace reprise::engine
