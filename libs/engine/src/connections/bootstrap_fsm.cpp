@@ -96,12 +96,12 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
 }
 
 bool is_login_refusal(bootstrap_failure failure) noexcept {
-    return failure == bootstrap_failure::credentials_refused ||
-           failure == bootstrap_failure::proof_refused || is_server_unproved(failure);
+    return failure == bootstrap_failure::credentials_refused || is_server_unproved(failure);
 }
 
 bool is_server_unproved(bootstrap_failure failure) noexcept {
-    return failure == bootstrap_failure::signature_wrong ||
+    return failure == bootstrap_failure::proof_refused ||
+           failure == bootstrap_failure::signature_wrong ||
            failure == bootstrap_failure::signature_missing;
 }
 

@@ -43,7 +43,7 @@ enum class bootstrap_failure : std::uint8_t {
 [[nodiscard]] std::string_view to_string(bootstrap_failure failure) noexcept;
 // The login itself was refused, by one side or the other: the node's authentication state.
 [[nodiscard]] bool is_login_refusal(bootstrap_failure failure) noexcept;
-// The server took our proof and gave none of its own.
+// The server took our proof and gave none of its own. Its refusal (`e=`) proves nothing either.
 [[nodiscard]] bool is_server_unproved(bootstrap_failure failure) noexcept;
 
 struct bootstrap_options {

@@ -122,11 +122,14 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
     if (idle != pool.connections.end()) {
         return send(slot, **idle, now);
     }
-    // Waiting for a connection is waiting, too. The client's own canaries are few.
-    if (!parts_.life.has_place() && !slot.is_canary) {
+    if (slot.is_canary) {
+        // The client's own, one for each breaker: it takes no place that a user could have.
+        parts_.life.queue_ready(slot, pool.queue);
+    } else if (parts_.life.has_place()) {
+        parts_.life.queue_waiting(slot, pool.queue, queue_due(slot, pool, now));
+    } else {
         return apply(slot, lifecycle::refuse_place(slot), now);
     }
-    parts_.life.queue_waiting(slot, pool.queue, queue_due(slot, pool, now));
     connect_if_wanted(pool, now);
 }
 

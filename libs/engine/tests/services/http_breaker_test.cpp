@@ -123,6 +123,26 @@ TEST_F(http_breaker, RH_34_a_canary_without_a_good_answer_opens_it_again) {
     }
 }
 
+// Seed 2958 of the simulation: a canary whose connection was still opening was counted as one more
+// operation that waits, past the bound.
+TEST_F(http_breaker, RH_32_a_canary_takes_no_place_among_the_operations_that_wait) {
+    engine_options options = with_http_breaker();
+    options.parked_count_max = 1;
+    cluster_.nodes.resize(1);
+    cluster_.map = {{0}};
+    engine_driver driver(cluster_, options);
+    driver.connect();
+    for (int round = 0; round < 4; ++round) {
+        time_out_statements(driver, 1);
+    }
+    cluster_.nodes[0].ignores_http_connections = true;
+    const auto waiting = driver.start_http(query_request("{}"));
+    driver.advance(5s);
+    EXPECT_EQ(waiting->calls, 0);
+    EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 1U);
+}
+
 TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent) {
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};

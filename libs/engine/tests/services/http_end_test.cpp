@@ -138,7 +138,7 @@ TEST_F(http_decisions, RH_14_an_answer_that_cannot_be_read_is_logged_and_in_the_
     driver.settle();
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->result.ec, errc::parsing_failure);
-    expect_logged(retry_reason::unknown, errc::parsing_failure);
+    ASSERT_NO_FATAL_FAILURE(expect_logged(retry_reason::unknown, errc::parsing_failure));
     EXPECT_EQ(sink_->decisions[0].endpoint, "node1:8093");
     EXPECT_EQ(sink_->decisions[0].status, 200);
     ASSERT_NE(done->result.history, nullptr);

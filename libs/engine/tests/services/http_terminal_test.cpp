@@ -141,6 +141,7 @@ TEST_F(http_alert, RH_26_what_never_left_fails_as_tls_error) {
     driver.settle();
     alert(driver);
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
+    EXPECT_EQ(done->result.retry_attempts, 0U) << "known at once, not after a retry";
     EXPECT_EQ(sent(), 0U);
 }
 

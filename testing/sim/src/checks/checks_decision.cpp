@@ -465,25 +465,36 @@ bool inspection::is_node_open(std::uint32_t client, std::int32_t node) {
     return false;
 }
 
+namespace {
+
+bool any_of(const std::vector<std::uint8_t>& flags) {
+    return std::ranges::any_of(flags, [](std::uint8_t flag) { return flag != 0; });
+}
+
+}  // namespace
+
+bool inspection::has_terminal_state(const client_view& view) {
+    return any_of(view.has_refused_auth) || any_of(view.has_failed_tls) ||
+           any_of(view.is_service_tls_failed);
+}
+
 // RH-25 to RH-28: the state is there because a server said so, and nobody has mended it since.
 void inspection::check_terminal(const operation_record& record, retry_reason reason) {
     const client_view& view = views_[record.plan.client];
-    const auto any = [](const std::vector<std::uint8_t>& flags) {
-        return std::ranges::any_of(flags, [](std::uint8_t flag) { return flag != 0; });
-    };
     bool has_cause = true;
     switch (reason) {
         case retry_reason::authentication_error:
-            has_cause = any(record.call ? view.has_refused_auth : view.is_auth_refused);
+            has_cause = any_of(record.call ? view.has_refused_auth : view.is_auth_refused);
             break;
         case retry_reason::tls_error:
-            has_cause = record.call ? any(view.has_failed_tls) || any(view.is_service_tls_failed)
-                                    : any(view.is_tls_failed);
+            has_cause = record.call
+                            ? any_of(view.has_failed_tls) || any_of(view.is_service_tls_failed)
+                            : any_of(view.is_tls_failed);
             break;
         case retry_reason::bucket_access_error:
             has_cause = view.is_access_denied;
             if (!has_cause && view.maps.empty()) {
-                has_cause = any(view.is_bucket_missing);
+                has_cause = any_of(view.is_bucket_missing);
             } else if (!has_cause) {
                 has_cause = is_bucket_gone(record.plan.client);
             }

@@ -128,9 +128,13 @@ void inspection::check_not_early(operation_record& record) {
     const bool is_map_new =
         !view.maps.empty() && record.revision_decided != std::optional(view.maps.back().revision());
     const retry_reason reason = record.decisions.back().reason;
-    // Whoever waits for a service looks again whenever something is heard of the topology.
+    // Calls that wait for a service look again after every change of the topology. Calls that could
+    // not reach a node look for another one as soon as a terminal state is known (RH-38).
+    const bool is_unreachable =
+        reason == retry_reason::socket_not_available || reason == retry_reason::node_not_available;
     bool has_ended = record.call && (reason == retry_reason::service_not_available ||
-                                     reason == retry_reason::circuit_breaker_open);
+                                     reason == retry_reason::circuit_breaker_open ||
+                                     (is_unreachable && has_terminal_state(view)));
     switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;

@@ -155,6 +155,8 @@ private:
     // Takes the client's newest map into its view.
     client_view& refresh(std::uint32_t client);
     static void forget_left(client_view& view);
+    // Whether a node or a service refused a login or could not be trusted.
+    static bool has_terminal_state(const client_view& view);
 
     void check_allowed(
         operation_record& record, const engine::decision_record& decision, duration left);
