@@ -6,6 +6,7 @@
 #include <reprise/json/parse.hpp>
 
 #include "configuration/configuration_reader.hpp"
+#include "located_text.hpp"
 
 namespace reprise::wire {
 
@@ -49,15 +50,7 @@ std::string_view to_string(configuration_errc code) noexcept {
 }
 
 std::string to_string(const configuration_error& error) {
-    std::string text;
-    if (!error.path.empty()) {
-        text += error.path + ": ";
-    }
-    text += to_string(error.code);
-    if (!error.detail.empty()) {
-        text += ": " + error.detail;
-    }
-    return text;
+    return located_text(error.path, to_string(error.code), error.detail);
 }
 
 cluster_configuration::cluster_configuration(

@@ -10,6 +10,8 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
+#include "located_text.hpp"
+
 namespace reprise::wire {
 
 namespace {
@@ -176,15 +178,7 @@ std::string_view to_string(manifest_errc code) noexcept {
 }
 
 std::string to_string(const manifest_error& error) {
-    std::string text;
-    if (!error.path.empty()) {
-        text += error.path + ": ";
-    }
-    text += to_string(error.code);
-    if (!error.detail.empty()) {
-        text += ": " + error.detail;
-    }
-    return text;
+    return located_text(error.path, to_string(error.code), error.detail);
 }
 
 const manifest_scope* collections_manifest::find_scope(std::string_view scope) const noexcept {

@@ -12,6 +12,8 @@
 #include <reprise/json/write.hpp>
 #include <reprise/wire/compression.hpp>
 
+#include "located_text.hpp"
+
 namespace reprise::wire {
 
 namespace {
@@ -346,15 +348,7 @@ std::string_view to_string(error_map_errc code) noexcept {
 }
 
 std::string to_string(const error_map_error& error) {
-    std::string text;
-    if (!error.path.empty()) {
-        text += error.path + ": ";
-    }
-    text += to_string(error.code);
-    if (!error.detail.empty()) {
-        text += ": " + error.detail;
-    }
-    return text;
+    return located_text(error.path, to_string(error.code), error.detail);
 }
 
 error_map::error_map(

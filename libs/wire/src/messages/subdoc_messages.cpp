@@ -108,6 +108,48 @@ std::expected<mutation_spec, wire_errc> read_spec(
     return spec;
 }
 
+// What the two multi commands have before their specs.
+struct multi_head {
+    document_key key;
+    subdoc_options options;
+};
+
+std::expected<multi_head, wire_errc> read_head(
+    const frame_view& frame, request_shape shape, key_form form) {
+    if (const auto error =
+            detail::check_request(frame, shape, {.extras = true, .key = true, .value = true})) {
+        return std::unexpected(*error);
+    }
+    base::byte_reader extras(frame.extras());
+    const auto options = read_options(extras, shape == request_shape::subdoc_mutation);
+    if (!options) {
+        return std::unexpected(options.error());
+    }
+    const auto key = decode_document_key(frame.key(), form);
+    if (!key) {
+        return std::unexpected(key.error());
+    }
+    return multi_head{*key, *options};
+}
+
+// Gives each spec to `take`, which returns whether it had room for it. There is at least one.
+template <class Take>
+std::expected<void, wire_errc> read_specs(
+    const frame_view& frame, bool is_mutation, const Take& take) {
+    base::byte_reader reader(frame.value());
+    std::size_t count = 0;
+    for (; reader.remaining() > 0; ++count) {
+        const auto spec = read_spec(reader, is_mutation);
+        if (!spec) {
+            return std::unexpected(spec.error());
+        }
+        if (!take(*spec)) {
+            return std::unexpected(wire_errc::spec_count_invalid);
+        }
+    }
+    return check_spec_count(count);
+}
+
 template <class Spec>
 std::expected<std::size_t, wire_errc> lookup_specs_size(const Spec& specs) noexcept {
     std::size_t size = 0;
@@ -256,34 +298,18 @@ std::expected<void, wire_errc> subdoc_lookup_request::encode(
 
 std::expected<subdoc_lookup_request, wire_errc> subdoc_lookup_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, request_shape::subdoc_lookup, {.extras = true, .key = true, .value = true})) {
-        return std::unexpected(*error);
-    }
-    base::byte_reader extras(frame.extras());
-    const auto options = read_options(extras, false);
-    if (!options) {
-        return std::unexpected(options.error());
-    }
-    const auto key = decode_document_key(frame.key(), form);
-    if (!key) {
-        return std::unexpected(key.error());
+    const auto head = read_head(frame, request_shape::subdoc_lookup, form);
+    if (!head) {
+        return std::unexpected(head.error());
     }
     subdoc_lookup_request request;
-    request.key = *key;
-    request.doc_flags = options->flags;
-    base::byte_reader reader(frame.value());
-    while (reader.remaining() > 0) {
-        const auto spec = read_spec(reader, false);
-        if (!spec) {
-            return std::unexpected(spec.error());
-        }
-        if (!request.specs.push_back({spec->op, spec->flags, spec->path})) {
-            return std::unexpected(wire_errc::spec_count_invalid);
-        }
-    }
-    if (const auto counted = check_spec_count(request.specs.size()); !counted) {
-        return std::unexpected(counted.error());
+    request.key = head->key;
+    request.doc_flags = head->options.flags;
+    const auto read = read_specs(frame, false, [&](const mutation_spec& spec) {
+        return request.specs.push_back({spec.op, spec.flags, spec.path});
+    });
+    if (!read) {
+        return std::unexpected(read.error());
     }
     return request;
 }
@@ -362,36 +388,19 @@ std::expected<void, wire_errc> subdoc_mutation_request::encode(
 
 std::expected<subdoc_mutation_request, wire_errc> subdoc_mutation_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, request_shape::subdoc_mutation, {.extras = true, .key = true, .value = true})) {
-        return std::unexpected(*error);
-    }
-    base::byte_reader extras(frame.extras());
-    const auto options = read_options(extras, true);
-    if (!options) {
-        return std::unexpected(options.error());
-    }
-    const auto key = decode_document_key(frame.key(), form);
-    if (!key) {
-        return std::unexpected(key.error());
+    const auto head = read_head(frame, request_shape::subdoc_mutation, form);
+    if (!head) {
+        return std::unexpected(head.error());
     }
     subdoc_mutation_request request;
-    request.key = *key;
-    request.expiry = options->expiry;
-    request.user_flags = options->user_flags;
-    request.doc_flags = options->flags;
-    base::byte_reader reader(frame.value());
-    while (reader.remaining() > 0) {
-        const auto spec = read_spec(reader, true);
-        if (!spec) {
-            return std::unexpected(spec.error());
-        }
-        if (!request.specs.push_back(*spec)) {
-            return std::unexpected(wire_errc::spec_count_invalid);
-        }
-    }
-    if (const auto counted = check_spec_count(request.specs.size()); !counted) {
-        return std::unexpected(counted.error());
+    request.key = head->key;
+    request.expiry = head->options.expiry;
+    request.user_flags = head->options.user_flags;
+    request.doc_flags = head->options.flags;
+    const auto read = read_specs(
+        frame, true, [&](const mutation_spec& spec) { return request.specs.push_back(spec); });
+    if (!read) {
+        return std::unexpected(read.error());
     }
     return request;
 }

@@ -36,6 +36,17 @@ std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
            "\",\"retry\":" + (is_retry_advised ? "true" : "false") + "}],\"status\":\"errors\"}";
 }
 
+// Rows before an error. With many of them the caller takes some before the error arrives.
+std::string rows_before_error(random_stream& random) {
+    constexpr std::array<int, 4> counts = {1, 3, 60, 500};
+    const int count = any_of_these(random, counts);
+    std::string rows;
+    for (int row = 0; row < count; ++row) {
+        rows += (row == 0 ? "" : ",") + std::to_string(row);
+    }
+    return rows;
+}
+
 // An answer that no service would give here.
 service_fault_effect wrong_answer(random_stream& random, std::optional<service> to) {
     constexpr std::array<int, 10> statuses = {400, 401, 403, 404, 408, 429, 500, 502, 503, 504};
@@ -58,7 +69,8 @@ service_fault_effect wrong_answer(random_stream& random, std::optional<service> 
         default:
             // Rows first, then the error: a success until its end.
             answer.status = 200;
-            answer.body = error_body(any_of_these(random, codes), random.percent(30), "0,1,2");
+            answer.body = error_body(
+                any_of_these(random, codes), random.percent(30), rows_before_error(random));
             break;
     }
     return answer;
@@ -106,9 +118,10 @@ service_fault_answer busy_answer(random_stream& random, service from) {
     switch (from) {
         case service::query:
             answer.status = random.percent(50) ? 503 : 200;
-            answer.body = random.percent(40)
-                              ? error_body(any_of_these(random, prepared_codes), false, "")
-                              : error_body(1181, true, random.percent(50) ? "" : "0,1");
+            answer.body =
+                random.percent(40)
+                    ? error_body(any_of_these(random, prepared_codes), false, "")
+                    : error_body(1181, true, random.percent(50) ? "" : rows_before_error(random));
             break;
         case service::analytics:
             answer.body = error_body(any_of_these(random, analytics_codes), false, "");
