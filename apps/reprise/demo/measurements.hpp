@@ -33,7 +33,7 @@ private:
     duration slowest_{};
 };
 
-using retry_counts = std::array<std::uint64_t, engine::retry_reason_count>;
+using retry_counts = std::array<std::uint64_t, couchbase::retry_reason_count>;
 
 /// Figures of one phase, or of several together.
 struct figures {

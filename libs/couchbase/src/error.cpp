@@ -96,7 +96,7 @@ error::error(std::error_code code, std::string detail)
 std::string error::message() const {
     if (!info_->operation.empty()) {
         std::string text =
-            engine::to_string(is_of_service_ ? in_http_words(*info_, service_code_) : *info_);
+            couchbase::to_string(is_of_service_ ? in_http_words(*info_, service_code_) : *info_);
         text.erase(text.find_last_not_of('\n') + 1);
         return text;
     }
@@ -129,7 +129,7 @@ failure_facts retry_facts(const error& failure) noexcept {
         facts.fault = failure_fault::client;
         return facts;
     }
-    return engine::retry_facts(failure.info());
+    return retry_facts(failure.info());
 }
 
 }  // namespace reprise::couchbase

@@ -14,7 +14,7 @@ void refuse_override(retry_reason reason, std::string_view why) {
 
 // What would never have an effect.
 void check_overrides(const std::vector<reason_override>& overrides) {
-    engine::retry_reason_set seen;
+    retry_reason_set seen;
     for (const reason_override& each : overrides) {
         if (each.reason == retry_reason::unknown) {
             refuse_override(each.reason, "is never retried");

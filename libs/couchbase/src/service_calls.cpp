@@ -36,8 +36,7 @@ error unreadable_answer(std::string text, operation_trace&& trace) {
     info->history = std::move(trace.history);
     if (info->history) {
         for (std::size_t index = 0; index < info->history->entries.size(); ++index) {
-            info->retry_reasons.insert(
-                info->history->entries[index].reason_as<engine::retry_reason>());
+            info->retry_reasons.insert(info->history->entries[index].reason_as<retry_reason>());
         }
     }
     return error(std::move(info));

@@ -1,8 +1,4 @@
-#include <reprise/engine/error_info.hpp>
-
 #include <gtest/gtest.h>
-
-#include <reprise/engine/log_sink.hpp>
 
 #include "engine_driver.hpp"
 #include "operations/operation_history.hpp"
@@ -23,33 +19,11 @@ void expect_harmless(const std::string& text) {
     EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
 }
 
-TEST(error_text, control_characters_of_servers_are_written_out) {
-    const auto expect_shown = [](auto change) {
-        error_info error;
-        error.code = errc::temporary_failure;
-        error.operation = "get";
-        change(error);
-        expect_harmless(to_string(error));
-        EXPECT_EQ(to_string(error).find('\n'), std::string::npos) << "one line without a history";
-    };
-    expect_shown([](error_info& error) { error.server_context = hostile; });
-    expect_shown([](error_info& error) { error.server_ref = hostile; });
-    expect_shown([](error_info& error) { error.error_map = error_map_note{hostile, "", {}}; });
-    expect_shown([](error_info& error) { error.error_map = error_map_note{"", hostile, {}}; });
-    expect_shown([](error_info& error) { error.last_dispatched_to = hostile; });
-    expect_shown([](error_info& error) { error.detail = hostile; });
-    expect_shown([](error_info& error) { error.key = hostile; });
-    expect_shown([](error_info& error) { error.bucket = hostile; });
-}
-
 TEST(error_text, control_characters_in_names_of_nodes_are_written_out) {
     operation_history history;
     history.push(history_entry{}, 0);
     const auto hostile_text = [](std::uint32_t) { return std::string(hostile); };
     expect_harmless(to_string(history.report(hostile_text, hostile_text)));
-    decision_record decision;
-    decision.endpoint = hostile;
-    expect_harmless(to_string(decision));
 }
 
 class message_keeper final : public log_sink {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/document_messages.hpp>

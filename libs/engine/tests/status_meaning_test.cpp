@@ -12,14 +12,14 @@ TEST(status_meaning, a_retried_status_has_its_reason_and_the_error_of_a_refusal)
     EXPECT_EQ(
         engine::usual_meaning(wire::status::locked),
         (engine::status_meaning{
-            couchbase::errc::document_locked, engine::retry_reason::kv_locked}));
+            couchbase::errc::document_locked, couchbase::retry_reason::kv_locked}));
 }
 
 TEST(status_meaning, a_final_status_has_its_error_and_no_reason) {
     EXPECT_EQ(
         engine::usual_meaning(wire::status::key_enoent),
         (engine::status_meaning{
-            couchbase::errc::document_not_found, engine::retry_reason::unknown}));
+            couchbase::errc::document_not_found, couchbase::retry_reason::unknown}));
     EXPECT_EQ(
         engine::usual_meaning(wire::status::eaccess)->error,
         couchbase::errc::authentication_failure);

@@ -7,7 +7,7 @@ namespace {
 
 template <class Visit>
 void for_each_cell(Visit&& visit) {
-    for (std::size_t reason = 0; reason < engine::retry_reason_count; ++reason) {
+    for (std::size_t reason = 0; reason < couchbase::retry_reason_count; ++reason) {
         for (std::size_t stage = 0; stage < stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
                 visit(reason, stage, of);
@@ -36,7 +36,7 @@ std::size_t reason_cells::applicable_count() noexcept {
     std::size_t count = 0;
     for_each_cell([&](std::size_t reason, std::size_t stage, std::size_t of) {
         const auto cell = engine::cell_of(
-            static_cast<engine::retry_reason>(reason), static_cast<attempt_stage>(stage),
+            static_cast<couchbase::retry_reason>(reason), static_cast<attempt_stage>(stage),
             static_cast<engine::operation_class>(of));
         count += cell.applicable == engine::reason_applicability::yes ? 1U : 0U;
     });

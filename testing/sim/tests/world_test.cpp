@@ -48,16 +48,16 @@ seed_sums run_seeds(std::uint64_t first, std::uint64_t last, std::string_view na
 
 // A cell that the table does not have, as text; empty: there is none.
 std::string find_impossible_cell(const reason_cells& cells) {
-    for (std::size_t reason = 0; reason < engine::retry_reason_count; ++reason) {
+    for (std::size_t reason = 0; reason < couchbase::retry_reason_count; ++reason) {
         for (std::size_t stage = 0; stage < stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
-                const auto why = static_cast<engine::retry_reason>(reason);
+                const auto why = static_cast<couchbase::retry_reason>(reason);
                 const auto where = static_cast<attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
                 if (cells.counts[reason][stage][of] != 0 &&
                     engine::cell_of(why, where, what).applicable !=
                         engine::reason_applicability::yes) {
-                    return std::string(engine::to_string(why)) + " " +
+                    return std::string(couchbase::to_string(why)) + " " +
                            std::string(to_string(where)) + " " +
                            std::string(engine::to_string(what));
                 }

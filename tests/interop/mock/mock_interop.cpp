@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/couchbase_types/shipped_strategies.hpp>
 
 namespace {
 
@@ -285,7 +285,7 @@ void check_error_map_code(
     report& report, const couchbase::collection& documents, std::uint16_t code,
     std::string_view schedule) {
     couchbase::get_options options;
-    options.strategy = std::make_shared<reprise::engine::server_directed_strategy>();
+    options.strategy = std::make_shared<reprise::couchbase::server_directed_strategy>();
     std::uint32_t retries = 0;
     std::string against = ask_for("fail_gets " + std::to_string(code));
     const auto read = documents.get("planned", options);

@@ -15,10 +15,10 @@ namespace {
 /// Calls `visit(reason, stage, class, count)` for every cell that can be met or was.
 template <class Visit>
 void visit_cells(const sim::reason_cells& cells, const Visit& visit) {
-    for (std::size_t reason = 0; reason < engine::retry_reason_count; ++reason) {
+    for (std::size_t reason = 0; reason < couchbase::retry_reason_count; ++reason) {
         for (std::size_t stage = 0; stage < sim::stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
-                const auto why = static_cast<engine::retry_reason>(reason);
+                const auto why = static_cast<couchbase::retry_reason>(reason);
                 const auto where = static_cast<attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
                 const bool can_be = engine::cell_of(why, where, what).applicable ==
@@ -53,7 +53,7 @@ void write_cells(json::writer& out, const sim::reason_cells& cells) {
     out.key("counts").begin_array();
     visit_cells(cells, [&out](auto reason, auto stage, auto of, std::uint64_t count) {
         out.begin_object();
-        out.member("reason", engine::info(reason).name);
+        out.member("reason", couchbase::info(reason).name);
         out.member("stage", to_string(stage));
         out.member("class", engine::to_string(of));
         out.member("count", count);
@@ -160,7 +160,7 @@ std::string missing_cells(const sim::reason_cells& cells) {
         if (count != 0) {
             return;
         }
-        const std::string_view name = engine::info(reason).name;
+        const std::string_view name = couchbase::info(reason).name;
         if (name != last) {
             text += fmt::format("{}{} ({}):", last.empty() ? "" : "\n", name, to_string(stage));
             last = name;

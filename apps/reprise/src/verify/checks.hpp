@@ -48,7 +48,7 @@ private:
     std::shared_ptr<couchbase::log_sink> next_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    engine::retry_reason_set seen_;
+    couchbase::retry_reason_set seen_;
 };
 
 /// What the checks share. Every key comes from `key`, so that all of them are known to `clean_up`.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include <reprise/engine/log_sink.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::engine {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <reprise/base/printable.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise::engine {

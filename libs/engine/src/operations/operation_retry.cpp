@@ -83,7 +83,7 @@ wait_list& operations::list_for(operation_slot& slot) {
     if (slot.failed.reason == retry_reason::kv_not_my_vbucket) {
         return bucket.not_my_vbucket_waiters;
     }
-    if (!is_about_connection(slot.failed.reason)) {
+    if (!info(slot.failed.reason).is_about_connection) {
         return backoff_waiters_;
     }
     // Whatever else happens to the bucket wakes those without a route.

@@ -5,15 +5,13 @@
 #include <string>
 
 #include <reprise/base/byte_writer.hpp>
-#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/engine_options.hpp>
 #include <reprise/engine/operation_request.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/document_key.hpp>
 #include <reprise/wire/hello_feature.hpp>
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 // What the connection and the route add to a request.
 struct encoding_context {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/engine/shipped_strategies.hpp>
+#include "controlled_backoff.hpp"
 
 namespace reprise::engine {
 

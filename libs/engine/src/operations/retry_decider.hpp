@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include <reprise/engine/engine_options.hpp>
-#include <reprise/engine/request_snapshot.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_strategy.hpp>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <reprise/engine/request_snapshot.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/retry_spec.hpp>
 
 namespace reprise::engine {

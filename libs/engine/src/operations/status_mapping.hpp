@@ -2,15 +2,12 @@
 
 #include <cstdint>
 
-#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/engine/operation_request.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/error_map.hpp>
 #include <reprise/wire/status.hpp>
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 // The facts of an answer that decide its meaning.
 struct response_facts {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <reprise/engine/service_budgets.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/service.hpp>
 
 namespace reprise::engine {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 
 #include "topology/cluster_state.hpp"
 

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/couchbase_types/errc.hpp>
+#include <reprise/engine/vocabulary.hpp>
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 circuit_breaker::circuit_breaker(circuit_breaker_options options)
     : options_(std::move(options)),

@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include <reprise/engine/circuit_breaker_options.hpp>
+#include <reprise/engine/vocabulary.hpp>
 
 namespace reprise::engine {
 

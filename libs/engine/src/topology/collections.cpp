@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include <reprise/engine/shipped_strategies.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/error_context.hpp>
 
 #include "connections/kv_connection.hpp"
+#include "controlled_backoff.hpp"
 #include "operations/status_mapping.hpp"
 
 namespace reprise::engine {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/engine/shipped_strategies.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 
 #include "connections/connection_problem.hpp"
 #include "connections/kv_connection.hpp"
+#include "controlled_backoff.hpp"
 #include "operations/response_decoding.hpp"
 #include "operations/status_mapping.hpp"
 

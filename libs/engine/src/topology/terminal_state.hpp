@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/time.hpp>
 
 #include "topology/cluster_state.hpp"

@@ -3,14 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 
 #include "topology/cluster_state.hpp"
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 // What the topology reports to those who wait: one call for each event, never one for each
 // operation. A call may come back to the topology before it returns.

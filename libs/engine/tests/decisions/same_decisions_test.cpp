@@ -18,7 +18,7 @@
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
 
@@ -29,7 +29,7 @@ namespace same_decisions {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-using engine::retry_reason;
+using couchbase::retry_reason;
 using wire::status;
 
 // One failed attempt: what the server answers.
@@ -65,9 +65,9 @@ std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
         case strategy_kind::standard:
             return std::make_unique<virtual_strategy<standard_strategy>>(plan.options);
         case strategy_kind::best_effort:
-            return std::make_unique<engine::best_effort_strategy>();
+            return std::make_unique<couchbase::best_effort_strategy>();
         case strategy_kind::fail_fast:
-            return std::make_unique<engine::fail_fast_on_terminal_error_strategy>();
+            return std::make_unique<couchbase::fail_fast_on_terminal_error_strategy>();
         case strategy_kind::no_retries:
             return std::make_unique<virtual_strategy<no_retry>>();
     }

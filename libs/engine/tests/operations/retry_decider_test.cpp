@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/engine/vocabulary.hpp>
 
 namespace reprise::engine {
 namespace retry_decider_tests {

@@ -15,7 +15,7 @@ namespace reprise::sim {
 namespace {
 
 using couchbase::errc;
-using engine::retry_reason;
+using couchbase::retry_reason;
 
 constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options
 
@@ -51,8 +51,8 @@ std::string text_of(duration time) {
     return std::to_string(time.count() / 1000) + " us";
 }
 
-engine::retry_reason_set reasons_of(const operation_record& record) noexcept {
-    engine::retry_reason_set set;
+couchbase::retry_reason_set reasons_of(const operation_record& record) noexcept {
+    couchbase::retry_reason_set set;
     for (const decision_note& note : record.decisions) {
         if (note.is_retried) {
             set.insert(note.reason);
@@ -64,10 +64,10 @@ engine::retry_reason_set reasons_of(const operation_record& record) noexcept {
 }  // namespace
 
 void inspection::on_asked(std::uint32_t operation, const retry_question& asked) {
-    const engine::request_snapshot& request = engine::request_of(asked);
-    const retry_reason reason = engine::reason_of(asked);
+    const couchbase::request_snapshot& request = couchbase::request_of(asked);
+    const retry_reason reason = couchbase::reason_of(asked);
     operation_record& record = world_.records.at(operation);
-    const std::string name(engine::to_string(reason));
+    const std::string name(couchbase::to_string(reason));
     refresh(record.plan.client);
     if (record.calls != 0) {
         report(checker::completion, record, "its strategy is asked after its end");
@@ -100,10 +100,10 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
                     " times before, not " + std::to_string(request.server_rule->retries));
         }
     }
-    if (engine::info(reason).is_terminal) {
+    if (couchbase::info(reason).is_terminal) {
         check_terminal(record, reason);
     }
-    if (!engine::info(reason).is_terminal) {
+    if (!couchbase::info(reason).is_terminal) {
         check_not_early(record);
     }
     check_stage(record, reason, engine::detail::stage_of(reason), request.status);
@@ -162,7 +162,7 @@ void inspection::on_success_reported(std::uint32_t operation) {
     }
 }
 
-void inspection::on_decision(std::uint32_t client, const engine::decision_record& decision) {
+void inspection::on_decision(std::uint32_t client, const couchbase::decision_record& decision) {
     if (decision.id == 0) {
         return;  // the client's own request
     }
@@ -174,7 +174,7 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
     world_.record.mix(static_cast<std::uint64_t>(decision.delay.count()));
     if (world_.record.is_tracing()) {
         world_.record.line(
-            "operation " + std::to_string(record.number) + ": " + engine::to_string(decision));
+            "operation " + std::to_string(record.number) + ": " + couchbase::to_string(decision));
     }
     refresh(client);
     if (record.calls != 0) {
@@ -183,7 +183,7 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
     if (decision.attempt != record.retries) {
         report(checker::history, record, "counts other retries than were made");
     }
-    if (!engine::info(decision.reason).is_terminal) {
+    if (!couchbase::info(decision.reason).is_terminal) {
         check_not_early(record);
     }
     if (carries_earlier_reason(decision)) {
@@ -217,7 +217,7 @@ void inspection::on_decision(std::uint32_t client, const engine::decision_record
     record.has_strategy_failed = false;
 }
 
-void inspection::take_retry(operation_record& record, const engine::decision_record& decision) {
+void inspection::take_retry(operation_record& record, const couchbase::decision_record& decision) {
     client_view& view = views_[record.plan.client];
     ++record.retries;
     record.cost = 0;
@@ -244,7 +244,7 @@ void inspection::take_retry(operation_record& record, const engine::decision_rec
 }
 
 void inspection::check_allowed(
-    operation_record& record, const engine::decision_record& decision, duration left) {
+    operation_record& record, const couchbase::decision_record& decision, duration left) {
     if (decision.reason == retry_reason::unknown) {
         return report(checker::strategy, record, "retried for an unknown reason");
     }
@@ -279,7 +279,7 @@ std::optional<bool> inspection::is_at_once(const operation_record& record) {
 }
 
 void inspection::check_always(
-    operation_record& record, const engine::decision_record& decision, duration left) {
+    operation_record& record, const couchbase::decision_record& decision, duration left) {
     duration planned = ladder(decision.attempt);
     if (decision.reason == retry_reason::kv_not_my_vbucket) {
         planned = world_.plan.clients[record.plan.client].not_my_vbucket_delay.value_or(planned);
@@ -300,14 +300,14 @@ void inspection::check_always(
     if (decision.delay != std::min(planned, left)) {
         report(
             checker::delay, record,
-            std::string(engine::to_string(decision.reason)) + " waits " + text_of(decision.delay) +
-                " instead of " + text_of(std::min(planned, left)));
+            std::string(couchbase::to_string(decision.reason)) + " waits " +
+                text_of(decision.delay) + " instead of " + text_of(std::min(planned, left)));
     }
 }
 
 void inspection::check_asked(
-    operation_record& record, const engine::decision_record& decision, duration left) {
-    const std::string name(engine::to_string(decision.reason));
+    operation_record& record, const couchbase::decision_record& decision, duration left) {
+    const std::string name(couchbase::to_string(decision.reason));
     if (!record.is_asked || record.asked_reason != decision.reason) {
         return report(checker::strategy, record, "nobody was asked about " + name);
     }
@@ -334,8 +334,9 @@ void inspection::check_queue_full(const operation_record& record) {
     }
 }
 
-void inspection::check_refused(operation_record& record, const engine::decision_record& decision) {
-    const std::string name(engine::to_string(decision.reason));
+void inspection::check_refused(
+    operation_record& record, const couchbase::decision_record& decision) {
+    const std::string name(couchbase::to_string(decision.reason));
     if (decision.reason == retry_reason::unknown) {
         return;
     }
@@ -397,7 +398,7 @@ void inspection::check_refused(operation_record& record, const engine::decision_
 void inspection::check_stage(
     operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
     const auto cell = engine::cell_of(reason, stage, class_of(record));
-    const std::string name(engine::to_string(reason));
+    const std::string name(couchbase::to_string(reason));
     if (cell.applicable != engine::reason_applicability::yes) {
         report(
             checker::history, record,
@@ -509,7 +510,7 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
     if (!has_cause) {
         report(
             checker::terminal, record,
-            std::string(engine::to_string(reason)) + " without a cause that still holds");
+            std::string(couchbase::to_string(reason)) + " without a cause that still holds");
     }
 }
 

@@ -11,8 +11,8 @@
 namespace reprise::sim {
 namespace {
 
+using couchbase::retry_reason;
 using engine::operation_kind;
-using engine::retry_reason;
 using wire::opcode;
 using wire::status;
 
@@ -41,7 +41,7 @@ std::size_t service_slot(const sim_link& link) noexcept {
 
 }  // namespace
 
-void inspection::on_request(std::uint32_t client, const engine::attempt_record& sent) {
+void inspection::on_request(std::uint32_t client, const couchbase::attempt_record& sent) {
     sim_client& owner = *world_.clients[client];
     owner.client_id = sent.client;
     operation_record& record = world_.records.at(owner.number_of(sent.operation));
@@ -161,7 +161,7 @@ void inspection::check_not_early(operation_record& record) {
         report(
             checker::wake_up, record,
             std::to_string((record.due - world_.now).count() / 1000) +
-                " us before its time: " + std::string(engine::to_string(reason)));
+                " us before its time: " + std::string(couchbase::to_string(reason)));
     }
 }
 

@@ -206,11 +206,12 @@ void inspection::check_history(
         const history_entry& entry = result.history->entries[index];
         const std::size_t held = result.history->entries.size();
         const decision_note& note = record.decisions[index < 8 ? index : total - held + index];
-        const bool is_same =
-            entry.offset() == in_us(note.offset) && entry.delay() == in_us(note.delay) &&
-            entry.reason_as<engine::retry_reason>() == note.reason && entry.stage() == note.stage &&
-            entry.code() == note.status && entry.attempt() == note.attempt + 1U &&
-            (entry.refusal() == refusal_reason::none) == note.is_retried;
+        const bool is_same = entry.offset() == in_us(note.offset) &&
+                             entry.delay() == in_us(note.delay) &&
+                             entry.reason_as<couchbase::retry_reason>() == note.reason &&
+                             entry.stage() == note.stage && entry.code() == note.status &&
+                             entry.attempt() == note.attempt + 1U &&
+                             (entry.refusal() == refusal_reason::none) == note.is_retried;
         if (!is_same) {
             return report(
                 checker::history, record,
@@ -230,7 +231,7 @@ void inspection::check_final_round(
     }
     report(
         checker::liveness, record,
-        "fails although all faults have ended: " + engine::to_string(*result.error));
+        "fails although all faults have ended: " + couchbase::to_string(*result.error));
 }
 
 }  // namespace reprise::sim

@@ -11,7 +11,7 @@
 namespace reprise::sim {
 namespace {
 
-using engine::retry_reason;
+using couchbase::retry_reason;
 
 constexpr duration timer_tick = std::chrono::milliseconds{1};
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/engine/attempt_observer.hpp>
+#include <reprise/couchbase_types/attempt_observer.hpp>
+#include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/engine/http_operation.hpp>
-#include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/engine/reason_table.hpp>
 #include <reprise/sandbox/audit_log.hpp>
@@ -33,7 +33,8 @@ inline constexpr duration redirect_pause = hurry_distance / 2;
 
 // Turned away since too many wait: the reason is that of the retry before (RH-32), whose stage was
 // another one.
-[[nodiscard]] inline bool carries_earlier_reason(const engine::decision_record& record) noexcept {
+[[nodiscard]] inline bool carries_earlier_reason(
+    const couchbase::decision_record& record) noexcept {
     return record.refusal == refusal_reason::queue_full &&
            record.stage == attempt_stage::dispatch &&
            engine::detail::stage_of(record.reason) != attempt_stage::dispatch;
@@ -55,11 +56,11 @@ public:
     void on_asked(std::uint32_t operation, const retry_question& asked);
     void on_strategy_answer(std::uint32_t operation, const retry_sink& sink);
     void on_late_answer(std::uint32_t operation, std::optional<retry_action> action);
-    void on_decision(std::uint32_t client, const engine::decision_record& record);
+    void on_decision(std::uint32_t client, const couchbase::decision_record& record);
     void on_success_reported(std::uint32_t operation);
 
     // checks_request.cpp
-    void on_request(std::uint32_t client, const engine::attempt_record& record);
+    void on_request(std::uint32_t client, const couchbase::attempt_record& record);
     void on_answer(std::uint32_t link, const sim_link::answer_mark& answer);
     void on_link_end(std::uint32_t link, std::uint64_t sent_end);
     void on_audit(const sandbox::audit_entry& entry);
@@ -159,24 +160,24 @@ private:
     static bool has_terminal_state(const client_view& view);
 
     void check_allowed(
-        operation_record& record, const engine::decision_record& decision, duration left);
+        operation_record& record, const couchbase::decision_record& decision, duration left);
     void check_always(
-        operation_record& record, const engine::decision_record& decision, duration left);
+        operation_record& record, const couchbase::decision_record& decision, duration left);
     void check_asked(
-        operation_record& record, const engine::decision_record& decision, duration left);
-    void check_refused(operation_record& record, const engine::decision_record& decision);
+        operation_record& record, const couchbase::decision_record& decision, duration left);
+    void check_refused(operation_record& record, const couchbase::decision_record& decision);
     void check_queue_full(const operation_record& record);
     bool brings_budget(const operation_record& record) const;
     bool is_paid_by_client(const operation_record& record) const;
     void check_stage(
-        operation_record& record, engine::retry_reason reason, attempt_stage stage,
+        operation_record& record, couchbase::retry_reason reason, attempt_stage stage,
         std::uint16_t code);
     bool is_bucket_gone(std::uint32_t client);
     bool is_node_open(std::uint32_t client, std::int32_t node);
-    void check_terminal(const operation_record& record, engine::retry_reason reason);
+    void check_terminal(const operation_record& record, couchbase::retry_reason reason);
     // Whether not-my-vbucket must be followed at once; nothing if both are right.
     std::optional<bool> is_at_once(const operation_record& record);
-    void take_retry(operation_record& record, const engine::decision_record& decision);
+    void take_retry(operation_record& record, const couchbase::decision_record& decision);
 
     void check_route(operation_record& record, const sim_link& link);
     void check_repetition(const operation_record& record);

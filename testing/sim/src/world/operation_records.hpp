@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/engine/ids.hpp>
-#include <reprise/engine/log_sink.hpp>
 #include <reprise/engine/reason_table.hpp>
-#include <reprise/engine/request_snapshot.hpp>
 #include <reprise/sim/scenario.hpp>
 #include <reprise/wire/configuration_revision.hpp>
 #include <reprise/wire/ids.hpp>
@@ -42,7 +42,7 @@ struct sent_request {
 struct decision_note {
     duration offset{};
     duration delay{};
-    engine::retry_reason reason{};
+    couchbase::retry_reason reason{};
     attempt_stage stage{};
     std::uint16_t status = 0;
     std::uint32_t attempt = 0;
@@ -91,7 +91,7 @@ struct operation_record {
     // The question put to its strategy since the last decision.
     bool is_asked = false;
     bool has_strategy_failed = false;
-    engine::retry_reason asked_reason{};
+    couchbase::retry_reason asked_reason{};
     std::optional<retry_action> answer{};
     std::uint32_t cost = 0;  // milli-units that the last retry was charged
 

@@ -17,13 +17,14 @@ constexpr std::size_t key_space = 512;  // per collection
 constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
 
 // The engine's observer and log, as the checkers want them.
-class client_ears final : public engine::attempt_observer, public engine::log_sink {
+class client_ears final : public couchbase::attempt_observer, public couchbase::log_sink {
 public:
     client_ears(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
-    void on_attempt(const engine::attempt_record& record) noexcept override {
+    void on_attempt(const couchbase::attempt_record& record) noexcept override {
         world_.checks.on_request(client_, record);
     }
-    void on_decision(engine::log_level, const engine::decision_record& record) noexcept override {
+    void on_decision(
+        couchbase::log_level, const couchbase::decision_record& record) noexcept override {
         if (record.id == 0 || record.operation == "canary") {
             return;  // the client's own request
         }
@@ -33,7 +34,7 @@ public:
         }
         world_.checks.on_decision(client_, record);
     }
-    void on_message(engine::log_level, std::string_view text) noexcept override {
+    void on_message(couchbase::log_level, std::string_view text) noexcept override {
         if (world_.record.is_tracing()) {
             world_.record.line("client " + std::to_string(client_) + ": " + std::string(text));
         }
@@ -122,7 +123,7 @@ engine::engine_options sim_client::make_options() {
         options.retry_budget.emplace(bucket, prices);
     }
     if (plan_.breaker) {
-        engine::circuit_breaker_options breaker;
+        couchbase::circuit_breaker_options breaker;
         breaker.volume_threshold = plan_.breaker->volume;
         breaker.error_threshold_percent = plan_.breaker->percent;
         breaker.rolling_window = plan_.breaker->window;
@@ -136,8 +137,8 @@ engine::engine_options sim_client::make_options() {
     options.log = ears;
     options.log_decisions_per_second_max = 0;
     options.observer = ears;
-    options.hello =
-        plan_.hello_last ? engine::hello_order::after_authentication : engine::hello_order::first;
+    options.hello = plan_.hello_last ? couchbase::hello_order::after_authentication
+                                     : couchbase::hello_order::first;
     options.allow_plain_http = true;  // nobody listens on a network made of numbers
     options.enable_error_map = plan_.has_error_map;
     options.enable_unordered_execution = plan_.has_unordered;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/couchbase_types/shipped_strategies.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 #include "world/world.hpp"
@@ -16,8 +16,9 @@ namespace {
 class at_once_strategy final : public retry_strategy {
 public:
     void retry_after(const retry_question& asked, retry_sink& sink) override {
-        const bool is_safe = engine::request_of(asked).is_idempotent ||
-                             engine::info(engine::reason_of(asked)).allows_non_idempotent_retry;
+        const bool is_safe =
+            couchbase::request_of(asked).is_idempotent ||
+            couchbase::info(couchbase::reason_of(asked)).allows_non_idempotent_retry;
         const bool is_enough = asked.retry_attempts >= 50;
         sink.answer(
             is_safe && !is_enough ? retry_action::after(duration::zero()) : retry_action::no());
@@ -43,11 +44,12 @@ std::unique_ptr<retry_strategy> make_library_strategy() {
 std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
     switch (choice) {
         case strategy_choice::terminal_error:
-            return std::make_unique<engine::fail_fast_on_terminal_error_strategy>();
+            return std::make_unique<couchbase::fail_fast_on_terminal_error_strategy>();
         case strategy_choice::jittered:
-            return std::make_unique<engine::best_effort_strategy>(engine::jittered_calculator());
+            return std::make_unique<couchbase::best_effort_strategy>(
+                couchbase::jittered_calculator());
         case strategy_choice::server_directed:
-            return std::make_unique<engine::server_directed_strategy>();
+            return std::make_unique<couchbase::server_directed_strategy>();
         case strategy_choice::library:
             return make_library_strategy();
         case strategy_choice::never:
@@ -59,7 +61,7 @@ std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
         case strategy_choice::broken:
             break;
     }
-    return std::make_unique<engine::best_effort_strategy>();
+    return std::make_unique<couchbase::best_effort_strategy>();
 }
 
 // Catches an answer that is to be given later.

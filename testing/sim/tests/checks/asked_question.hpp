@@ -1,12 +1,12 @@
 #pragma once
 
-#include <reprise/engine/request_snapshot.hpp>
+#include <reprise/couchbase_types/request_snapshot.hpp>
 
 namespace reprise::sim {
 
 // What the engine asks a strategy about `request`, which must outlive it.
 inline retry_question question_about(
-    const engine::request_snapshot& request, engine::retry_reason reason) {
+    const couchbase::request_snapshot& request, couchbase::retry_reason reason) {
     retry_question question;
     question.failure = failure_view::of(request);
     question.reason = reason;

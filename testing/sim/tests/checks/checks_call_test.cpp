@@ -14,7 +14,7 @@ namespace checks_call_tests {
 
 using namespace std::chrono_literals;
 using couchbase::errc;
-using engine::retry_reason;
+using couchbase::retry_reason;
 
 scenario scenario_with_a_call() {
     scenario plan;
@@ -103,7 +103,7 @@ struct scripted_calls {
         result.http->row_count = record.call->rows_taken;
         if (error != errc{}) {
             result.ec = error;
-            auto info = std::make_shared<engine::error_info>();
+            auto info = std::make_shared<couchbase::error_info>();
             info->code = error;
             info->is_ambiguous = is_ambiguous;
             result.error = std::move(info);
@@ -283,7 +283,7 @@ TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found
         scene.send(record);
         scene.answer(record, 503);
         scene.judge(record, 503);
-        engine::request_snapshot request;
+        couchbase::request_snapshot request;
         request.operation = "query";
         request.is_idempotent = true;
         request.status = 503;

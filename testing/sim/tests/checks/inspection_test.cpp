@@ -14,8 +14,8 @@ namespace checks_tests {
 
 using namespace std::chrono_literals;
 using couchbase::errc;
+using couchbase::retry_reason;
 using engine::operation_kind;
-using engine::retry_reason;
 
 scenario small_scenario() {
     scenario plan;
@@ -56,7 +56,7 @@ struct scripted_world {
         all.net.connect(0, {engine::connection_id{id}, "node0", 11210, {}, "node0"});
     }
     void send(const operation_record& record, std::uint64_t connection, std::uint32_t opaque) {
-        engine::attempt_record sent;
+        couchbase::attempt_record sent;
         sent.operation = 1;
         sent.client = 7;
         sent.connection = connection;
@@ -78,7 +78,7 @@ struct scripted_world {
     void decide(
         retry_reason reason, attempt_stage stage, bool is_retried, duration delay,
         wire::status status = wire::status::success) {
-        engine::decision_record decision;
+        couchbase::decision_record decision;
         decision.operation = "noop";
         decision.reason = reason;
         decision.stage = stage;
@@ -91,7 +91,7 @@ struct scripted_world {
     void end(operation_record& record, errc error, bool is_ambiguous = false) {
         engine::operation_result result;
         result.ec = error;
-        auto info = std::make_shared<engine::error_info>();
+        auto info = std::make_shared<couchbase::error_info>();
         info->code = error;
         info->is_ambiguous = is_ambiguous;
         result.error = std::move(info);
@@ -218,7 +218,7 @@ TEST(checks, a_question_about_what_is_always_retried_is_found) {
         scene.connect(1);
         scene.send(record, 1, 256);
         scene.answer(256, wire::status::etmpfail);
-        engine::request_snapshot request;
+        couchbase::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
         request.status = static_cast<std::uint16_t>(wire::status::etmpfail);
@@ -243,7 +243,7 @@ TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
             mark.status = static_cast<std::uint16_t>(wire::status::auth_error);
             scene.all.checks.on_answer(0, mark);
         }
-        engine::request_snapshot request;
+        couchbase::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
         retry_question asked = question_about(request, retry_reason::authentication_error);

@@ -9,24 +9,15 @@
 #include <string_view>
 
 #include <reprise/couchbase/retry_strategy.hpp>
-#include <reprise/engine/attempt_observer.hpp>
-#include <reprise/engine/circuit_breaker_options.hpp>
-#include <reprise/engine/hello_order.hpp>
-#include <reprise/engine/log_sink.hpp>
-#include <reprise/engine/service_budgets.hpp>
+#include <reprise/couchbase_types/attempt_observer.hpp>
+#include <reprise/couchbase_types/circuit_breaker_options.hpp>
+#include <reprise/couchbase_types/hello_order.hpp>
+#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
-
-using engine::attempt_observer;
-using engine::attempt_record;
-using engine::circuit_breaker_options;
-using engine::decision_record;
-using engine::hello_order;
-using engine::log_level;
-using engine::log_sink;
-using engine::service_budgets;
 
 // Who moves the client's bytes.
 enum class thread_mode : std::uint8_t {

@@ -8,17 +8,12 @@
 #include <system_error>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/error_info.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/couchbase_types/error_info.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise::couchbase {
-
-// The errors of operations, with the numbers all Couchbase SDKs share. Compare with
-// `error.code() == errc::document_not_found`; for groups with `error_condition::timeout`.
-// Everything known about one failure, as a plain struct.
-using engine::error_info;
 
 // What this side refuses before anything is tried. Category "reprise.client".
 enum class client_errc : int {
@@ -48,7 +43,8 @@ enum class client_errc : int {
 [[nodiscard]] std::string_view to_string(client_errc error) noexcept;
 
 // Why a call failed. A value; copies share their content. Never empty: an `error` exists only where
-// something went wrong.
+// something went wrong. Compare with `error.code() == errc::document_not_found`; for groups with
+// `error_condition::timeout`.
 class error {
 public:
     // Takes what the engine found out; `info` must not be null.
@@ -71,9 +67,7 @@ public:
     // Retries made; the first attempt is none.
     [[nodiscard]] std::uint32_t retry_attempts() const noexcept { return info_->retry_attempts; }
     // Why it was tried again, each reason once.
-    [[nodiscard]] engine::retry_reason_set retry_reasons() const noexcept {
-        return info_->retry_reasons;
-    }
+    [[nodiscard]] retry_reason_set retry_reasons() const noexcept { return info_->retry_reasons; }
     // One entry for each failed attempt (the first 8 and the last 24), null if nothing was retried.
     // Lives as long as this error or a copy of it.
     [[nodiscard]] const retry_history* history() const noexcept { return info_->history.get(); }

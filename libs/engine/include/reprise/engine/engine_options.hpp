@@ -7,12 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <reprise/engine/attempt_observer.hpp>
-#include <reprise/engine/circuit_breaker_options.hpp>
-#include <reprise/engine/hello_order.hpp>
 #include <reprise/engine/http_options.hpp>
-#include <reprise/engine/log_sink.hpp>
-#include <reprise/engine/service_budgets.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/settings.hpp>

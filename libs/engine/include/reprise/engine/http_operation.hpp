@@ -10,9 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/retry_reason.hpp>
 #include <reprise/engine/row_batch.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/retry_strategy.hpp>
@@ -23,8 +22,6 @@ class cluster_configuration;
 }
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 // One HTTP request as it is sent. Host, lengths, connection and authorization are the engine's.
 struct http_call {

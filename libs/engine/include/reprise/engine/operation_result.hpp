@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <reprise/base/slice.hpp>
-#include <reprise/engine/error_info.hpp>
 #include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/datatype.hpp>
 #include <reprise/wire/ids.hpp>
 #include <reprise/wire/message.hpp>

@@ -8,7 +8,7 @@
 
 #include <reprise/base/enum_table.hpp>
 #include <reprise/engine/operation_kind.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 // Which reason can be raised where: each of the 25 reasons, at each stage of an attempt, for each

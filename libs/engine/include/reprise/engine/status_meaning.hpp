@@ -2,13 +2,10 @@
 
 #include <optional>
 
-#include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/status.hpp>
 
 namespace reprise::engine {
-
-using couchbase::errc;
 
 // What the client makes of a status that it knows by itself: retried for `reason` or, where that is
 // `unknown`, told as `error`.

@@ -21,10 +21,10 @@ inline constexpr std::size_t stage_count = engine::attempt_stage_count;
 // runs. See engine/reason_table.hpp for the cells that can be met.
 struct reason_cells {
     using by_class = std::array<std::uint64_t, engine::operation_class_count>;
-    std::array<std::array<by_class, stage_count>, engine::retry_reason_count> counts{};
+    std::array<std::array<by_class, stage_count>, couchbase::retry_reason_count> counts{};
 
     void note(
-        engine::retry_reason reason, attempt_stage stage, engine::operation_class of) noexcept {
+        couchbase::retry_reason reason, attempt_stage stage, engine::operation_class of) noexcept {
         ++counts[static_cast<std::size_t>(reason)][static_cast<std::size_t>(stage)]
                 [static_cast<std::size_t>(of)];
     }

@@ -1,9 +1,9 @@
 #include <array>
 
 #include <reprise/base/enum_table.hpp>
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 namespace {
 
 // All five terminal reasons arise before anything was sent.
@@ -138,12 +138,8 @@ std::span<const retry_reason_facts> all_retry_reasons() noexcept {
     return reason_table;
 }
 
-bool is_about_connection(retry_reason reason) noexcept {
-    return info(reason).is_about_connection;
-}
-
 std::string_view to_string(retry_reason reason) noexcept {
     return info(reason).name;
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

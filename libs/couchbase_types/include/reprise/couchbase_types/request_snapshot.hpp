@@ -8,14 +8,14 @@
 #include <string_view>
 #include <system_error>
 
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/retry/decision.hpp>
 
 namespace reprise {
 class retry_strategy;
 }  // namespace reprise
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 
 enum class server_backoff : std::uint8_t { constant, linear, exponential };
 
@@ -23,18 +23,18 @@ enum class server_backoff : std::uint8_t { constant, linear, exponential };
 /// request stands in it. Another status starts the rule again.
 struct server_retry_rule {
     server_backoff kind = server_backoff::constant;
-    duration interval{};                     // at least 1 ms
-    duration after{};                        // before the first retry
-    std::optional<duration> ceil{};          // of linear and exponential delays
-    std::optional<duration> max_duration{};  // from the first failure; absent: no limit of its own
-    std::uint32_t retries = 0;               // made for this status so far
-    time_point first_failure{};              // with this status
-    // When the next retry is planned: a delay after the time planned for the last one, however late
-    // that was. May have passed.
+    duration interval{};                     ///< At least 1 ms.
+    duration after{};                        ///< Before the first retry.
+    std::optional<duration> ceil{};          ///< Of linear and exponential delays.
+    std::optional<duration> max_duration{};  ///< From the first failure; absent: no limit.
+    std::uint32_t retries = 0;               ///< Made for this status so far.
+    time_point first_failure{};              ///< With this status.
+    /// When the next retry is planned: a delay after the time planned for the last one, however
+    /// late that was. May have passed.
     time_point due{};
 
-    // The plan is over when the next retry is due, and not because of the request's own deadline.
-    // A retry at the very end is none: retries happen before it.
+    /// True if the rule ends before the next retry is due, and not because of the request's own
+    /// deadline. Retries happen before the end, never at it.
     [[nodiscard]] bool is_over(time_point deadline) const noexcept {
         if (!max_duration) {
             return false;
@@ -69,4 +69,4 @@ struct request_snapshot {
     return question.reason.as<retry_reason>();
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

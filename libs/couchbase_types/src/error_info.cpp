@@ -2,9 +2,9 @@
 #include <cstdio>
 
 #include <reprise/base/printable.hpp>
-#include <reprise/engine/error_info.hpp>
+#include <reprise/couchbase_types/error_info.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 namespace {
 
 std::string joined(const std::vector<std::string>& words) {
@@ -78,7 +78,7 @@ std::string to_string(const error_info& error) {
 
 failure_facts retry_facts(const error_info& error) noexcept {
     failure_facts facts;
-    if (error.code.category() == couchbase::couchbase_category()) {
+    if (error.code.category() == couchbase_category()) {
         facts = describe(static_cast<errc>(error.code.value()));
     }
     if (error.is_ambiguous) {
@@ -89,4 +89,4 @@ failure_facts retry_facts(const error_info& error) noexcept {
     return facts;
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

@@ -2,9 +2,9 @@
 #include <cstdio>
 
 #include <reprise/base/printable.hpp>
-#include <reprise/engine/log_sink.hpp>
+#include <reprise/couchbase_types/log_sink.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 
 log_sink::~log_sink() = default;
 
@@ -48,4 +48,4 @@ std::string to_string(const decision_record& record) {
     return text + ")";
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

@@ -4,12 +4,10 @@
 #include <utility>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/couchbase_types/shipped_strategies.hpp>
 #include <reprise/retry/retryable.hpp>
 
-namespace reprise::engine {
-
-using couchbase::errc;
+namespace reprise::couchbase {
 
 namespace {
 
@@ -59,13 +57,6 @@ backoff_calculator jittered_calculator(const backoff_options& options) {
     };
 }
 
-duration controlled_backoff(std::uint32_t attempts) noexcept {
-    constexpr std::array ladder{std::chrono::milliseconds{1},   std::chrono::milliseconds{10},
-                                std::chrono::milliseconds{50},  std::chrono::milliseconds{100},
-                                std::chrono::milliseconds{500}, std::chrono::milliseconds{1000}};
-    return ladder[attempts < ladder.size() ? attempts : ladder.size() - 1];
-}
-
 best_effort_strategy::best_effort_strategy(backoff_calculator calculator)
     : calculator_(std::move(calculator)) {}
 
@@ -103,4 +94,4 @@ void server_directed_strategy::retry_after(const retry_question& question, retry
     sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - question.at.now));
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

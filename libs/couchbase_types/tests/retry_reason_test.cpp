@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include <reprise/engine/retry_reason.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 
 TEST(retry_reason, RH_09_all_25_reasons_have_distinct_names_and_sit_at_their_own_place) {
     std::set<std::string_view> names;
@@ -53,4 +53,4 @@ TEST(retry_reason, a_set_holds_each_reason_once) {
     EXPECT_FALSE(reasons.contains(retry_reason::unknown));
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

@@ -1,6 +1,6 @@
-#include <reprise/engine/request_snapshot.hpp>
+#include <reprise/couchbase_types/request_snapshot.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 
 const request_snapshot& request_of(const retry_question& question) noexcept {
     static const request_snapshot none;
@@ -8,4 +8,4 @@ const request_snapshot& request_of(const retry_question& question) noexcept {
     return found != nullptr ? *found : none;
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

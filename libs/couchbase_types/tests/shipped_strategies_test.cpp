@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/engine/shipped_strategies.hpp>
+#include <reprise/couchbase_types/shipped_strategies.hpp>
 
-namespace reprise::engine {
+namespace reprise::couchbase {
 namespace strategies_test {
 
 using namespace std::chrono_literals;
@@ -79,14 +79,6 @@ TEST(shipped_strategies, RH_06_the_calculator_can_be_replaced) {
     EXPECT_NE(jittered(8, 1ULL << 62U), jittered(8, 1ULL << 63U));
 }
 
-TEST(shipped_strategies, RH_12_controlled_backoff_is_1_10_50_100_500_then_1000_ms) {
-    const std::vector<duration> expected{1ms, 10ms, 50ms, 100ms, 500ms, 1000ms, 1000ms};
-    for (std::uint32_t attempts = 0; attempts < expected.size(); ++attempts) {
-        EXPECT_EQ(controlled_backoff(attempts), expected[attempts]) << attempts;
-    }
-    EXPECT_EQ(controlled_backoff(4'000'000'000U), 1000ms);
-}
-
 TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_error) {
     fail_fast_on_terminal_error_strategy strategy;
     const std::vector<std::pair<retry_reason, errc>> expected{
@@ -112,12 +104,10 @@ TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_e
 }
 
 TEST(shipped_strategies, RH_08_tls_and_bucket_failures_match_the_client_error_condition) {
-    EXPECT_EQ(make_error_code(errc::tls_failure), couchbase::error_condition::client_error);
-    EXPECT_EQ(
-        make_error_code(errc::bucket_access_failure), couchbase::error_condition::client_error);
-    EXPECT_NE(
-        make_error_code(errc::authentication_failure), couchbase::error_condition::client_error);
-    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), couchbase::error_condition::timeout);
+    EXPECT_EQ(make_error_code(errc::tls_failure), error_condition::client_error);
+    EXPECT_EQ(make_error_code(errc::bucket_access_failure), error_condition::client_error);
+    EXPECT_NE(make_error_code(errc::authentication_failure), error_condition::client_error);
+    EXPECT_EQ(make_error_code(errc::ambiguous_timeout), error_condition::timeout);
 }
 
 TEST(shipped_strategies, RH_36_overriding_one_reason_leaves_the_others_unchanged) {
@@ -151,4 +141,4 @@ TEST(shipped_strategies, the_first_answer_of_a_sink_counts) {
     EXPECT_EQ(sink.action()->delay(), 3ms);
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::couchbase

@@ -1,0 +1,43 @@
+#pragma once
+
+/// The words of couchbase_types that the engine uses without their namespace.
+
+#include <reprise/couchbase_types/attempt_observer.hpp>
+#include <reprise/couchbase_types/circuit_breaker_options.hpp>
+#include <reprise/couchbase_types/errc.hpp>
+#include <reprise/couchbase_types/error_info.hpp>
+#include <reprise/couchbase_types/hello_order.hpp>
+#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/request_snapshot.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
+#include <reprise/couchbase_types/service_budgets.hpp>
+#include <reprise/couchbase_types/shipped_strategies.hpp>
+
+namespace reprise::engine {
+
+using couchbase::all_retry_reasons;
+using couchbase::attempt_observer;
+using couchbase::attempt_record;
+using couchbase::best_effort_strategy;
+using couchbase::circuit_breaker_options;
+using couchbase::decision_record;
+using couchbase::errc;
+using couchbase::error_info;
+using couchbase::error_map_note;
+using couchbase::fail_fast_on_terminal_error_strategy;
+using couchbase::hello_order;
+using couchbase::log_level;
+using couchbase::log_sink;
+using couchbase::reason_of;
+using couchbase::request_of;
+using couchbase::request_snapshot;
+using couchbase::retry_reason;
+using couchbase::retry_reason_count;
+using couchbase::retry_reason_facts;
+using couchbase::retry_reason_set;
+using couchbase::server_backoff;
+using couchbase::server_directed_strategy;
+using couchbase::server_retry_rule;
+using couchbase::service_budgets;
+
+}  // namespace reprise::engine
