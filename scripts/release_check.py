@@ -17,7 +17,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "ci": "bash .ci/run",
-    "mutants": "./dev mutants",
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
     "kv_engine": "./dev interop kv_engine --kv-engine-seconds 120",

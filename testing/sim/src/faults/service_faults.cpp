@@ -117,11 +117,16 @@ service_fault_answer busy_answer(random_stream& random, service from) {
     answer.status = 503;
     switch (from) {
         case service::query:
-            answer.status = random.percent(50) ? 503 : 200;
-            answer.body =
-                random.percent(40)
-                    ? error_body(any_of_these(random, prepared_codes), false, "")
-                    : error_body(1181, true, random.percent(50) ? "" : rows_before_error(random));
+            if (random.percent(60)) {
+                // A success until its end.
+                answer.status = 200;
+                answer.body = error_body(1181, true, rows_before_error(random));
+            } else {
+                answer.status = random.percent(50) ? 503 : 200;
+                answer.body = random.percent(60)
+                                  ? error_body(any_of_these(random, prepared_codes), false, "")
+                                  : error_body(1181, true, "");
+            }
             break;
         case service::analytics:
             answer.body = error_body(any_of_these(random, analytics_codes), false, "");
