@@ -1,44 +1,47 @@
 # `cmake --install`: the libraries users link, their headers, `find_package(reprise COMPONENTS ...)`
-# and pkg-config. One component per user-visible library; `retry` needs nothing but a compiler.
+# and pkg-config. One component per library that users link; `retry` needs nothing but a compiler.
+# Public means installed: what is not installed here is nobody's interface. tests/install holds it.
 
 include(CMakePackageConfigHelpers)
 set(REPRISE_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/reprise")
 set(REPRISE_INSTALLED_COMPONENTS)
 set(REPRISE_COMPONENT_NEEDS) # text for reprise_config.cmake.in, filled per component
 
-# reprise_install(component [LIBRARIES library...] [HIDDEN library...] [REQUIRES component...]
+# reprise_install(component [TARGET target] [HEADERS path...] [REQUIRES component...]
 #                 [PACKAGES "name arguments"...] [MODULES "name module"...])
-# Installs targets reprise_<library> with the headers of their folders. LIBRARIES: what the
-# component consists of, in the order of the link lines, otherwise the one of its name; a library is
-# in one component. HIDDEN: those of them that are linked only, so their headers stay here.
-# REQUIRES: all other components it stands on, in that order, too. PACKAGES: what
-# find_package(reprise) must find for it, as arguments of find_dependency; MODULES: the same through
-# pkg-config.
+# Installs a library as reprise::<component>. TARGET: the one to install, otherwise
+# reprise_<component>. HEADERS: folders whose headers go along (they end in `include/`), and single
+# headers; otherwise those of the target. REQUIRES: the components it stands on, in the order of the
+# link lines. PACKAGES: what find_package(reprise) must find for it, as arguments of find_dependency;
+# MODULES: the same through pkg-config.
 function(reprise_install component)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;HIDDEN;REQUIRES;PACKAGES;MODULES" ${ARGN})
-  if(NOT arg_LIBRARIES)
-    set(arg_LIBRARIES ${component})
+  cmake_parse_arguments(arg "" "TARGET" "HEADERS;REQUIRES;PACKAGES;MODULES" ${ARGN})
+  if(NOT arg_TARGET)
+    set(arg_TARGET reprise_${component})
   endif()
-  foreach(library IN LISTS arg_LIBRARIES)
-    if(NOT TARGET reprise_${library})
-      return()
-    endif()
-  endforeach()
-  foreach(library IN LISTS arg_LIBRARIES)
-    install(TARGETS reprise_${library} EXPORT reprise_${library}
-      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
-      INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-    install(EXPORT reprise_${library} NAMESPACE reprise:: FILE reprise_${library}.cmake
-      DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
-    if(NOT library IN_LIST arg_HIDDEN)
-      get_target_property(folder reprise_${library} SOURCE_DIR)
-      install(DIRECTORY "${folder}/include/"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ${component}
-        FILES_MATCHING PATTERN "*.hpp")
+  if(NOT TARGET ${arg_TARGET})
+    return()
+  endif()
+  if(NOT arg_HEADERS)
+    get_target_property(folder ${arg_TARGET} SOURCE_DIR)
+    set(arg_HEADERS "${folder}/include/")
+  endif()
+  install(TARGETS ${arg_TARGET} EXPORT reprise_${component}
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+    INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT reprise_${component} NAMESPACE reprise:: FILE reprise_${component}.cmake
+    DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
+  foreach(path IN LISTS arg_HEADERS)
+    if(path MATCHES "/$")
+      install(DIRECTORY "${path}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        COMPONENT ${component} FILES_MATCHING PATTERN "*.hpp")
+    else()
+      install(FILES "${path}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/reprise"
+        COMPONENT ${component})
     endif()
   endforeach()
   list(APPEND REPRISE_INSTALLED_COMPONENTS ${component})
-  foreach(need IN ITEMS LIBRARIES REQUIRES PACKAGES MODULES)
+  foreach(need IN ITEMS REQUIRES PACKAGES MODULES)
     string(TOLOWER ${need} name)
     string(APPEND REPRISE_COMPONENT_NEEDS "set(reprise_${component}_${name} \"${arg_${need}}\")\n")
   endforeach()
@@ -46,17 +49,52 @@ function(reprise_install component)
   set(REPRISE_COMPONENT_NEEDS "${REPRISE_COMPONENT_NEEDS}" PARENT_SCOPE)
 endfunction()
 
+# reprise_archive(component OBJECTS library... LINK target...)
+# Target reprise_<component>_archive: one archive with the objects of all those libraries, so that
+# the installed package names no private one. LINK: what a program must link with it, by the names
+# that the package finds; needed outside of this build only.
+function(reprise_archive component)
+  cmake_parse_arguments(arg "" "" "OBJECTS;LINK" ${ARGN})
+  set(objects)
+  foreach(library IN LISTS arg_OBJECTS)
+    if(NOT TARGET reprise_${library})
+      return()
+    endif()
+    list(APPEND objects "$<TARGET_OBJECTS:reprise_${library}>")
+  endforeach()
+  set(target reprise_${component}_archive)
+  add_library(${target} STATIC ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX
+    OUTPUT_NAME reprise_${component} EXPORT_NAME ${component}
+    ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/archives")
+  target_compile_features(${target} INTERFACE cxx_std_23)
+  foreach(library IN LISTS arg_LINK)
+    target_link_libraries(${target} INTERFACE "$<INSTALL_INTERFACE:$<LINK_ONLY:${library}>>")
+  endforeach()
+endfunction()
+
+# Client and test cluster share the protocol's objects, so each archive has them. A program that
+# links both takes each object from the archive that comes first.
+set(protocol base json http wire)
+reprise_archive(couchbase OBJECTS ${protocol} couchbase_types services engine net couchbase
+  LINK Boost::json Boost::headers OpenSSL::SSL OpenSSL::Crypto Snappy::snappy PkgConfig::cares
+       Threads::Threads)
+reprise_archive(sandbox OBJECTS ${protocol} sandbox sandbox_net
+  LINK Boost::json Boost::headers OpenSSL::SSL OpenSSL::Crypto Snappy::snappy Threads::Threads)
+if(TARGET reprise_couchbase_archive)
+  target_link_libraries(reprise_couchbase_archive INTERFACE reprise_retry)
+endif()
+
 reprise_install(retry)
 reprise_install(retry_testing REQUIRES retry)
 reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads)
-# The protocol, which client and sandbox stand on.
-reprise_install(wire REQUIRES retry LIBRARIES base json http wire
-  PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG")
-reprise_install(couchbase REQUIRES retry wire LIBRARIES couchbase_types services engine net couchbase
-  HIDDEN net
-  PACKAGES "Boost 1.81" OpenSSL Threads MODULES "cares libcares")
-reprise_install(sandbox REQUIRES retry wire LIBRARIES sandbox sandbox_net
-  PACKAGES "Boost 1.81" "OpenSSL 3" Threads)
+reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry
+  HEADERS "${PROJECT_SOURCE_DIR}/libs/couchbase_types/include/"
+          "${PROJECT_SOURCE_DIR}/libs/couchbase/include/"
+  PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG" Threads MODULES "cares libcares")
+reprise_install(sandbox TARGET reprise_sandbox_archive REQUIRES retry
+  HEADERS "${PROJECT_SOURCE_DIR}/testing/sandbox_net/include/reprise/sandbox.hpp"
+  PACKAGES "Boost 1.81 COMPONENTS json" "OpenSSL 3" "Snappy CONFIG" Threads)
 
 if(TARGET reprise_retry)
   # The package files belong to component `retry`, which every other component requires.

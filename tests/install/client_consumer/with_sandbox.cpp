@@ -1,30 +1,26 @@
-// A user's own test: a cluster in the process, and a document stored and read on it.
+// A user's own test: a cluster in the process, and a document that is stored and read on it
+// although the first read is answered with a temporary failure.
 
 #include <iostream>
-#include <utility>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/sandbox_net/embedded_cluster.hpp>
-#include <reprise/sandbox_net/server.hpp>
+#include <reprise/sandbox.hpp>
 
 int main() {
-    reprise::sandbox::server_options options;
-    options.cluster.node_count = 1;
-    options.cluster.replica_count = 0;
-    reprise::sandbox::bucket_options bucket;
-    bucket.name = "travel";
-    options.cluster.buckets = {bucket};
-    reprise::sandbox::user_options user;
-    user.name = "app";
-    user.password = "secret";
-    options.cluster.users = {user};
-    auto server = reprise::sandbox::embedded_cluster::start(std::move(options));
+    auto server = reprise::sandbox::test_cluster::start({.buckets = {"travel"}});
     if (!server) {
         std::cerr << server.error() << '\n';
         return 2;
     }
+    const auto fault = server->control(
+        R"({"command":"fault_add","ops":["get"],"limit":1,"effect":{"status":"0x86"}})");
+    if (!fault) {
+        std::cerr << fault.error() << '\n';
+        return 2;
+    }
     auto cluster = reprise::couchbase::cluster::connect(
-        (*server)->addresses().connection_string, {.username = "app", .password = "secret"});
+        server->connection_string(),
+        {.username = server->username(), .password = server->password()});
     if (!cluster) {
         std::cerr << cluster.error() << '\n';
         return 2;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include <reprise/retry/budget.hpp>
 
@@ -17,5 +19,24 @@ struct service_budgets {
     std::optional<token_bucket_budget> views{};
     std::optional<token_bucket_budget> management{};
 };
+
+namespace detail {
+
+// The field of each service, by the service's name.
+struct service_budget_field {
+    std::string_view service;
+    decltype(service_budgets::query) service_budgets::* budget;
+};
+
+inline constexpr auto service_budget_fields = std::to_array<service_budget_field>({
+    {"key_value", &service_budgets::key_value},
+    {"query", &service_budgets::query},
+    {"analytics", &service_budgets::analytics},
+    {"search", &service_budgets::search},
+    {"views", &service_budgets::views},
+    {"management", &service_budgets::management},
+});
+
+}  // namespace detail
 
 }  // namespace reprise::couchbase
