@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-// glibc's own entries. `operator new` and Asio's allocators come through the functions below.
+// glibc's own entry points. `operator new` and Asio's allocators call the functions below.
 // NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" {
 void* __libc_malloc(std::size_t size);

@@ -4,8 +4,8 @@
 
 namespace bench {
 
-// Blocks taken from the heap so far, by any thread of this program: new, malloc and the aligned
-// forms. Programs that link allocation_count.cpp count.
+// The number of heap blocks allocated so far by any thread of this program: new, malloc and the
+// aligned forms. Only programs that link allocation_count.cpp count.
 [[nodiscard]] std::uint64_t allocation_count() noexcept;
 
 }  // namespace bench

@@ -13,8 +13,8 @@
 
 #include "loopback.hpp"
 
-// The key-value side of a server that knows its answers beforehand: what is left of a measurement
-// is the client. One node, one bucket named "bench", any user is let in.
+// The key-value side of a server with prepared answers, so that a measurement shows mainly the
+// client. It has one node and one bucket named "bench", and accepts any user.
 
 namespace bench {
 
@@ -28,10 +28,10 @@ struct canned_peer {
 
 class canned_cluster {
 public:
-    // `query_port`: of the query service; 0: the node has none.
+    // `query_port` is the port of the query service, or 0 if the node has none.
     explicit canned_cluster(std::uint16_t kv_port, std::uint16_t query_port = 0);
 
-    // Appends the answer to what a client asks around its operations. Slow is fine.
+    // Appends the answer to a request that is not a measured operation. It may be slow.
     void answer(const reprise::wire::frame_view& frame, canned_peer& from, reply_bytes& out) const;
 
 private:
@@ -39,8 +39,8 @@ private:
     std::string global_text_;
 };
 
-// Answers what has come by `answer(frame, peer, out)`; false when the peer is gone or talks
-// nonsense.
+// Answers what has arrived with `answer(frame, peer, out)`. Returns false if the peer is gone or
+// sends invalid frames.
 template <class Answer>
 bool serve_peer(canned_peer& from, const Answer& answer, reply_bytes& in, reply_bytes& out) {
     const auto size = ::recv(from.socket, in.data(), in.size(), 0);
@@ -53,11 +53,11 @@ bool serve_peer(canned_peer& from, const Answer& answer, reply_bytes& in, reply_
     for (; next && *next; next = from.reader.next()) {
         answer(**next, from, out);
     }
-    // Blocks while the peer does not read; a benchmark's peer does.
+    // Blocks while the peer does not read. The peer of a benchmark does.
     return next && ::send(from.socket, out.data(), out.size(), MSG_NOSIGNAL) >= 0;
 }
 
-// Serves whoever connects, on this thread, until the program is ended.
+// Serves all connections on this thread until the program is terminated.
 template <class Answer>
 void serve_peers(int listener, const Answer& answer) {
     std::vector<pollfd> waiting{{listener, POLLIN, 0}};

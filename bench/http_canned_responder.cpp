@@ -1,7 +1,7 @@
-// A query service whose rows were written beforehand: what is left of a measurement is the client.
-// Answers "... FROM one_field LIMIT n" and "... FROM five_fields LIMIT n" with n rows of 100 bytes,
-// in chunks of the size given. Prints the ports of key-value (for the client's bootstrap) and of
-// the query service, then serves until it is ended.
+// A query service with prepared rows, so that a measurement shows mainly the client. It answers
+// "... FROM one_field LIMIT n" and "... FROM five_fields LIMIT n" with n rows of 100 bytes, in
+// chunks of the given size. It prints the ports of key-value (for the client's bootstrap) and of
+// the query service, then serves until it is terminated.
 
 #include <cstdlib>
 #include <map>
@@ -21,9 +21,9 @@ namespace wire = reprise::wire;
 namespace base = reprise::base;
 
 constexpr std::size_t row_size = 100;
-constexpr std::uint64_t block_row_count = 16'384;  // written beforehand; with commas, 102 x 16 KiB
+constexpr std::uint64_t block_row_count = 16'384;  // prepared; with commas, 102 x 16 KiB
 
-// As the service writes them: the comma, a line, the row.
+// As the service writes them: a comma, a line break, the row.
 std::string make_row(std::string_view shape, std::uint64_t number) {
     std::string id = std::to_string(number);
     id.insert(0, 6 - id.size(), '0');
@@ -52,7 +52,7 @@ public:
         append(block_, make_rows(shape, block_row_count));
     }
 
-    // False when the peer is gone.
+    // Returns false if the peer is gone.
     [[nodiscard]] bool send(int socket, std::uint64_t row_count) const {
         bench::reply_bytes part;
         const http::header_list headers{{"Content-Type", "application/json; version=2.0.0-N1QL"}};

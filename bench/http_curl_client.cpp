@@ -1,5 +1,5 @@
-// The reference for http_stream_bench: curl reads the same answers and lets every byte fall. Its
-// buffer is as large as the curl program makes it.
+// The reference for http_stream_bench: curl reads the same answers and discards every byte. Its
+// buffer has the size that the curl program uses.
 
 #include <cstdlib>
 #include <string>
@@ -17,7 +17,7 @@ std::size_t drop(char*, std::size_t size, std::size_t count, void* seen) {
     return size * count;
 }
 
-// The bytes of the answer's body.
+// Returns the size of the answer's body in bytes.
 std::uint64_t read_answer(CURL* curl, const std::string& shape, std::uint64_t row_count) {
     const std::string body =
         R"({"statement":")" + bench::stream_statement(shape, row_count) + R"("})";
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer_size);
-    read_answer(curl, shape, row_count / 10 + 1);  // the connection is there, the memory warm
+    read_answer(curl, shape, row_count / 10 + 1);  // opens the connection and warms up the memory
     const bench::process_reading begin;
     const auto size = static_cast<double>(read_answer(curl, shape, row_count));
     const bench::process_reading end;

@@ -1,6 +1,7 @@
-// The client against http_canned_responder: reads a long result as a stream of row views, from an
-// own loop thread and with the caller's thread driving. Prints JSON: CPU of the whole process, rows
-// and bytes per second, and how much the largest memory grew while ten times as many rows passed.
+// Measures the client against http_canned_responder: it reads a long result as a stream of row
+// views, with its own loop thread and with the caller's thread driving. Prints JSON: CPU time of
+// the whole process, rows and bytes per second, and how much the peak memory grows while ten times
+// as many rows pass.
 
 #include <chrono>
 #include <cstdlib>
@@ -33,13 +34,13 @@ couchbase::cluster connect(const char* port, couchbase::thread_mode mode) {
     couchbase::cluster_options options;
     options.username = "bench";
     options.password = "bench";
-    options.allow_plain_without_tls = true;  // the responder knows nothing else
+    options.allow_plain_without_tls = true;  // the responder supports nothing else
     options.threads = mode;
     return value_of(
         couchbase::cluster::connect(std::string("couchbase://127.0.0.1:") + port, options));
 }
 
-// Bytes of the rows. Each is looked at: its two ends must be those of an object.
+// Returns the size of the rows in bytes. Checks that each row starts and ends like an object.
 std::uint64_t read_rows(
     const couchbase::cluster& from, const std::string& shape, std::uint64_t row_count) {
     couchbase::query_options options;

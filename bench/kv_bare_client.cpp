@@ -1,5 +1,5 @@
-// The reference for kv_client_bench: builds the same get packets and matches the opaque, and does
-// nothing else. A blocking socket; no routing (vbuckets are worked out beforehand), no timeout.
+// The reference for kv_client_bench: it only builds the same get packets and matches the opaque. It
+// uses a blocking socket, computes vbuckets in advance instead of routing, and has no timeouts.
 
 #include <array>
 #include <cstring>
@@ -19,7 +19,7 @@ constexpr std::size_t key_count = 1024;
 constexpr std::uint64_t warm_up = 2000;
 
 struct place {
-    std::string key;  // with the number of the default collection in front
+    std::string key;  // with the id of the default collection as prefix
     std::uint16_t vbucket = 0;
 };
 
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    // Prints CPU of this thread per operation, and operations per second.
+    // Prints this thread's CPU time per operation, and operations per second.
     void measure(const char* name, std::size_t in_flight, std::uint64_t count, double seconds) {
         run(in_flight, warm_up, 1e18);
         const double cpu = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID);
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    // Keeps `in_flight` requests under way until `count` are answered or time is over.
+    // Keeps `in_flight` requests running until `count` are answered or the time is over.
     std::uint64_t run(std::size_t in_flight, std::uint64_t count, double until) {
         std::uint64_t answered = 0;
         std::size_t open = 0;
@@ -84,7 +84,7 @@ private:
         ++next_opaque_;
     }
 
-    // Reads once; the number of answers that are whole.
+    // Reads once and returns the number of complete answers.
     std::size_t receive() {
         const auto size = ::recv(socket_, &in_[in_size_], in_.size() - in_size_, 0);
         if (size <= 0) {

@@ -1,5 +1,5 @@
-// A key-value server that answers every get with the same small document, without any lookup: what
-// is left of a measurement is the client. Prints its port, then serves until it is ended.
+// A key-value server that answers every get with the same small document and without a lookup, so
+// that a measurement shows mainly the client. Prints its port, then serves until it is terminated.
 
 #include <string_view>
 
@@ -14,7 +14,7 @@ namespace base = reprise::base;
 
 constexpr std::string_view document =
     R"({"type":"airline","id":10,"name":"Example Air","iata":"XA","country":"Nowhere"})";
-constexpr std::size_t opaque_at = 12;  // in a frame
+constexpr std::size_t opaque_at = 12;  // offset in a frame
 
 bench::reply_bytes make_document_frame() {
     bench::reply_bytes made;

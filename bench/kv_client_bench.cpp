@@ -1,6 +1,6 @@
-// The client against kv_canned_responder: reads small documents, 64 in flight with handlers inside
-// the loop, and one at a time. Prints JSON: CPU of the thread that does the client's work,
-// operations per second, allocations per operation.
+// Measures the client against kv_canned_responder: it reads small documents, 64 in flight with
+// handlers inside the loop, and one at a time. Prints JSON: CPU time of the thread that does the
+// client's work, operations per second, and allocations per operation.
 
 #include <atomic>
 #include <chrono>
@@ -31,7 +31,7 @@ using read_result = std::expected<couchbase::get_result, couchbase::error>;
 constexpr std::size_t in_flight_max = 64;
 constexpr std::size_t key_count = 1024;
 constexpr std::uint64_t warm_up = 20'000;
-constexpr std::uint64_t clock_stride = 256;  // operations between two looks at the clock
+constexpr std::uint64_t clock_stride = 256;  // operations between two clock reads
 
 struct load {
     std::string connection_string;
@@ -39,7 +39,7 @@ struct load {
     double seconds = 0;
 };
 
-// What has been used up by a moment. The CPU is that of the thread that looks.
+// What has been used so far. The CPU time is that of the calling thread.
 struct reading {
     double cpu = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID);
     double wall = bench::seconds_of(CLOCK_MONOTONIC);
@@ -89,8 +89,8 @@ couchbase::cluster_options options_for(couchbase::thread_mode mode) {
     couchbase::cluster_options options;
     options.username = "bench";
     options.password = "bench";
-    options.allow_plain_without_tls = true;  // the responder knows nothing else
-    options.kv_timeout = 30s;                // a busy machine may keep the responder waiting
+    options.allow_plain_without_tls = true;  // the responder supports nothing else
+    options.kv_timeout = 30s;                // a busy machine may delay the responder
     options.threads = mode;
     return options;
 }
@@ -99,7 +99,7 @@ couchbase::collection documents(const couchbase::cluster& cluster) {
     return cluster.bucket("bench").default_collection();
 }
 
-// Each handler starts the next read, so that `in_flight_max` stay under way.
+// Each handler starts the next read, so that `in_flight_max` reads are always running.
 class read_stream {
 public:
     read_stream(couchbase::collection at, const load& wanted) : at_(std::move(at)), load_(wanted) {}
@@ -109,7 +109,7 @@ public:
             read_next();
         }
     }
-    // Every handler has run; may be asked from another thread.
+    // Whether every handler has run. May be called from another thread.
     [[nodiscard]] bool is_over() const noexcept { return is_over_.load(std::memory_order_acquire); }
     void wait() const { is_over_.wait(false, std::memory_order_acquire); }
     void report(const char* name) const { print(name, begin_, end_, measured_); }
@@ -173,13 +173,13 @@ void stream_on_own_thread(const load& wanted) {
     const auto options = options_for(couchbase::thread_mode::own_thread);
     const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
     read_stream stream(documents(cluster), wanted);
-    // From inside the loop: the counters are that thread's alone.
+    // Starts inside the loop, because only that thread uses the counters.
     documents(cluster).async_get(key_of(0), {}, [&stream](const read_result& result) {
         check(result);
         stream.start();
     });
     stream.wait();
-    value_of(cluster.statistics());  // answered in the loop: the last handler has returned
+    value_of(cluster.statistics());  // the loop answers it, so the last handler has returned
     stream.report("in_flight_64_own_thread");
 }
 
@@ -198,7 +198,7 @@ void stream_on_executor(const load& wanted) {
     context.run();
 }
 
-// What the thread that runs the loop has used; the call itself counts as one operation more.
+// What the thread that runs the loop has used. The call itself counts as one more operation.
 reading read_in_loop(const couchbase::collection& at) {
     std::promise<reading> taken;
     at.async_get(key_of(0), {}, [&taken](const read_result& result) {

@@ -9,11 +9,12 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-// Clocks and sockets of the key-value benchmarks: 127.0.0.1 only, and an error ends the program.
+// Clocks and sockets of the key-value benchmarks. They use only 127.0.0.1, and an error ends the
+// program.
 
 namespace bench {
 
-// Of CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.
+// Reads CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.
 inline double seconds_of(clockid_t clock) {
     timespec now{};
     ::clock_gettime(clock, &now);
@@ -44,7 +45,7 @@ inline int connect_to(std::uint16_t port) {
     return socket;
 }
 
-// A listening socket on a port the system chooses.
+// Opens a listening socket on a port that the system chooses.
 inline int listen_on(std::uint16_t& port) {
     const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = loopback_address(0);

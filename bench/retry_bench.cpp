@@ -1,5 +1,5 @@
-/// The cost of the retry library, beside the cheapest things it can be compared with. Ratios are
-/// made by scripts/run_bench.py from one run.
+/// The cost of the retry library, next to the cheapest operations it can be compared with.
+/// scripts/run_bench.py computes the ratios from one run.
 
 #include <benchmark/benchmark.h>
 
@@ -82,7 +82,7 @@ void success_shared_bucket(benchmark::State& state) {
 }
 BENCHMARK(success_shared_bucket)->Name("success_shared_bucket")->Threads(2);
 
-/// Two threads that refund and charge one bucket that is never full: the worst contention.
+/// Two threads that refund and charge one bucket that is never full, which is the worst contention.
 void contended_bucket(benchmark::State& state) {
     static token_bucket bucket({.capacity = 1e9, .initial = 5e8});
     for (auto _ : state) {
@@ -99,7 +99,7 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
     return question;
 }
 
-/// What a loop does after a failure: asks the strategy and has its proposal admitted.
+/// What a loop does after a failure: it asks the strategy and has the proposal admitted.
 [[nodiscard]] admission decide(
     standard_strategy& strategy, retry_progress& progress, std::uint64_t random) {
     const retry_question question = transient_question(random);
@@ -109,8 +109,8 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
         strategy.retry_after(progress.token(), question), {.facts = question.facts}, limits);
 }
 
-/// One allowed retry: classification, backoff, jitter, charge; and its refund, so that the bucket
-/// never runs dry.
+/// One allowed retry: classification, backoff, jitter and charge, plus the refund, so that the
+/// bucket never becomes empty.
 void decision_after_failure(benchmark::State& state) {
     standard_options options;
     options.prices.refund_last_cost = true;

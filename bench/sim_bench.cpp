@@ -1,7 +1,7 @@
-// How many operations a second one core simulates, the whole client and the whole cluster, and
-// which part of the program the time goes to. Prints one JSON object.
+// How many operations per second one core simulates, with the whole client and the whole cluster,
+// and which part of the program uses the time. Prints one JSON object.
 //
-//     sim_bench [SECONDS]      of processor time for each profile; 3 if absent
+//     sim_bench [SECONDS]      processor time for each profile; the default is 3
 
 #include <dlfcn.h>
 #include <sys/time.h>
@@ -33,7 +33,7 @@ double cpu_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Looks every millisecond where the program is. The addresses become names afterwards.
+// Samples the program's location every millisecond. The addresses become names afterwards.
 class sampler {
 public:
     void start() {
@@ -46,7 +46,7 @@ public:
     }
     void stop() { set_timer(0); }
 
-    // Share of the samples, in percent, by part of the program.
+    // The share of the samples in percent, by part of the program.
     [[nodiscard]] static std::map<std::string, double> shares() {
         std::map<std::string, double> result;
         for (std::size_t index = 0; index < count_; ++index) {
@@ -77,9 +77,9 @@ private:
         setitimer(ITIMER_PROF, &every, nullptr);
     }
 
-    // The library by the namespace in the mangled name: "...7reprise6engine..." is "engine". The
-    // simulator itself is told apart by class. Functions without a name of their own count as what
-    // stands before them, which is in the same source.
+    // Takes the library from the namespace in the mangled name: "...7reprise6engine..." is
+    // "engine". Distinguishes the parts of the simulator by class. Functions without a name of
+    // their own count with the function before them, which is in the same source.
     static std::string part_at(std::uintptr_t place) {
         Dl_info found{};
         // NOLINTNEXTLINE(performance-no-int-to-ptr): it is an address of code.
@@ -111,7 +111,8 @@ private:
         const bool is_checking = part == "inspection" || name.find("10inspection") != name.npos;
         return is_checking ? "sim: checkers" : "sim: network, clock and clients";
     }
-    // Takes "6engine" from the front and returns "engine"; empty if there is no number.
+    // Removes "6engine" from the front and returns "engine". Returns an empty name if there is no
+    // number.
     static std::string_view leading_name(std::string_view& from) {
         std::size_t size = 0;
         while (!from.empty() && from.front() >= '0' && from.front() <= '9') {
@@ -125,7 +126,8 @@ private:
     }
 
     static inline std::array<std::uintptr_t, 65536> places_{};
-    static inline std::atomic<std::size_t> count_ = 0;  // free of locks: a signal handler counts
+    // Lock-free, because a signal handler increments it.
+    static inline std::atomic<std::size_t> count_ = 0;
 };
 
 struct measurement {

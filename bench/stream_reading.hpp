@@ -6,18 +6,18 @@
 
 #include "loopback.hpp"
 
-// What both programs of the http benchmark read off themselves.
+// What both programs of the http benchmark measure about themselves.
 
 namespace bench {
 
-// What this process has used up by a moment, all of its threads together.
+// What all threads of this process have used so far.
 struct process_reading {
     double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     double wall = seconds_of(CLOCK_MONOTONIC);
 };
 
-// The most memory this program ever had, in KiB. Not getrusage, which counts what the process was
-// before it became this program.
+// The peak memory of this program in KiB. getrusage would also count what the process used before
+// it executed this program.
 inline long memory_peak_kib() {
     std::ifstream status("/proc/self/status");
     std::string word;

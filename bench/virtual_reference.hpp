@@ -4,9 +4,8 @@
 
 namespace bench {
 
-/// An interface with two functions that do nothing. The class behind it lives in another
-/// translation unit: seen in one piece, the compiler would remove the calls that are to be
-/// measured.
+/// An interface with two functions that do nothing. The class that implements it is in another
+/// translation unit; otherwise the compiler would remove the calls to be measured.
 class two_calls {
 public:
     virtual ~two_calls() = default;

@@ -1,5 +1,5 @@
-# One way to declare a library, its tests and its fuzz targets. The link lines given here
-# are the architecture: a target sees only the headers of what it links.
+# The one way to declare a library, its tests and its fuzz targets. The link lines are the
+# architecture: a target sees only the headers of what it links.
 
 include(GNUInstallDirs)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -7,8 +7,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 
-# Hardening against memory errors, for everything that is shipped: the program and the libraries.
-# Sanitizers and fuzzing bring their own; without optimisation there is no use in it.
+# Hardening against memory errors, for everything that ships: the program and the libraries.
+# Sanitizers and fuzzers have their own checks, and without optimisation hardening has no benefit.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZED OR REPRISE_BUILD_FUZZ)
   set(hardened_default OFF)
 else()
@@ -42,12 +42,12 @@ if(REPRISE_BUILD_TESTS)
   # Each test program writes its results here; docs/conformance.md is generated from them.
   set(REPRISE_RESULTS_DIR "${CMAKE_BINARY_DIR}/test-results")
   file(MAKE_DIRECTORY "${REPRISE_RESULTS_DIR}")
-  # What runs under ThreadSanitizer: the tests labelled `threaded`, and nothing else is built for it.
+  # The tests labelled `threaded`. ThreadSanitizer builds run only these and build nothing else.
   add_custom_target(threaded_tests)
 endif()
 
 if(REPRISE_BUILD_FUZZ)
-  add_custom_target(fuzz_targets) # what `./dev fuzz` builds: the targets and what they link, no more
+  add_custom_target(fuzz_targets) # `./dev fuzz` builds only the targets and what they link
 endif()
 
 function(reprise_compile_options target)
@@ -60,13 +60,13 @@ function(reprise_compile_options target)
     # GCC 12 reports false positives through inlined std::string and std::variant.
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-maybe-uninitialized
                                              -Wno-stringop-overflow -Wno-array-bounds)
-    # In a unity build it takes every source for a header and warns about private classes there.
+    # In a unity build GCC treats every source as a header and warns about private classes there.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
 # reprise_library(name [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
-# Sources: src/**/*.cpp. Headers: include/. Without sources the target is an interface.
+# Sources are src/**/*.cpp and headers are in include/. Without sources it is an interface library.
 function(reprise_library name)
   cmake_parse_arguments(arg "" "STANDARD" "PUBLIC;PRIVATE" ${ARGN})
   if(NOT arg_STANDARD)
@@ -95,8 +95,8 @@ function(reprise_library name)
 endfunction()
 
 # reprise_tests(name [STANDARD n] [LABELS label...] [LINK target...] [SOURCES file...])
-# One program <name>_tests, run as one ctest entry, from tests/*_test.cpp and from the subfolders of
-# tests/ that src/ has, too. Other subfolders hold programs of their own.
+# Builds one program <name>_tests, which is one ctest entry, from tests/*_test.cpp and from the
+# subfolders of tests/ that also exist in src/. Other subfolders have their own programs.
 function(reprise_tests name)
   if(NOT REPRISE_BUILD_TESTS)
     return()
@@ -135,7 +135,8 @@ function(reprise_tests name)
   endif()
 endfunction()
 
-# reprise_fuzz(name LINK target...): one libFuzzer program per tests/fuzz/*_fuzz.cpp of this library.
+# reprise_fuzz(name LINK target...)
+# Builds one libFuzzer program for each tests/fuzz/*_fuzz.cpp of this library.
 function(reprise_fuzz name)
   if(NOT REPRISE_BUILD_FUZZ)
     return()

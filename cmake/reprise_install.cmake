@@ -107,7 +107,7 @@ if(TARGET reprise_retry)
     "${PROJECT_BINARY_DIR}/repriseConfigVersion.cmake"
     DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT retry)
 
-  # The .pc file finds its prefix from its own place, so an installed tree may be moved.
+  # The .pc file finds its prefix from its own location, so an installed tree can be moved.
   file(RELATIVE_PATH REPRISE_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   configure_file("${CMAKE_CURRENT_LIST_DIR}/reprise-retry.pc.in"
     "${PROJECT_BINARY_DIR}/reprise-retry.pc" @ONLY)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""House rules a machine can check: check_rules.py RULE [--root DIR]
+"""The house rules that a machine can check: check_rules.py RULE [--root DIR]
 
 Each rule is a module of scripts/rules with `check(tree) -> violations`; its docstring is the rule.
-Prints `path:line: text` per violation and exits 1 if there is any. The tables of what is allowed,
-each entry with its reason, are in tests/rules/*.tsv of the tree that is checked.
+Prints `path:line: text` per violation and exits with 1 if there is one. The tables of exceptions,
+each with its reason, are in tests/rules/*.tsv of the tree that is checked.
 """
 
 import argparse

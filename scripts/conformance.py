@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes docs/conformance.md: which requirement is proven by which test and guarded by which mutant.
+"""Generates docs/conformance.md: which test proves each requirement, and which mutant guards it.
 
 Reads the requirement table (docs/requirements.tsv), its clauses (docs/clauses.tsv), the mutants
 (tests/mutants) and the GoogleTest JSON results of one test run (<build>/test-results/*.json). A
-test proves the ids its name carries, written with underscores: `SM_03_refuses_a_foreign_token`
-proves SM-03. A mutant guards the clauses that it breaks: `./dev mutants` shows that a test which
-carries the id notices.
+test proves the ids in its name, written with underscores: `SM_03_refuses_a_foreign_token` proves
+SM-03. A mutant guards the clauses that it breaks: `./dev mutants` shows that a test with the id
+notices it.
 
 Fails (exit 1) if a delivered id has no passing test or a failing one, if one of its clauses has no
-mutant, or a test names an unknown id. With --check nothing is written; it also fails if the page
+mutant, or if a test has an unknown id. With --check it writes nothing, and also fails if the page
 differs from what this run generates.
 """
 
@@ -41,7 +41,7 @@ class Section(NamedTuple):
 
 
 def read_requirements(path):
-    """The table as sections in file order. A line `# XX - title` opens a section."""
+    """Returns the table as sections in file order. A line `# XX - title` starts a section."""
     sections, seen = [], set()
     lines = path.read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines[1:], start=2):
@@ -59,7 +59,7 @@ def read_requirements(path):
 
 
 def ids_in(name):
-    """Requirement ids carried by a test name, in order of appearance."""
+    """Returns the requirement ids in a test name, in order of appearance."""
     return [f"{section}-{number}" for section, number in ID_IN_NAME.findall(name)]
 
 
@@ -69,7 +69,7 @@ def display_name(suite, test):
 
 
 def outcome(test):
-    """What one JSON entry says; None if the test was filtered out of the run."""
+    """Returns the outcome in one JSON entry, or None if the test was filtered out of the run."""
     if test.get("failures"):
         return FAILED
     if test.get("result") == "SKIPPED":
@@ -80,7 +80,7 @@ def outcome(test):
 
 
 def read_results(build, programs):
-    """{test name: outcome} of the run, and the list of problems with the result files."""
+    """Returns {test name: outcome} of the run, and a list of problems with the result files."""
     directory = build / "test-results"
     names = programs or sorted(path.stem for path in directory.glob("*.json"))
     results, problems = {}, []
@@ -100,7 +100,7 @@ def read_results(build, programs):
             for test in suite["testsuite"]:
                 key, now = display_name(suite["name"], test["name"]), outcome(test)
                 before = results.get(key)
-                # Of several instances the worst one speaks for the test.
+                # The worst of several instances counts for the test.
                 if now and (before is None or before == PASSED or now == FAILED):
                     results[key] = now
     if not results:
@@ -115,7 +115,7 @@ def state_of(requirement, outcomes):
 
 
 def judge(sections, results):
-    """({id: sorted test names}, problems) for a run."""
+    """Returns ({id: sorted test names}, problems) for a run."""
     known = {row.id: row for section in sections for row in section.rows}
     tests, problems = defaultdict(list), []
     for name in sorted(results):
@@ -134,7 +134,7 @@ def judge(sections, results):
 
 
 def guarded(root):
-    """({id: [(clause, its text, names of its mutants)]}, problems of the catalogue)."""
+    """Returns ({id: [(clause, its text, names of its mutants)]}, problems of the catalogue)."""
     mutants, problems = catalogue.read_all(root)
     clauses, by_id = catalogue.read_clauses(root), defaultdict(list)
     for clause, text in clauses.items():
@@ -144,7 +144,7 @@ def guarded(root):
 
 
 def judge_mutants(sections, guards):
-    """Clauses of delivered requirements without a mutant."""
+    """Returns the clauses of delivered requirements that have no mutant."""
     return [f"{clause} has no mutant" for section in sections for row in section.rows
             for clause, _, names in guards[row.id] if row.delivered and not names]
 
@@ -155,7 +155,7 @@ def wrapped(text, indent=""):
 
 
 def render_requirement(row, state, names, results, guards):
-    """One requirement: its text, the mutants of its clauses, its tests."""
+    """Renders one requirement: its text, the mutants of its clauses, its tests."""
     lines = ["", f"### {row.id}: {state}", "", *wrapped(f"{row.text} ({row.source})"), ""]
     lines += ["| clause | mutants |", "|---|---|"]
     for clause, text, mutants in guards:
@@ -168,11 +168,11 @@ def render_requirement(row, state, names, results, guards):
 
 
 def render(sections, tests, results, guards):
-    """The page as text: a summary, then every requirement."""
+    """Renders the page as text: a summary, then every requirement."""
     lines = ["# Conformance", "",
              *wrapped("Generated by `scripts/conformance.py` from a test run; do not edit. A test "
-                      "proves the ids its name carries. A mutant is a bug on purpose "
-                      "(`tests/mutants`); `./dev mutants` shows that a test which carries the id "
+                      "proves the ids in its name. A mutant is a deliberate bug "
+                      "(`tests/mutants`); `./dev mutants` shows that a test with the id "
                       "fails with it."), "",
              *wrapped("States: `pass`; `FAIL` (delivered, but a test or a mutant is missing or a "
                       "test does not pass); `in progress` (tests exist, not delivered yet); "
@@ -200,10 +200,11 @@ def render(sections, tests, results, guards):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path, help="build directory with test-results/")
-    parser.add_argument("--check", action="store_true", help="compare with the page, do not write")
+    parser.add_argument("--check", action="store_true",
+                        help="compare with the page instead of writing it")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree with docs/ and tests/")
     parser.add_argument("--programs", nargs="+", default=[], metavar="NAME",
-                        help="result files that must be there; others are ignored (default: all)")
+                        help="result files that must exist; others are ignored (default: all)")
     options = parser.parse_args()
 
     page_file = options.root / "docs/conformance.md"

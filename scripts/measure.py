@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Figures of the tree: measure.py [--root DIR] [--build DIR] [--top N]
+"""Prints figures about the tree: measure.py [--root DIR] [--build DIR] [--top N]
 
-Prints, as Markdown tables: files and lines per library, headers that `cmake --install` installs,
-how many tests are named after a source, the largest files, functions and classes, and how many
-product files mention one opcode, service, reason and fault. Everything is counted from the files;
+The Markdown tables show files and lines per library, headers that `cmake --install` installs, how
+many tests are named after a source, the largest files, functions and classes, and how many product
+files mention one opcode, service, reason and fault. The script counts everything from the files;
 only the installed headers need a configured build directory.
 """
 
@@ -17,7 +17,7 @@ from rules.sizes import closing_brace, functions_in, without_directives
 from rules.tree import Tree, code_only, without_comments
 
 LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
-# A word that every change to such a thing must visit, as it stands in code.
+# A pattern for the places in code that a change to such a thing must visit.
 EXAMPLES = [
     ("operation kind", "get_and_touch", r"\bget_and_touch\b"),
     ("service", "search", r"\bsearch\b"),
@@ -44,7 +44,7 @@ def library_of(path):
 
 
 def part_of(path):
-    """What a file of a library is: a test, a public header or a source."""
+    """Returns the kind of a library's file: a test, a public header or a source."""
     inside = path[len(library_of(path)) + 1:]
     if inside.startswith("tests/"):
         return "tests"
@@ -52,7 +52,7 @@ def part_of(path):
 
 
 def library_table(tree):
-    """Rows of library, then files and lines of its sources, public headers and tests."""
+    """Returns one row per library with files and lines of its sources, public headers and tests."""
     files, lines = Counter(), Counter()
     for path in tree.cpp_files:
         library = library_of(path)
@@ -68,7 +68,7 @@ def library_table(tree):
 
 
 def mirrored_tests(tree):
-    """Tests of the libraries: all of them, and those not named after a file they could test."""
+    """Returns all tests of the libraries, and those not named after a file they could test."""
     stems = {(library_of(path), Path(path).stem) for path in tree.cpp_files
              if library_of(path) and part_of(path) != "tests"}
     tests = [path for path in tree.cpp_files
@@ -79,7 +79,7 @@ def mirrored_tests(tree):
 
 
 def installed_headers(tree, build):
-    """Headers that the install scripts of a build directory copy, or None without one."""
+    """Returns the headers that a build directory's install scripts copy, or None without one."""
     cache = build / "CMakeCache.txt"
     if not cache.exists():
         return None
@@ -96,7 +96,7 @@ def installed_headers(tree, build):
 
 
 def members_only(body):
-    """A class body without what stands inside nested braces and parentheses."""
+    """Returns a class body without the content of nested braces and parentheses."""
     result, depth = [], 0
     for char in body:
         if char in ")}":
@@ -109,7 +109,7 @@ def members_only(body):
 
 
 def classes_in(text):
-    """Name and number of methods (constructors included) of each class, roughly."""
+    """Returns the name and approximate number of methods, with constructors, of each class."""
     text = without_directives(code_only(text))
     for match in CLASS.finditer(text):
         opening = match.end() - 1
@@ -139,11 +139,13 @@ def table(title, head, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Prints figures of the tree.")
+    parser = argparse.ArgumentParser(description="Prints figures about the tree.")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--build", type=Path, help="configured build (default: ROOT/build/dev)")
-    parser.add_argument("--top", type=int, default=10, help="rows of the lists of largest things")
-    parser.add_argument("--stray", action="store_true", help="also list tests that mirror no file")
+    parser.add_argument("--top", type=int, default=10,
+                        help="number of rows in the lists of the largest items")
+    parser.add_argument("--stray", action="store_true",
+                        help="also list tests that are not named after a file")
     options = parser.parse_args()
     tree = Tree(options.root)
     product = product_files(tree)
@@ -173,7 +175,7 @@ def main():
                                    if re.search(pattern, without_comments(text)))]
            for what, name, pattern in EXAMPLES])
     if options.stray:
-        table("Tests that mirror no file", ["file"], [[path] for path in stray])
+        table("Tests that are not named after a file", ["file"], [[path] for path in stray])
 
 
 if __name__ == "__main__":

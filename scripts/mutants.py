@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Mutants: bugs on purpose that the tests must notice.
+"""Mutants: deliberate bugs that the tests must notice.
 
-  mutants.py check               every mutant of tests/mutants applies and says who must notice
-  mutants.py run [NAME...]       builds one copy of the sources with all mutants in it, runs each
-                                 mutant (or the named ones), fails if one is not noticed
+  mutants.py check               checks that every mutant of tests/mutants applies and names the
+                                 tests that must notice it
+  mutants.py run [NAME...]       builds one copy of the sources with all mutants, runs each mutant
+                                 (or the named ones), and fails if one is not noticed
   mutants.py program TARGET      builds one program of the copy and prints its path; run it with
                                  REPRISE_MUTANT=NAME
 
-NAME may be a mutant, a requirement (RH-16) or a clause (RH-16.2). tests/mutants/README.md has the
-format.
+NAME may be a mutant, a requirement (RH-16) or a clause (RH-16.2). tests/mutants/README.md describes
+the format.
 """
 
 import argparse
@@ -31,13 +32,14 @@ DEMO = ["demo", "--seconds", "6", "--json"]
 
 
 def library_of(source):
-    """The library that a source belongs to, or None."""
+    """Returns the library of a source, or None."""
     found = re.match(r"(?:libs|testing)/(\w+)/", source)
     return found[1] if found else None
 
 
 def programs_of(mutant):
-    """The test programs that must notice: those named, or the tests of the changed libraries."""
+    """Returns the test programs that must notice: the named ones, or those of the changed
+    libraries."""
     if mutant.tests:
         return list(suites_of(mutant))
     libraries = dict.fromkeys(library_of(edit.source) for edit in mutant.edits)
@@ -45,13 +47,13 @@ def programs_of(mutant):
 
 
 def suites_of(mutant):
-    """{program: its suite, or * for all}: what the mutant names, `engine_tests:orchestrator`."""
+    """Returns {program: suite, or * for all} that the mutant names: `engine_tests:orchestrator`."""
     named = (name.partition(":") for name in mutant.tests)
     return {program: suite or "*" for program, _, suite in named}
 
 
 def targets_of(mutants):
-    """What of the copy must be built for these mutants."""
+    """Returns the targets of the copy that these mutants need."""
     targets = []
     for mutant in mutants:
         targets += programs_of(mutant) if mutant.breaks and not mutant.command else []
@@ -71,7 +73,7 @@ class Copy:
         instrument.make_copy(self.root, self.source, mutants)
 
     def make(self, targets, jobs):
-        """Configures and builds. Warnings were seen in the real build; here they do not matter."""
+        """Configures and builds. Disables warnings, because the real build reports them."""
         header = self.source / instrument.HEADER_NAME
         command = ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja",
                    "--log-level=WARNING", "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_UNITY_BUILD=ON",
@@ -91,17 +93,17 @@ class Copy:
 
 
 def run_audit(copy, mutant):
-    """(what the demonstration's audit counted, what is wrong)."""
+    """Returns (what the demonstration's audit counted, what is wrong)."""
     try:
         done = subprocess.run([str(copy.program("reprise_app")), *DEMO], capture_output=True,
                               text=True, timeout=TIMEOUT, env=judge.environment(mutant.name))
     except subprocess.TimeoutExpired:
-        return "", "the demonstration did not end in time"
+        return "", "the demonstration timed out"
     return judge.judge_audit(done.returncode, done.stdout, mutant.audit)
 
 
 def run_one(copy, mutant, tests_of):
-    """[(who noticed, problem)] for everyone that must notice a mutant."""
+    """Returns [(who noticed, problem)] for each program that must notice a mutant."""
     if mutant.is_separate:
         return separate.run(copy, mutant, TIMEOUT)
     results = []
@@ -116,7 +118,7 @@ def run_one(copy, mutant, tests_of):
         seed, text = judge.hunt(copy.program(HUNT), mutant.name, profile, SEEDS, 4 * TIMEOUT)
         wrong = "" if seed is not None else text
         if seed is not None and checkers and text.split(":")[0] not in checkers:
-            wrong = f"found by {text}, which is none of {', '.join(checkers)}"
+            wrong = f"found by {text}, which is not one of {', '.join(checkers)}"
         results.append((f"seed {seed} of {profile}: {text}", wrong))
     if mutant.audit:
         results.append(run_audit(copy, mutant))
@@ -124,7 +126,7 @@ def run_one(copy, mutant, tests_of):
 
 
 def found_seeds(results):
-    """{profile: seeds} that found something."""
+    """Returns the {profile: seeds} that found something."""
     seeds = {}
     for noticed in results:
         for text, wrong in noticed:
@@ -135,7 +137,7 @@ def found_seeds(results):
 
 
 def run_sound(copy, programs, tests_of, seeds):
-    """Problems without any mutant: a test that fails, a seed that finds something."""
+    """Returns problems without any mutant: a test that fails, or a seed that finds something."""
     problems = []
     for name in programs:
         done = subprocess.run([str(copy.program(name)), "--gtest_brief=1"], text=True,
@@ -162,7 +164,7 @@ def chosen_mutants(mutants, names):
               if m.name in names or set(names) & set(m.breaks) or set(names) & set(m.ids)]
     for name in names:
         if not any(name == m.name or name in m.breaks or name in m.ids for m in mutants):
-            raise SystemExit(f"mutants: there is no mutant of that name, id or clause: {name}")
+            raise SystemExit(f"mutants: there is no mutant with this name, id or clause: {name}")
     return chosen
 
 
@@ -189,7 +191,7 @@ def run(options, mutants):
         return noticed
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        # What takes long begins first. The demonstration counts on the machine for itself.
+        # Starts the slowest first. The demonstration needs the machine for itself.
         order = sorted((m for m in chosen if not m.audit), key=lambda m: not m.hunt)
         results = list(pool.map(attend, order))
     for mutant in (m for m in chosen if m.audit):

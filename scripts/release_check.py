@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The long checks, before a piece of work is called done: release_check.py [PART...]
+"""The long checks before a release: release_check.py [PART...]
 
-Runs `.ci/run` and what is too long for it, one part after the other, and writes what was seen to
-docs/release_checks/DATE.md: the commit, each part with its command, result, seconds and last line.
-Exits with 1 if a part failed. With parts named, only those are run.
+Runs `.ci/run` and the checks that take too long for it, one at a time, and writes the results to
+docs/release_checks/DATE.md: the commit, and each part with its command, result, seconds and last
+line. Exits with 1 if a part fails. If you name parts, it runs only those.
 """
 
 import argparse
@@ -27,12 +27,12 @@ PARTS = {
     "bench_retry": "./dev bench retry",
     "bench_kv": "./dev bench kv",
 }
-# Parts of a line that change from run to run or name this machine.
+# Parts of a line that differ between runs or identify this machine.
 NOISE = re.compile(r"\x1b\[[0-9;]*m|" + re.escape(str(ROOT)) + "/?")
 
 
 def run_part(name, command):
-    """(passed, seconds, the last line of its output)."""
+    """Returns (passed, seconds, the last line of its output)."""
     print(f"=== {name}: {command} ===", flush=True)
     begin = time.monotonic()
     last = ""
@@ -44,17 +44,30 @@ def run_part(name, command):
     return process.returncode == 0, time.monotonic() - begin, NOISE.sub("", last)
 
 
-def page(commit, results):
-    """The committed result."""
+def page(rows):
+    """The committed result: {part: its row}."""
     today = datetime.date.today().isoformat()
     lines = [f"# Release check of {today}", "",
-             f"Commit `{commit}`, by `./dev release-check`. Seconds on a machine with two cores.", "",
-             "| part | command | result | seconds | last line |", "|---|---|---|---|---|"]
-    for name, (passed, seconds, last) in results.items():
-        text = last.replace("|", "\\|")[:120]
-        lines.append(f"| {name} | `{PARTS[name]}` | {'passed' if passed else 'FAILED'} | "
-                     f"{seconds:.0f} | {text} |")
+             "By `./dev release-check`, part by part. Each row names the commit that it was run on; the",
+             "seconds are those of a machine with two cores.", "",
+             "| part | command | commit | result | seconds | last line |", "|---|---|---|---|---|---|"]
+    lines += [rows[name] for name in PARTS if name in rows]
     return "\n".join(lines) + "\n"
+
+
+def row(name, commit, passed, seconds, last):
+    text = last.replace("|", "\\|")[:120]
+    result = "passed" if passed else "FAILED"
+    return f"| {name} | `{PARTS[name]}` | `{commit}` | {result} | {seconds:.0f} | {text} |"
+
+
+def earlier_rows(file):
+    """The rows of parts that were run earlier on this day."""
+    if not file.exists():
+        return {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found = (re.match(r"\| (\w+) \| `", line) for line in lines)
+    return {match[1]: match.string for match in found if match and match[1] in PARTS}
 
 
 def main():
@@ -67,13 +80,16 @@ def main():
             parser.error(f"no part '{name}': {' '.join(PARTS)}")
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True,
                             capture_output=True, check=True).stdout.strip()
-    results = {name: run_part(name, PARTS[name]) for name in chosen}
     folder = ROOT / "docs" / "release_checks"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{datetime.date.today().isoformat()}.md"
-    file.write_text(page(commit, results), encoding="utf-8")
-    failed = [name for name, (passed, _, _) in results.items() if not passed]
-    print(f"release check: {len(results) - len(failed)} passed, {len(failed)} failed; "
+    rows, failed = earlier_rows(file), []
+    for name in chosen:
+        passed, seconds, last = run_part(name, PARTS[name])
+        rows[name] = row(name, commit, passed, seconds, last)
+        file.write_text(page(rows), encoding="utf-8")
+        failed += [] if passed else [name]
+    print(f"release check: {len(chosen) - len(failed)} passed, {len(failed)} failed; "
           f"{file.relative_to(ROOT)} says what was seen")
     return 1 if failed else 0
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs benchmarks and prints JSON: absolute figures, and ratios taken within the same run.
+"""Runs benchmarks and prints JSON: absolute figures, and ratios from the same run.
 
-`./dev bench` runs all, `./dev bench retry`, `kv`, `http` or `sim` one. Ratios are the point: absolute
-figures of a small virtual machine say little. The bars are printed beside them; nothing here fails
-a build.
+`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http` or `sim` only one. The ratios are
+what matters: absolute figures of a small virtual machine mean little. The report also has the bars;
+missing one does not fail a build.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# name of a ratio: (benchmark, reference, bar, what it says)
+# name of a ratio: (benchmark, reference, bar)
 RETRY_RATIOS = {
     "success_inlined_to_two_virtual_calls": ("success_inlined", "two_virtual_calls", 5.0),
     "success_virtual_to_two_virtual_calls": ("success_virtual", "two_virtual_calls", 5.0),
@@ -24,12 +24,12 @@ RETRY_RATIOS = {
     "decision_to_compare_and_swap": ("decision", "compare_and_swap", None),
     "refusal_to_compare_and_swap": ("refusal", "compare_and_swap", None),
 }
-# name: (bar in nanoseconds where a compare-and-swap costs 14 ns)
+# name: bar in nanoseconds on a machine where a compare-and-swap costs 14 ns
 RETRY_NANOSECONDS = {"decision": 100.0, "refusal": 40.0}
 
 
 def run_google_benchmark(program, repetitions):
-    """Medians of CPU time in nanoseconds by benchmark name."""
+    """Returns the median CPU time in nanoseconds by benchmark name."""
     command = [str(program), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}",
                "--benchmark_report_aggregates_only=true", "--benchmark_min_time=0.1"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -58,22 +58,22 @@ def bench_retry(build):
 KV_ROUNDS = 5
 KV_OPERATIONS = 200_000  # per measurement, or
 KV_SECONDS = 1.0         # this long, whichever ends first
-# Client CPU per operation, at most so many times the bare client's. The bar holds on one core.
+# The client's CPU time per operation, as a maximum multiple of the bare client's. For one core.
 KV_CPU_BAR = 5.0
-# Client round trips per second, at least so much of the bare client's. Holds for caller_drives.
+# The client's round trips per second, as a minimum share of the bare client's. For caller_drives.
 KV_ROUND_TRIPS_BAR = 0.75
 KV_ALLOCATIONS_BAR = 0.0
 
 
 def run_pinned(program, core, arguments):
-    """The JSON object that a program prints, run on one core."""
+    """Runs a program on one core and returns the JSON object that it prints."""
     result = subprocess.run(["taskset", "-c", str(core), str(program), *map(str, arguments)],
                             stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     return json.loads(result.stdout)
 
 
 def run_kv_rounds(build, client_core, responder_core):
-    """Bare and client results of each round, all against one responder."""
+    """Returns the bare client's and the client's results of each round, with one responder."""
     programs = build / "bin"
     responder = subprocess.Popen(
         ["taskset", "-c", str(responder_core), str(programs / "kv_canned_responder")],
@@ -95,7 +95,7 @@ def kv_medians(results):
 
 
 def kv_ratio(rounds, client_name, bare_name, field):
-    """Median over the rounds of client / bare: what disturbs a round disturbs both."""
+    """Returns the median of client / bare over the rounds: a disturbance affects both."""
     return statistics.median(client[client_name][field] / bare[bare_name][field]
                              for bare, client in rounds)
 
@@ -133,17 +133,17 @@ def bench_kv(build):
 
 HTTP_ROUNDS = 7
 HTTP_SHAPES = ("one_field", "five_fields")
-# Client CPU per byte of a streamed answer, at most so many times that of `curl -o /dev/null`. What
-# is left of curl when its library hands every piece to a function that does nothing is told, too.
+# The client's CPU time per byte of a streamed answer, as a maximum multiple of `curl -o /dev/null`.
+# The report also has the cost of curl's library with a callback that does nothing.
 HTTP_CPU_BAR = 3.0
-# The largest memory may grow so much while ten times as many rows pass: rows lie in the blocks they
-# came in (waiting, being read: each up to 1 MiB and one read; up to six more to be used again),
-# and how many of them there are at once is a matter of luck.
+# The peak memory may grow this much while ten times as many rows pass. Rows are in the blocks that
+# received them (waiting and being read: each up to 1 MiB and one read; up to six more for reuse),
+# and how many exist at once varies from run to run.
 HTTP_GROWTH_BAR_KIB = 4096
 
 
 def curl_cpu_seconds(core, port, shape, rows):
-    """CPU of the curl program, and how many bytes it dropped."""
+    """Returns the CPU time of the curl program, and how many bytes it discarded."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     statement = json.dumps({"statement": f"SELECT * FROM {shape} LIMIT {rows}"})
     run = subprocess.run(
@@ -157,15 +157,15 @@ def curl_cpu_seconds(core, port, shape, rows):
 
 
 def run_curl_program(core, port, shape, rows):
-    """Nanoseconds a byte, without what it takes to start the program."""
+    """Returns nanoseconds per byte, without the time to start the program."""
     start, few = curl_cpu_seconds(core, port, shape, 1)
     whole, many = curl_cpu_seconds(core, port, shape, rows)
     return (whole - start) * 1e9 / (many - few)
 
 
 def run_http_rounds(build, cores, chunk, rows):
-    """For each shape the (curl program, curl's library, client) results of each round, all against
-    one responder."""
+    """Returns for each shape the (curl program, curl's library, client) results of each round, all
+    with one responder."""
     programs = build / "bin"
     responder = subprocess.Popen(
         ["taskset", "-c", str(cores[-1]), str(programs / "http_canned_responder"), str(chunk)],
@@ -185,7 +185,7 @@ def run_http_rounds(build, cores, chunk, rows):
 
 
 def http_ratio(client_ns, curl_ns, bar):
-    """Of the medians; and how far the rounds are apart."""
+    """Returns the ratio of the medians, and the spread of the rounds."""
     ratio = statistics.median(client_ns) / statistics.median(curl_ns)
     ratios = [client / curl for client, curl in zip(client_ns, curl_ns)]
     return {"ratio": round(ratio, 2), "least": round(min(ratios), 2),
@@ -194,7 +194,7 @@ def http_ratio(client_ns, curl_ns, bar):
 
 
 def http_shape(rounds, has_bar):
-    """Medians over the rounds. All sides read the same bytes; curl counts them."""
+    """Returns medians over the rounds. All sides read the same bytes; curl counts them."""
     body_bytes = rounds[0][1]["body_bytes"]
     program_ns = [program for program, _, _ in rounds]
     library_ns = [library["cpu_ns_per_byte"] for _, library, _ in rounds]
@@ -226,7 +226,7 @@ def http_shape(rounds, has_bar):
 def bench_http(build, rows):
     cores = sorted(os.sched_getaffinity(0))
     report = {"rounds": HTTP_ROUNDS}
-    # 16 KiB is what a service flushes when rows come fast; small chunks are for comparison.
+    # A service flushes 16 KiB when rows arrive fast; small chunks are for comparison.
     for name, chunk, has_bar in (("chunks_16_kib", 16384, True), ("chunks_2_kib", 2048, False)):
         rounds = run_http_rounds(build, cores, chunk, rows)
         report[name] = {shape: http_shape(each, has_bar) for shape, each in rounds.items()}
@@ -234,7 +234,7 @@ def bench_http(build, rows):
 
 
 SIM_SECONDS = 3.0  # of processor time for each profile
-# Operations a second on one core. Holds for the profile that draws no faults.
+# Operations per second on one core, for the profile without faults.
 SIM_BAR = 100_000
 
 
@@ -254,12 +254,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=10_000_000,
-                        help="of each answer that bench http reads (100 bytes each)")
+                        help="rows of each answer that bench http reads (100 bytes each)")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
-        sys.exit(f"unknown benchmark: {unknown[0]} (there is: {', '.join(BENCHMARKS)})")
+        sys.exit(f"unknown benchmark: {unknown[0]} (choose from: {', '.join(BENCHMARKS)})")
     report = {"cores": os.cpu_count()}
     for name in arguments.names or BENCHMARKS:
         more = [arguments.rows] if name == "http" else []

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs every libFuzzer target for a while, from its corpus in the tree. Fails if one crashes.
 
-A corpus lives beside the target's source: tests/fuzz/corpus/<target>/. What a run finds new is kept
-in the build directory, never in the tree.
+A corpus is next to the target's source: tests/fuzz/corpus/<target>/. New inputs that a run finds
+stay in the build directory, never in the tree.
 """
 
 import argparse
@@ -15,12 +15,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def corpus_of(target):
-    """The committed corpus directories of a target (usually one)."""
+    """Returns the committed corpus directories of a target (usually one)."""
     return [str(path) for path in ROOT.glob(f"*/*/tests/fuzz/corpus/{target}") if path.is_dir()]
 
 
 def run(program, seconds, work):
-    """One target; returns (name, exit code, last lines)."""
+    """Runs one target and returns (name, exit code, last lines)."""
     findings = work / program.name
     findings.mkdir(parents=True, exist_ok=True)
     command = [str(program), str(findings), *corpus_of(program.name), f"-max_total_time={seconds}",

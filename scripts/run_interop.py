@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Servers and clients that we did not write: our client on CouchbaseMock and on Couchbase's data
-engine, the Node.js and Java SDKs on our sandbox. Prints a table at the end; exits with 1 if a check
-failed, 3 if a registry was out of reach.
+"""Tests with third-party servers and clients: our client on CouchbaseMock and on Couchbase's data
+engine, and the Node.js and Java SDKs on our sandbox. Prints a table at the end. Exits with 1 if a
+check failed, and with 3 if a registry could not be reached.
 
 Versions are pinned here, in tests/interop/node and in tests/interop/java. Downloads are kept in the
-build directory. The data engine is not downloaded: --kv-engine says where it lies. Everything runs
-on loopback; servers that listen on every address get a network namespace of their own.
+build directory. The data engine is not downloaded: --kv-engine gives its location. Everything runs
+on loopback; servers that listen on every address run in a private network namespace.
 """
 
 import argparse
@@ -30,7 +30,7 @@ KV_ENGINE_SERVERS = ROOT.parent / "shared" / "servers" / "kv_engine"
 BUCKET, PASSWORD = "default", "secret"
 TRIES = 3
 NODES, GET = 4, 0
-# Times are compared to 10 ms: nothing else may want the processor meanwhile.
+# Times are compared to 10 ms, so nothing else may use the processor meanwhile.
 IDLE_SHARE_MIN, IDLE_WAIT_MAX_S = 0.9, 120
 
 
@@ -39,7 +39,7 @@ class RegistryUnreachable(Exception):
 
 
 def download(what, command, **options):
-    """Runs a package client, several times if need be."""
+    """Runs a package client, several times if necessary."""
     output = ""
     for attempt in range(1, TRIES + 1):
         result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
@@ -49,7 +49,7 @@ def download(what, command, **options):
         print(f"downloading {what} failed (try {attempt} of {TRIES})", file=sys.stderr)
         time.sleep(2 * attempt)
     raise RegistryUnreachable(f"{what}: the package registry could not be reached, or does not "
-                              f"have it. Last words of the client:\n{output[-800:]}")
+                              f"have it. Last output of the client:\n{output[-800:]}")
 
 
 def mock_jar(work):
@@ -90,14 +90,14 @@ class Mock:
         return answer.get("payload")
 
     def fail_gets(self, code):
-        """All gets fail with this code from now on; 0: they succeed. Logging of requests begins."""
+        """Makes all gets fail with this code, or succeed if it is 0, and starts to log requests."""
         count = -1 if code else 0
         self.command("opfail", code=code, count=count, operation=GET)
         for index in range(NODES if code else 0):
             self.command("start_retry_verify", bucket=BUCKET, idx=index)
 
     def check_retries(self, code, port):
-        """The mock compares the log of one node with its own plan, to its own tolerance."""
+        """Makes the mock compare the log of one node with its plan, within its tolerance."""
         index = self.command("get_mcports", bucket=BUCKET).index(port)
         self.command("check_retry_verify", bucket=BUCKET, idx=index, opcode=GET, errcode=code)
 
@@ -108,7 +108,7 @@ class Mock:
 
 
 def collect(lines):
-    """(name, ok) of every line that tells of a check."""
+    """Returns (name, ok) of every line that reports a check."""
     rows = []
     for line in lines:
         words = line.rstrip("\n")
@@ -120,13 +120,13 @@ def collect(lines):
 
 
 def failed_alone(name):
-    """The rows of a part that could not even begin."""
+    """Returns the rows of a part that could not start."""
     print(f"  check FAILED {name}", flush=True)
     return [(name, False)]
 
 
 def obey(mock, command, *numbers):
-    """Does what the program asked for: "done", or what the mock said against it."""
+    """Carries out the program's command. Returns "done" or the mock's error message."""
     numbers = [int(number) for number in numbers]
     try:
         if command == "wait":
@@ -171,7 +171,7 @@ def run_on_mock(build, work):
 
 
 def idle_share(seconds):
-    """How much of the processors' time nobody wanted."""
+    """Returns the idle share of the processors' time."""
     def read():
         with open("/proc/stat", encoding="ascii") as file:
             ticks = [int(word) for word in file.readline().split()[1:]]
@@ -183,7 +183,7 @@ def idle_share(seconds):
 
 
 def run_retries_on_mock(build, work):
-    """The mock's own check of when retries come, alone on an idle machine."""
+    """Runs the mock's own check of the times of retries, alone on an idle machine."""
     deadline = time.monotonic() + IDLE_WAIT_MAX_S
     while (share := idle_share(2)) < IDLE_SHARE_MIN:
         if time.monotonic() > deadline:
@@ -217,7 +217,7 @@ def wait_for(path, process):
 
 
 def ours(build, ready, *words):
-    """Our command line on the sandbox that the ready file tells of."""
+    """Runs our command line on the sandbox that the ready file describes."""
     where = json.loads(ready.read_text())["connection_string"]
     command = [str(build / "bin" / "reprise"), *words, "-c", where, "-u", "app", "--bucket",
                "travel"]
@@ -226,7 +226,7 @@ def ours(build, ready, *words):
 
 
 def exchange_documents(build, folder, ready):
-    """Documents written by our client are read by the other one, and the other way round."""
+    """Checks that each client reads the documents that the other one wrote."""
     stored = ours(build, ready, "upsert", "from-reprise", '{"by":"reprise"}')
     node = subprocess.run(["node", "exchange.mjs", str(ready)], cwd=folder, text=True,
                           capture_output=True, check=False, timeout=120)
@@ -267,7 +267,7 @@ def run_node_on_sandbox(build, work):
 
 
 def java_jars(work):
-    """The folder with the SDK and what it needs; made anew when the pinned version changes."""
+    """Returns the folder with the SDK and its dependencies; recreates it for a new version."""
     pom = JAVA / "pom.xml"
     folder = work / "java"
     fetched_for = folder / "pom.xml"
@@ -309,8 +309,8 @@ def run_java_on_sandbox(build, work):
         sandbox.wait(20)
 
 
-# In this order: from the mock on this process is in a network namespace that reaches nothing, and
-# whoever looks at times comes when everything else is done.
+# The order matters: from the mock on this process is in a network namespace without a network, and
+# the part that measures times runs when everything else is done.
 PARTS = {"node": ("Node.js SDK on the sandbox", run_node_on_sandbox),
          "java": ("Java SDK on the sandbox", run_java_on_sandbox),
          "kv_engine": ("our client on kv_engine", run_on_kv_engine),
@@ -319,12 +319,12 @@ PARTS = {"node": ("Node.js SDK on the sandbox", run_node_on_sandbox),
 
 
 def chosen_parts(arguments):
-    """What was asked for by name; otherwise all for which there is a peer."""
+    """Returns the parts given by name, or all parts whose peer is available."""
     if arguments.parts:
         return [key for key in PARTS if key in arguments.parts]
     parts = list(PARTS)
     if not (arguments.kv_engine / "kv_server.py").exists():
-        print(f"kv_engine is left out: no servers at {arguments.kv_engine}", flush=True)
+        print(f"skipping kv_engine: no servers at {arguments.kv_engine}", flush=True)
         parts.remove("kv_engine")
     return parts
 
@@ -336,11 +336,11 @@ def main():
     parser.add_argument("--kv-engine", type=Path, default=KV_ENGINE_SERVERS,
                         help="folder of Couchbase's data engine, with kv_server.py (%(default)s)")
     parser.add_argument("--kv-engine-seconds", type=float, default=12,
-                        help="of load on each of its versions (%(default)s)")
+                        help="seconds of load on each of its versions (%(default)s)")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
-        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     build = arguments.build.resolve()
     work = build / "interop"
     work.mkdir(exist_ok=True)
@@ -355,7 +355,7 @@ def main():
             print(error, file=sys.stderr)
             sys.exit(3)
         table.append((title, sum(ok for _, ok in rows), sum(not ok for _, ok in rows)))
-    print(f"\n{'who on what':<34} {'passed':>7} {'failed':>7}")
+    print(f"\n{'client on server':<34} {'passed':>7} {'failed':>7}")
     for title, passed, failed in table:
         print(f"{title:<34} {passed:>7} {failed:>7}")
     empty = [title for title, passed, failed in table if passed + failed == 0]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""clang-format and clang-tidy over the whole tree.
+"""Runs clang-format and clang-tidy on the whole tree.
 
-The build compiles several sources in one piece (unity), and so does clang-tidy here: a header that
-many sources include is read a few times instead of hundreds of times, which is what makes the whole
-tree affordable. `--changed` takes only the pieces with files that differ from the last commit.
+The build compiles several sources as one unity file, and so does clang-tidy here: it reads a common
+header a few times instead of hundreds of times, which makes it fast enough for the whole tree.
+`--changed` checks only the unity files whose sources differ from the last commit.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("libs", "testing", "apps", "examples", "bench", "tests")
-# Tests are held to the compiler's warnings and the format; headers are seen through their users.
+# Tests only need to be formatted and free of warnings; headers are checked through their users.
 LEFT_OUT = re.compile(r"_tests\.dir/|/headers_\w+\.dir/|^tests/|/tests/")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
@@ -39,7 +39,7 @@ def changed_files():
 
 
 def check_format(names):
-    """Names that clang-format would change."""
+    """Returns the names of files that clang-format would change."""
     wrong = []
     for start in range(0, len(names), 50):
         result = subprocess.run(
@@ -52,14 +52,14 @@ def check_format(names):
 
 
 def sources_of(file):
-    """The sources in a piece: those that a unity file includes, or the file itself."""
+    """Returns the sources that a unity file includes, or the file itself."""
     if "/Unity/" not in file:
         return {file}
     return set(INCLUDED.findall(Path(file).read_text(encoding="utf-8")))
 
 
 def pieces(build, wanted):
-    """What the build compiles, once each, without tests; with `wanted` only what has one of them."""
+    """Returns what the build compiles, once each and without tests; only `wanted` if given."""
     database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     found = {}
     for entry in database:
@@ -99,7 +99,7 @@ def main():
                 print(f"{Path(name).relative_to(build) if '/Unity/' in name else name}:\n{text}")
     print(f"lint: {len(chosen)} pieces tidied, {failed} with findings, {len(wrong)} not formatted")
     if not chosen and not arguments.changed:
-        print("lint: nothing to tidy: has the tree been configured?")
+        print("lint: nothing to check: has the tree been configured?")
         failed = 1
     sys.exit(1 if failed or wrong else 0)
 

@@ -1,1 +1,1 @@
-"""Mutants: what they are, how they get into a copy of the sources, and who noticed them."""
+"""Mutants: their catalogue, their insertion into a copy of the sources, and who noticed them."""

@@ -1,6 +1,6 @@
 """The mutants of tests/mutants/**/*.mutants: what each breaks, where, and who must notice.
 
-The format is described in tests/mutants/README.md.
+tests/mutants/README.md describes the format.
 """
 
 import re
@@ -19,13 +19,13 @@ SEPARATE = "separate"
 
 class Edit(NamedTuple):
     source: str
-    after: str  # the old text is the first one behind this; empty: it is the only one
+    after: str  # the old text is the first match after this; empty: it must be the only match
     old: str
     new: str
 
     @property
     def is_statement(self):
-        """A statement ends in `;`, or in `}` with a `;` inside; anything else is an expression."""
+        """A statement ends with `;`, or with `}` and contains a `;`; all else is an expression."""
         text = self.old.rstrip()
         return text.endswith(";") or (text.endswith("}") and ";" in text)
 
@@ -36,7 +36,7 @@ class Mutant(NamedTuple):
     place: str  # file:line of its first line
     edits: list
     breaks: list  # clauses, such as RH-16.2
-    tests: list  # programs that must notice; empty: any that carries the id
+    tests: list  # programs that must notice; empty: any with a test of the id
     hunt: list  # [profile, checker...] of the simulation
     audit: list  # counts of the demonstration's audit that must not be zero
     is_separate: bool
@@ -54,11 +54,11 @@ def id_of(clause):
 
 
 class Problem(Exception):
-    """Says which file and line of a catalogue is wrong, and why."""
+    """Reports which file and line of a catalogue is wrong, and why."""
 
 
 def read_fields(path, text):
-    """[(line number, key, value)]: a value goes on in the indented lines below its key."""
+    """Returns [(line number, key, value)]. A value continues in the indented lines below it."""
     fields = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
@@ -75,7 +75,7 @@ def read_fields(path, text):
 
 
 def make_mutant(place, name, fields):
-    """One mutant from its fields [(line, key, value)]; `source` stands among them."""
+    """Creates one mutant from its fields [(line, key, value)], which include `source`."""
     one, edits, source, after = {}, [], "", ""
     for number, key, value in fields:
         if key == "source":
@@ -90,19 +90,19 @@ def make_mutant(place, name, fields):
                 raise Problem(f"{place}: {name}: `new` without `old`")
             edits[-1][3] = value
         elif key in one:
-            raise Problem(f"{place}: {name}: `{key}` twice")
+            raise Problem(f"{place}: {name}: `{key}` appears twice")
         else:
             one[key] = value
     if not NAME.fullmatch(name):
-        raise Problem(f"{place}: a name is snake_case: {name}")
+        raise Problem(f"{place}: a name must be snake_case: {name}")
     if not one.get("says"):
         raise Problem(f"{place}: {name} does not say what goes wrong")
     if not edits or any(not old or new is None for _, _, old, new in edits):
         raise Problem(f"{place}: {name}: every change has an `old` and a `new`")
     if any(not source for source, _, _, _ in edits):
-        raise Problem(f"{place}: {name}: no `source` stands above it")
+        raise Problem(f"{place}: {name}: there is no `source` above it")
     if one.get("form", SEPARATE) != SEPARATE:
-        raise Problem(f"{place}: {name}: the only form to name is `{SEPARATE}`")
+        raise Problem(f"{place}: {name}: the only valid form is `{SEPARATE}`")
     return Mutant(name, one["says"], place, [Edit(*edit) for edit in edits],
                   one.get("breaks", "").split(), one.get("tests", "").split(),
                   one.get("hunt", "").split(), one.get("audit", "").split(), "form" in one,
@@ -110,14 +110,14 @@ def make_mutant(place, name, fields):
 
 
 def parse(path, text):
-    """The mutants of one file. A `source` holds for all mutants below it."""
+    """Returns the mutants of one file. A `source` applies to all mutants below it."""
     mutants, source, begin = [], None, None
     fields = read_fields(path, text)
     for index, (number, key, value) in enumerate(fields + [(0, "mutant", "")]):
         if key == "mutant":
             if begin is not None:
                 own = fields[begin + 1:index]
-                # A `source` right before the next mutant belongs to that one.
+                # A `source` directly before the next mutant belongs to that mutant.
                 while own and own[-1][1] == "source":
                     own.pop()
                 place = f"{path}:{fields[begin][0]}"
@@ -132,7 +132,7 @@ def parse(path, text):
 
 
 def read_clauses(root):
-    """{clause: text} of all requirements: RH-16 by itself, or RH-16.1, RH-16.2 ..."""
+    """Returns {clause: text} of all requirements: RH-16 alone, or RH-16.1, RH-16.2 ..."""
     ids = {}
     for line in (root / REQUIREMENTS).read_text(encoding="utf-8").splitlines()[1:]:
         if not line.startswith("#"):
@@ -149,7 +149,7 @@ def read_clauses(root):
         if not found or not found[2] or not tab or not text.strip():
             raise Problem(f"{CLAUSES}:{number}: expected a clause such as RH-16.1 and its text")
         if found[1] not in ids:
-            raise Problem(f"{CLAUSES}:{number}: {found[1]} is no requirement")
+            raise Problem(f"{CLAUSES}:{number}: {found[1]} is not a requirement")
         own = split.setdefault(found[1], {})
         if int(found[2]) != len(own) + 1:
             raise Problem(f"{CLAUSES}:{number}: {clause} is out of order")
@@ -161,7 +161,7 @@ def read_clauses(root):
 
 
 def is_whole(text, is_statement):
-    """False if brackets are open, or an expression has a `;` or a loose operator at an end."""
+    """False if a bracket is open, or an expression has a `;` or an operator at either end."""
     code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
     for opening, closing in ("()", "[]", "{}"):
         if code.count(opening) != code.count(closing):
@@ -174,7 +174,7 @@ def is_whole(text, is_statement):
 
 
 def check(mutant, clauses):
-    """What is wrong with a mutant; None if nothing is."""
+    """Returns what is wrong with a mutant, or None."""
     for edit in () if mutant.is_separate else mutant.edits:
         for text in (edit.old, edit.new):
             if not is_whole(text, edit.is_statement):
@@ -182,7 +182,7 @@ def check(mutant, clauses):
     ids = {id_of(clause) for clause in clauses}
     for clause in mutant.breaks:
         if clause not in clauses and clause not in ids:
-            return f"{clause} is no requirement, and no clause of one"
+            return f"{clause} is neither a requirement nor a clause of one"
     if mutant.is_separate:
         if not (mutant.compile and mutant.breaks or mutant.command and mutant.output):
             return "a separate mutant has `compile` and `breaks`, or `command` and `output`"
@@ -190,12 +190,12 @@ def check(mutant, clauses):
     if mutant.compile or mutant.command or mutant.output:
         return "`compile`, `command` and `output` are for separate mutants"
     if not (mutant.breaks or mutant.hunt or mutant.audit):
-        return "nobody must notice: name requirements (`breaks`) or a `hunt`"
+        return "no test must notice it: name requirements (`breaks`) or a `hunt`"
     return None
 
 
 def read_all(root):
-    """(mutants, problems) of the whole tree, in the order of the files."""
+    """Returns (mutants, problems) of the whole tree, in the order of the files."""
     clauses = read_clauses(root)
     mutants, problems, seen = [], [], {}
     for path in sorted((root / FOLDER).rglob("*.mutants")):

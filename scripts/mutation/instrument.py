@@ -1,8 +1,8 @@
 """Writes the mutants into a copy of the sources: OLD becomes `mutant ? NEW : OLD`.
 
-All mutants live in one copy and one build; the environment variable REPRISE_MUTANT names the one
-that acts. Several may change one place, and one may change a part of what another changes; they may
-not overlap in any other way.
+All mutants are in one copy and one build; the environment variable REPRISE_MUTANT selects the
+active one. Several may change one place, and one may change a part of what another changes; they
+must not overlap in any other way.
 """
 
 import re
@@ -10,9 +10,9 @@ import subprocess
 from typing import NamedTuple
 
 HEADER_NAME = "reprise_mutant.hpp"
-# Included before everything else in every source of the copy. The name of a mutant becomes a number
-# at compile time, so that a new mutant changes no file but its own. Where the compiler itself
-# evaluates the code, no mutant acts.
+# Every source of the copy includes it first. The name of a mutant becomes a number at compile time,
+# so that a new mutant changes only its own file. No mutant is active in code that the compiler
+# evaluates.
 HEADER = """#pragma once
 
 #if __cplusplus >= 202002L  // CMake tries its compiler without our standard
@@ -63,7 +63,7 @@ class Place(NamedTuple):
 
 
 def pattern_of(old):
-    """Matches a text however the formatter has broken its lines."""
+    """Returns a pattern that matches a text however the formatter breaks its lines."""
     parts, before = [], ""
     for token in TOKEN.findall(old):
         if parts:
@@ -81,7 +81,7 @@ def first_line(text):
 
 
 def find_once(text, old):
-    """(match, what is wrong): one of the two is empty."""
+    """Returns (match, what is wrong), of which one is empty."""
     found = list(pattern_of(old).finditer(text))
     if len(found) == 1:
         return found[0], ""
@@ -89,18 +89,18 @@ def find_once(text, old):
 
 
 def find_places(text, edits):
-    """(places, problems) of [(mutant, edit)] in the text of one source."""
+    """Returns (places, problems) of [(mutant, edit)] in the text of one source."""
     places, problems = [], []
     for mutant, edit in edits:
         found, wrong = find_once(text, edit.after or edit.old)
         if found and edit.after:
             found = pattern_of(edit.old).search(text, found.end())
-            wrong = "" if found else f"{first_line(edit.old)!r} does not come after that in"
+            wrong = "" if found else f"{first_line(edit.old)!r} does not appear after that in"
         if wrong:
             problems.append(f"{mutant.place}: {mutant.name}: {wrong} {edit.source}")
             continue
         places.append(Place(found.start(), found.end(), edit, mutant))
-    # The larger first; of the same size they stand in one chain.
+    # Larger places first; places of the same size form one chain.
     places.sort(key=lambda place: (place.begin, -place.end))
     open_places = []
     for place in places:
@@ -121,7 +121,7 @@ def wrap(place, old):
 
 
 def rewrite(text, begin, end, places):
-    """The text from begin to end with all places, each within this range, written into it."""
+    """Returns the text from begin to end with all its places instrumented."""
     out, at = [], begin
     while places:
         first = places[0]
@@ -133,7 +133,7 @@ def rewrite(text, begin, end, places):
 
 
 def replaced(text, places):
-    """The text with the new text in all places: what a separate mutant is made of."""
+    """Returns the text with the new text in all places, for a separate mutant."""
     for place in sorted(places, key=lambda place: -place.begin):
         text = text[:place.begin] + place.edit.new + text[place.end:]
     return text
@@ -148,7 +148,7 @@ def edits_by_source(mutants):
 
 
 def check_places(root, mutants):
-    """What of the catalogue does not apply to the sources as they are."""
+    """Returns which mutants of the catalogue do not apply to the current sources."""
     problems = []
     for is_separate in (False, True):
         chosen = [mutant for mutant in mutants if mutant.is_separate == is_separate]
@@ -175,7 +175,7 @@ def tracked_files(root):
 
 
 def write_if_changed(path, content):
-    """Leaves a file alone that is as it should be, so that nothing is built for it again."""
+    """Does not touch an unchanged file, so that the build does not compile it again."""
     if path.is_file() and path.read_bytes() == content:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +183,7 @@ def write_if_changed(path, content):
 
 
 def make_copy(root, target, mutants):
-    """Brings the copy in `target` up to date: all files of the tree, with the mutants in them."""
+    """Updates the copy in `target`: all files of the tree, with the mutants in them."""
     by_source = edits_by_source(m for m in mutants if not m.is_separate)
     wanted = set()
     for path in tracked_files(root):
@@ -205,7 +205,7 @@ def make_copy(root, target, mutants):
 
 
 def make_separate_copy(root, target, mutant):
-    """A copy with one mutant applied for good."""
+    """Creates a copy with one mutant applied permanently."""
     places = {}
     for source, edits in edits_by_source([mutant]).items():
         text = (root / source).read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Who noticed a mutant: runs test programs with it and judges what they report.
+"""Runs test programs with a mutant and decides whether they noticed it.
 
-A test that carries a requirement's id (SM-03 is written SM_03 in a test's name) must fail by an
-assertion. A crash, a hang, an escaped exception or an all-green run means that the tests do not
-guard the behaviour cleanly.
+A test with a requirement's id (SM-03 is written SM_03 in a test's name) must fail by an assertion.
+A crash, a hang, an escaped exception or a run without failures means that the tests do not guard
+the behaviour cleanly.
 """
 
 import json
@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-EXIT_TESTS_FAILED = 1  # what GoogleTest returns after a failed assertion
+EXIT_TESTS_FAILED = 1  # GoogleTest's exit status after a failed assertion
 VARIABLE = "REPRISE_MUTANT"
 
 
@@ -21,12 +21,12 @@ def environment(mutant):
 
 
 def carries(id):
-    """Finds exactly this id in a test's name (SM_03, not SM_030)."""
+    """Returns a pattern that finds exactly this id in a test's name (SM_03, not SM_030)."""
     return re.compile(rf"(?<![A-Za-z0-9]){id.replace('-', '_')}(?![0-9])")
 
 
 def list_tests(program):
-    """Names (suite.test) of all tests of a GoogleTest program."""
+    """Returns the names (suite.test) of all tests of a GoogleTest program."""
     listing = subprocess.run([str(program), "--gtest_list_tests"], capture_output=True, text=True,
                              check=True, timeout=60).stdout
     names, suite = [], ""
@@ -39,7 +39,7 @@ def list_tests(program):
 
 
 def run_tests(program, filter, timeout, mutant=""):
-    """Runs tests: (exit status, JSON report or None). None as status: they did not end in time."""
+    """Runs tests. Returns (exit status, JSON report or None); the status is None on a timeout."""
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory) / "report.json"
         command = [str(program), f"--gtest_filter={filter}", f"--gtest_output=json:{report}"]
@@ -53,7 +53,7 @@ def run_tests(program, filter, timeout, mutant=""):
 
 
 def tests_carrying(report, id):
-    """The tests of a report that ran and carry the id."""
+    """Returns the tests of a report that ran and have the id."""
     return [(suite["name"] + "." + test["name"], test)
             for suite in report["testsuites"] for test in suite["testsuite"]
             if carries(id).search(suite["name"] + "." + test["name"])
@@ -66,11 +66,11 @@ def failed_by_assertion(test):
 
 
 def judge(status, report, id):
-    """(names of the tests that noticed, what is wrong): one of the two is empty."""
+    """Returns (names of the tests that noticed, what is wrong), of which one is empty."""
     if status is None:
-        return [], "the program did not end in time"
+        return [], "the program timed out"
     if status < 0:
-        return [], f"the program was ended by signal {-status}"
+        return [], f"the program was terminated by signal {-status}"
     if report is None:
         return [], f"the program wrote no report (exit status {status})"
     tests = tests_carrying(report, id)
@@ -89,7 +89,7 @@ def filter_of(ids, suite="*"):
 
 
 def notice_by_tests(mutant, programs, timeout):
-    """[(id, program, red tests, problem)]: for each id the first program that noticed.
+    """Returns [(id, program, failed tests, problem)]: for each id the first program that noticed.
 
     programs: [(path, suite, names of its tests)] in the order to try.
     """
@@ -107,12 +107,12 @@ def notice_by_tests(mutant, programs, timeout):
 
 
 def hunt(program, mutant, profile, seeds, timeout):
-    """(seed or None, text): the first seed with a finding, and what sim_hunt said of it."""
+    """Returns (seed or None, text): the first seed with a finding, and sim_hunt's report."""
     try:
         done = subprocess.run([str(program), profile, seeds], capture_output=True, text=True,
                               timeout=timeout, env=environment(mutant))
     except subprocess.TimeoutExpired:
-        return None, "the hunt did not end in time"
+        return None, "the hunt timed out"
     if done.returncode not in (0, 1):
         return None, f"the hunt ended with {done.returncode}: {done.stderr.strip()}"
     found = re.match(r"seed (\d+) (\w+) (.*)", done.stdout)
@@ -122,7 +122,7 @@ def hunt(program, mutant, profile, seeds, timeout):
 
 
 def judge_audit(status, output, counts):
-    """(what the audit of the demonstration counted, what is wrong): one of the two is empty."""
+    """Returns (what the demonstration's audit counted, what is wrong), of which one is empty."""
     try:
         audit = json.loads(output)["audit"]
     except (ValueError, KeyError):

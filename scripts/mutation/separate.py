@@ -1,8 +1,8 @@
-"""Mutants that are applied alone: constant tables, templates, pages, what must not compile.
+"""Mutants that are applied alone: constant tables, templates, pages, code that must not compile.
 
-`compile` names a test file. It is compiled against a changed copy, with the changed sources beside
-it, and linked with the libraries that are there; a test that carries the id must turn red.
-`command` is run in the changed copy and must fail with the text of `output`.
+`compile` names a test file. It is compiled against a changed copy, together with the changed
+sources, and linked with the existing libraries; a test with the id must fail. `command` runs in the
+changed copy and must fail with the text of `output`.
 """
 
 import json
@@ -15,7 +15,7 @@ from mutation import instrument, judge
 
 
 def flags_for(build, source, file):
-    """Compiler and flags of a test file: its own, or those of the program it belongs to."""
+    """Returns compiler and flags of a test file: its own, or those of its program."""
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     program = f"/{file.split('/')[1]}_tests.dir/"
     own = [entry for entry in commands if entry["file"] == str(source / file)]
@@ -41,7 +41,7 @@ def compile_and_judge(copy, mutant, folder, timeout):
         objects.append(str(object_file))
     libraries = sorted(map(str, copy.build.glob("*/*/libreprise_*.a")))
     program = folder / "program"
-    # The changed source comes first; the library has the sound one in one piece with others.
+    # The changed source comes first; the library contains the original in a unity file.
     done = subprocess.run(
         [flags[0], *objects, "-Wl,--allow-multiple-definition", "-Wl,--start-group", *libraries,
          "-Wl,--end-group", "-lgtest", "-lgtest_main", "-lpthread", "-lboost_json", "-lssl",
@@ -55,9 +55,9 @@ def compile_and_judge(copy, mutant, folder, timeout):
 
 
 def run(copy, mutant, timeout):
-    """[(who noticed, problem)] of one separate mutant."""
+    """Returns [(who noticed, problem)] for one separate mutant."""
     folder = copy.folder / "separate" / mutant.name
-    shutil.rmtree(folder, ignore_errors=True)  # nothing of an earlier run must count
+    shutil.rmtree(folder, ignore_errors=True)  # results of an earlier run must not count
     instrument.make_separate_copy(copy.root, folder, mutant)
     if mutant.compile:
         return compile_and_judge(copy, mutant, folder, timeout)

@@ -1,5 +1,5 @@
-"""A retry is paid for in one place: only libs/retry/src/admission.cpp charges a budget or takes an
-allowance. The classes that are charged may call their own parts."""
+"""Only one place pays for a retry: libs/retry/src/admission.cpp charges budgets and takes
+allowances. The classes that are charged may call their own parts."""
 
 import re
 
@@ -7,7 +7,7 @@ from rules.tree import Violation, line_of
 
 CHARGE = re.compile(r"(?:\.|->)\s*(try_pay|try_take|give_back)\s*\(")
 ADMISSION = "libs/retry/src/admission.cpp"
-# What a budget or an allowance consists of: a parent, a bucket.
+# The parts of a budget or an allowance: a parent, a bucket.
 OWN_PARTS = ("libs/retry/include/reprise/retry/allowance.hpp",
              "libs/retry/include/reprise/retry/budget.hpp", "libs/retry/src/budget.cpp")
 

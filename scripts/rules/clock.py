@@ -1,6 +1,6 @@
-"""Time and randomness are arguments: no clock reads, sleeps or random devices outside the drivers,
-which tests/rules/clock.tsv names with a reason (a folder or a file; `*` stands for one folder).
-Tests may read a clock but never sleep."""
+"""Time and randomness are arguments: there are no clock reads, sleeps or random devices outside the
+drivers, which tests/rules/clock.tsv lists with a reason (a folder or a file; `*` matches one
+folder). Tests may read a clock but must not sleep."""
 
 import re
 
@@ -18,7 +18,7 @@ TEST_FILE = re.compile(rf"({LIBRARY}/)?tests/")
 
 
 def is_driver(path, patterns):
-    """True if one of the table's folders or files holds the path."""
+    """True if the table lists the path or a folder that contains it."""
     for pattern in patterns:
         regex = re.escape(pattern).replace(r"\*", r"[^/]+")
         if re.match(regex + r"(/|$)", path):
@@ -37,4 +37,5 @@ def check(tree):
             for match in regex.finditer(code):
                 yield Violation(path, line_of(code, match.start()),
                                 f"`{match[0].strip()}` {what} outside the drivers of {TABLE}"
-                                if not in_tests else f"`{match[0].strip()}`: tests {what[:-1]} not")
+                                if not in_tests else
+                                f"`{match[0].strip()}`: tests must not {what[:-1]}")

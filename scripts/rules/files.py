@@ -1,8 +1,8 @@
-"""Every file has a use and a decent name. Libraries have a CMakeLists.txt and a README.md; each
-source is built and each private header included; scripts and CMake modules are named by some other
-file; nothing is left for later in a comment; no path of somebody's machine; C++ files are
-snake_case .hpp/.cpp with `#pragma once`, and no name says `utils` and the like (exceptions:
-tests/rules/exceptions.tsv, kind `name`, path, word, reason)."""
+"""Every file has a purpose and a good name. Libraries have a CMakeLists.txt and a README.md; each
+source is built and each private header included; another file mentions each script and CMake
+module; no comment leaves work for later; no text contains a path of a particular machine; C++ files
+are snake_case .hpp/.cpp with `#pragma once`, and no name contains `utils` or a similar word
+(exceptions: tests/rules/exceptions.tsv, kind `name`, path, word, reason)."""
 
 import re
 from fnmatch import fnmatch
@@ -16,14 +16,14 @@ LATER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.:/*$}])/(?:wo" r"rk|ro" r"ot|ho" r"me)/")
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "manager", "impl", "v2"}
 BINARY = (".png", ".svg", ".ico", ".bin", ".gz", ".pem", ".der")
-# Sources that reprise_library, reprise_tests and reprise_fuzz take by themselves.
+# Sources that reprise_library, reprise_tests and reprise_fuzz find on their own.
 TAKEN = re.compile(rf"{LIBRARY}/(src/.*\.cpp|tests/\w+_test\.cpp|tests/fuzz/\w+_fuzz\.cpp)")
-# Taken if the library's src/ has the same subfolder.
+# Built if the library's src/ has the same subfolder.
 TAKEN_IN_SUBFOLDER = re.compile(rf"({LIBRARY})/tests/(.+)/\w+_test\.cpp")
 
 
 def is_built(tree, path):
-    """True if a source is taken by convention, or its nearest CMakeLists.txt names it."""
+    """True if a source is built by convention, or its nearest CMakeLists.txt names it."""
     mirrored = TAKEN_IN_SUBFOLDER.fullmatch(path)
     if TAKEN.fullmatch(path) or mirrored and any(
             other.startswith(f"{mirrored[1]}/src/{mirrored[2]}/") for other in tree.files):
@@ -39,7 +39,7 @@ def is_built(tree, path):
 
 
 def is_added(tree, path):
-    """True if the nearest CMakeLists.txt above a folder with one names that folder."""
+    """True if the nearest CMakeLists.txt above the folder names it."""
     folder = PurePosixPath(path).parent
     for above in folder.parents:
         lists = (above / "CMakeLists.txt").as_posix()
@@ -77,7 +77,7 @@ def check_libraries(tree):
     for library in sorted({match[1] for match in found if match}):
         for needed in ("CMakeLists.txt", "README.md"):
             if f"{library}/{needed}" not in tree.files:
-                yield Violation(f"{library}/{needed}", 1, "every library has one")
+                yield Violation(f"{library}/{needed}", 1, "every library must have one")
 
 
 def check_names(tree):
@@ -88,7 +88,7 @@ def check_names(tree):
         for word in sorted(words & EMPTY_WORDS):
             if (path, word) in excepted:
                 continue
-            yield Violation(path, 1, f"the name says nothing: {word}")
+            yield Violation(path, 1, f"the name is not specific: {word}")
         if path.endswith((".h", ".hh", ".hxx", ".cc", ".cxx", ".ipp")):
             yield Violation(path, 1, "C++ files end in .hpp and .cpp")
     for path in tree.cpp_files:

@@ -1,11 +1,11 @@
-"""Reports the share of lines with a comment in each public header; the house aims at 30-45 %.
-Nothing is refused."""
+"""Reports the share of lines with a comment in each public header. The aim is 30-45 %; this rule
+never fails."""
 
 from rules.tree import without_comments
 
 
 def comment_share(text):
-    """Percentage of the non-empty lines that hold a comment, alone or behind code."""
+    """Returns the percentage of non-empty lines with a comment, alone or after code."""
     pairs = zip(text.split("\n"), without_comments(text).split("\n"))
     filled = [(line.strip(), bare.strip()) for line, bare in pairs if line.strip()]
     return 100 * sum(line != bare for line, bare in filled) // max(len(filled), 1)

@@ -1,9 +1,9 @@
-"""Who includes whom. tests/rules/includes.tsv says what each folder may use; the row with the
-longest matching folder decides, and for a library's tests the row `*/*/tests` is added to it.
-Own libraries are named by folder, others by include prefix (`boost/asio`, `openssl`; `posix` is
-any other C header; `x/src` is a private header of library x named in <>); `*` is everything and
-`name@1` lets one file of that folder use the name. Own public headers are included as
-<reprise/...>, private ones in quotes, and only from the same library."""
+"""Which folder may include what. tests/rules/includes.tsv lists what each folder may use; the row
+with the longest matching folder applies, and for a library's tests also the row `*/*/tests`. Our
+own libraries are named by folder, others by include prefix (`boost/asio`, `openssl`; `posix` is any
+other C header; `x/src` is a private header of library x included with <>); `*` allows everything,
+and `name@1` lets one file of that folder use the name. Our own public headers are included as
+<reprise/...>, private ones in quotes and only from the same library."""
 
 import re
 from collections import defaultdict
@@ -14,26 +14,26 @@ from rules.tree import LIBRARY, Violation, line_of, without_comments
 TABLE = "tests/rules/includes.tsv"
 TESTS_ROW = "*/*/tests"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
-# Headers that stand directly in /usr/include, and the compiler's own for vectors.
+# Headers directly in /usr/include, and the compiler's own for vectors.
 C_LIBRARIES = {"snappy": "snappy", "ares": "ares", "immintrin": "immintrin"}
 
 
 def unit_of(path):
-    """The folder whose private headers a file may include: libs/x, testing/x, apps/x, or a top
-    folder."""
+    """Returns the folder whose private headers a file may include: libs/x, testing/x, apps/x, or a
+    top folder."""
     parts = PurePosixPath(path).parts
     depth = 2 if parts[0] in ("libs", "testing", "apps") else 1
     return "/".join(parts[:depth])
 
 
 def includes_of(text):
-    """(line, quote or <, name) of each include line that is not commented out."""
+    """Returns (line, quote or <, name) of each include line that is not commented out."""
     text = without_comments(text)
     return [(line_of(text, m.start(2)), m[1], m[2]) for m in INCLUDE.finditer(text)]
 
 
 def third_party(name):
-    """The name of the foreign library an <include> belongs to; None for the standard library."""
+    """Returns the third-party library of an <include>, or None for the standard library."""
     if "/" not in name and "." not in name:
         return None
     parts = name.split("/")
@@ -49,7 +49,7 @@ def third_party(name):
 
 
 def resolve_private(tree, path, name):
-    """The file a quoted include means, looked up as the build does: beside, in src, in tests."""
+    """Finds the file of a quoted include as the build does: in its folder, in src, in tests."""
     unit, known = unit_of(path), set(tree.files)
     for folder in (str(PurePosixPath(path).parent), f"{unit}/src", f"{unit}/tests", unit):
         parts = []
@@ -64,19 +64,19 @@ def resolve_private(tree, path, name):
 
 
 def public_owners(tree):
-    """{include name: library} of all public headers."""
+    """Returns {include name: library} of all public headers."""
     return {path.split("/include/", 1)[1]: path.split("/")[1] for path in tree.public_headers}
 
 
 def private_owners(tree):
-    """{header name: `library/src`} of all private headers of libraries: naming one in <> does not
-    make it public, and a folder that may do so says so in its row."""
+    """Returns {header name: `library/src`} of all private headers of libraries. Including one with
+    <> does not make it public; a folder that may do so says so in its row."""
     found = (re.fullmatch(rf"{LIBRARY}/src/([\w/]+\.hpp)", path) for path in tree.files)
     return {m[1]: f"{m[0].split('/')[1]}/src" for m in found if m}
 
 
 def allowed_for(path, rows):
-    """(folder of the deciding row, names that may be used) for one file."""
+    """Returns (folder of the row that applies, names that may be used) for one file."""
     fitting = [row for row in rows if (path + "/").startswith(row[0] + "/")]
     if not fitting:
         return None, set()
@@ -98,14 +98,14 @@ def check_file(tree, path, owners, private, rows, sole_users):
         if quote == '"':
             target = resolve_private(tree, path, name)
             if target is None or "/include/" in target:
-                yield Violation(path, line, f'"{name}" is no private header of {unit_of(path)}')
+                yield Violation(path, line, f'"{name}" is not a private header of {unit_of(path)}')
             elif unit_of(target) != unit_of(path):
                 yield Violation(path, line, f'"{name}" reaches into {unit_of(target)}')
             continue
         if name.startswith("reprise/"):
             used = owners.get(name)
             if used is None:
-                yield Violation(path, line, f"<{name}> is no public header of any library")
+                yield Violation(path, line, f"<{name}> is not a public header of any library")
                 continue
             if re.match(LIBRARY, path) and path.split("/")[1] == used:
                 continue
@@ -128,4 +128,4 @@ def check(tree):
     for (folder, used), paths in sole_users.items():
         for path in sorted(paths)[1:]:
             yield Violation(path, 1, f"only one file of {folder} may use {used}: "
-                                     f"{min(paths)} does already")
+                                     f"{min(paths)} already does")

@@ -1,5 +1,5 @@
 """Sizes of C++ files: at most 600 lines per file, 100 columns per line, 70 lines per function from
-its signature to its closing brace, 100 for a function that is one switch. Exceptions stand in
+its signature to its closing brace, 100 for a function that is one switch. Exceptions are in
 tests/rules/exceptions.tsv: kind (file, function, line), path, limit, reason."""
 
 import re
@@ -46,7 +46,7 @@ def without_directives(text):
 
 
 def closing_brace(text, opening):
-    """Offset of the brace that closes the one at `opening`, or the end of the text."""
+    """Returns the offset of the brace that closes the one at `opening`, or the end of the text."""
     depth = 0
     for match in re.compile(r"[{}]").finditer(text, opening):
         depth += 1 if match[0] == "{" else -1
@@ -56,7 +56,7 @@ def closing_brace(text, opening):
 
 
 def outside(text, opening, closing):
-    """A text without its parenthesised or bracketed parts (nested ones included)."""
+    """Returns a text without its parenthesised or bracketed parts, including nested ones."""
     result, depth = [], 0
     for char in text:
         if char == opening:
@@ -69,7 +69,8 @@ def outside(text, opening, closing):
 
 
 def classify(head):
-    """What a brace opens, by the text before it: scope, function, member initialiser, value."""
+    """Returns what a brace opens, by the text before it: scope, function, member initialiser or
+    value."""
     plain = re.sub(r"\boperator\s*\S+?\s*(?=\()", "operator_", head)
     plain = re.sub(r"->|<=>|<=|>=|==|!=", " ", outside(plain, "(", ")"))
     plain = re.sub(r"\[\[.*?\]\]", " ", outside(plain, "<", ">"))
@@ -78,7 +79,7 @@ def classify(head):
     if "(" not in head or "=" in plain and "[" not in plain:
         return "value"
     if re.search(r"(?<!:):(?!:)", plain) and re.search(r"[\w>]$", head.rstrip()):
-        return "member"  # `a_` of `thing(int a) : a_{a}`: the body is still to come
+        return "member"  # `a_` of `thing(int a) : a_{a}`: the body follows later
     return "function"
 
 
@@ -93,7 +94,7 @@ def is_one_switch(body, length):
 
 
 def functions_in(text):
-    """All functions of C++ text outside other functions; lambdas count with what holds them."""
+    """Returns all functions that are not inside others; lambdas count with what contains them."""
     text = without_directives(code_only(text))
     head_start, position = 0, 0
     while match := HEAD_END.search(text, position):

@@ -1,8 +1,8 @@
-"""What a reader copies compiles. A ```cpp block of the root's or a library's
-README.md or of docs/guide/*.md that follows a line `<!-- example: path/to/file.cpp -->` equals the
-text of that file between its `// [readme]` and `// [/readme]` lines; `<!-- example: path #region
-name -->` means the lines between `// [name]` and `// [/name]`. In the root README every ```cpp
-block must have one."""
+"""The code that a reader copies compiles. If a ```cpp block of the root's or a library's README.md
+or of docs/guide/*.md follows a line `<!-- example: path/to/file.cpp -->`, it must equal the text of
+that file between its `// [readme]` and `// [/readme]` lines; `<!-- example: path #region name -->`
+means the lines between `// [name]` and `// [/name]`. In the root README every ```cpp block must
+have such a line."""
 
 import re
 import textwrap
@@ -14,7 +14,7 @@ EXAMPLE = re.compile(r"<!--\s*example:\s*(\S+?)(?:\s+#region\s+([\w-]+))?\s*-->\
 
 
 def cpp_blocks(text):
-    """(line of the fence, example line's match or None, block text) of each ```cpp block."""
+    """Returns (line of the fence, example line's match or None, text) of each ```cpp block."""
     lines, example, number = text.splitlines(), None, 0
     while number < len(lines):
         line = lines[number].strip()
@@ -36,12 +36,12 @@ def cpp_blocks(text):
 
 
 def normal(text):
-    """Text without common indentation, trailing blanks and outer empty lines."""
+    """Returns the text without common indentation, trailing spaces and outer empty lines."""
     return "\n".join(line.rstrip() for line in textwrap.dedent(text).strip("\n").split("\n"))
 
 
 def region_of(source, name):
-    """The text between `// [name]` and `// [/name]`, or None."""
+    """Returns the text between `// [name]` and `// [/name]`, or None."""
     word = re.escape(name)
     match = re.search(rf"^[ \t]*// \[{word}\][ \t]*\n(.*?)^[ \t]*// \[/{word}\]",
                       source, re.DOTALL | re.MULTILINE)

@@ -1,6 +1,6 @@
-"""Shipped code has no bugs on purpose: nothing below libs/, testing/ and apps/ names a
-mutant's macro or a planted bug. They are text files in tests/mutants, and `./dev mutants` writes
-them into a copy."""
+"""Shipped code has no deliberate bugs: nothing below libs/, testing/ and apps/ mentions a mutant's
+macro or a planted bug. They are text files in tests/mutants, and `./dev mutants` writes them into a
+copy."""
 
 import re
 

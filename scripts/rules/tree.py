@@ -1,4 +1,4 @@
-"""The files under check, and C++ text without what is not code."""
+"""The files to check, and C++ text reduced to code."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-# Numbers come first: the quotes in 1'000'000 open no literal.
+# Numbers come first, because the quotes in 1'000'000 do not start a literal.
 TOKEN = re.compile(
     r"""(?P<number>\b\d(?:'?[\w.])*)
       | (?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
@@ -14,7 +14,7 @@ TOKEN = re.compile(
           | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+')""",
     re.DOTALL | re.VERBOSE)
 
-# Folders of libraries: what ships in a program, and what is for testing programs.
+# Folders of libraries: those that ship in a program, and those for testing programs.
 LIBRARY = r"(?:libs|testing)/\w+"
 
 
@@ -35,7 +35,8 @@ class Tree:
 
     @cached_property
     def files(self):
-        """Paths relative to the root, sorted. A tree without git (a release archive) is walked."""
+        """Returns sorted paths relative to the root. Without git (in a release archive) it walks
+        the tree."""
         try:
             listing = subprocess.run(
                 ["git", "-C", str(self.root), "ls-files", "-co", "--exclude-standard", "-z"],
@@ -57,7 +58,7 @@ class Tree:
         return (self.root / path).read_text(encoding="utf-8", errors="replace")
 
     def table(self, path, columns):
-        """Rows of a tab-separated file; empty lines and lines starting with # are skipped."""
+        """Returns the rows of a tab-separated file. Skips empty lines and lines starting with #."""
         if not (self.root / path).exists():
             return []
         rows = []
@@ -72,7 +73,7 @@ class Tree:
 
 
 def lines_only(text):
-    """The line breaks of a text, so that blanking it keeps line numbers."""
+    """Returns only the line breaks of a text, so that blanking it keeps line numbers."""
     return "\n" * text.count("\n")
 
 
@@ -83,7 +84,7 @@ def without_comments(text):
 
 
 def code_only(text):
-    """C++ text with comments and the contents of literals blanked; line numbers stay."""
+    """Returns C++ text with comments and literals blanked; line numbers stay the same."""
     def blank(match):
         if match["number"]:
             return match[0]

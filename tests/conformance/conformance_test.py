@@ -1,4 +1,4 @@
-"""Runs conformance.py on small made-up runs and sees that only a true page passes."""
+"""Runs conformance.py on small made-up runs and checks that only a true page passes."""
 
 import json
 import os
@@ -118,7 +118,7 @@ class conformance(unittest.TestCase):
                 self.results(GREEN + [entry(name)])
                 self.assert_fails("names the unknown id " + name.replace("_", "-", 1)[:-5])
 
-    def test_ids_not_delivered_are_in_progress_whatever_their_tests_say(self):
+    def test_ids_not_delivered_are_in_progress_whatever_their_results(self):
         self.results(GREEN + [entry("BB_01_later", ["not yet"])])
         self.assertEqual(self.run_script()[0], 0)
         self.assertIn("### BB-01: in progress\n", self.page())

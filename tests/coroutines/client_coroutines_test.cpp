@@ -13,14 +13,14 @@
 
 #include "play.hpp"
 
-// Every call of the client with a token, awaited. The client is closed, so each ends at once: what
-// matters is that its arguments are destroyed exactly once.
+// Awaits every call of the client with a token. The client is closed, so each call ends at once.
+// What matters is that its arguments are destroyed exactly once.
 
 namespace coroutines {
 
 namespace couchbase = reprise::couchbase;
 
-// A document of the user's own: an aggregate, as most are.
+// A user's document type: an aggregate, like most of them.
 struct airline {
     std::string name;
     std::vector<std::string> fleet;
@@ -50,14 +50,14 @@ struct client_fixture {
             .value();
     couchbase::bucket bucket = cluster.bucket("travel");
     couchbase::collection at = bucket.default_collection();
-    // Options that own something: destroyed twice they would free it twice.
+    // Options that own memory, so that a double destruction would free it twice.
     std::shared_ptr<couchbase::retry_strategy> strategy =
         std::make_shared<couchbase::best_effort_strategy>();
     std::shared_ptr<const std::any> user_data = std::make_shared<const std::any>(long_text);
 
     client_fixture() { cluster.close(); }
 
-    // All fields that every options struct has.
+    // Sets all fields that every options struct has.
     template <class Options>
     [[nodiscard]] Options options() const {
         Options made;
@@ -137,7 +137,7 @@ asio::awaitable<void> await_paths(client_fixture& with) {
     const auto mutate = with.options<couchbase::mutate_in_options>();
     using look = couchbase::lookup_spec;
     using change = couchbase::mutate_spec;
-    // Lists of paths have names: GCC 12 does not compile them inside the expression.
+    // Lists of paths are named, because GCC 12 does not compile them inside the expression.
     const std::vector paths{look::get(long_text), look::exists(short_text)};
     const std::vector changes{change::upsert(long_text, long_text), change::increment("n")};
     expect_canceled(co_await at.async_lookup_in("k", paths, {}, use_awaitable));
@@ -197,27 +197,27 @@ asio::awaitable<void> await_rows(client_fixture& with) {
     }
 }
 
-TEST(client_coroutines, reads_survive_being_awaited_as_users_write_them) {
+TEST(client_coroutines, reads_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_reads(with));
 }
 
-TEST(client_coroutines, writes_survive_being_awaited_as_users_write_them) {
+TEST(client_coroutines, writes_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_writes(with));
 }
 
-TEST(client_coroutines, other_changes_survive_being_awaited_as_users_write_them) {
+TEST(client_coroutines, other_changes_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_changes(with));
 }
 
-TEST(client_coroutines, paths_survive_being_awaited_as_users_write_them) {
+TEST(client_coroutines, paths_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_paths(with));
 }
 
-TEST(client_coroutines, services_survive_being_awaited_as_users_write_them) {
+TEST(client_coroutines, services_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_cluster_services(with));
     play(await_scope_services(with));

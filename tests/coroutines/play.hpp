@@ -11,12 +11,12 @@ namespace coroutines {
 
 namespace asio = boost::asio;
 
-// Too long for a string's own buffer: freed memory is seen. Short ones point into themselves: a
-// copy made byte by byte is seen, too.
+// Too long for a string's inline buffer, so that a use after free is detected. A short string
+// points into itself, so that a bytewise copy is detected, too.
 inline const std::string long_text(100, 'x');
 inline const std::string short_text = "x";
 
-// Runs a coroutine to its end; what it throws is thrown here.
+// Runs a coroutine to its end and rethrows its exception.
 inline void play(asio::awaitable<void> coroutine) {
     asio::io_context io;
     std::exception_ptr thrown;

@@ -17,7 +17,7 @@
 
 #include "play.hpp"
 
-// The loops of reprise/asio/, awaited.
+// Awaits the loops of reprise/asio/.
 
 namespace coroutines {
 namespace {
@@ -96,21 +96,21 @@ asio::awaitable<void> await_tokens(loop_fixture& with) {
         long_text);
 }
 
-TEST(retry_coroutines, loops_survive_being_awaited_as_users_write_them) {
+TEST(retry_coroutines, loops_can_be_awaited_in_one_expression) {
     loop_fixture with;
     play(await_loops(with));
     EXPECT_EQ(*with.owned, 6);
     EXPECT_EQ(with.owned.use_count(), 1);
 }
 
-TEST(retry_coroutines, predicates_survive_being_awaited) {
+TEST(retry_coroutines, predicates_can_be_awaited_in_one_expression) {
     loop_fixture with;
     play(await_predicates(with));
     EXPECT_EQ(*with.owned, 3);
     EXPECT_EQ(with.owned.use_count(), 1);
 }
 
-TEST(retry_coroutines, the_token_form_survives_being_awaited) {
+TEST(retry_coroutines, the_token_form_can_be_awaited_in_one_expression) {
     loop_fixture with;
     play(await_tokens(with));
     EXPECT_EQ(*with.owned, 4);

@@ -1,6 +1,6 @@
 """Certificates for the TLS tests, made by the openssl program: one authority, good and bad leaves.
 
-Everything lies in a temporary folder that goes away with the object.
+All files are in a temporary folder that is removed with the object.
 """
 
 import os
@@ -26,9 +26,9 @@ commonName = supplied
 
 
 class Certificates:
-    """`ca` is the trusted authority's file; `server(name)` gives the context of a TLS server."""
+    """`ca` is the trusted authority's file. `server(name)` returns the context of a TLS server."""
 
-    # By name: common name, alternative names, and the dates if not from now on.
+    # By name: common name, alternative names, and the dates unless valid from now on.
     LEAVES = {
         "good": ("node", "IP:127.0.0.1,DNS:localhost", None),
         "another host": ("node", "DNS:elsewhere.example,IP:127.9.9.9", None),

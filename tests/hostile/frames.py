@@ -1,4 +1,4 @@
-"""Key-value frames, as bytes: just enough of the protocol for a server that wants to break it."""
+"""Key-value frames as bytes: just enough of the protocol for a server that breaks it."""
 
 import json
 import struct
@@ -12,7 +12,7 @@ SELECT_BUCKET = 0x89
 GET_CONFIG = 0xB5
 GET_COLLECTION_ID = 0xBB
 GET_ERROR_MAP = 0xFE
-PUSH_CONFIG = 0x01  # the one command that servers send by themselves
+PUSH_CONFIG = 0x01  # the only command that servers send unasked
 
 SUCCESS, NOT_FOUND, NOT_MY_VBUCKET = 0x00, 0x01, 0x07
 AUTH_ERROR, AUTH_CONTINUE, UNKNOWN_COMMAND = 0x20, 0x21, 0x81
@@ -47,8 +47,8 @@ def read_request(stream):
 
 
 def response(request, status=SUCCESS, value=b"", extras=b"", key=b"", **changed):
-    """An answer to a request. `changed` replaces header fields: magic, opcode, opaque, total, cas,
-    datatype, key_size, extras_size: that is how a frame lies."""
+    """An answer to a request. `changed` replaces header fields, to make a false frame: magic,
+    opcode, opaque, total, cas, datatype, key_size, extras_size."""
     total = changed.get("total", len(extras) + len(key) + len(value))
     head = HEADER.pack(
         changed.get("magic", 0x81), changed.get("opcode", request.opcode),
@@ -69,7 +69,7 @@ def pushed_configuration(configuration, revision):
 
 
 def configuration(bucket, ports, revision=1, vbucket_count=64, services=None, hosts=None):
-    """A cluster's configuration: node i is at hosts[i]:ports[i] and owns every so many vbuckets."""
+    """A cluster's configuration: node i is at hosts[i]:ports[i]. Vbuckets are assigned in turn."""
     hosts = hosts or ["127.0.0.1"] * len(ports)
     nodes = [{"hostname": host, "services": {"kv": port, **(services or {})}}
              for host, port in zip(hosts, ports)]

@@ -1,6 +1,6 @@
-"""What the hostile tests share: the program under attack, watched for time, memory and secrets.
+"""Shared by the hostile tests: runs the program under attack and checks time, memory and secrets.
 
-Tests are started as `some_test.py PROGRAM`; importing this module takes the program away from the
+Tests are started as `some_test.py PROGRAM`. Importing this module removes the program from the
 arguments, so that unittest does not see it.
 """
 
@@ -15,11 +15,11 @@ import unittest
 import servers
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "reprise"
-# An operation's timeout is seconds at most; a program that is still there after this hangs.
+# Operations time out within seconds. A program that still runs after this time hangs.
 PATIENCE_SECONDS = 60
-# Sanitizers keep what was freed: the build says how much more a program may take then.
+# Sanitizers keep freed memory; the build sets how much more a program may use then.
 MEMORY_MAX_KIB = int(os.environ.get("HOSTILE_MEMORY_MAX_KIB", 400 * 1024))
-# What must never be readable on a wire: the password, and the form HTTP Basic gives it.
+# Must never be readable on the wire: the password, and its form in HTTP Basic.
 SECRETS = (servers.PASSWORD.encode(),
            base64.b64encode(f"{servers.USER}:{servers.PASSWORD}".encode()))
 
@@ -38,7 +38,7 @@ class Ended:
 
 class HostileCase(unittest.TestCase):
     def attack(self, *arguments, timeout="2s", descriptors=None, prefix=()):
-        """Runs the program. It must end by itself, without a signal, and stay small."""
+        """Runs the program. It must end on its own, without a signal, and stay small."""
         environment = dict(os.environ, REPRISE_PASSWORD=servers.PASSWORD)
         limit = None
         if descriptors is not None:
@@ -62,13 +62,13 @@ class HostileCase(unittest.TestCase):
             self.assertFalse(server.saw(*SECRETS), "the password was readable on the wire")
 
     def assert_failed(self, ended, *texts):
-        """It failed, and its output says all of these."""
+        """Expects a failure whose output contains all of these texts."""
         self.assertNotEqual(ended.code, 0, ended.text)
         for text in texts:
             self.assertIn(text, ended.text)
 
 
-# Runs a program, passes its exit code on (a signal as 128 and its number), notes its largest size.
+# Runs a program, returns its exit code (128 plus the number of a signal), records its peak memory.
 WATCHER = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[2:]).returncode

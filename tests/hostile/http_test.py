@@ -14,7 +14,7 @@ import servers
 from servers import Http, KeyValue, http_answer
 
 GOOD = b'{"results":[{"n":1}],"status":"success"}'
-OUTSIDE = "192.0.2.1"  # an address for documentation; it exists in our own namespace only
+OUTSIDE = "192.0.2.1"  # a documentation address; it exists only in the test's namespace
 
 
 def place(server):
@@ -23,17 +23,17 @@ def place(server):
 
 class Answers(hostile_case.HostileCase):
     def query(self, answer, *arguments, **options):
-        """How a query ends on a service that answers so, and the service."""
+        """The end of a query to a service with this answer, and the service."""
         with Http(answer) as service, KeyValue(services={"n1ql": service.port}) as cluster:
             return self.attack("query", "SELECT 1", "-c", place(cluster), *arguments,
                                **options), service
 
-    def test_the_honest_server_is_believed(self):
+    def test_the_honest_server_is_trusted(self):
         ended, _ = self.query(lambda *_: http_answer(GOOD), timeout="5s")
         self.assertEqual(ended.code, 0, ended.text)
         self.assertIn('"n":1', ended.out)
 
-    def test_a_redirect_is_not_followed_and_takes_no_secret_along(self):
+    def test_a_redirect_is_not_followed_and_gets_no_secret(self):
         with Http(lambda *_: http_answer(GOOD)) as trap:
             for status in ("301 Moved", "302 Found", "307 Temporary", "308 Permanent"):
                 with self.subTest(status):
@@ -42,7 +42,7 @@ class Answers(hostile_case.HostileCase):
                     self.assert_failed(ended)
             self.assertEqual(trap.accepted, 0)
 
-    def test_bytes_that_are_no_http_are_named(self):
+    def test_bytes_that_are_not_http_are_named(self):
         for noise in (b"\x00" * 64, b"HTTP/9.9 200 OK\r\n\r\n", b"SSH-2.0-x\r\n",
                       b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
                       b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
@@ -61,14 +61,14 @@ class Answers(hostile_case.HostileCase):
         ended, _ = self.query(lambda *_: http_answer(GOOD)[:-10])
         self.assert_failed(ended)
 
-    def test_json_as_deep_as_the_sea_is_an_error(self):
+    def test_deeply_nested_json_is_an_error(self):
         for body in (b'{"results":[' + b"[" * 200_000, b"[" * 200_000,
                      b'{"a":' * 100_000, b'{"results":[{"a":"' + b"x" * (1 << 20)):
             with self.subTest(body[:14]):
                 ended, _ = self.query(lambda *_, body=body: http_answer(body), timeout="4s")
                 self.assert_failed(ended)
 
-    def test_a_second_answer_behind_the_first_is_not_taken_for_the_next_call(self):
+    def test_a_second_answer_after_the_first_is_not_used_for_the_next_call(self):
         ended, _ = self.query(lambda *_: http_answer(GOOD) + http_answer(b'{"results":[9]}'),
                               timeout="5s")
         self.assertEqual(ended.code, 0, ended.text)
@@ -93,8 +93,8 @@ class Answers(hostile_case.HostileCase):
 
 
 class Outside(hostile_case.HostileCase):
-    """Another machine, as far as the program can tell: an address that is not loopback, in a
-    network namespace of this test's own."""
+    """Looks like another machine to the program: an address that is not loopback, in a network
+    namespace of the test."""
 
     def query(self, *arguments, **options):
         with Http(lambda *_: http_answer(GOOD), address=OUTSIDE) as service:
@@ -113,7 +113,7 @@ class Outside(hostile_case.HostileCase):
                 where = place(cluster) + options.pop("parameters", "")
                 return self.attack(*arguments, "-c", where, **options), service, cluster
 
-    def test_the_password_does_not_leave_by_http_unless_asked_for(self):
+    def test_the_password_is_not_sent_over_http_unless_allowed(self):
         ended, service, cluster = self.query("query", "SELECT 1")
         self.assert_failed(ended, "allow_plain_http", "--allow-plain-http", "couchbases://")
         self.assert_no_secret(service, cluster)
@@ -129,7 +129,7 @@ class Outside(hostile_case.HostileCase):
         self.assert_failed(ended, "allow_plain_http")
         self.assert_no_secret(service, cluster)
 
-    def test_it_leaves_where_the_user_asked_for_it(self):
+    def test_it_is_sent_if_the_user_allows_it(self):
         for how in ({"parameters": "?allow_plain_http=true"}, {}):
             flag = () if how else ("--allow-plain-http",)
             ended, service, _ = self.query("query", "SELECT 1", *flag, timeout="5s", **how)
@@ -143,7 +143,7 @@ class Outside(hostile_case.HostileCase):
 
 
 def in_own_namespace():
-    """Starts this program again where OUTSIDE exists. Needs the right to make namespaces."""
+    """Starts this program again where OUTSIDE exists. Needs permission to create namespaces."""
     setup = (f"ip link set lo up && ip address add {OUTSIDE}/32 dev lo && "
              "REPRISE_HOSTILE_OUTSIDE=1 exec \"$@\"")
     again = [sys.executable, os.path.abspath(__file__), hostile_case.PROGRAM, *sys.argv[1:]]

@@ -1,5 +1,5 @@
-"""A hostile key-value server against the program: what it says before it has proved that it knows
-the password counts for nothing, and whatever it sends, the program ends in time with a named error.
+"""A hostile key-value server against the program. The program trusts nothing that the server sends
+before it proves that it knows the password, and always ends in time with a named error.
 
 Usage: key_value_test.py PROGRAM
 """
@@ -48,7 +48,7 @@ class BeforeLogin(hostile_case.HostileCase):
                 self.assertEqual((ended.code, ended.out), (0, '{"n":1}\n'), ended.text)
                 self.assert_no_secret(hostile, healthy)
 
-    def test_a_pushed_configuration_does_not_fetch_the_password_by_http(self):
+    def test_a_pushed_configuration_does_not_obtain_the_password_over_http(self):
         rows = servers.http_answer(b'{"results":[],"status":"success"}')
         with servers.Http(lambda *_: rows) as trap:
             ports = {"n1ql": trap.port, "mgmt": trap.port}
@@ -60,13 +60,13 @@ class BeforeLogin(hostile_case.HostileCase):
                     self.assertEqual(trap.accepted, 0, ended.text)
                     self.assert_no_secret(trap, hostile)
 
-    def test_a_wrong_signature_is_terminal_and_proofs_are_not_handed_out_in_a_loop(self):
+    def test_a_wrong_signature_is_terminal_and_proofs_are_not_sent_in_a_loop(self):
         with KeyValue(password="guess") as hostile:
             ended = self.attack("get", "k", "-c", place(hostile.port), timeout="4s")
             self.assert_failed(
                 ended, "server signature is wrong: this server does not know the password")
             self.assertEqual(ended.code, 6, ended.text)
-            # The bucket's connection and the cluster's may log in side by side, once.
+            # The connections of the bucket and of the cluster may each log in once.
             self.assertLessEqual(hostile.counts[SASL_STEP], 2)
 
     def test_a_missing_signature_and_refusals_of_scram_are_terminal(self):
@@ -88,14 +88,14 @@ class BeforeLogin(hostile_case.HostileCase):
             self.assert_failed(ended, "nonce")
             self.assertNotIn(SASL_STEP, hostile.counts)
 
-    def test_rounds_out_of_bounds_are_named_and_cost_nothing(self):
+    def test_iterations_out_of_bounds_are_named_and_cost_nothing(self):
         for rounds in (0, 1, 4095, 100_001, 2 ** 31 - 1, 2 ** 63):
             def counting(_, session, request, rounds=rounds):
                 session["login"].rounds = rounds
                 return response(request, AUTH_CONTINUE, session["login"].challenge(request.value))
             with self.subTest(rounds), KeyValue({SASL_AUTH: counting}) as hostile:
                 ended = self.attack("get", "k", "-c", place(hostile.port), timeout="1s")
-                self.assert_failed(ended, "rounds" if rounds else "")
+                self.assert_failed(ended, "iterations" if rounds else "")
                 self.assertNotIn(SASL_STEP, hostile.counts)
 
     def test_challenges_without_end_are_cut_off(self):
@@ -133,7 +133,7 @@ class BeforeLogin(hostile_case.HostileCase):
 
 
 class Frames(hostile_case.HostileCase):
-    """Bytes that are no protocol, at every stage."""
+    """Bytes that violate the protocol, at every stage."""
 
     def at_every_stage(self, make, timeout="700ms"):
         for name, opcode in STAGES.items():
@@ -149,14 +149,14 @@ class Frames(hostile_case.HostileCase):
         self.at_every_stage(
             lambda _, __, request: response(request, value=b"x", key_size=500, extras_size=255))
 
-    def test_noise_closes_the_connection(self):
+    def test_random_bytes_close_the_connection(self):
         noise = bytes((index * 167 + 13) % 256 for index in range(4096))
         self.at_every_stage(lambda *_: noise)
 
     def test_an_answer_to_another_command_closes_the_connection(self):
         self.at_every_stage(lambda _, __, request: response(request, opcode=0x5E))
 
-    def test_an_opaque_that_was_never_issued_closes_the_connection_with_its_name(self):
+    def test_an_opaque_that_was_never_issued_closes_the_connection_and_is_named(self):
         self.at_every_stage(lambda _, __, request: response(request, opaque=0xDEADBEEF))
         with KeyValue({GET: lambda _, __, asked: response(asked, opaque=0xDEADBEEF)}) as hostile:
             ended = self.attack("get", "k", "-c", place(hostile.port), "--verbose")
@@ -252,7 +252,7 @@ class Answers(hostile_case.HostileCase):
 
 
 class Peers(hostile_case.HostileCase):
-    """Something else than a Couchbase server listens, or nothing does."""
+    """Something other than a Couchbase server listens, or nothing does."""
 
     def test_a_refused_connection_is_named(self):
         ended = self.attack("get", "k", "-c", "couchbase://127.0.0.1:1", timeout="500ms")
@@ -270,8 +270,8 @@ class Peers(hostile_case.HostileCase):
                 self.assert_failed(ended, "not a Couchbase server")
                 self.assert_no_secret(other)
 
-    def test_a_tls_port_spoken_to_in_plain_text_is_named(self):
-        alert = bytes((21, 3, 1, 0, 2, 2, 70))  # what TLS servers answer to a HELLO of ours
+    def test_a_tls_port_contacted_in_plain_text_is_named(self):
+        alert = bytes((21, 3, 1, 0, 2, 2, 70))  # the answer of TLS servers to our HELLO
         with servers.Talker(alert) as other:
             ended = self.attack("get", "k", "-c", place(other.port), timeout="1s")
             self.assert_failed(ended, "this is a TLS port")

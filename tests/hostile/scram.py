@@ -13,7 +13,7 @@ def _hmac(key, text):
 
 
 class Exchange:
-    """One login. With the wrong password everything looks right but the last signature."""
+    """One login. With the wrong password everything looks right except the last signature."""
 
     def __init__(self, password, rounds=ROUNDS):
         self.password, self.rounds = password, rounds
@@ -28,7 +28,7 @@ class Exchange:
         return self.server_first.encode()
 
     def signature(self, message):
-        """The answer to the client's proof, which is not checked: this server takes anybody."""
+        """The answer to the client's proof, which is not checked: this server accepts any login."""
         without_proof = message.decode().rsplit(",p=", 1)[0]
         salted = hashlib.pbkdf2_hmac("sha512", self.password.encode(), SALT, self.rounds)
         conversation = ",".join((self.client_first, self.server_first, without_proof))

@@ -1,7 +1,7 @@
-"""Servers that behave until told otherwise: key-value, HTTP, and both behind TLS.
+"""Servers that behave unless a script changes an answer: key-value, HTTP, and both behind TLS.
 
-Every server listens on a loopback port (or a given address of a network namespace of the test's
-own), keeps every byte it received, and ends with the test.
+Every server listens on a loopback port (or on an address of the test's network namespace), keeps
+every byte it received, and ends with the test.
 """
 
 import json
@@ -16,7 +16,7 @@ USER, PASSWORD = "app", "correct-horse-7f3a"
 
 
 class Counter:
-    """How many connections are open, and were at most; several servers may share one."""
+    """Counts open connections and their maximum. Several servers may share one counter."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -29,7 +29,7 @@ class Counter:
 
 
 class Server:
-    """Accepts connections and calls `talk(stream, connection)` for each, on threads of its own."""
+    """Accepts connections and calls `talk(stream, connection)` for each, on its own threads."""
 
     def __init__(self, address="127.0.0.1", tls=None, counter=None):
         self.listener = socket.create_server((address, 0), backlog=1024)
@@ -76,7 +76,7 @@ class Server:
                 connection = self.tls.wrap_socket(plain, server_side=True)
             self.talk(_Recorded(connection, self), connection)
         except (OSError, ssl.SSLError, ValueError):
-            pass  # the client has gone, or refused us: that is for the test to judge
+            pass  # the client is gone or refused the server; the test decides about that
         finally:
             with self.lock:
                 self.connections.discard(plain)
@@ -93,7 +93,7 @@ class Server:
 
 
 class _Recorded:
-    """Reads from a connection; all that is read is kept by the server."""
+    """Reads from a connection. The server keeps everything that is read."""
 
     def __init__(self, connection, owner):
         self.connection, self.owner = connection, owner
@@ -121,7 +121,7 @@ class _Recorded:
 
 
 class Silent(Server):
-    """Accepts, reads, never says a word."""
+    """Accepts and reads, but never answers."""
 
     def talk(self, stream, connection):
         while stream.read(1):
@@ -129,7 +129,7 @@ class Silent(Server):
 
 
 class Talker(Server):
-    """Says one thing to everybody, then reads on."""
+    """Sends the same bytes to every client, then keeps reading."""
 
     def __init__(self, greeting, **options):
         self.greeting = greeting
@@ -143,7 +143,7 @@ class Talker(Server):
 
 class KeyValue(Server):
     """A one-node cluster. `script` maps an opcode to a function (server, session, request) that
-    returns bytes to send, None to close, or SILENCE; what it does not name is answered honestly."""
+    returns bytes to send, None to close, or SILENCE. Other opcodes get the usual answer."""
 
     SILENCE = b""
 
@@ -173,7 +173,7 @@ class KeyValue(Server):
             connection.sendall(answer)
 
     def honest(self, session, request):
-        """What a server of good manners answers."""
+        """The usual answer of a server."""
         answer = {
             frames.HELLO: self._hello, frames.GET_ERROR_MAP: self._error_map,
             frames.SASL_LIST: self._mechanisms, frames.SASL_AUTH: self._auth,
@@ -225,7 +225,7 @@ class KeyValue(Server):
 
 
 class Http(Server):
-    """Answers every request with what `answer(server, head, body)` returns; None closes."""
+    """Answers every request with the result of `answer(server, head, body)`. None closes."""
 
     def __init__(self, answer, **options):
         self.answer = answer
@@ -248,7 +248,7 @@ class Http(Server):
 
 
 def http_answer(body, status="200 OK", **fields):
-    """A whole HTTP answer; `fields` with underscores for dashes."""
+    """A complete HTTP answer. Names in `fields` have underscores for dashes."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

@@ -1,4 +1,4 @@
-"""A hostile TLS server against the program: no certificate problem lets a word of ours out.
+"""A hostile TLS server against the program, which must send nothing to a bad certificate.
 
 Usage: tls_test.py PROGRAM
 """
@@ -36,12 +36,12 @@ class Certified(hostile_case.HostileCase):
         text["nodesExt"] = [{"hostname": "127.0.0.1", "services": {"kvSSL": server.port}}]
         return text
 
-    def test_a_good_certificate_is_believed(self):
+    def test_a_good_certificate_is_trusted(self):
         with self.secure("good") as server:
             ended = self.get(server)
             self.assertEqual((ended.code, ended.out), (0, '{"n":1}\n'), ended.text)
 
-    def test_each_bad_certificate_is_named_and_gets_not_a_byte(self):
+    def test_each_bad_certificate_is_named_and_receives_no_bytes(self):
         expected = {"self signed": "certificate", "another host": "host",
                     "expired": "expired", "not yet valid": "not yet valid"}
         for name, text in expected.items():
@@ -51,7 +51,7 @@ class Certified(hostile_case.HostileCase):
                 self.assertEqual(ended.code, 6, ended.text)
                 self.assertEqual(bytes(server.received), b"")
 
-    def test_a_common_name_is_no_host_name(self):
+    def test_a_common_name_is_not_used_as_host_name(self):
         with self.secure("only a common name") as server:
             ended = self.get(server, host="localhost")
             self.assert_failed(ended, "host")
@@ -63,7 +63,7 @@ class Certified(hostile_case.HostileCase):
             self.assert_failed(ended, "certificate")
             self.assertEqual(bytes(server.received), b"")
 
-    def test_the_programs_own_fetches_check_certificates_alike(self):
+    def test_other_requests_of_the_program_check_certificates_too(self):
         for name in ("another host", "expired", "self signed"):
             for command in ("config", "error-map"):
                 with self.subTest((name, command)), self.secure(name) as server:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Installs the libraries and uses them as a stranger would.
+"""Installs the libraries and uses them like a program outside the tree.
 
-The retry library goes into a temporary prefix, the consumer is copied out of the tree and built as C++20
-twice: by CMake's find_package, where Boost must not even be looked for, and by pkg-config with the
-bare compiler. Both programs must run. The prefix is moved in between, since packages move. Asking
-for a component that is not there must fail with a message that names it and those that are there.
+Installs the retry library into a temporary prefix, copies the consumer out of the tree and builds
+it twice as C++20: with CMake's find_package, which must not look for Boost, and with pkg-config and
+the bare compiler. Both programs must run. The prefix is moved in between, since packages move. A
+request for a missing component must fail with a message that names it and the available ones.
 
 With --client-consumer the client and the sandbox go into another prefix, each by its component's
 name. A program that links the client alone says how it is used, is refused by an installation
@@ -37,11 +37,11 @@ CXX20_TOPS = {"retry", "asio", "testing", "retry.hpp"}
 
 
 class failed(Exception):
-    """A step went wrong; the text says which and what it printed."""
+    """A step failed. The text names the step and contains its output."""
 
 
 def run(step, command, environment=None, expect_failure=False):
-    """Runs a command and returns what it printed."""
+    """Runs a command and returns its output."""
     result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, env=environment)
     if (result.returncode != 0) != expect_failure:
@@ -63,14 +63,14 @@ def install(options, prefix, component):
 
 
 def check_headers(prefix):
-    """Component retry brings its headers and no others."""
+    """Component retry installs its headers and no others."""
     tops = sorted(path.name for path in (prefix / "include/reprise").iterdir())
     if "retry.hpp" not in tops or {"testing", "couchbase", "retry_asio"} & set(tops):
         raise failed(f"unexpected headers in include/reprise: {tops}")
 
 
 def check_find_package(options, work, prefix):
-    """Builds and runs the consumer by find_package; then asks for a component that is missing."""
+    """Builds and runs the consumer with find_package, then requests a missing component."""
     configure = configure_command(options, work / "consumer", prefix)
     run("configure with find_package", configure + ["-B", work / "build"])
     run("build with CMake", [options.cmake, "--build", work / "build"])
@@ -84,7 +84,7 @@ def check_find_package(options, work, prefix):
 
 
 def check_pkg_config(options, work, prefix):
-    """Builds and runs the consumer with the flags pkg-config prints."""
+    """Builds and runs the consumer with the flags of pkg-config."""
     files = list(prefix.rglob("reprise-retry.pc"))
     if len(files) != 1:
         raise failed(f"expected one reprise-retry.pc, found {len(files)}")
@@ -98,7 +98,7 @@ def check_pkg_config(options, work, prefix):
 
 
 def check_client(options, work):
-    """Builds and runs the client's consumer against components installed by their names."""
+    """Builds and runs the client's consumer with separately installed components."""
     prefix = work / "client"
     configure = configure_command(options, work / "client_consumer", prefix)
     install(options, prefix, "retry")

@@ -5,7 +5,7 @@ Each file given holds one program per section:
 
     // refused: name_of_the_case
     // flags: -fno-exceptions
-    // message: words of the static_assert, on as many such lines as they need
+    // message: text of the static_assert, on as many lines as it needs
     // only: gcc12
     code
 
@@ -38,7 +38,7 @@ def is_gcc12(compiler):
 
 
 def cases(text, has_gcc12):
-    """(name, is refused, flags, message, code) of each section; what precedes them is common."""
+    """(name, is refused, flags, message, code) of each section. The text before them is common."""
     parts = SECTION.split(text)
     common = parts[0]
     for kind, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):

@@ -1,5 +1,5 @@
-// Temporaries that GCC 12 destroys twice in a co_await expression. See check_refused.py; what
-// compiles is run under AddressSanitizer by tests/coroutines.
+// Temporaries that GCC 12 destroys twice in a co_await expression. See check_refused.py. The forms
+// that compile run under AddressSanitizer in tests/coroutines.
 
 #include <boost/asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>

@@ -106,8 +106,8 @@ class includes_rule(planted_tree):
 
     def test_missing_headers_are_reported(self):
         self.plant("libs/retry/src/retry.cpp", '#include <reprise/none.hpp>\n#include "none.hpp"\n')
-        self.assert_reported(":1", "no public header")
-        self.assert_reported(":2", "no private header")
+        self.assert_reported(":1", "not a public header")
+        self.assert_reported(":2", "not a private header")
 
     def test_folder_without_a_row_is_reported(self):
         self.plant("libs/unheard/src/x.cpp", "\n")
@@ -217,7 +217,7 @@ class clock_rule(planted_tree):
             for path in ("libs/retry/tests/wait_test.cpp", "tests/integration/wait_test.cpp"):
                 with self.subTest(line + path):
                     self.plant(path, line + "\n")
-                    self.assert_reported(path, "tests sleep not")
+                    self.assert_reported(path, "tests must not sleep")
                     self.plant(path, "\n")
 
 
@@ -319,7 +319,7 @@ class files_rule(planted_tree):
         for path in ("libs/retry/src/string_utils.cpp", "docs/misc/page.md", "docs/page_v2.md"):
             with self.subTest(path):
                 self.plant(path, "")
-                self.assert_reported(path, "says nothing")
+                self.assert_reported(path, "not specific")
                 (self.root / path).unlink()
 
     def test_empty_name_with_a_reason_passes(self):

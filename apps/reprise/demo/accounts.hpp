@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the writers of each key were told. Belongs to the load's thread; others read it once the
-/// load has stopped.
+/// What the client reported to the writers of each key. The load's thread owns it; other threads
+/// may read it once the load has stopped.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace reprise::demo {
 
-/// A stamped document. One writer at a time: its own, or whoever holds its lock.
+/// A stamped document. It has one writer at a time: its own, or the holder of its lock.
 struct document_account {
     std::string key;
-    /// False: the document may vanish by intent (its collection is dropped).
+    /// False: the document may disappear on purpose (its collection is dropped).
     bool is_kept = true;
     /// Written by statements, not by key-value operations.
     bool is_by_statement = false;
-    /// Of the last write that was told applied; 0: none yet. Stamps of one key grow.
+    /// Of the last write that was reported as applied; 0: none yet. The stamps of a key increase.
     std::uint64_t confirmed = 0;
-    /// The last stamps whose outcome is unknown: each of them may stand there.
+    /// The latest stamps whose outcome is unknown. Any of them may be in the document.
     std::deque<std::uint64_t> unknown{};
 
     static constexpr std::size_t unknown_count_max = 16;
@@ -38,10 +38,10 @@ struct document_account {
     }
 };
 
-/// A counter that is incremented by one each time.
+/// A counter that is always incremented by one.
 struct counter_account {
     std::string key;
-    std::uint64_t confirmed = 0;  // increments told applied
+    std::uint64_t confirmed = 0;  // increments reported as applied
     std::uint64_t unknown = 0;    // increments with unknown outcome
 };
 

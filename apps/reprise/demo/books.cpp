@@ -51,7 +51,7 @@ std::uint64_t books::begin_statement(std::string_view key) {
 
 void books::settle(std::uint64_t stamp, sandbox::write_outcome outcome) {
     const std::lock_guard guard(mutex_);
-    // It stands in one of them; the other takes no notice.
+    // Only one of the ledgers contains it; the other ignores it.
     ledger_.settle(stamp, outcome);
     statements_.settle(stamp, outcome);
 }

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto tick_interval = 20ms;
 constexpr auto look_interval = 250ms;
-// More than any operation's timeout.
+// Longer than the timeout of any operation.
 constexpr auto stop_time_max = 15s;
 constexpr auto service_timeout = 5s;
 
@@ -24,7 +24,7 @@ constexpr auto service_timeout = 5s;
     options.cluster.node_count = 4;
     options.cluster.vbucket_count = 256;
     options.cluster.seed = seed;
-    // The books see every entry as it comes; the log itself is needed for nothing.
+    // The books observe every entry; the log itself is not used.
     options.cluster.audit_entry_count_max = 1024;
     sandbox::bucket_options bucket;
     bucket.name = bucket_name;
@@ -37,7 +37,7 @@ constexpr auto service_timeout = 5s;
     return options;
 }
 
-// What the workers need on the servers, and the books on their thread.
+// Creates what the workers need on the servers, and connects the books to the audit.
 std::expected<void, sandbox::cluster_errc> prepare_servers(
     sandbox::cluster& cluster, books& writes) {
     cluster.audit().set_observer(

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Cluster, client and load of one run, and the playing of phases on them.
+/// The cluster, the client and the load of one run, and the phases that run on them.
 
 #include <chrono>
 #include <cstdint>
@@ -24,20 +24,20 @@
 
 namespace reprise::demo {
 
-/// open -> play ... -> close.
+/// Order of use: open -> play ... -> close.
 class demonstration {
 public:
-    /// Starts the servers, connects, begins the load. The error is for people. `should_stop` ends a
-    /// phase before its time.
+    /// Starts the servers, connects, and starts the load. The error is a message for people.
+    /// `should_stop` ends a phase early.
     [[nodiscard]] static std::expected<std::unique_ptr<demonstration>, std::string> open(
         std::uint64_t seed, std::function<bool()> should_stop);
 
-    /// Plays one phase for `length`, showing `shown.phase` and its times; the figures of the phase
-    /// are the result. `elapsed` of `shown` goes on.
+    /// Plays one phase for `length`, shows `shown.phase` with its times, and returns the figures of
+    /// the phase. `shown.elapsed` advances.
     [[nodiscard]] traffic_figures play(
         phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by);
 
-    /// Called with every look, a few times a second.
+    /// `look` is called a few times per second during a phase.
     void set_on_look(std::function<void()> look) { on_look_ = std::move(look); }
 
     /// Ends the load and reads everything back.
@@ -59,7 +59,7 @@ private:
     std::chrono::steady_clock::time_point looked_at_{};
     std::uint64_t looked_operations_ = 0;
     std::uint64_t looked_requests_ = 0;
-    // The load ends before the client, the client before the servers.
+    // The load must end before the client, and the client before the servers.
     std::unique_ptr<sandbox::embedded_cluster> servers_;
     std::optional<couchbase::cluster> client_;
     std::unique_ptr<load> users_;

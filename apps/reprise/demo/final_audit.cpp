@@ -18,8 +18,8 @@ constexpr std::size_t finding_count_max = 20;
 using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds read_timeout{10};
-// Reading everything back takes milliseconds. Servers that cannot be reached any more must not cost
-// a timeout for each document.
+// Reading everything back takes milliseconds. If the servers cannot be reached any more, the audit
+// must not wait for a timeout for each document.
 constexpr std::chrono::seconds audit_time_max{20};
 
 void add_finding(audit_result& audit, std::string text) {
@@ -28,13 +28,13 @@ void add_finding(audit_result& audit, std::string text) {
     }
 }
 
-// What is read, and until when.
+// What is read, and the deadline.
 struct read_back {
     const couchbase::collection& documents;
     clock::time_point deadline;
 };
 
-// The text of a document; empty text: there is none.
+// The text of a document; empty if there is none.
 [[nodiscard]] std::expected<std::string, couchbase::error> read_text(
     const read_back& from, const std::string& key) {
     const auto left = from.deadline - clock::now();
@@ -70,8 +70,8 @@ void check_document(
         ++wrong;
         add_finding(
             audit, fmt::format(
-                       "{}: found write {}, last applied {}, last told applied {}", account.key,
-                       found, applied, account.confirmed));
+                       "{}: found write {}, last applied {}, last reported as applied {}",
+                       account.key, found, applied, account.confirmed));
     }
 }
 
@@ -82,7 +82,7 @@ void check_counter(
     audit.increments_reported += account.confirmed;
     audit.increments_unknown += account.unknown;
     const auto text = read_text(from, account.key);
-    if (!text) {  // nobody knows what it is: that is no loss, and nothing good either
+    if (!text) {  // the value is unknown: that is not a loss, but not a success either
         ++audit.documents_wrong;
         add_finding(audit, fmt::format("{}: {}", account.key, text.error().message()));
         return;
@@ -98,7 +98,7 @@ void check_counter(
         add_finding(
             audit,
             fmt::format(
-                "{}: is {}, applied {} times, told {} times and {} unknown", account.key, found,
+                "{}: is {}, applied {} times, reported {} times and {} unknown", account.key, found,
                 writes.increments_applied(account.key), account.confirmed, account.unknown));
     }
 }
@@ -121,7 +121,7 @@ audit_result audit_all(const load& users, const books& writes, bool has_open) {
             check_counter(audit, from, writes, account);
         }
     }
-    // Afterwards: what was still on its way has arrived.
+    // Taken last, so that requests in flight have arrived.
     audit.writes = writes.totals();
     audit.statements = writes.statement_totals();
     for (const auto& finding : writes.findings()) {
@@ -134,10 +134,10 @@ audit_result audit_all(const load& users, const books& writes, bool has_open) {
 
 std::string to_text(const audit_result& audit) {
     std::string text = fmt::format(
-        "Audit: what the users were told against what the servers did\n"
+        "Audit: what the client reported compared with what the servers did\n"
         "  writes     {}\n"
         "  documents  {} read back, {} wrong; {} wrong reads during the run\n"
-        "  counters   {}: {} increments told, {} unknown, {} found\n"
+        "  counters   {}: {} increments reported, {} unknown, {} found\n"
         "  statements {}\n"
         "             {} documents read back, {} wrong; {} wrong SELECTs during the run\n",
         to_string(audit.writes), audit.documents, audit.documents_wrong, audit.wrong_reads,
@@ -145,7 +145,7 @@ std::string to_text(const audit_result& audit) {
         to_string(audit.statements), audit.statement_documents, audit.statement_documents_wrong,
         audit.wrong_selects);
     if (audit.has_open_operations) {
-        text += "  operations that never ended\n";
+        text += "  some operations never ended\n";
     }
     for (const std::string& finding : audit.findings) {
         text += fmt::format("  wrong      {}\n", finding);

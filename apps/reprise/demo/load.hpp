@@ -1,6 +1,6 @@
 #pragma once
 
-/// The load generator of demonstration and soak run.
+/// The load generator of the demonstration and the soak run.
 
 #include <chrono>
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace reprise::demo {
 
-/// Names that load and script share.
+/// Names that the load and the phases share.
 inline constexpr const char* bucket_name = "travel";
 inline constexpr const char* scope_name = "demo";
 inline constexpr const char* scratch_name = "scratch";
@@ -34,9 +34,9 @@ struct load_options {
     std::size_t scratch_workers = 6;
     std::size_t statement_workers = 8;
     std::size_t browse_workers = 4;
-    /// Between two operations of one worker, on average.
+    /// Average time between two operations of one worker.
     std::chrono::microseconds pace{10'000};
-    /// The same of the workers that use the HTTP services.
+    /// The same for the workers that use the HTTP services.
     std::chrono::microseconds service_pace{20'000};
     std::uint64_t seed = 1;
 
@@ -46,20 +46,20 @@ struct load_options {
     }
 };
 
-/// Workers on a thread of their own: construct, start, stop; then the accounts can be read.
+/// Workers on their own thread. Construct, start, stop; after that the accounts can be read.
 class load {
 public:
-    /// Client, books and measurements must outlive this object.
+    /// The client, the books and the measurements must outlive this object.
     load(
         const couchbase::cluster& client, const load_options& options, books& writes,
         measurements& measured);
     load(const load&) = delete;
     load& operator=(const load&) = delete;
-    /// Stops, and waits as long as operations take to end.
+    /// Stops and waits until all operations have ended.
     ~load();
 
     void start();
-    /// No worker begins another operation; returns when all have ended, or false if some have not
+    /// Workers start no further operations. Returns once all have ended, or false if some have not
     /// after `time_max`.
     [[nodiscard]] bool stop(std::chrono::milliseconds time_max);
 
@@ -70,7 +70,7 @@ public:
         return shop_.documents;
     }
 
-    /// After `stop` only.
+    /// Only after `stop`.
     [[nodiscard]] const std::deque<document_account>& document_accounts() const noexcept {
         return document_accounts_;
     }
@@ -86,7 +86,7 @@ private:
     boost::asio::io_context io_{1};
     std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
     workshop shop_;
-    // Deques: workers keep addresses of their accounts.
+    // Deques, because workers keep pointers to their accounts.
     std::deque<document_account> document_accounts_;
     std::deque<counter_account> counter_accounts_;
     std::vector<std::unique_ptr<worker>> workers_;

@@ -34,7 +34,7 @@ void count_retries(const couchbase::retry_history& history, retry_counts& to) {
             ++to[static_cast<std::size_t>(entries[i].reason_as<couchbase::retry_reason>())];
         }
     }
-    // Of a very long history the middle is not kept; it is most likely as its end.
+    // The middle of a very long history is not kept; count it like its end.
     if (!entries.empty()) {
         to[static_cast<std::size_t>(entries.back().reason_as<couchbase::retry_reason>())] +=
             entries.dropped();

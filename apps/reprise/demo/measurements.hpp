@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the users of the client saw: operations, errors, times, and why was tried again.
+/// What the users of the client saw: operations, errors, latencies and retry reasons.
 
 #include <array>
 #include <chrono>
@@ -19,7 +19,8 @@ class latency_histogram {
 public:
     void record(duration time) noexcept;
     void add(const latency_histogram& other) noexcept;
-    /// The time that the given share (0 to 1) of all stayed below; zero without any.
+    /// The time below which the given share (0 to 1) of all operations ended; zero if there were
+    /// none.
     [[nodiscard]] duration quantile(double share) const noexcept;
     [[nodiscard]] duration slowest() const noexcept { return slowest_; }
 
@@ -35,11 +36,11 @@ private:
 
 using retry_counts = std::array<std::uint64_t, couchbase::retry_reason_count>;
 
-/// Figures of one phase, or of several together.
+/// The figures of one phase, or of several combined.
 struct figures {
-    std::uint64_t operations = 0;  // ended, with whatever result
-    std::uint64_t errors = 0;      // told to the user ...
-    std::uint64_t ambiguous = 0;   // ... of which the server may have acted
+    std::uint64_t operations = 0;  // ended with any result
+    std::uint64_t errors = 0;      // reported to the user ...
+    std::uint64_t ambiguous = 0;   // ... of which this many may have been applied
     std::map<std::string, std::uint64_t> errors_by_name{};
     retry_counts retries{};
     latency_histogram latency{};
@@ -48,10 +49,11 @@ struct figures {
     [[nodiscard]] std::uint64_t retry_total() const noexcept;
 };
 
-/// By which way an operation went.
+/// The protocol of an operation.
 enum class traffic : std::uint8_t { key_value, http };
 
-/// The figures of both ways, apart: an HTTP request costs more than a key-value operation.
+/// The figures of both protocols, kept apart because an HTTP request costs more than a key-value
+/// operation.
 struct traffic_figures {
     figures key_value{};
     figures http{};
@@ -62,21 +64,22 @@ struct traffic_figures {
     }
 };
 
-/// "KV_LOCKED 12, SOCKET_NOT_AVAILABLE 3", most frequent first; empty without any.
+/// "KV_LOCKED 12, SOCKET_NOT_AVAILABLE 3", most frequent first; empty if there are none.
 [[nodiscard]] std::string to_text(const retry_counts& retries, std::size_t count_max = 99);
 
 /// "0.42 ms", "18 ms", "1.2 s".
 [[nodiscard]] std::string to_text(duration time);
 
-/// Collects figures on the load's thread and gives them to others.
+/// Collects figures on the load's thread for other threads.
 class measurements {
 public:
-    /// One operation ended; `failure` is null for a success, `history` if nothing was retried.
+    /// Records one operation that ended. `failure` is null for a success, `history` if nothing was
+    /// retried.
     void record(
         traffic by, duration latency, const couchbase::error* failure,
         const couchbase::retry_history* history);
 
-    /// What came together since the last `take`.
+    /// The figures since the last `take`.
     [[nodiscard]] traffic_figures peek() const;
     [[nodiscard]] traffic_figures take();
 

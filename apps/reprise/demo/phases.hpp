@@ -1,6 +1,6 @@
 #pragma once
 
-/// The trouble: one class for each kind, played on a running cluster.
+/// The disturbances: one class for each kind, which acts on a running cluster.
 
 #include <chrono>
 #include <cstddef>
@@ -28,11 +28,11 @@ struct stage {
     std::chrono::duration<double> length{};
     /// What is happening, for the view; set by the phase.
     std::string note{};
-    /// Why the last step that the cluster refused was refused, and how many were.
+    /// The reason of the last step that the cluster refused, and how many steps it refused.
     std::string refusal{};
     std::size_t refused_count = 0;
 
-    /// Takes notice of a step: one that is refused makes less trouble than the note says.
+    /// Records the result of a step: a refused step means less disturbance than the note says.
     template <class Value, class Error>
     void check(const std::expected<Value, Error>& step) {
         if (!step) {
@@ -40,51 +40,52 @@ struct stage {
             ++refused_count;
         }
     }
-    /// The note, and what was refused.
+    /// The note and the refusals.
     [[nodiscard]] std::string remark() const;
 
-    /// A member that is up, drawn by chance.
+    /// A random member that is up.
     [[nodiscard]] sandbox::node_id any_node();
     void with(const std::function<void(sandbox::cluster&)>& work) { servers.with_cluster(work); }
 };
 
-/// begin -> tick ... (about every 20 ms) -> end. When `end` returns the cluster is whole again.
+/// Order of use: begin -> tick ... (about every 20 ms) -> end. When `end` returns, the cluster is
+/// intact again.
 class phase {
 public:
     virtual ~phase() = default;
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     virtual void begin(stage&) {}
-    /// `progress` runs from 0 to 1.
+    /// `progress` goes from 0 to 1.
     virtual void tick(stage&, double progress) { static_cast<void>(progress); }
     virtual void end(stage&) {}
 };
 
-/// A phase and its part of the whole time.
+/// A phase and its share of the total time.
 struct scheduled_phase {
     std::unique_ptr<phase> played;
     double share = 1;
 };
 
 [[nodiscard]] std::unique_ptr<phase> make_steady_phase(std::string_view name);
-/// A new node in, an old one out, one vbucket after the other.
+/// Adds a node and removes an old one, one vbucket at a time.
 [[nodiscard]] std::unique_ptr<phase> make_rebalance_phase();
-/// A node is killed, failed over, and comes back empty.
+/// A node is killed, failed over, and added back without data.
 [[nodiscard]] std::unique_ptr<phase> make_node_loss_phase();
-/// A node is taken out without loss, and comes back.
+/// A node is failed over gracefully and added back.
 [[nodiscard]] std::unique_ptr<phase> make_graceful_phase();
-/// Nodes start again, one after the other.
+/// Nodes restart, one at a time.
 [[nodiscard]] std::unique_ptr<phase> make_restart_phase();
 [[nodiscard]] std::unique_ptr<phase> make_lock_phase();
 /// Temporary failures, and connections that close right after a write was applied.
 [[nodiscard]] std::unique_ptr<phase> make_pressure_phase();
-/// A status only the error map explains; then the nodes send a corrupt map.
+/// A status that only the error map explains; then the nodes send a corrupt map.
 [[nodiscard]] std::unique_ptr<phase> make_error_map_phase();
 [[nodiscard]] std::unique_ptr<phase> make_collection_phase();
-/// HTTP services that are busy, send elsewhere, forget what was prepared, and close in the middle
-/// of an answer.
+/// HTTP services that are busy, redirect, forget prepared statements, and close in the middle of an
+/// answer.
 [[nodiscard]] std::unique_ptr<phase> make_services_phase();
 
-/// All of them in the order of the demonstration.
+/// All phases in the order of the demonstration.
 [[nodiscard]] std::vector<scheduled_phase> make_demo_phases();
 
 }  // namespace reprise::demo

@@ -12,7 +12,7 @@ namespace reprise::demo {
 
 namespace {
 
-// Statuses of the range that servers keep for tests; nothing but the error map explains it.
+// A status from the range that servers reserve for tests. Only the error map explains it.
 constexpr std::uint16_t mapped_code = 0x7ff0;
 
 class lock_phase final : public phase {
@@ -20,7 +20,7 @@ public:
     std::string_view name() const noexcept override { return "locks"; }
     void begin(stage& on) override {
         on.users.set_lock_time(true);
-        on.note = "twelve users want the same four documents, each under a lock";
+        on.note = "twelve users compete for locks on the same four documents";
     }
     void end(stage& on) override { on.users.set_lock_time(false); }
 };
@@ -32,8 +32,8 @@ public:
         closed_ = 0;
         on.with([&](sandbox::cluster& cluster) { busy_ = cluster.faults().add(busy_rule()); });
     }
-    // One write after the other is applied and never answered: what a client must not repeat. Not
-    // too often: connections that live for less than 5 s are made again with growing delays.
+    // From time to time a write is applied and never answered, which a client must not repeat. This
+    // is rare, because connections that live for less than 5 s are reopened with growing delays.
     void tick(stage& on, double progress) override {
         const double wanted = progress * std::max(6.0, on.length.count());
         if (static_cast<double>(closed_) > wanted) {
@@ -47,14 +47,13 @@ public:
         on.with([&](sandbox::cluster& cluster) {
             auto& faults = cluster.faults();
             faults.remove(std::exchange(cut_, 0));
-            // The first rule that fits decides: this one goes before the other.
+            // The first matching rule decides, so this one must precede the other.
             faults.remove(busy_);
             cut_ = faults.add(cut);
             busy_ = faults.add(busy_rule());
         });
         on.note = fmt::format(
-            "one request in seven is refused for now; {} connections closed after a write",
-            closed_);
+            "one request in seven fails temporarily; {} connections closed after a write", closed_);
     }
     void end(stage& on) override {
         on.with([](sandbox::cluster& cluster) { cluster.faults().clear(); });
@@ -84,7 +83,7 @@ public:
         wire::error_map_entry entry;
         entry.code = mapped_code;
         entry.name = "DEMO_BUSY";
-        entry.description = "known to the error map only";
+        entry.description = "only the error map explains it";
         entry.attributes = {wire::error_attribute::temp, wire::error_attribute::retry_later};
         on.with([&](sandbox::cluster& cluster) {
             cluster.put_error_code(entry);
@@ -99,14 +98,15 @@ public:
         }
         is_corrupt_ = true;
         on.with([&](sandbox::cluster& cluster) {
-            // Without a map the status would be told as unknown, which is right but not shown here.
+            // Without a map the status would be reported as unknown, which is correct but not the
+            // point here.
             cluster.faults().clear();
             for (const auto node : cluster.nodes()) {
                 on.check(cluster.set_error_map_corruption(node, true));
             }
             reconnect(on, cluster);
         });
-        on.note = "every node sends half a map: connections are made again without it";
+        on.note = "every node sends half a map: clients reconnect without it";
     }
     void end(stage& on) override {
         on.with([&](sandbox::cluster& cluster) {
@@ -153,7 +153,7 @@ public:
             on.writes.forget_documents(scratch_prefix);
         });
         on.note =
-            fmt::format("{}.{} dropped and made anew, {} times", scope_name, scratch_name, done_);
+            fmt::format("{}.{} dropped and recreated {} times", scope_name, scratch_name, done_);
     }
 
 private:

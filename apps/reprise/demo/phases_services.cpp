@@ -24,7 +24,7 @@ using wire::service;
     return rule;
 }
 
-// What the services do all the time: each in the way its clients are asked to come back.
+// The permanent rules of the services: each fails in the way that its clients can retry.
 [[nodiscard]] std::array<sandbox::service_fault_rule, 5> busy_rules() {
     sandbox::service_fault_answer busy;
     busy.status = 503;
@@ -44,8 +44,8 @@ using wire::service;
         share_of(service::management, 0.2, sandbox::service_fault_close_after{})};
 }
 
-// What becomes of the answer to one change, in turn. All but the redirect leave its user without
-// knowledge whether it was carried out; the second closes before it was.
+// What happens to the answer of one change, in rotation. In all cases but the redirect, the client
+// cannot know whether the change was carried out; the second closes before it was.
 [[nodiscard]] sandbox::service_fault_effect cut_effect(std::size_t round) {
     switch (round % 6) {
         case 0:
@@ -89,7 +89,7 @@ public:
             auto& services = cluster.services();
             services.forget_prepared();
             services.faults().clear();
-            // The first rule that fits decides: these go before the others.
+            // The first matching rule decides, so these must precede the others.
             services.faults().add(change);
             services.faults().add(read);
             for (const auto& rule : busy_rules()) {
@@ -97,7 +97,8 @@ public:
             }
         });
         on.note = fmt::format(
-            "503, 429 and redirects; {} times: prepared statements forgotten, two answers cut off",
+            "503, 429 and redirects; prepared statements forgotten and two answers cut off {} "
+            "times",
             cuts_);
     }
     void end(stage& on) override {

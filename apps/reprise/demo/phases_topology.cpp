@@ -12,13 +12,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Longer than this no rebalance of ours takes, whatever the machine does.
+// No rebalance takes longer than this, even on a slow machine.
 constexpr milliseconds rebalance_time_max{30'000};
 constexpr std::chrono::duration<double> slow_time_max{0.2};
-// Sooner than the operations' timeout, as a cluster that watches itself would be.
+// Earlier than the operations' timeout, as with automatic failover.
 constexpr std::chrono::duration<double> failover_after_max{1.2};
 
-// One step of a rebalance each so often fills about half of the phase.
+// With this interval between steps, a rebalance takes about half of the phase.
 [[nodiscard]] milliseconds step_interval(const stage& on) {
     constexpr double steps = 250;
     const double ms = on.length.count() * 1000 * 0.5 / steps;
@@ -54,7 +54,7 @@ public:
             return;
         }
         is_running_ = on.servers.rebalance({.eject = {leaving}}, step_interval(on)).has_value();
-        what_ = fmt::format("node {} in, node {} out", added->node.value, leaving.value);
+        what_ = fmt::format("node {} joins, node {} leaves", added->node.value, leaving.value);
     }
     void tick(stage& on, double) override {
         if (is_running_) {
@@ -78,7 +78,7 @@ public:
     void begin(stage& on) override {
         node_ = on.any_node();
         step_ = step::slow;
-        // A node seldom dies in good health: it answers late first, so that requests are under way
+        // A node rarely dies without warning: it first answers late, so that requests are in flight
         // when its connections are reset.
         sandbox::fault_rule late;
         late.node = node_;
@@ -90,7 +90,7 @@ public:
             late_ = cluster.faults().add(late);
             late_service_ = cluster.services().faults().add(late_service);
         });
-        on.note = fmt::format("node {} stopped to answer", node_.value);
+        on.note = fmt::format("node {} answers late", node_.value);
     }
     void tick(stage& on, double progress) override {
         const double kill_at = std::min(0.05, slow_time_max / on.length);
@@ -118,7 +118,7 @@ public:
         }
     }
     void end(stage& on) override {
-        // Whatever a short phase left out.
+        // Catch up on the steps that a short phase skipped.
         while (step_ != step::back) {
             tick(on, 1);
         }
@@ -144,7 +144,7 @@ public:
     }
     void tick(stage& on, double progress) override {
         on.note = fmt::format(
-            "node {} {}: {}", node_.value, is_back_ ? "comes back" : "is taken out",
+            "node {} {}: {}", node_.value, is_back_ ? "comes back" : "is failed over",
             describe_progress(on.servers));
         if (!is_back_ && progress >= 0.5) {
             come_back(on);
@@ -184,7 +184,7 @@ public:
         on.with([&](sandbox::cluster& cluster) {
             on.check(cluster.restart(node, sandbox::restart_kind::with_data));
         });
-        on.note = fmt::format("node {} started again, {} of {}", node.value, done_, restarts);
+        on.note = fmt::format("node {} restarted, {} of {}", node.value, done_, restarts);
     }
 
 private:

@@ -25,7 +25,7 @@ constexpr const char* http_row_name = "  statements and http";
     return text;
 }
 
-// A row of the table, and below it what was retried and reported.
+// A row of the table with its retry reasons and reported errors below.
 [[nodiscard]] std::string rows_of(const std::string& name, const figures& of) {
     std::string text = row_of(name, of);
     if (of.retry_total() != 0) {
@@ -115,13 +115,13 @@ std::string to_text(const run_result& result) {
     text += row_of("all", all.key_value) + row_of(http_row_name, all.http);
     if (result.memory) {
         text += fmt::format(
-            "\nMemory: {:.1f} MiB at the beginning, {:.1f} MiB at the end, peak {:.1f} MiB: "
-            "growth {:+.1f} MiB (at most {:.0f} allowed)\n",
+            "\nMemory: {:.1f} MiB at the start, {:.1f} MiB at the end, peak {:.1f} MiB: "
+            "growth {:+.1f} MiB (limit {:.0f})\n",
             result.memory->begin_mib, result.memory->end_mib, result.memory->peak_mib,
             result.memory->growth_mib(), result.memory->growth_max_mib);
     }
     if (result.is_interrupted) {
-        text += "\nInterrupted: the figures and the audit are about the part that was run.\n";
+        text += "\nInterrupted: the figures and the audit cover the part that was run.\n";
     }
     return text + "\n" + to_text(result.audit);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a run comes to, as a table and as JSON.
+/// The result of a run, as a table and as JSON.
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct memory_result {
     double begin_mib = 0;  // after the first minute, or the first third of a shorter run
     double end_mib = 0;    // the mean of the last tenth
     double peak_mib = 0;
-    double growth_max_mib = 0;  // what is allowed
+    double growth_max_mib = 0;  // the limit
 
     [[nodiscard]] double growth_mib() const noexcept { return end_mib - begin_mib; }
     [[nodiscard]] bool is_flat() const noexcept { return growth_mib() <= growth_max_mib; }
@@ -31,7 +31,7 @@ struct run_result {
     std::vector<phase_result> phases{};
     audit_result audit{};
     std::optional<memory_result> memory{};
-    /// It ended before its time; everything else is about the part that was run.
+    /// The run was interrupted; everything else covers the part that was run.
     bool is_interrupted = false;
 
     [[nodiscard]] bool is_good() const noexcept {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The demonstration and the soak run: a test cluster of this process, the public client on real
-/// sockets, a steady load, trouble by script, and double-entry bookkeeping of every write and of
+/// The demonstration and the soak run: a test cluster in this process, the public client on real
+/// sockets, a steady load, scripted faults, and double-entry bookkeeping of every write and of
 /// every statement that changes something.
 
 #include <cstdint>
@@ -12,20 +12,21 @@
 
 namespace reprise::demo {
 
-/// What a run has of the program around it. Both are needed, and called on the caller's thread.
+/// What a run needs from the program. Both functions are required, and are called on the caller's
+/// thread.
 struct run_surroundings {
-    /// Takes text for standard output; may throw, which ends the run.
+    /// Receives text for standard output. It may throw, which ends the run.
     std::function<void(std::string_view)> print;
-    /// True: the run ends now, with the audit of what was done so far.
+    /// If it returns true, the run ends now with the audit of what was done so far.
     std::function<bool()> should_stop;
 };
 
 struct demo_options {
-    /// Length of all phases together.
+    /// Total length of all phases.
     double seconds = 60;
-    /// All randomness follows from it, except what sockets and threads add.
+    /// Seed of all randomness, except for the timing of sockets and threads.
     std::uint64_t seed = 1;
-    /// One line for each event, also on a terminal.
+    /// Prints one line for each event, even on a terminal.
     bool is_plain = false;
     /// Prints one JSON object at the end and nothing else.
     bool is_json = false;
@@ -38,13 +39,14 @@ struct soak_options {
     bool is_json = false;
 };
 
-/// Runs to the end, or until `should_stop`, and prints what happened. True if no write was lost,
-/// duplicated or applied against the answer and every document is as its writer was told. The error
-/// says why the run could not begin.
+/// Runs until the end, or until `should_stop`, and prints what happened. Returns true if no write
+/// was lost, duplicated or applied despite a negative answer, and every document is as reported to
+/// its writer. The error explains why the run could not start.
 [[nodiscard]] std::expected<bool, std::string> run_demo(
     const demo_options& options, const run_surroundings& around);
 
-/// The same with topology changes and faults without end; false also when memory has grown.
+/// Like run_demo, with continuous topology changes and faults. Also returns false if memory has
+/// grown.
 [[nodiscard]] std::expected<bool, std::string> run_soak(
     const soak_options& options, const run_surroundings& around);
 

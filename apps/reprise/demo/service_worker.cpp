@@ -15,7 +15,7 @@ constexpr double prepared_share = 0.5;
     return fmt::format("SELECT RAW d.stamp FROM {} AS d USE KEYS $1", bucket_name);
 }
 
-// A new document is inserted, as long as it surely is new; an old one is written whole or in part.
+// Inserts a document as long as it is certainly new; later writes replace all or part of it.
 [[nodiscard]] std::string change_text(const document_account& account, bool is_partial) {
     if (account.confirmed == 0) {
         return fmt::format(
@@ -37,7 +37,7 @@ void statement_worker::step() {
     }
 }
 
-// The worker does nothing else meanwhile, so what may be found is known exactly.
+// The worker does nothing else in the meantime, so the possible results are known exactly.
 void statement_worker::select(const document_account& account) {
     couchbase::query_options options;
     options.readonly = true;

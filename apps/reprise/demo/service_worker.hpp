@@ -1,6 +1,6 @@
 #pragma once
 
-/// The load's workers that use the HTTP services.
+/// The workers of the load that use the HTTP services.
 
 #include <chrono>
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace reprise::demo {
 
-/// Names that workers and cluster share.
+/// Names that the workers and the cluster share.
 inline constexpr const char* search_index_name = "demo-index";
 inline constexpr const char* design_name = "demo-design";
 inline constexpr const char* view_name = "all";
 
-/// Owns a few documents: reads them by SELECT and changes them by INSERT, UPSERT and UPDATE, some
-/// of them prepared. Every change has a context id of its own, under which the servers' audit shows
-/// how often it was applied.
+/// Owns a few documents: reads them with SELECT and changes them with INSERT, UPSERT and UPDATE,
+/// some of them prepared. Every change has its own context id, so that the servers' audit shows how
+/// often it was applied.
 class statement_worker final : public worker {
 public:
     statement_worker(
@@ -32,8 +32,8 @@ private:
     std::vector<document_account*> owned_;
 };
 
-/// Reads by analytics, search, views and management in turn. What is found is not looked at: a view
-/// or an index may leave out what is on a node that is down.
+/// Reads from analytics, search, views and management in rotation. It does not check the results: a
+/// view or an index may leave out documents on a node that is down.
 class browse_worker final : public worker {
 public:
     browse_worker(

@@ -17,9 +17,9 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr double phase_seconds = 5;
-// New nodes get new numbers, and a cluster has room for 256 of them.
+// New nodes get new numbers, and a cluster is limited to 256 of them.
 constexpr std::size_t rebalance_count_max = 200;
-// A sanitizer keeps what was freed, so that memory says nothing there.
+// A sanitizer keeps freed memory, so its size is not meaningful there.
 #if defined(REPRISE_SANITIZED)
 constexpr double growth_max_mib = 4096;
 #else
@@ -35,7 +35,7 @@ constexpr double growth_max_mib = 16;
     return static_cast<double>(resident) * page / (1024.0 * 1024.0);
 }
 
-// Samples once a second. Bounded: a week has 600,000 of them.
+// Samples memory once a second. Bounded: a week has 600,000 samples.
 class memory_watch {
 public:
     explicit memory_watch(std::chrono::duration<double> total) : total_(total) {}
@@ -102,7 +102,7 @@ std::expected<bool, std::string> run_soak(
     show.set_on_look([&] { memory.look(); });
     const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
     seen_by->on_begin(fmt::format("reprise soak: seed {}", options.seed), names);
-    // Every kind once in each round, in a new random order.
+    // Each round runs every kind once, in a new random order.
     std::mt19937_64 rng(options.seed);
     std::vector<std::size_t> order(phases.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -50,7 +50,7 @@ class no_view final : public view {
     void on_end() override {}
 };
 
-// One line each second of a phase or so, for logs.
+// Prints about one line per second, for logs.
 class plain_view final : public view {
 public:
     explicit plain_view(print_function print) : print_(std::move(print)) {}
@@ -83,7 +83,7 @@ private:
     std::chrono::duration<double> last_{};
 };
 
-// Draws the same lines again and again; what was said stays above it.
+// Redraws the same lines; finished output stays above them.
 class terminal_view final : public view {
 public:
     explicit terminal_view(print_function print) : print_(std::move(print)) {}
@@ -105,7 +105,7 @@ private:
     }
     void on_end() override { print_(erasure()); }
 
-    // What makes the last drawing go away.
+    // The escape sequence that erases the last drawing.
     [[nodiscard]] std::string erasure() {
         const std::size_t lines = std::exchange(lines_, 0);
         return lines != 0 ? fmt::format("\x1b[{}A\x1b[J", lines) : std::string{};

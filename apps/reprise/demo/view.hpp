@@ -1,6 +1,6 @@
 #pragma once
 
-/// How a run is shown while it goes on.
+/// How a run is shown while it is in progress.
 
 #include <chrono>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace reprise::demo {
 
-/// One look at the running phase.
+/// The state of the running phase.
 struct progress {
     std::size_t phase = 0;
     std::string note{};
@@ -38,13 +38,13 @@ public:
 
 enum class view_kind : std::uint8_t {
     none,
-    plain,    // a line when a phase begins to show something, and when it ends
-    terminal  // drawn over and over at the same place
+    plain,    // a line when a phase has something new, and when it ends
+    terminal  // redrawn in place
 };
 
-/// Terminal if standard output is one and nothing else was asked for.
+/// Terminal, if standard output is one and no other kind was requested.
 [[nodiscard]] view_kind choose_view(bool is_plain, bool is_json) noexcept;
-/// `print` takes what is shown, in pieces that are whole lines.
+/// `print` receives the output, always in complete lines.
 [[nodiscard]] std::unique_ptr<view> make_view(
     view_kind kind, std::function<void(std::string_view)> print);
 

@@ -25,7 +25,7 @@ void worker::rest() {
         --shop_.workers_active;
         return;
     }
-    // Spread: workers that were all woken by one event must not stay in step.
+    // Random, so that workers that were woken by one event do not stay in step.
     const auto pace = static_cast<std::size_t>(pace_.count());
     after(std::chrono::microseconds{pace / 2 + shop_.below(pace + 1)}, [this] {
         if (shop_.is_stopping) {
@@ -73,7 +73,7 @@ void document_worker::step() {
     }
 }
 
-// The worker does nothing else meanwhile, so what may be found is known exactly.
+// The worker does nothing else in the meantime, so the possible results are known exactly.
 void document_worker::read(document_account& account) {
     if (account.confirmed == 0) {
         store(shop_.documents, account, durability_level::none);
@@ -109,7 +109,7 @@ void lock_worker::step() {
         store(shop_.documents, *made_, durability_level::none);
         return;
     }
-    // Most of the time locks are rare; in their own phase they are all these workers do.
+    // Locks are usually rare; in their own phase these workers do nothing else.
     document_account& account = *shared_[shop_.below(shared_.size())];
     if (account.confirmed == 0 || (!shop_.is_lock_time && shop_.chance(0.8))) {
         rest();
@@ -131,7 +131,7 @@ void lock_worker::release(document_account& account, couchbase::cas lock) {
         shop_.documents.async_unlock(account.key, lock, {}, timed([this](const auto&) { rest(); }));
         return;
     }
-    // A write with the lock's CAS ends the lock, too.
+    // A write with the lock's CAS also releases the lock.
     const std::uint64_t stamp = shop_.writes.begin_write(account.key);
     shop_.documents.async_replace(
         account.key, couchbase::plain_text{to_value(stamp)}, {.cas = lock},

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The load's workers: each runs one operation after the other, all of them on one thread.
+/// The workers of the load. Each runs one operation at a time, all of them on one thread.
 
 #include <atomic>
 #include <chrono>
@@ -27,7 +27,7 @@
 
 namespace reprise::demo {
 
-/// What was retried on the way to a result or an error; null if nothing was.
+/// The retry history of a result or an error; null if nothing was retried.
 template <class Result>
 [[nodiscard]] const couchbase::retry_history* history_of(
     const std::expected<Result, couchbase::error>& result) noexcept {
@@ -43,7 +43,7 @@ template <class Result>
     }
 }
 
-/// What all workers share. Lives as long as the load; the atomics are set by other threads.
+/// What all workers share. It lives as long as the load; other threads set the atomics.
 struct workshop {
     boost::asio::io_context& io;
     const couchbase::cluster& client;
@@ -52,12 +52,13 @@ struct workshop {
     books& writes;
     measurements& measured;
     std::mt19937_64 rng;
-    /// Between two operations of a worker, on average.
+    /// Average time between two operations of a worker.
     std::chrono::microseconds pace{10'000};
-    /// Locks are held longer and wanted more often.
+    /// Locks are held longer and requested more often.
     std::atomic<bool> is_lock_time = false;
     std::atomic<bool> is_stopping = false;
-    /// Reads that found something their writer was never told; by key-value, and by statements.
+    /// Reads that found a value that was never reported to its writer, by key-value and by
+    /// statements.
     std::atomic<std::uint64_t> wrong_reads = 0;
     std::atomic<std::uint64_t> wrong_selects = 0;
     std::atomic<std::size_t> workers_active = 0;
@@ -70,11 +71,11 @@ struct workshop {
     }
 };
 
-/// One operation after the other: step() -> timed handler -> rest() -> step() -> ... until the shop
+/// Runs one operation at a time: step() -> timed handler -> rest() -> step() -> ... until the shop
 /// is stopping.
 class worker {
 public:
-    /// `by`: what its operations are counted as; `pace`: as workshop::pace.
+    /// `by`: the protocol that its operations count for; `pace`: see workshop::pace.
     explicit worker(workshop& shop) : worker(shop, traffic::key_value, shop.pace) {}
     worker(workshop& shop, traffic by, std::chrono::microseconds pace)
         : shop_(shop), by_(by), pace_(pace), timer_(shop.io) {}
@@ -88,16 +89,17 @@ protected:
     /// Starts one operation whose handler ends in `rest`.
     virtual void step() = 0;
 
-    /// Waits and steps, or retires if the shop is stopping.
+    /// Waits, then steps, or retires if the shop is stopping.
     void rest();
-    /// Runs `then` after `time`, also while the shop is stopping.
+    /// Runs `then` after `time`, even while the shop is stopping.
     template <class Then>
     void after(std::chrono::microseconds time, Then then) {
         timer_.expires_after(time);
         timer_.async_wait([then = std::move(then)](boost::system::error_code) mutable { then(); });
     }
 
-    /// A handler on the load's thread that measures first. Call it when the operation starts.
+    /// Returns a handler that measures the operation and then runs on the load's thread. Call it
+    /// when the operation starts.
     template <class Done>
     [[nodiscard]] auto timed(Done done) {
         return boost::asio::bind_executor(
@@ -110,11 +112,11 @@ protected:
             });
     }
 
-    /// A stamped upsert of a document; rests afterwards.
+    /// Upserts a document with a stamp, then rests.
     void store(
         const couchbase::collection& where, document_account& account,
         couchbase::durability_level durability);
-    /// Tells books and account how a stamped write ended; `failure` null: applied.
+    /// Records in the books and the account how a stamped write ended; `failure` null: applied.
     void settle(document_account& account, std::uint64_t stamp, const couchbase::error* failure);
 
     workshop& shop_;
@@ -125,14 +127,14 @@ private:
     boost::asio::steady_timer timer_;
 };
 
-/// The error of a result; null if it is none.
+/// The error of a result; null if it succeeded.
 template <class Result>
 [[nodiscard]] const couchbase::error* failure_of(
     const std::expected<Result, couchbase::error>& result) noexcept {
     return result ? nullptr : &result.error();
 }
 
-/// Owns a few documents: reads them, writes them, some writes durable.
+/// Owns a few documents and reads and writes them; some writes are durable.
 class document_worker final : public worker {
 public:
     document_worker(workshop& shop, std::vector<document_account*> owned)
@@ -156,10 +158,12 @@ private:
     counter_account& owned_;
 };
 
-/// Shares its documents with other workers: locks one, holds it for a while, writes or unlocks.
+/// Shares its documents with other workers: locks one, holds the lock for a while, then writes or
+/// unlocks.
 class lock_worker final : public worker {
 public:
-    /// `made` is the one it makes first, so that every document has one maker; may be null.
+    /// `made` is the document that it creates first, so that every document has one creator; may be
+    /// null.
     lock_worker(workshop& shop, std::vector<document_account*> shared, document_account* made)
         : worker(shop), shared_(std::move(shared)), made_(made) {}
 
@@ -171,7 +175,7 @@ private:
     document_account* made_;
 };
 
-/// Writes to the collection that is dropped and made anew.
+/// Writes to the collection that is dropped and recreated.
 class scratch_worker final : public worker {
 public:
     scratch_worker(workshop& shop, document_account& owned) : worker(shop), owned_(owned) {}

@@ -15,8 +15,8 @@ namespace {
 
 constexpr auto wait_default = std::chrono::seconds{10};
 
-// The client judges the string and the options, so that all commands refuse the same. Nobody drives
-// this one, so nothing moves.
+// Lets the client validate the string and the options, so that all commands refuse the same input.
+// Nothing runs this client, so it does not connect.
 [[nodiscard]] wire::connection_string parse_where(const kv_access& access) {
     couchbase::cluster_options options = access.client;
     options.threads = couchbase::thread_mode::caller_drives;
@@ -82,7 +82,7 @@ wire::cluster_configuration_ptr fetch_configuration(const kv_access& access) {
     ping.timeout = access.timeout.value_or(wait_default);
     const auto answered = (*client)->call(where, std::move(ping));
     if (!answered) {
-        throw failure("the client refused to ask for the configuration");
+        throw failure("the client refused to request the configuration");
     }
     if (answered->ec) {
         throw operation_failure(couchbase::error(answered->error));
@@ -91,7 +91,7 @@ wire::cluster_configuration_ptr fetch_configuration(const kv_access& access) {
     const auto refused = (*client)->inspect(
         [&](const engine::client_engine& engine) { found = engine.configuration(access.bucket); });
     if (refused != net::refusal::none || found == nullptr) {
-        throw failure("the cluster gave no configuration");
+        throw failure("the cluster sent no configuration");
     }
     return found;
 }

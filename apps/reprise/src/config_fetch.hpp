@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a cluster says about itself: its configuration through the client, its error map by a short
-/// conversation (the client does not show it).
+/// Fetches what a cluster publishes about itself: the configuration through the client, the error
+/// map through a short conversation (the client does not expose it).
 
 #include <string>
 
@@ -11,12 +11,12 @@
 
 namespace reprise::app {
 
-/// The configuration of a bucket once the client has it. Throws `operation_failure`.
+/// Returns the configuration of a bucket once the client has it. Throws `operation_failure`.
 [[nodiscard]] wire::cluster_configuration_ptr fetch_configuration(const kv_access& access);
 
-/// The text of the first seed's error map, inflated. Everything together, from the name to the last
-/// byte, takes no longer than the access' timeout (10 s without one). Throws `failure`, after which
-/// the program is expected to end.
+/// Returns the text of the first seed's error map, uncompressed. From name resolution to the last
+/// byte it takes no longer than the timeout of `access` (10 s by default). Throws `failure`; the
+/// program is expected to end after that.
 [[nodiscard]] std::string fetch_error_map(const kv_access& access);
 
 }  // namespace reprise::app

@@ -8,11 +8,11 @@ namespace reprise::app {
 namespace {
 
 std::atomic<int> noted_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes the number");
 
 extern "C" void note_signal(int number) {
     noted_signal = number;
-    // A person who asks twice does not want to wait.
+    // A second signal means that the user does not want to wait.
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
 }

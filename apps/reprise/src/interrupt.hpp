@@ -1,11 +1,11 @@
 #pragma once
 
-/// SIGINT and SIGTERM as something a command can ask for, so that it ends with what it has so far.
+/// Lets a command poll for SIGINT and SIGTERM, so that it can end with its results so far.
 
 namespace reprise::app {
 
-/// From its construction on the first SIGINT or SIGTERM is only noted; a second one ends the
-/// program at once, as if nobody watched. One at a time.
+/// From construction on, records the first SIGINT or SIGTERM; a second one ends the program at once
+/// by its default action. Only one may exist at a time.
 class interrupt_watch {
 public:
     interrupt_watch() noexcept;
@@ -13,7 +13,7 @@ public:
     interrupt_watch& operator=(const interrupt_watch&) = delete;
     ~interrupt_watch();
 
-    /// The number of the signal that came; 0: none.
+    /// The number of the received signal; 0: none.
     [[nodiscard]] int number() const noexcept;
     [[nodiscard]] bool has_come() const noexcept { return number() != 0; }
 };

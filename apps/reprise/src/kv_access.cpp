@@ -25,7 +25,7 @@ constexpr const char* password_variable = "REPRISE_PASSWORD";
 constexpr const char* ca_file_variable = "REPRISE_CA_FILE";
 constexpr const char* username_default = "app";
 constexpr const char* bucket_default = "travel";
-// Far above any password; a device or a pipe without end is refused before it fills memory.
+// Far longer than any password. An endless device or pipe is refused before it fills the memory.
 constexpr std::size_t password_size_max_bytes = 4096;
 
 // What was typed, else the variable, else `otherwise`.
@@ -38,7 +38,7 @@ constexpr std::size_t password_size_max_bytes = 4096;
     return given != nullptr && *given != '\0' ? given : otherwise;
 }
 
-// The client's log on standard error, a line for each message.
+// Writes the client's log to standard error, one line for each message.
 class stderr_log final : public couchbase::log_sink {
     void on_decision(
         couchbase::log_level level, const couchbase::decision_record& record) noexcept override {
@@ -52,7 +52,7 @@ class stderr_log final : public couchbase::log_sink {
     }
 };
 
-// One line ending at the end is the editor's, everything else is the password.
+// One line break at the end belongs to the editor; everything else is the password.
 [[nodiscard]] std::string read_password(const std::string& path) {
     std::string text = read_input(path, password_size_max_bytes);
     if (text.ends_with('\n')) {
@@ -102,39 +102,39 @@ class stderr_log final : public couchbase::log_sink {
 
 void add_access_options(CLI::App& command, kv_access_options& options) {
     auto* connection = command.add_option(
-        "-c,--connect", options.connection,
-        "Connection string; otherwise the variable REPRISE_CONNECT");
+        "-c,--connect", options.connection, "Connection string (default: REPRISE_CONNECT)");
     command
         .add_flag(
             "--sandbox", options.is_sandbox,
-            "Use an embedded cluster that ends with this command; commands that only read do so "
-            "if no cluster is named")
+            "Use an embedded cluster that ends with this command; read-only commands do so "
+            "if you name no cluster")
         ->excludes(connection);
     command.add_option(
-        "-u,--user", options.username, "User name; otherwise REPRISE_USERNAME, otherwise 'app'");
+        "-u,--user", options.username, "User name (default: REPRISE_USERNAME, then 'app')");
     auto* file = command.add_option(
         "--password-file", options.password_file,
-        "File with the password, - for standard input: at most 4096 bytes, one line ending at "
-        "the end is not part of it; otherwise the variable REPRISE_PASSWORD");
+        "File with the password, - for standard input; at most 4096 bytes; a line break at "
+        "the end is ignored (default: REPRISE_PASSWORD)");
     command
         .add_option(
             "--password", options.password,
-            "Password; others on this machine can see it: prefer the two above")
+            "Password; visible to other users of this machine, so prefer the alternatives above")
         ->excludes(file);
     command.add_option(
         "-b,--bucket", options.bucket,
-        "Bucket; otherwise that of the connection string, otherwise 'travel'");
+        "Bucket (default: that of the connection string, then 'travel')");
     command.add_option(
         "--ca-file", options.ca_file,
-        "Trusted certificates for TLS (PEM); otherwise REPRISE_CA_FILE, otherwise the system's");
-    command.add_option("--timeout", options.timeout, "For the whole operation: 500ms, 2.5s, 1m");
+        "Trusted certificates for TLS, PEM (default: REPRISE_CA_FILE, then the system's)");
+    command.add_option(
+        "--timeout", options.timeout, "Timeout of the whole operation: 500ms, 2.5s, 1m");
     command.add_flag(
         "--allow-plain", options.allows_plain,
-        "Log in with PLAIN, the password in clear text, if a server offers nothing better "
-        "without TLS; couchbases:// is the better way");
+        "Log in with PLAIN, which sends the password in clear text, if a server without TLS "
+        "offers nothing better; prefer couchbases://");
     command.add_flag(
         "--allow-plain-http", options.allows_plain_http,
-        "Send the password in clear text to HTTP services of other machines without TLS");
+        "Send the password in clear text to HTTP services on other machines, without TLS");
     command.add_flag("-v,--verbose", options.is_verbose, "Show the client's log on standard error");
 }
 
@@ -154,8 +154,9 @@ kv_access open_access(const kv_access_options& options, access_kind kind) {
     if (connection.empty()) {
         if (kind == access_kind::writes && !options.is_sandbox) {
             throw usage_error(
-                "-c: this command writes and no cluster is named; give -c CONNECTION_STRING or set "
-                "REPRISE_CONNECT. --sandbox writes to an embedded cluster, gone with the command");
+                "-c: this command writes, and no cluster is named; use -c CONNECTION_STRING or set "
+                "REPRISE_CONNECT. --sandbox writes to an embedded cluster that ends with the "
+                "command");
         }
         access.bucket = access.bucket.empty() ? bucket_default : access.bucket;
         access.embedded = start_embedded(access.bucket, options.needs_services);
@@ -225,7 +226,8 @@ std::string read_input(const std::string& path, std::size_t size_max_bytes) {
 duration parse_time(const std::string& text, const char* option) {
     const auto parsed = wire::parse_duration(text);
     if (!parsed || parsed->count() <= 0) {
-        throw usage_error(fmt::format("{}: '{}' is no time such as 500ms or 2.5s", option, text));
+        throw usage_error(
+            fmt::format("{}: '{}' is not a time such as 500ms or 2.5s", option, text));
     }
     return *parsed;
 }

@@ -21,11 +21,10 @@ namespace {
 using namespace reprise::app;
 
 constexpr const char* description =
-    "Retries that are right, and a Couchbase client that makes them: documents of a cluster, what\n"
-    "a cluster says about itself, a test cluster with faults on demand, models of retry storms.\n"
-    "Commands find their cluster by -c or the variable REPRISE_CONNECT; those that only read "
-    "start\n"
-    "one of their own if there is neither, those that write do so with --sandbox.";
+    "Safe retries, and a Couchbase client that uses them: documents of a cluster, the cluster's\n"
+    "configuration and health, a test cluster with faults on demand, models of retry storms.\n"
+    "-c or the variable REPRISE_CONNECT selects the cluster. Without either, commands that only\n"
+    "read start an embedded one; commands that write do so only with --sandbox.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -42,11 +41,11 @@ constexpr const char* examples =
     "  reprise sim --seeds 1..1000\n"
     "  reprise lab run outage --clients 100 --seed 7 --html storm.html\n"
     "\n"
-    "Every command takes --json; an error is then an object with a symbolic name.\n"
+    "Every command accepts --json; an error is then an object with a symbolic name.\n"
     "\n";
 
 constexpr const char* signal_line =
-    "128+N  sandbox run: the command was ended by signal N; otherwise its own exit code\n";
+    "128+N  sandbox run: signal N ended the command; otherwise the command's own exit code\n";
 
 [[nodiscard]] std::string exit_code_page() {
     std::string text;
@@ -75,23 +74,23 @@ constexpr const char* signal_line =
 void add_exit_code_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("exit-codes", "List the exit codes of all commands");
     const auto is_json = std::make_shared<bool>(false);
-    command->add_flag("--json", *is_json, "As JSON");
+    command->add_flag("--json", *is_json, "Print JSON");
     command->footer("Examples:\n  reprise exit-codes\n  reprise exit-codes --json");
     command->callback([is_json] { print(*is_json ? exit_code_json() : exit_code_page()); });
 }
 
-/// The message for a command line that ends in an error.
+/// How a command line that fails is reported.
 struct failure_report {
     exit_code code = exit_code::failed;
     std::string message;
-    std::string json;  // empty: made of the other two
+    std::string json;  // empty: built from the other two members
 };
 
 [[nodiscard]] int report(const failure_report& failure, bool is_json) noexcept {
     try {
         complain(failure.message);
         if (failure.code == exit_code::wrong_usage) {
-            print_aside("Run with --help to see what is possible.\n");
+            print_aside("Run with --help to see the available options.\n");
         }
         if (is_json) {
             const std::string made =
@@ -99,12 +98,12 @@ struct failure_report {
             print(fmt::format("{{\"error\": {}}}\n", made));
         }
     } catch (const std::exception&) {
-        // It cannot be said; the exit code tells it.
+        // It cannot be reported; the exit code shows it.
     }
     return static_cast<int>(failure.code);
 }
 
-/// Names a command that is not there: CLI11 would only say that something was not expected.
+/// Reports an unknown command by name: CLI11 would only say that something was not expected.
 void check_command_names(const CLI::App& app, int argc, char** argv) {
     const CLI::App* level = &app;
     std::string path = app.get_name();
@@ -128,7 +127,7 @@ void check_command_names(const CLI::App& app, int argc, char** argv) {
             const std::string_view closest = reprise::wire::closest_name(word, names);
             throw usage_error(fmt::format(
                 "'{}' is not a command of '{}'{}", word, path,
-                closest.empty() ? fmt::format("; there are {}", fmt::join(names, ", "))
+                closest.empty() ? fmt::format("; the commands are {}", fmt::join(names, ", "))
                                 : fmt::format("; did you mean '{}'?", closest)));
         }
         level = next;
@@ -160,7 +159,8 @@ int run(int argc, char** argv) {
         check_command_names(app, argc, argv);
         app.parse(argc, argv);
         return static_cast<int>(exit_code::done);
-    } catch (const CLI::Success& asked) {  // --help and --version end the parse this way.
+    } catch (const CLI::Success& asked) {  // CLI11 ends the parse this way for --help and
+                                           // --version.
         std::ostringstream text;
         static_cast<void>(app.exit(asked, text, text));
         print(text.str());
@@ -170,7 +170,7 @@ int run(int argc, char** argv) {
     }
 }
 
-/// What an exception means; only inside a handler.
+/// Describes the current exception. Call it only inside a handler.
 [[nodiscard]] failure_report describe_exception() {
     try {
         throw;
@@ -187,7 +187,7 @@ int run(int argc, char** argv) {
     }
 }
 
-/// Asked of the words themselves, since those that cannot be parsed are answered as JSON as well.
+/// Searches the arguments themselves, because errors in parsing them are reported as JSON, too.
 [[nodiscard]] bool wants_json(int argc, char** argv) {
     for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
         if (std::string_view(argv[i]) == "--json") {

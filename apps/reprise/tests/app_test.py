@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the built program as a user does: app_test.py PROGRAM VERSION"""
+"""Runs the built program like a user: app_test.py PROGRAM VERSION"""
 
 import html.parser
 import json
@@ -129,7 +129,7 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("missing/page.html", result.stderr)
 
-    def test_run_prints_a_table_and_a_reading_and_says_where_the_page_is(self):
+    def test_run_prints_a_table_a_summary_and_the_path_of_the_page(self):
         with tempfile.TemporaryDirectory() as folder:
             result = run("lab", "run", "metastable", cwd=folder)
             self.assertEqual(result.returncode, 0, result.stderr)
@@ -139,7 +139,7 @@ class ProgramTest(unittest.TestCase):
             self.assertEqual([p.name for p in Path(folder).iterdir()], ["reprise-metastable.html"])
             self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
 
-    def test_page_fetches_nothing_and_holds_three_series(self):
+    def test_the_page_fetches_nothing_and_contains_three_series(self):
         with tempfile.TemporaryDirectory() as folder:
             result = run("lab", "run", "outage", "--quiet", "--html", "page.html", cwd=folder)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
@@ -155,7 +155,7 @@ class ProgramTest(unittest.TestCase):
             for name in ("offered", "attempts", "useful", "waiting", "bucket_share"):
                 self.assertEqual(len(policy["series"][name]), 60)
 
-    def test_json_goes_to_standard_output_and_no_page_is_written_unless_asked(self):
+    def test_json_goes_to_standard_output_and_writes_a_page_only_on_request(self):
         with tempfile.TemporaryDirectory() as folder:
             result = run("lab", "run", "outage", "--json", *QUICK, cwd=folder)
             self.assertEqual(result.returncode, 0)

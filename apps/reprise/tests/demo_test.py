@@ -1,5 +1,5 @@
 """The demonstration and the soak run for a few seconds: the client loses and duplicates nothing.
-That the audit would count it otherwise is shown by the mutant lost_write_is_repeated.
+The mutant lost_write_is_repeated shows that the audit would notice.
 Usage: demo_test.py REPRISE"""
 
 import json
@@ -28,7 +28,7 @@ class DemoTest(unittest.TestCase):
         phases = {phase["name"]: phase for phase in told["phases"]}
         for phase in told["phases"]:
             self.assertGreater(phase["operations"], 0, phase["name"])
-        # The trouble was real: each phase left its mark.
+        # The faults were real: each phase had an effect.
         moved = [phases[name]["retries"].get("KV_NOT_MY_VBUCKET", 0)
                  for name in ("rebalance", "node lost")]
         self.assertGreater(sum(moved), 0)
@@ -41,7 +41,7 @@ class DemoTest(unittest.TestCase):
         self.assertGreater(phases["collection recreated"]["retries"]["KV_COLLECTION_OUTDATED"], 0)
         self.assertGreater(audit["writes_unknown"], 0)
 
-        # Statements ran through all of it; the unknown ones were applied once or not at all.
+        # Statements ran in all phases; the unknown ones were applied once or not at all.
         self.assertEqual((audit["statements_twice"], audit["statements_lost"],
                           audit["statements_against_the_answer"], audit["wrong_selects"]),
                          (0, 0, 0, 0))
@@ -64,7 +64,7 @@ class DemoTest(unittest.TestCase):
             self.assertIn(f" {phase} (end): ", result.stdout)
         self.assertNotIn("\x1b", result.stdout)
 
-    def test_soak_tells_memory_and_ends_clean(self):
+    def test_soak_reports_memory_and_ends_clean(self):
         result = run(PROGRAM, "soak", "--minutes", "0.25", "--json", "--seed", "3")
         told = json.loads(result.stdout)
         self.assertEqual(result.returncode, 0, result.stdout)
@@ -79,8 +79,8 @@ class DemoTest(unittest.TestCase):
 
 
 class ShortOfDescriptorsTest(unittest.TestCase):
-    def test_it_ends_by_itself_when_file_descriptors_are_short(self):
-        # 60 are enough to begin and too few for everybody; 46 are too few to begin.
+    def test_it_ends_on_its_own_when_file_descriptors_are_scarce(self):
+        # 60 are enough to start but too few for all connections; 46 are too few to start.
         for limit in (60, 46):
             result = run("bash", "-c", f'ulimit -n {limit} && exec "$0" demo --seconds 3 --plain',
                          PROGRAM)
@@ -90,5 +90,5 @@ class ShortOfDescriptorsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # Further arguments name classes; none: all.
+    # Further arguments name test classes; none: all.
     unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)

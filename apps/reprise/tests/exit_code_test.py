@@ -23,14 +23,14 @@ def known_codes():
 
 
 def listed_codes(text):
-    """Those in the part of a help page that begins with "Exit codes:"."""
+    """The codes in the part of a help page that begins with "Exit codes:"."""
     lines = text.split("Exit codes:\n", 1)[1].splitlines()
     return {int(match[1]): match[2] for line in lines
             if (match := re.match(r" {2,4}(\d+)  (\S.*)$", line))}
 
 
 def all_commands():
-    """Every command line that has a help page and no further commands below it."""
+    """Every command that has a help page and no subcommands."""
     pending, leaves = [[]], []
     while pending:
         words = pending.pop()
@@ -57,7 +57,7 @@ class TableTest(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^ +{each['code']}  {each['name']} +{each['meaning']}"
                              .replace("(Ctrl-C)", r"\(Ctrl-C\)"))
 
-    def test_help_pages_list_known_codes_with_the_same_words(self):
+    def test_help_pages_describe_known_codes_with_the_same_text(self):
         known = known_codes()
         commands = all_commands()
         self.assertGreater(len(commands), 40)
@@ -70,7 +70,7 @@ class TableTest(unittest.TestCase):
                     for code, meaning in listed.items():
                         self.assertEqual(meaning, known[code]["meaning"])
 
-    def test_errors_as_json_name_their_exit_code(self):
+    def test_errors_in_json_contain_their_exit_code(self):
         known = known_codes()
         for arguments in (["fly"], ["get"], ["sim", "--seeds", "x"], ["lab", "run", "calm"],
                           ["sandbox", "start", "--nodes", "0"], ["explain", "nothing_such"],
@@ -91,7 +91,7 @@ class TableTest(unittest.TestCase):
 class EachCodeTest(SandboxCase):
     OPTIONS = ("--nodes", "1", "--replicas", "0")
 
-    def test_each_code_is_what_the_table_says(self):
+    def test_each_code_occurs_as_the_table_says(self):
         self.command("upsert", "there", "1")
         cases = {
             0: ("get", "there"),
@@ -134,14 +134,14 @@ class EachCodeTest(SandboxCase):
 
 
 class CommandNames(unittest.TestCase):
-    def test_an_unknown_command_is_named_with_a_suggestion(self):
+    def test_an_unknown_command_is_reported_with_a_suggestion(self):
         for arguments, complaint in (
                 (["upsrt", "k", "v"], "'upsrt' is not a command of 'reprise'; did you mean 'upsert'?"),
                 (["sandbox", "stert"], "'stert' is not a command of 'reprise sandbox'; did you mean "
                                        "'start'?"),
                 (["sandbox", "fault", "ad", "--opcode", "get"],
                  "'ad' is not a command of 'reprise sandbox fault'; did you mean 'add'?"),
-                (["--json", "xyzzy"], "'xyzzy' is not a command of 'reprise'; there are ")):
+                (["--json", "xyzzy"], "'xyzzy' is not a command of 'reprise'; the commands are ")):
             with self.subTest(arguments=arguments):
                 ended = run(*arguments)
                 self.assertEqual(ended.returncode, 2)
@@ -149,7 +149,7 @@ class CommandNames(unittest.TestCase):
 
 
 class ReadyFiles(unittest.TestCase):
-    def test_a_live_ready_file_is_not_taken_and_a_stale_one_is_replaced(self):
+    def test_a_ready_file_in_use_is_kept_and_a_stale_one_is_replaced(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "ready.json")
             options = [PROGRAM, "sandbox", "start", "--nodes", "1", "--replicas", "0",
@@ -176,7 +176,7 @@ class ReadyFiles(unittest.TestCase):
             self.assertFalse(os.path.exists(path))
 
     def test_drafts_are_never_written_through_a_link(self):
-        # Whoever can write to the folder could guess the draft's name: the process number is known.
+        # Others who can write to the folder could guess the draft's name: the process id is known.
         with tempfile.TemporaryDirectory() as folder:
             victim = os.path.join(folder, "victim")
             with open(victim, "w", encoding="utf-8") as file:

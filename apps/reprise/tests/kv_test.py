@@ -1,5 +1,5 @@
-"""`reprise get|upsert|...`, `config`, `error-map`, `explain`: run as a user runs them, against one
-sandbox of their own and against files.
+"""Runs `reprise get|upsert|...`, `config`, `error-map` and `explain` like a user, against their own
+sandbox and against files.
 
 Usage: kv_test.py PROGRAM
 """
@@ -32,7 +32,7 @@ class WithSandbox(SandboxCase):
         self.assertEqual(self.command("remove", "doc").returncode, 0)
         self.assertEqual(self.command("exists", "doc").returncode, 3)
 
-    def test_exit_codes_tell_the_class_of_an_error(self):
+    def test_exit_codes_show_the_class_of_an_error(self):
         self.assertEqual(self.command("get", "nowhere").returncode, 3)
         self.assertEqual(self.command("insert", "there", "1").returncode, 0)
         self.assertEqual(self.command("insert", "there", "1").returncode, 4)
@@ -58,7 +58,7 @@ class WithSandbox(SandboxCase):
         self.assertEqual(run("get", "k", *where, password="").stdout, "v\n")
         self.assertEqual(self.command("get", "k").returncode, 3)
 
-    def test_an_error_tells_every_attempt(self):
+    def test_an_error_lists_every_attempt(self):
         failed = run("get", "k", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms", "--json")
         attempts = json.loads(failed.stdout)["error"]["attempts"]
         self.assertGreater(len(attempts), 2)
@@ -79,7 +79,7 @@ class WithSandbox(SandboxCase):
         self.assertEqual(by_tls.returncode, 0, by_tls.stderr)
         self.assertEqual(self.command("error-map", "0x7ffe").returncode, 3)
 
-    def test_documents_are_embedded_in_json_as_what_they_are(self):
+    def test_documents_are_embedded_in_json_in_their_own_format(self):
         for format, value, member, shown in (
                 ("json", '{"b": [1.50, null], "b2": 12345678901234567890}', "value",
                  {"b": [1.5, None], "b2": 12345678901234567890}),
@@ -104,7 +104,7 @@ class WithSandbox(SandboxCase):
         stored = run("upsert", "by_variable", '"v"', **named)
         self.assertEqual((stored.returncode, stored.stderr), (0, ""))
         self.assertEqual(self.command("get", "by_variable").stdout, '"v"\n')
-        # What is typed wins over the variable, and so does --sandbox.
+        # Options take precedence over the variable, and so does --sandbox.
         wrong = {"REPRISE_CONNECT": "couchbase://127.0.0.1:1"}
         self.assertEqual(self.command("get", "by_variable", **wrong).returncode, 0)
         own = run("get", "by_variable", "--sandbox", **named)
@@ -140,7 +140,7 @@ class WithSandbox(SandboxCase):
                 file.write(content)
             return self.command("exists", "nowhere", "--password-file", path, password="")
 
-        # One line ending is the editor's; everything else is the password.
+        # One line break belongs to the editor; everything else is the password.
         for content, code in ((b"secret", 3), (b"secret\n", 3), (b"secret\r\n", 3),
                               (b"secret\n\n", 6), (b"secret ", 6), (b"", 2), (b"\n", 2),
                               (b"\r\n", 2), (b"x" * 4096, 6), (b"x" * 4097, 1)):
@@ -177,13 +177,13 @@ class WithSandbox(SandboxCase):
         self.assertEqual(json.loads(missing.stdout)["error"]["name"], "not_found")
         self.assertEqual(self.command("error-map", "86x", "--json").returncode, 2)
 
-    def test_the_place_of_a_key_as_json(self):
+    def test_the_location_of_a_key_as_json(self):
         place = json.loads(self.command("config", "--key", "airline_10", "--json").stdout)
         self.assertEqual((place["key"], place["vbucket"], place["vbuckets"], place["forward"]),
                          ("airline_10", 361, 1024, None))
         self.assertEqual({place["active"], *place["replicas"]}, {0, 1})
 
-    def test_a_saved_error_map_reads_back(self):
+    def test_a_saved_error_map_can_be_read(self):
         saved = self.command("error-map", "--json").stdout
         again = run("error-map", "0x01", "--file", "-", stdin=saved)
         self.assertIn("KeyEnoent", again.stdout)
@@ -208,7 +208,7 @@ class WithoutCluster(unittest.TestCase):
         both = run("upsert", "k", "v", "--sandbox", "-c", "couchbase://127.0.0.1:1")
         self.assertEqual(both.returncode, 2)
 
-    def test_a_bad_configuration_is_told_where(self):
+    def test_an_invalid_configuration_is_reported_with_its_position(self):
         text = json.dumps({
             "rev": 1, "name": "b", "nodeLocator": "vbucket", "uuid": "0" * 32,
             "nodesExt": [{"services": {"kv": 11210, "mgmt": 8091}, "hostname": "a"}],
@@ -221,7 +221,7 @@ class WithoutCluster(unittest.TestCase):
         self.assertEqual(good.returncode, 0, good.stderr)
         self.assertIn("a:11210", good.stdout)
 
-    def test_a_bad_error_map_is_told_where(self):
+    def test_an_invalid_error_map_is_reported_with_its_position(self):
         text = '{"version": 1, "revision": 1, "errors": {"1": {"name": "X", "desc": "d"}}}'
         shown = run("error-map", "--file", "-", stdin=text)
         self.assertEqual(shown.returncode, 1)
@@ -229,7 +229,7 @@ class WithoutCluster(unittest.TestCase):
         self.assertEqual(run("config", "--file", "/nonexistent/file").returncode, 1)
 
     def test_error_map_gives_up_at_its_timeout(self):
-        # Each takes the connection and never answers: one in plain, one in the TLS handshake.
+        # Each accepts the connection and never answers: one in plain, one in the TLS handshake.
         for scheme in ("couchbase", "couchbases"):
             with self.subTest(scheme=scheme), socket.create_server(("127.0.0.1", 0)) as silent:
                 port = silent.getsockname()[1]
@@ -242,12 +242,12 @@ class WithoutCluster(unittest.TestCase):
         self.assertIn("127.0.0.1:1: ", refused.stderr)
         self.assertNotIn("timeout", refused.stderr)
 
-    def test_what_the_client_does_not_have_is_refused_by_every_command(self):
+    def test_every_command_refuses_unsupported_options(self):
         for command in (["get", "k"], ["config"], ["error-map"]):
             with self.subTest(command=command):
                 refused = run(*command, "-c", "couchbase://127.0.0.1:1?config_idle_redial_timeout=1s")
                 self.assertEqual(refused.returncode, 2, refused.stderr)
-                self.assertIn("config_idle_redial_timeout: this client does not have it yet", refused.stderr)
+                self.assertIn("config_idle_redial_timeout: not supported by this client", refused.stderr)
 
     def test_explanations_as_json(self):
         both = json.loads(run("explain", "14", "--json").stdout)["explanations"]
@@ -265,7 +265,7 @@ class WithoutCluster(unittest.TestCase):
     def test_everything_can_be_explained(self):
         self.assertIn("KV_TEMPORARY_FAILURE", run("explain", "0x86").stdout)
         for spelling in ("KV_NOT_MY_VBUCKET", "kv-not-my-vbucket"):
-            self.assertIn("whatever the strategy says: yes", run("explain", spelling).stdout)
+            self.assertIn("whatever the strategy decides: yes", run("explain", spelling).stdout)
         self.assertIn("unambiguous_timeout", run("explain", "14").stdout)
         self.assertIn("twice", run("explain", "ambiguous_timeout").stdout)
         wrong = run("explain", "document_not_foun")

@@ -1,5 +1,5 @@
 """Output that cannot be written: a full disk, a closed stream, a reader that went away. The program
-never ends by a signal and never with 0 then. Usage: output_test.py PROGRAM
+never ends by a signal and never with 0. Usage: output_test.py PROGRAM
 """
 
 import os
@@ -11,7 +11,7 @@ from sandbox_fixture import PATIENCE_SECONDS, PROGRAM
 
 OUTPUT_FAILED = 8
 
-# Each prints to standard output in its own way: the parser's help, lines, a table, rows, a demo.
+# Each prints to standard output in a different way: help, lines, a table, rows, a demo.
 PRINTING = (["--help"], ["--version"], ["sandbox", "run", "--help"], ["exit-codes"],
             ["explain", "--list"], ["lab", "list"], ["sim", "--list-profiles"],
             ["sim", "--seeds", "1..2", "--profile", "quick"],
@@ -33,7 +33,7 @@ class OutputTest(unittest.TestCase):
                 self.assertEqual(ended.returncode, OUTPUT_FAILED, ended.stderr)
                 self.assertIn(b"cannot write to standard output", ended.stderr)
 
-    def test_a_reader_that_goes_away_is_no_signal(self):
+    def test_a_closed_pipe_does_not_raise_a_signal(self):
         for arguments in PRINTING:
             with self.subTest(arguments=arguments):
                 reading, writing = os.pipe()
@@ -42,12 +42,12 @@ class OutputTest(unittest.TestCase):
                 os.close(writing)
                 self.assertEqual(ended.returncode, OUTPUT_FAILED)
 
-    def test_an_unwritable_standard_error_neither_aborts_nor_passes_for_success(self):
+    def test_an_unwritable_standard_error_neither_aborts_nor_counts_as_success(self):
         with open("/dev/full", "wb") as full:
-            # Says on standard error that it started a cluster.
+            # Reports on standard error that it started a cluster.
             ended = run(["query", "SELECT RAW 1"], stdout=subprocess.PIPE, stderr=full)
             self.assertEqual((ended.returncode, ended.stdout), (OUTPUT_FAILED, b"1\n"))
-            # The error's own code tells more than that its text was lost.
+            # The error's own code takes precedence over the lost text.
             for arguments, code in ((["fly"], 2), (["get", "k"], 3), (["sandbox", "status"], 2)):
                 with self.subTest(arguments=arguments):
                     ended = run(arguments, stdout=subprocess.DEVNULL, stderr=full)
@@ -60,8 +60,8 @@ class OutputTest(unittest.TestCase):
                     ended = run(arguments, stdout=full, stderr=full)
                     self.assertIn(ended.returncode, (3, OUTPUT_FAILED))
 
-    def test_closed_streams_are_not_taken_for_sockets(self):
-        # A socket would get the number of the closed stream, and the text would go to a server.
+    def test_sockets_do_not_reuse_closed_streams(self):
+        # Otherwise a socket would get the number of a closed stream, and a server the text.
         for closed, code in ((">&-", OUTPUT_FAILED), ("2>&-", OUTPUT_FAILED),
                              (">&- 2>&-", OUTPUT_FAILED), ("<&-", 0)):
             with self.subTest(closed=closed):
@@ -70,7 +70,7 @@ class OutputTest(unittest.TestCase):
                     capture_output=True, check=False, timeout=PATIENCE_SECONDS)
                 self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
 
-    def test_a_page_with_a_name_of_ours_is_not_written_through_a_link(self):
+    def test_a_page_with_a_default_name_is_not_written_through_a_link(self):
         with tempfile.TemporaryDirectory() as folder:
             victim = os.path.join(folder, "victim")
             with open(victim, "w", encoding="utf-8") as file:

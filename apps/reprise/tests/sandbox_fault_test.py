@@ -1,4 +1,4 @@
-"""`reprise sandbox fault`: everything that can be the matter with a running cluster.
+"""`reprise sandbox fault`: disturbances of a running cluster.
 
 Usage: sandbox_fault_test.py PROGRAM
 """
@@ -19,7 +19,7 @@ class SandboxFaultTest(SandboxCase):
     def nodes(self):
         return json.loads(self.fault("nodes", "--json"))["nodes"]
 
-    def test_answers_are_spoilt_in_every_way(self):
+    def test_answers_are_corrupted_in_every_way(self):
         for arguments, effect, text in (
                 (["--answer-twice"], "answer_twice", "answer_twice"),
                 (["--wrong-opaque"], "wrong_opaque", "wrong_opaque"),
@@ -33,7 +33,7 @@ class SandboxFaultTest(SandboxCase):
             self.fault("clear")
         self.assertIn("exactly one", self.fault("add", "--answer-twice", "--garbage", "1", code=2))
 
-    def test_nodes_are_disturbed_and_healed(self):
+    def test_nodes_are_disturbed_and_restored(self):
         self.fault("node", "1", "--frozen", "true", "--partition", "true", "--tls", "expired",
                    "--reject-credentials", "true", "--stale-logins", "all",
                    "--corrupt-error-map", "true", "--corrupt-configuration", "true")
@@ -46,10 +46,10 @@ class SandboxFaultTest(SandboxCase):
         self.assertIn("expired", self.fault("nodes"))
         self.fault("node", "--clear")
         self.assertIs(self.nodes()[1]["frozen"], False)
-        self.assertIn("no number", self.fault("node", "--stale-logins", "few", code=2))
+        self.assertIn("neither a number", self.fault("node", "--stale-logins", "few", code=2))
         self.assertIn("unknown node", self.fault("node", "7", "--frozen", "true", code=1))
 
-    def test_a_node_refuses_and_one_is_killed(self):
+    def test_a_node_refuses_connections_and_is_killed(self):
         address = ("127.0.0.1", self.ready["nodes"][0]["kv"])
         self.fault("node", "0", "--refuse", "true")
         with self.assertRaises(ConnectionRefusedError):
@@ -65,13 +65,13 @@ class SandboxFaultTest(SandboxCase):
         self.control("topology", "up", "0")
         socket.create_connection(address, PATIENCE_SECONDS).close()
 
-    def test_codes_users_buckets_and_collections(self):
+    def test_codes_users_buckets_and_collections_are_disturbed(self):
         self.fault("code", "0x7ff0", "--name", "N", "--attribute", "temp,auto-retry", "--retry",
                    "exponential", "--interval", "2ms", "--after", "10ms", "--ceil", "500ms",
                    "--max-duration", "1s")
         self.fault("code", "0x7ff0", "--drop")
         self.assertIn("unknown error code", self.fault("code", "0x7ff0", "--drop", code=1))
-        self.assertIn("no attribute", self.fault("code", "0x7ff0", "--attribute", "x", code=1))
+        self.assertIn("not an attribute", self.fault("code", "0x7ff0", "--attribute", "x", code=1))
         self.fault("user", "guest", "--password", "p", "--bucket", "travel")
         self.fault("bucket", "travel", "--deny", "--user", "guest")
         self.fault("bucket", "travel", "--allow", "--user", "guest")
@@ -84,7 +84,7 @@ class SandboxFaultTest(SandboxCase):
         self.fault("collection", "travel", "inventory", "airline", "--recreate")
         self.fault("replay", "0")
 
-    def test_durable_writes_are_held_and_slowed(self):
+    def test_durable_writes_are_held_and_slowed_down(self):
         for what in ("replication", "persistence", "recommit"):
             self.fault("hold", what)
             self.fault("hold", what, "--release")

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the program under test, and a sandbox to run it on.
+"""Shared by the tests of the command line: the program under test, and a sandbox to run it on.
 
 Tests are started as `some_test.py PROGRAM`; importing this module takes the program away from the
 arguments, so that unittest does not see it.
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 60
 
 
 def run(*arguments, stdin="", password="secret", **variables):
-    """Runs the program to its end; the password and `variables` are in its environment."""
+    """Runs the program until it ends, with the password and `variables` in its environment."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("REPRISE_")}
     environment.update(variables, REPRISE_PASSWORD=password)
@@ -36,7 +36,7 @@ class Running:
             stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
-        # The last line is printed after the file is in place.
+        # The last line is printed after the file is written.
         self.printed = ""
         for line in self.process.stdout:
             self.printed += line
@@ -57,7 +57,7 @@ class Running:
         return self.process.wait(timeout=PATIENCE_SECONDS)
 
     def run(self, *arguments):
-        """`reprise sandbox ARGUMENTS` about this sandbox."""
+        """Runs `reprise sandbox ARGUMENTS` for this sandbox."""
         return run("sandbox", *arguments, "--ready-file", self.ready_file)
 
 
@@ -77,11 +77,11 @@ class SandboxCase(unittest.TestCase):
         cls.sandbox.__exit__()
 
     def command(self, *arguments, **options):
-        """A command of the client, on this sandbox."""
+        """Runs a command of the client on this sandbox."""
         return run(*arguments, "-c", self.ready["connection_string"], **options)
 
     def control(self, *arguments, code=0):
-        """`reprise sandbox ...`; what it printed, or what it complained of."""
+        """Runs `reprise sandbox ...` and returns its output, or its error output if it fails."""
         ended = self.sandbox.run(*arguments)
         self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
         return ended.stdout if code == 0 else ended.stderr

@@ -1,5 +1,5 @@
-"""`reprise sandbox fault service`, `fault forget-prepared` and `audit --services`: what can be done to
-the HTTP services of a running cluster from outside, and what they did.
+"""`reprise sandbox fault service`, `fault forget-prepared` and `audit --services`: other processes
+disturb and observe the HTTP services of a running cluster.
 
 Usage: sandbox_service_test.py PROGRAM
 """
@@ -32,7 +32,7 @@ class SandboxServiceTest(SandboxCase):
         return json.loads(self.control("audit", "--services", "--json", *arguments))["entries"]
 
     def raw(self, statement, context):
-        """The status and the body of one request without a client; an error's name instead."""
+        """The status, or the name of the error, and the body of a request without the client."""
         peer = http.client.HTTPConnection("127.0.0.1", self.ready["nodes"][0]["query"],
                                           timeout=PATIENCE_SECONDS)
         try:
@@ -47,7 +47,7 @@ class SandboxServiceTest(SandboxCase):
         finally:
             peer.close()
 
-    def test_every_effect_is_typed_and_listed(self):
+    def test_every_effect_can_be_typed_and_is_listed(self):
         for arguments, effect, text in (
                 (["--status", "503", "--body", "b", "--header", "X-A: 1", "--retry-after", "2"],
                  {"status": 503, "headers": {"X-A": "1", "Retry-After": "2"}, "body": "b"},
@@ -73,7 +73,7 @@ class SandboxServiceTest(SandboxCase):
                 self.fault("remove", "--service", str(listed[0]["id"]))
         self.assertEqual(self.fault("list"), "no fault rules\n")
 
-    def test_effects_are_seen_by_a_plain_client(self):
+    def test_a_plain_client_sees_the_effects(self):
         for arguments, expected in (
                 (["--status", "418", "--body", "tea"], (418, b"tea")),
                 (["--redirect", "/x"], (302, b"")),
@@ -87,7 +87,7 @@ class SandboxServiceTest(SandboxCase):
                 self.assertEqual(self.raw("SELECT RAW 1", "c")[0], 200)
                 self.fault("clear")
 
-    def test_a_rule_takes_only_what_fits_and_the_client_retries_it(self):
+    def test_a_rule_affects_matching_requests_and_the_client_retries(self):
         self.fault("service", "--service", "query", "--method", "POST", "--path", "/query/*",
                    "--statement", "UPSERT*", "--context", "*", "--node", "0", "--count", "2",
                    "--status", "503", "--retry-after", "0", "--body", BUSY)
@@ -122,7 +122,7 @@ class SandboxServiceTest(SandboxCase):
         self.assertEqual(json.loads(body)["errors"][0]["code"], 4040, status)
         self.assertEqual(self.audit("--context", "e")[0]["code"], 4040)
 
-    def test_filters_of_the_audit(self):
+    def test_the_audit_can_be_filtered(self):
         self.raw("SELECT RAW 1", "one")
         self.raw("SELEKT", "two")
         self.command("analytics", "SELECT RAW 7", "--readonly")
@@ -155,7 +155,7 @@ class SandboxServiceTest(SandboxCase):
 
 
 class SandboxServicePortsTest(unittest.TestCase):
-    def test_all_ports_are_told_and_open(self):
+    def test_all_ports_are_reported_and_open(self):
         with Running("--nodes", "1", "--replicas", "0", "--tls") as sandbox:
             ports = sandbox.ready["nodes"][0]
             status = json.loads(sandbox.run("status", "--json").stdout)["nodes"][0]

@@ -21,7 +21,7 @@ def run(*arguments):
 
 
 class SandboxTest(unittest.TestCase):
-    def test_start_says_everything_and_cleans_up(self):
+    def test_start_prints_all_addresses_and_cleans_up(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with Running("--nodes", "2", "--tls", "--bucket", "b") as sandbox:
                 ready = sandbox.ready
@@ -35,7 +35,7 @@ class SandboxTest(unittest.TestCase):
                 self.assertFalse(os.path.exists(sandbox.ready_file))
                 self.assertFalse(os.path.exists(ready["ca_path"]))
 
-    def test_status_audit_and_faults_are_driven_from_outside(self):
+    def test_other_processes_control_status_audit_and_faults(self):
         with Running("--nodes", "3") as sandbox:
             status = json.loads(sandbox.run("status", "--json").stdout)
             self.assertEqual([node["state"] for node in status["nodes"]], ["up"] * 3)
@@ -60,7 +60,7 @@ class SandboxTest(unittest.TestCase):
             self.assertEqual(sandbox.run("fault", "list").stdout, "no fault rules\n")
 
             self.assertEqual(json.loads(sandbox.run("audit", "--json").stdout)["requests"], 0)
-            self.assertIn("0 requests in all", sandbox.run("audit").stdout)
+            self.assertIn("0 requests in total", sandbox.run("audit").stdout)
 
             control = sandbox.ready["control"]
             direct = run("status", "--control", control["url"], "--token", control["token"])
@@ -70,7 +70,7 @@ class SandboxTest(unittest.TestCase):
             self.assertIn("token", wrong.stderr)
 
     def wait_rebalance(self, sandbox):
-        """The topology once no rebalance is running."""
+        """Waits until no rebalance is running and returns the topology."""
         give_up = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < give_up:
             topology = json.loads(sandbox.run("topology", "status", "--json").stdout)
@@ -78,7 +78,7 @@ class SandboxTest(unittest.TestCase):
                 return topology
         self.fail("the rebalance does not end")
 
-    def test_the_topology_is_driven_from_outside(self):
+    def test_other_processes_control_the_topology(self):
         with Running("--nodes", "2") as sandbox:
             def topology(*arguments):
                 result = sandbox.run("topology", *arguments)
@@ -126,7 +126,7 @@ class SandboxTest(unittest.TestCase):
         self.assertRegex(found.pop("REPRISE_CONNECT"), r"^couchbase://127\.0\.0\.1:\d+$")
         self.assertEqual(found, {"REPRISE_USERNAME": "u", "REPRISE_PASSWORD": "p"})
 
-    def test_run_lets_the_command_in(self):
+    def test_run_gives_the_command_access(self):
         use = ('"$0" upsert k v -c "$REPRISE_CONNECT" -u "$REPRISE_USERNAME" --bucket b >/dev/null'
                ' && "$0" get k -c "$REPRISE_CONNECT" -u "$REPRISE_USERNAME" --bucket b')
         for options in ([], ["--tls"]):
@@ -135,7 +135,7 @@ class SandboxTest(unittest.TestCase):
                             "b", "--", "sh", "-c", use, PROGRAM)
                 self.assertEqual((ended.returncode, ended.stdout), (0, "v\n"), ended.stderr)
 
-    def test_run_with_tls_tells_the_authority_which_is_gone_at_the_end(self):
+    def test_run_with_tls_names_the_authority_and_removes_it_at_the_end(self):
         with tempfile.TemporaryDirectory() as folder:
             ca_file = os.path.join(folder, "our ca.pem")
             ended = run("run", "--nodes", "1", "--replicas", "0", "--tls", "--ca-file", ca_file,
@@ -148,7 +148,7 @@ class SandboxTest(unittest.TestCase):
             self.assertIn("ready\n", ended.stdout)
             self.assertNotIn("ready", os.listdir(folder))
 
-    def test_run_has_exit_codes_for_what_the_command_could_not_say(self):
+    def test_run_has_exit_codes_for_signals_and_failed_starts(self):
         killed = run("run", "--", "sh", "-c", "kill -9 $$")
         self.assertEqual(killed.returncode, 128 + 9)
         missing = run("run", "--", "no-such-program-anywhere")
@@ -159,8 +159,8 @@ class SandboxTest(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("--nodes", refused.stderr)
 
-    def test_run_passes_sigterm_on_and_does_not_share_its_sockets(self):
-        # The command says how many sockets it has, then waits for the signal.
+    def test_run_forwards_sigterm_and_does_not_share_its_sockets(self):
+        # The command prints how many sockets it has, then waits for the signal.
         script = ('ls -l /proc/self/fd | grep -c socket; trap "echo bye; exit 3" TERM; '
                   'echo waiting; while :; do read -r line || sleep 1; done')
         process = subprocess.Popen(
@@ -200,7 +200,7 @@ class SandboxTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(option, result.stderr)
 
-    def test_what_the_sandbox_refuses_names_the_option_too(self):
+    def test_a_refusal_by_the_sandbox_names_the_option_too(self):
         with Running("--nodes", "1", "--replicas", "0") as sandbox:
             for arguments, option in (
                     (["--opcode", "gett", "--close-after"], "--opcode"),

@@ -1,5 +1,5 @@
-"""`reprise query|analytics|search|view|ping|diagnostics`: run as a user runs them, against one sandbox with HTTP
-services.
+"""Runs `reprise query|analytics|search|view|ping|diagnostics` like a user, against a sandbox with
+HTTP services.
 
 Usage: service_test.py PROGRAM
 """
@@ -14,18 +14,18 @@ class ServiceCommands(SandboxCase):
     OPTIONS = ("--nodes", "2", "--bucket", "travel", "--collection",
                "inventory.airline")
 
-    def test_rows_are_printed_one_on_a_line(self):
+    def test_rows_are_printed_one_per_line(self):
         result = self.command("query", "SELECT RAW n FROM ARRAY_RANGE(0, 1000) AS n", "--readonly")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.split(), [str(n) for n in range(1000)])
 
-    def test_parameters_and_metrics(self):
+    def test_parameters_are_passed_and_metrics_shown(self):
         result = self.command("query", "SELECT RAW $1 + $x", "--arg", "40", "--param", "x=2",
                               "--metrics")
         self.assertEqual((result.returncode, result.stdout), (0, "42\n"), result.stderr)
         self.assertIn("1 rows", result.stderr)
 
-    def test_a_wrong_statement_fails_with_the_services_words(self):
+    def test_a_wrong_statement_fails_with_the_message_of_the_service(self):
         result = self.command("query", "SELEKT 1")
         self.assertEqual((result.returncode, result.stdout), (7, ""))
         self.assertIn("code 3000", result.stderr)
@@ -64,7 +64,7 @@ class ServiceCommands(SandboxCase):
     def test_a_wrong_parameter_is_wrong_usage(self):
         self.assertEqual(self.command("query", "SELECT 1", "--param", "x").returncode, 2)
 
-    def test_analytics(self):
+    def test_analytics_runs_a_statement(self):
         result = self.command("analytics", "SELECT RAW 7", "--readonly")
         self.assertEqual((result.returncode, result.stdout), (0, "7\n"), result.stderr)
 
@@ -72,14 +72,14 @@ class ServiceCommands(SandboxCase):
         self.assertEqual(self.command("search", "nowhere", "word").returncode, 3)
         self.assertEqual(self.command("view", "nothing", "here", "--timeout", "2s").returncode, 3)
 
-    def test_ping_names_every_service(self):
+    def test_ping_lists_every_service(self):
         result = self.command("ping")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         names = [line.split()[0] for line in result.stdout.splitlines()]
         self.assertEqual(names, ["key-value", "management", "views", "query", "search",
                                  "analytics"])
 
-    def test_ping_takes_no_offence_at_services_that_are_not_offered(self):
+    def test_ping_succeeds_if_a_service_is_not_offered(self):
         result = run("sandbox", "run", "--nodes", "1", "--replicas", "0", "--services", "none",
                      "--", "sh", "-c",
                      f'"{PROGRAM}" ping -c "$REPRISE_CONNECT"')
@@ -100,7 +100,7 @@ class ServiceCommands(SandboxCase):
             self.assertEqual(state, "connected", row)
             self.assertTrue(remote.startswith("127.0.0.1:") and local.startswith("127.0.0.1:"), row)
 
-    def test_diagnostics_as_json_is_read_by_service(self):
+    def test_diagnostics_as_json_is_grouped_by_service(self):
         result = self.command("diagnostics", "--json")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         report = json.loads(result.stdout)
@@ -113,7 +113,7 @@ class ServiceCommands(SandboxCase):
             self.assertTrue(each["id"].startswith(report["id"] + "/"), each)
             self.assertGreaterEqual(each["last_activity_us"], 0)
 
-    def test_diagnostics_of_a_cluster_that_is_not_there_is_offline(self):
+    def test_diagnostics_of_an_unreachable_cluster_is_offline(self):
         result = run("diagnostics", "-c", "couchbase://127.0.0.1:1", "--timeout", "300ms", "--json")
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertEqual(json.loads(result.stdout)["state"], "offline")

@@ -1,5 +1,5 @@
-"""SIGINT and SIGTERM: long commands end promptly with what they have, and `sandbox run` passes
-signals on and leaves nothing behind. Usage: signal_test.py PROGRAM
+"""SIGINT and SIGTERM: long commands end promptly with their results, and `sandbox run` forwards
+signals and leaves nothing behind. Usage: signal_test.py PROGRAM
 """
 
 import json
@@ -15,7 +15,7 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 def exists(pid):
-    """False also for a process that has ended and that nobody has asked about yet."""
+    """Also returns False for a process that has ended but was not waited for."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
@@ -25,7 +25,7 @@ def exists(pid):
 
 class SignalCase(unittest.TestCase):
     def start(self, *arguments):
-        """In a session of its own: no terminal sends signals there."""
+        """Starts the program in its own session, where no terminal sends signals."""
         process = subprocess.Popen(
             [PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -61,7 +61,7 @@ class LongCommands(SignalCase):
         self.assertRegex(printed, r"\nlost 0, duplicated 0\n$")
         self.assertIn("\nMemory: ", printed)
 
-    def test_demo_as_json_says_that_it_was_interrupted(self):
+    def test_demo_as_json_reports_the_interruption(self):
         process = self.start("demo", "--seconds", "3600", "--json")
         self.wait_for_signal_handler(process)
         told = json.loads(self.interrupt(process, signal.SIGINT))
@@ -69,7 +69,7 @@ class LongCommands(SignalCase):
         self.assertTrue(told["audit"]["clean"])
 
     def wait_for_signal_handler(self, process):
-        """Until the program watches for SIGINT: without output there is nothing else to see."""
+        """Waits until the program handles SIGINT: without output there is no other sign."""
         give_up = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < give_up and process.poll() is None:
             with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
@@ -101,7 +101,7 @@ class LongCommands(SignalCase):
 
 
 class SandboxRun(SignalCase):
-    # Says who it is and whom it started, and waits.
+    # Prints its process id and that of its child, and waits.
     FAMILY = 'sleep 1000 & echo $$ $!; wait'
 
     def start_family(self):
@@ -122,7 +122,7 @@ class SandboxRun(SignalCase):
                 self.assertTrue(all(map(exists, pids)))
                 process.send_signal(number)
                 process.communicate(timeout=PATIENCE_SECONDS)
-                # A shell without a terminal starts what runs beside it deaf to SIGINT and SIGQUIT.
+                # A shell without a terminal ignores SIGINT and SIGQUIT in background processes.
                 self.assertEqual([pid for pid in pids if exists(pid)], [])
                 self.assertEqual(process.returncode, 128 + number)
 
@@ -134,7 +134,7 @@ class SandboxRun(SignalCase):
         process.communicate(timeout=PATIENCE_SECONDS)
         self.assertEqual(process.returncode, 9)
 
-    def test_what_a_command_leaves_behind_ends_with_it(self):
+    def test_processes_left_behind_end_with_the_command(self):
         process = self.start("sandbox", "run", "--nodes", "1", "--replicas", "0", "--", "sh", "-c",
                              "sleep 1000 >/dev/null 2>&1 & echo $!; exit 4")
         child = int(process.stdout.readline())
@@ -151,7 +151,7 @@ class SandboxRun(SignalCase):
         self.wait_until_gone([child])
         process.communicate()
 
-    def test_the_command_has_the_usual_signals(self):
+    def test_the_command_has_default_signal_handlers(self):
         ended = subprocess.run(
             [PROGRAM, "sandbox", "run", "--nodes", "1", "--replicas", "0", "--", "sh", "-c",
              "kill -PIPE $$"], check=False, timeout=PATIENCE_SECONDS, start_new_session=True)

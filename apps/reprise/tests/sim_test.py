@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs `reprise sim` as a user does: sim_test.py PROGRAM"""
+"""Runs `reprise sim` like a user: sim_test.py PROGRAM"""
 
 import json
 import subprocess
@@ -14,12 +14,12 @@ def run(*arguments):
 
 
 class SimTest(unittest.TestCase):
-    def test_seeds_that_hold_end_with_0_and_totals(self):
+    def test_seeds_without_findings_end_with_0_and_totals(self):
         result = run("--seeds", "1..30", "--profile", "quick")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("30 seeds, ", result.stdout)
         self.assertIn("cells of the reasons-by-stage table: ", result.stdout)
-        self.assertIn("\nall held\n", result.stdout)
+        self.assertIn("\nall promises held\n", result.stdout)
         self.assertIn(" seeds/s, ", result.stdout)
 
     def test_json_is_the_same_every_time_and_differs_for_other_seeds(self):
@@ -37,7 +37,7 @@ class SimTest(unittest.TestCase):
         self.assertEqual(len(met), told["cells"]["filled"])
         self.assertNotEqual(told["fingerprint"], json.loads(other.stdout)["fingerprint"])
 
-    def test_replay_tells_every_event_and_is_the_same_every_time(self):
+    def test_replay_prints_every_event_and_is_the_same_every_time(self):
         first = run("--replay", "7", "--profile", "quick")
         self.assertEqual(first.returncode, 0)
         self.assertTrue(first.stdout.startswith("seed 7, profile quick, "))
@@ -48,7 +48,7 @@ class SimTest(unittest.TestCase):
         self.assertEqual((told["seed"], told["findings"]), (7, []))
         self.assertTrue(first.stdout.endswith(f"fingerprint {told['fingerprint']}\n"))
 
-    def test_calls_are_told_like_other_operations(self):
+    def test_calls_are_reported_like_other_operations(self):
         told = json.loads(run("--seeds", "1..10", "--profile", "services", "--json").stdout)
         self.assertEqual((told["failed"], told["failures"]), (0, []))
         self.assertGreater(told["calls"], 100)
@@ -59,7 +59,7 @@ class SimTest(unittest.TestCase):
         self.assertRegex(replayed.stdout, r": select_range, POST /query/service HTTP/1.1 sent to node ")
         self.assertRegex(replayed.stdout, r" operation \d+ takes \d+ rows, \d+ before\n")
 
-    def test_minutes_end_a_run_without_an_end(self):
+    def test_minutes_end_a_run_with_unlimited_seeds(self):
         result = run("--seeds", "1..", "--minutes", "0.01", "--profile", "quick", "--json")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertGreater(json.loads(result.stdout)["seeds"], 0)

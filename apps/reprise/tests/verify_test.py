@@ -1,4 +1,4 @@
-"""`reprise verify` and `reprise explain`, run as a user runs them, on sandboxes of their own.
+"""`reprise verify` and `reprise explain`, run like a user runs them, each on its own sandbox.
 
 Usage: verify_test.py PROGRAM
 """
@@ -17,7 +17,7 @@ class VerifyTest(SandboxCase):
     OPTIONS = ("--nodes", "3", "--bucket", "travel")
 
     def documents_left(self):
-        """Keys of verify's runs that were stored and not removed, by the sandbox's own audit."""
+        """Keys that verify stored and did not remove, according to the sandbox's audit."""
         answer = self.control("audit", "--key", "reprise-*", "--json", "--limit", "5000")
         alive = set()
         for entry in json.loads(answer)["entries"]:
@@ -26,7 +26,7 @@ class VerifyTest(SandboxCase):
                     alive.discard(entry["key"])
                 else:
                     alive.add(entry["key"])
-        return {key for key in alive if not key.endswith("expiry")}  # gone by itself
+        return {key for key in alive if not key.endswith("expiry")}  # expires on its own
 
     def test_every_check_passes_on_the_sandbox_and_nothing_is_left(self):
         result = self.command("verify", "--json")
@@ -45,8 +45,8 @@ class VerifyTest(SandboxCase):
         self.assertRegex(result.stdout, r"(?m)^counters +FAILED")
         self.assertEqual(self.documents_left(), set())
 
-    def test_a_slow_machine_fails_no_check(self):
-        # Answers come late, as they do where the machine is busy: after the expiry of the document
+    def test_checks_pass_on_a_slow_machine(self):
+        # Answers are late, as on a busy machine: after the expiry of the document that was
         # just stored, and after the timeout of the first write under a lock, so that the longer one
         # ends with a write in flight.
         self.control("fault", "add", "--opcode", "set", "--key", "*-expiry", "--delay", "1500ms")
@@ -55,7 +55,7 @@ class VerifyTest(SandboxCase):
         self.control("fault", "clear")
         self.assertEqual(result.returncode, 0, result.stdout)
 
-    def test_a_wrong_password_is_told_once(self):
+    def test_a_wrong_password_is_reported_once(self):
         result = self.command("verify", password="wrong")
         self.assertEqual(result.returncode, 1)
         self.assertIn("credentials", result.stdout)
@@ -76,13 +76,13 @@ class VerifyTest(SandboxCase):
 
 
 class ExplainTest(unittest.TestCase):
-    def test_strategies_have_their_delays_and_advice(self):
+    def test_strategies_are_explained_with_delays_and_advice(self):
         result = run("explain", "best-effort-strategy")
         self.assertEqual(result.returncode, 0, result.stderr)
         for words in ("a retry strategy", "delays: 1, 2, 4", "what to do:"):
             self.assertIn(words, result.stdout)
 
-    def test_the_list_names_every_kind(self):
+    def test_the_list_contains_every_kind(self):
         text = run("explain", "--list").stdout
         for words in ("KV_LOCKED", "0x86  Etmpfail", "14  unambiguous_timeout",
                       "fail_fast_on_terminal_error_strategy"):

@@ -50,7 +50,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
             }
             group = (group << 6U) | static_cast<std::uint32_t>(digit);
         }
-        // Bits that no byte takes must be zero, or two texts would mean the same bytes.
+        // Unused bits must be zero; otherwise two texts would decode to the same bytes.
         if ((padding == 1 && (group & 0xffU) != 0) || (padding == 2 && (group & 0xffffU) != 0)) {
             return std::nullopt;
         }

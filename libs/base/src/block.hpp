@@ -8,12 +8,13 @@
 
 namespace reprise::base {
 
-// Header of a block; its bytes follow directly behind it in the same allocation.
+// The header of a block. The block's bytes follow it in the same allocation.
 struct block_ref::block {
     std::atomic<std::size_t> holder_count{1};
     std::size_t size = 0;
-    block_pool::home* home = nullptr;  // where it goes when nobody holds it; null: away
-    block* next = nullptr;             // while it is there
+    // Where it returns when its last owner releases it; null if it is not pooled.
+    block_pool::home* home = nullptr;
+    block* next = nullptr;  // the next free block
 
     std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
@@ -21,13 +22,14 @@ struct block_ref::block {
     static void destroy(block* unused) noexcept;
 };
 
-// What blocks and their pool share. Lives as long as one of them.
+// What blocks and their pool share. It lives as long as one of them.
 struct block_pool::home {
     using block = block_ref::block;
 
-    // Any thread; nobody holds the block.
+    // Called on any thread, after the last owner has released the block.
     void take_back(block* unused) noexcept;
-    // The pool's thread. Sorts those that came back; frees all that are here, and maybe itself.
+    // Called on the pool's thread. collect sorts the returned blocks; close frees all free blocks,
+    // and this object if no block is in use.
     void collect() noexcept;
     void close() noexcept;
     void release(std::size_t count) noexcept;
@@ -39,10 +41,10 @@ struct block_pool::home {
     static constexpr std::size_t class_count = 7;  // 64, 128, ... 4096 bytes
     static_assert(size_min << (class_count - 1) == size_max);
 
-    static block closed;  // stands in `returned` when the pool is gone
+    static block closed;  // the value of `returned` after the pool is destroyed
 
     std::atomic<block*> returned{nullptr};     // newest first
-    std::atomic<std::size_t> holder_count{1};  // the pool, and blocks in use or here
+    std::atomic<std::size_t> holder_count{1};  // the pool, blocks in use, and free blocks
     free_list free[class_count];
 };
 

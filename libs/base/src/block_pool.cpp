@@ -65,7 +65,8 @@ void block_pool::home::collect() noexcept {
         }
         each = next;
     }
-    holder_count.fetch_sub(freed, std::memory_order_relaxed);  // the pool is left
+    // Cannot reach zero: the pool still counts.
+    holder_count.fetch_sub(freed, std::memory_order_relaxed);
 }
 
 void block_pool::home::close() noexcept {

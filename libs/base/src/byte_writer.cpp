@@ -7,7 +7,7 @@
 namespace reprise::base {
 
 std::byte* byte_writer::extend(std::size_t size) {
-    // Compared by subtraction: size_ + size could wrap. A vector may start above its bound.
+    // Subtracts because size_ + size could wrap. A vector may start above its limit.
     if (failed_ || size_ > limit_ || size > limit_ - size_) {
         failed_ = true;
         return nullptr;
@@ -24,7 +24,7 @@ std::byte* byte_writer::extend(std::size_t size) {
 
 void byte_writer::write_bytes(byte_view bytes) {
     if (vector_ != nullptr && !failed_ && size_ <= limit_ && bytes.size() <= limit_ - size_) {
-        // Not through extend: a long value would be cleared first and then copied.
+        // Does not use extend, which would clear a long value before it is copied.
         vector_->insert(vector_->end(), bytes.begin(), bytes.end());
         size_ += bytes.size();
         return;

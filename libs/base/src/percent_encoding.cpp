@@ -13,7 +13,7 @@ constexpr bool is_unreserved(char letter) noexcept {
            letter == '~';
 }
 
-// The byte that an escape at the front of the text means. Empty if it is no escape.
+// Returns the byte of the escape at the front of the text, or nothing if there is no escape.
 std::optional<char> front_escape(std::string_view text) noexcept {
     if (text.size() < 3 || text[0] != '%') {
         return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<char> front_escape(std::string_view text) noexcept {
     return static_cast<char>(*high * 16 + *low);
 }
 
-// Returns whether every `%` began an escape.
+// Returns whether every `%` starts an escape.
 bool append_decoded(std::string& out, std::string_view text) {
     bool is_valid = true;
     for (std::size_t at = 0; at < text.size(); ++at) {

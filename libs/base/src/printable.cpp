@@ -9,11 +9,11 @@ namespace reprise::base {
 namespace {
 
 struct code_point {
-    std::size_t size = 0;  // bytes; 0: these are not UTF-8
+    std::size_t size = 0;  // in bytes; 0 if the bytes are not UTF-8
     std::uint32_t value = 0;
 };
 
-// The character at the front of a text that is not empty.
+// Returns the first character of a text, which must not be empty.
 code_point front_of(std::string_view text) noexcept {
     const auto byte = [&](std::size_t index) {
         return std::uint32_t{static_cast<unsigned char>(text[index])};
@@ -83,7 +83,7 @@ std::string shortened(std::string_view text, std::size_t size_max) {
     if (text.size() <= size_max) {
         return std::string(text);
     }
-    // A character is at most four bytes long: what follows must not be the middle of one.
+    // A character has at most four bytes. The cut must not be inside one.
     std::size_t end = size_max;
     while (end > 0 && size_max - end < 3 &&
            (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) {

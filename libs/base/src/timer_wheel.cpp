@@ -23,7 +23,7 @@ void insert_before(timer_link& position, timer_link& link) noexcept {
     position.previous = &link;
 }
 
-// Moves everything in `from` behind everything in `to`.
+// Appends all of `from` to `to`.
 void splice_to_end(timer_link& to, timer_link& from) noexcept {
     if (is_empty(from)) {
         return;
@@ -35,8 +35,8 @@ void splice_to_end(timer_link& to, timer_link& from) noexcept {
     make_empty(from);
 }
 
-// Nanoseconds since `origin`, never negative. Unsigned arithmetic: the difference of two time
-// points may pass the signed range.
+// Nanoseconds since `origin`, never negative. The arithmetic is unsigned, because the difference of
+// two time points may exceed the signed range.
 std::uint64_t nanoseconds_since(
     timer_node::time_point origin, timer_node::time_point time) noexcept {
     if (time <= origin) {
@@ -108,8 +108,8 @@ void timer_wheel::disarm(timer_node& node) noexcept {
 }
 
 // The level is that of the highest bit in which the tick differs from the current one. So all
-// timers of a level are earlier than all timers of the levels above, and a level's slots come in
-// order.
+// timers of a level are earlier than all timers of the levels above, and the slots of a level are
+// in order.
 void timer_wheel::link_by_tick(timer_node& node, std::uint64_t tick_number) noexcept {
     if (tick_number <= current_tick_) {
         node.slot_ = timer_node::no_slot;
@@ -144,8 +144,9 @@ void timer_wheel::unlink(timer_node& node) noexcept {
     node.slot_ = timer_node::no_slot;
 }
 
-// The slot with the earliest timers. Slots of a level at or before the current position are empty:
-// a timer there would differ from the current tick in a higher bit, hence live on a higher level.
+// Returns the slot with the earliest timers. Slots of a level at or before the current position are
+// empty: a timer there would differ from the current tick in a higher bit, and so be on a higher
+// level.
 std::optional<std::size_t> timer_wheel::next_slot() const noexcept {
     for (std::size_t level = 0; level < level_count; ++level) {
         if (occupied_[level] != 0) {
@@ -174,7 +175,7 @@ void timer_wheel::begin_advance() noexcept {
 timer_node* timer_wheel::pop_due(std::uint64_t now_tick) noexcept {
     while (is_empty(firing_)) {
         if (!move_to_next_slot(now_tick)) {
-            // Time passed without timers: later arms are placed relative to now.
+            // Time passed without timers. Later calls of arm are relative to now.
             current_tick_ = std::max(current_tick_, now_tick);
             return nullptr;
         }
@@ -185,8 +186,8 @@ timer_node* timer_wheel::pop_due(std::uint64_t now_tick) noexcept {
     return node;
 }
 
-// Makes the next occupied slot current, if its time has come: a slot of level 0 is one tick and
-// goes to firing_; a slot above is spread over the levels below. False when nothing is due.
+// Makes the next occupied slot current if its time has come. A slot of level 0 is one tick and
+// moves to firing_; a slot above is spread over the levels below. Returns false if nothing is due.
 bool timer_wheel::move_to_next_slot(std::uint64_t now_tick) noexcept {
     const std::optional<std::size_t> number = next_slot();
     if (!number) {

@@ -16,7 +16,7 @@ TEST(base64, follows_the_published_examples) {
     EXPECT_EQ(decode_base64(""), "");
 }
 
-TEST(base64, gives_back_every_byte) {
+TEST(base64, every_byte_survives_a_round_trip) {
     std::string bytes;
     for (int i = 0; i < 256; ++i) {
         bytes += static_cast<char>(i);
@@ -24,7 +24,7 @@ TEST(base64, gives_back_every_byte) {
     }
 }
 
-TEST(base64, refuses_what_is_not_strictly_base64) {
+TEST(base64, rejects_text_that_is_not_strict_base64) {
     for (const char* bad :
          {"Zg", "Zg=", "Zg= ", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9 ", "Zm9v\n", "Z\ng="}) {
         EXPECT_EQ(decode_base64(bad), std::nullopt) << bad;

@@ -21,7 +21,7 @@ const std::byte* place_of(const block_ref& block) {
     return block.bytes().data();
 }
 
-TEST(block_pool, gives_what_was_asked_for_or_a_little_more) {
+TEST(block_pool, returns_the_requested_size_or_a_little_more) {
     block_pool pool;
     for (const std::size_t size :
          {0U, 1U, 64U, 65U, 128U, 129U, 1000U, 4095U, 4096U, 4097U, 99999U}) {
@@ -33,7 +33,7 @@ TEST(block_pool, gives_what_was_asked_for_or_a_little_more) {
     }
 }
 
-TEST(block_pool, what_was_let_go_is_used_again) {
+TEST(block_pool, a_released_block_is_reused) {
     block_pool pool;
     const std::byte* const first = place_of(pool.make(100));
     block_ref again = pool.make(90);
@@ -43,16 +43,16 @@ TEST(block_pool, what_was_let_go_is_used_again) {
     EXPECT_NE(place_of(other), first) << "it is in use";
     const block_ref larger = pool.make(200);
     again.reset();
-    EXPECT_NE(place_of(pool.make(200)), first) << "of another size";
+    EXPECT_NE(place_of(pool.make(200)), first) << "it has another size";
     EXPECT_EQ(place_of(pool.make(128)), first);
 }
 
-TEST(block_pool, many_blocks_are_told_apart) {
+TEST(block_pool, many_blocks_do_not_overlap) {
     block_pool pool;
     std::vector<block_ref> held;
     std::set<const std::byte*> places;
     for (int round = 0; round < 3; ++round) {
-        for (std::size_t each = 0; each < 6000; ++each) {  // more than are kept
+        for (std::size_t each = 0; each < 6000; ++each) {  // more than the pool keeps
             held.push_back(pool.make(64));
             ASSERT_TRUE(places.insert(place_of(held.back())).second);
         }
@@ -61,7 +61,7 @@ TEST(block_pool, many_blocks_are_told_apart) {
     }
 }
 
-TEST(block_pool, a_copy_in_it_is_like_any_other) {
+TEST(block_pool, a_copy_in_a_pooled_block_is_like_any_other) {
     block_pool pool;
     for (const std::size_t size : {0U, 48U, 49U, 4096U, 5000U}) {
         const std::string text(size, 'v');
@@ -71,19 +71,19 @@ TEST(block_pool, a_copy_in_it_is_like_any_other) {
     }
 }
 
-TEST(block_pool, blocks_outlive_it) {
+TEST(block_pool, blocks_outlive_the_pool) {
     std::optional<block_pool> pool(std::in_place);
     block_ref first = pool->make(100);
     const block_ref second = pool->make(100);
     const slice copied = slice::copy_of(as_bytes(std::string(100, 'x')), *pool);
-    pool->make(100).reset();  // one that is there when it ends
+    pool->make(100).reset();  // a block that is free when the pool is destroyed
     pool.reset();
     first.reset();
     std::memset(second.bytes().data(), 1, second.bytes().size());
     EXPECT_EQ(copied.text(), std::string(100, 'x'));
 }
 
-TEST(block_pool, other_threads_let_go_while_it_gives_and_when_it_has_ended) {
+TEST(block_pool, other_threads_may_release_blocks_while_the_pool_is_used_and_after_its_end) {
     constexpr std::size_t thread_count = 3;
     constexpr int block_count = 20'000;
     std::array<std::vector<block_ref>, thread_count> waiting;

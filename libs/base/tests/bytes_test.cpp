@@ -27,7 +27,7 @@ std::vector<std::byte> bytes_of(std::initializer_list<unsigned> numbers) {
     return bytes;
 }
 
-TEST(bytes, a_piece_lies_within_its_whole_and_nothing_else_does) {
+TEST(bytes, only_a_part_of_the_same_memory_lies_within_it) {
     const std::string text = "0123456789";
     const std::string other = text;
     using reprise::base::as_bytes;
@@ -36,13 +36,13 @@ TEST(bytes, a_piece_lies_within_its_whole_and_nothing_else_does) {
     EXPECT_TRUE(lies_within(whole, whole));
     EXPECT_TRUE(lies_within(whole.subspan(1, 2), whole));
     EXPECT_TRUE(lies_within(whole.last(0), whole));
-    EXPECT_FALSE(lies_within(as_bytes(text).subspan(1, 3), whole)) << "begins before it";
-    EXPECT_FALSE(lies_within(as_bytes(text).subspan(5, 3), whole)) << "ends behind it";
+    EXPECT_FALSE(lies_within(as_bytes(text).subspan(1, 3), whole)) << "starts before it";
+    EXPECT_FALSE(lies_within(as_bytes(text).subspan(5, 3), whole)) << "ends after it";
     EXPECT_FALSE(lies_within(as_bytes(text), whole));
     EXPECT_FALSE(lies_within(as_bytes(other).subspan(2, 5), whole)) << "the same bytes elsewhere";
 }
 
-TEST(bytes, text_and_bytes_show_the_same_memory) {
+TEST(bytes, text_and_bytes_are_views_of_the_same_memory) {
     const std::string_view text("a\0b", 3);
     const auto view = reprise::base::as_bytes(text);
     EXPECT_EQ(view.size(), 3u);
@@ -69,7 +69,7 @@ TEST(byte_reader, reads_big_endian_numbers_and_views) {
     EXPECT_TRUE(reader.is_complete());
 }
 
-TEST(byte_reader, failure_is_sticky_and_gives_zeros) {
+TEST(byte_reader, failure_is_sticky_and_returns_zeros) {
     const auto bytes = bytes_of({0x11, 0x22, 0x33});
     byte_reader reader(bytes);
     EXPECT_EQ(reader.read_u32(), 0u);
@@ -80,7 +80,7 @@ TEST(byte_reader, failure_is_sticky_and_gives_zeros) {
     EXPECT_FALSE(reader.is_complete());
 }
 
-TEST(byte_reader, size_near_the_maximum_does_not_wrap) {
+TEST(byte_reader, a_size_near_the_maximum_does_not_wrap) {
     const auto bytes = bytes_of({1, 2, 3});
     byte_reader reader(bytes);
     reader.skip(1);
@@ -88,7 +88,7 @@ TEST(byte_reader, size_near_the_maximum_does_not_wrap) {
     EXPECT_FALSE(reader.ok());
 }
 
-TEST(byte_writer, appends_to_a_vector_behind_what_it_holds) {
+TEST(byte_writer, appends_to_the_content_of_a_vector) {
     auto out = bytes_of({0x99});
     byte_writer writer(out);
     writer.write_u8(0x01);
@@ -119,7 +119,7 @@ TEST(byte_writer, what_does_not_fit_is_not_written_and_failure_is_sticky) {
     EXPECT_EQ(writer.extend(0), nullptr);
 }
 
-TEST(byte_writer, vector_bound_counts_what_was_there_before) {
+TEST(byte_writer, vector_limit_includes_the_previous_content) {
     auto out = bytes_of({1, 2, 3});
     byte_writer writer(out, 4);
     writer.write_bytes(bytes_of({7}));
@@ -134,7 +134,7 @@ TEST(byte_writer, vector_bound_counts_what_was_there_before) {
     EXPECT_EQ(out.size(), 4u);
 }
 
-TEST(byte_writer, rewind_drops_a_half_message_and_clears_the_failure) {
+TEST(byte_writer, rewind_drops_half_a_message_and_clears_the_failure) {
     std::vector<std::byte> out;
     byte_writer writer(out);
     writer.write_u16(0x0102);
@@ -146,7 +146,7 @@ TEST(byte_writer, rewind_drops_a_half_message_and_clears_the_failure) {
     EXPECT_EQ(out, bytes_of({1, 2}));
 }
 
-TEST(bounded_list, refuses_values_beyond_its_bound) {
+TEST(bounded_list, rejects_values_beyond_its_limit) {
     reprise::base::bounded_list<int, 2> list;
     EXPECT_TRUE(list.push_back(1));
     EXPECT_TRUE(list.push_back(2));
@@ -163,7 +163,7 @@ TEST(bounded_list_death, index_past_the_end_is_a_programming_error) {
     EXPECT_DEATH((void)list[1], "index < count_");
 }
 
-TEST(strong_id, is_ordered_and_hashable_and_kept_apart_by_type) {
+TEST(strong_id, is_ordered_and_hashable_and_a_distinct_type) {
     using apple_id = reprise::base::strong_id<struct apple_tag, std::uint32_t>;
     using pear_id = reprise::base::strong_id<struct pear_tag, std::uint32_t>;
     static_assert(!std::is_convertible_v<apple_id, pear_id>);

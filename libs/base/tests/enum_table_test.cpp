@@ -23,7 +23,7 @@ constexpr std::array short_of_one{colour_row{colour::red, 1}, colour_row{colour:
 constexpr std::array out_of_order{
     colour_row{colour::green, 2}, colour_row{colour::red, 1}, colour_row{colour::blue, 3}};
 
-TEST(enum_table, number_without_a_name_is_no_enumerator) {
+TEST(enum_table, a_number_without_a_name_is_not_an_enumerator) {
     EXPECT_TRUE(is_enumerator<colour::blue>());
     EXPECT_FALSE(is_enumerator<static_cast<colour>(3)>());
     EXPECT_TRUE(is_enumerator<sparse::high>());
@@ -47,7 +47,7 @@ TEST(enum_table, compares_the_first_names_of_two_enumerations) {
     EXPECT_FALSE((have_same_names<colour, paint, 3>()));
 }
 
-TEST(enum_table, wants_one_row_per_enumerator_in_order) {
+TEST(enum_table, requires_one_row_per_enumerator_in_order) {
     EXPECT_TRUE(has_row_per_enumerator(complete, &colour_row::which));
     EXPECT_FALSE(has_row_per_enumerator(short_of_one, &colour_row::which));
     EXPECT_FALSE(has_row_per_enumerator(out_of_order, &colour_row::which));

@@ -8,7 +8,7 @@
 namespace reprise::base {
 namespace hex_test {
 
-TEST(hex, pads_with_zeros_and_cuts_to_the_digits_asked_for) {
+TEST(hex, pads_with_zeros_and_truncates_to_the_requested_digits) {
     EXPECT_EQ(to_hex(0x1fU, 4), "001f");
     EXPECT_EQ(to_hex(0x12345U, 2), "45");
     EXPECT_EQ(to_hex(UINT64_MAX, 18), "00ffffffffffffffff");
@@ -28,7 +28,7 @@ TEST(hex, writes_two_digits_for_each_byte) {
     EXPECT_EQ(to_hex(bytes), "00a5ff");
 }
 
-TEST(hex, reads_back_every_digit_it_writes) {
+TEST(hex, parses_every_digit_it_writes) {
     for (unsigned value = 0; value < 16; ++value) {
         EXPECT_EQ(parse_hex_digit(to_hex_digit(value)), value);
         EXPECT_EQ(parse_hex_digit(to_hex_digit(value, hex_case::upper)), value);

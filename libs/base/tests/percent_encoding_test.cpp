@@ -15,17 +15,17 @@ TEST(percent_encoding, decodes_what_it_encodes) {
     EXPECT_EQ(percent_decode("a+b%2fC"), "a+b/C");
 }
 
-TEST(percent_encoding, keeps_the_characters_asked_for) {
+TEST(percent_encoding, keeps_the_requested_characters) {
     EXPECT_EQ(percent_encode("/tmp/a b", "/"), "/tmp/a%20b");
 }
 
-TEST(percent_encoding, refuses_a_broken_escape) {
+TEST(percent_encoding, rejects_an_invalid_escape) {
     for (const char* text : {"%", "%4", "%4g", "abc%", "%%%"}) {
         EXPECT_EQ(percent_decode(text), std::nullopt) << text;
     }
 }
 
-TEST(percent_encoding, lenient_decoding_leaves_a_broken_escape_as_it_is) {
+TEST(percent_encoding, lenient_decoding_leaves_an_invalid_escape_unchanged) {
     for (const char* text : {"%", "%4", "%4g", "abc%", "%%%"}) {
         EXPECT_EQ(percent_decode_leniently(text), text);
     }

@@ -7,23 +7,23 @@ namespace printable_tests {
 
 using namespace std::string_literals;
 
-TEST(printable, leaves_text_as_it_is) {
+TEST(printable, leaves_text_unchanged) {
     for (const std::string text :
          {"", "plain", "back\\slash", "gr\xc3\xbc\xc3\x9f", "\xf0\x9f\x99\x82"}) {
         EXPECT_EQ(printable(text), text);
     }
 }
 
-TEST(printable, writes_out_what_would_act_on_a_terminal) {
+TEST(printable, escapes_characters_that_control_a_terminal) {
     EXPECT_EQ(printable("a\nb\rc\td"), "a\\nb\\rc\\td");
     EXPECT_EQ(printable("\x1b[2J"), "\\x1b[2J");
     EXPECT_EQ(printable("\0"s), "\\x00");
     EXPECT_EQ(printable("\x7f"), "\\x7f");
     EXPECT_EQ(printable("\xc2\x9b"), "\\u009b") << "C1, as UTF-8";
-    EXPECT_EQ(printable("\xc2\xa0"), "\xc2\xa0") << "the first one after C1";
+    EXPECT_EQ(printable("\xc2\xa0"), "\xc2\xa0") << "the first character after C1";
 }
 
-TEST(printable, writes_out_bytes_that_are_no_utf8) {
+TEST(printable, escapes_bytes_that_are_not_utf8) {
     EXPECT_EQ(printable("\x9b"), "\\x9b") << "C1, as one byte";
     EXPECT_EQ(printable("a\xc3"), "a\\xc3");
     EXPECT_EQ(printable("\xc0\x8a"), "\\xc0\\x8a") << "a line feed in too many bytes";
@@ -32,13 +32,13 @@ TEST(printable, writes_out_bytes_that_are_no_utf8) {
     EXPECT_EQ(printable("\xe2\x28\xa1"), "\\xe2(\\xa1");
 }
 
-TEST(shortened, cuts_what_is_longer_and_says_so) {
+TEST(shortened, truncates_a_longer_text_and_reports_it) {
     EXPECT_EQ(shortened("1234", 4), "1234");
     EXPECT_EQ(shortened("12345", 4), "1234... (1 more bytes)");
     EXPECT_EQ(shortened("", 0), "");
 }
 
-TEST(shortened, cuts_between_characters) {
+TEST(shortened, truncates_between_characters) {
     EXPECT_EQ(shortened("123\xc3\xbc", 4), "123... (2 more bytes)");
     EXPECT_EQ(shortened("1\xf0\x9f\x99\x82", 4), "1... (4 more bytes)");
     EXPECT_EQ(shortened("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80... (4 more bytes)")

@@ -19,7 +19,7 @@ block_ref block_filled_with(const std::string& text) {
     return block;
 }
 
-TEST(block_ref, counts_its_holders) {
+TEST(block_ref, counts_its_owners) {
     const block_ref empty;
     EXPECT_FALSE(empty);
     EXPECT_FALSE(empty.is_unique());
@@ -38,7 +38,7 @@ TEST(block_ref, counts_its_holders) {
     EXPECT_FALSE(block);  // NOLINT: the moved-from state is what is tested
 }
 
-TEST(slice, small_part_is_copied_and_does_not_pin_the_block) {
+TEST(slice, a_small_part_is_copied_and_does_not_keep_the_block_alive) {
     const std::string text(1000, 'x');
     const block_ref block = block_filled_with(text);
     const slice small = slice::cut(block, block.bytes().subspan(10, slice::inline_size_max));
@@ -48,7 +48,7 @@ TEST(slice, small_part_is_copied_and_does_not_pin_the_block) {
     EXPECT_EQ(small.text(), std::string(slice::inline_size_max, 'x'));
 }
 
-TEST(slice, large_part_shares_the_block_without_copying) {
+TEST(slice, a_large_part_shares_the_block_without_copying) {
     const block_ref block = block_filled_with(std::string(1000, 'x'));
     slice large = slice::cut(block, block.bytes().subspan(100, 500));
     EXPECT_TRUE(large.is_shared());
@@ -58,7 +58,7 @@ TEST(slice, large_part_shares_the_block_without_copying) {
     EXPECT_TRUE(block.is_unique());
 }
 
-TEST(slice, keeps_the_bytes_after_everybody_else_let_go) {
+TEST(slice, keeps_the_bytes_after_all_other_owners_are_gone) {
     slice kept;
     {
         const block_ref block = block_filled_with(std::string(200, 'k'));
@@ -67,7 +67,7 @@ TEST(slice, keeps_the_bytes_after_everybody_else_let_go) {
     EXPECT_EQ(kept.text(), std::string(200, 'k'));
 }
 
-TEST(slice, copies_and_moves_show_the_same_bytes_and_a_moved_from_slice_is_empty) {
+TEST(slice, copies_and_moves_have_the_same_bytes_and_a_moved_from_slice_is_empty) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{300}}) {
         const std::string text(size, 'z');
         slice original = slice::copy_of(as_bytes(text));
@@ -88,7 +88,7 @@ TEST(slice, may_be_released_on_another_thread) {
     EXPECT_TRUE(block.is_unique());
 }
 
-TEST(slice_death, part_outside_its_block_is_a_programming_error) {
+TEST(slice_death, a_part_outside_its_block_is_a_programming_error) {
     const block_ref block = block_ref::make(100);
     const block_ref other = block_ref::make(100);
     EXPECT_DEATH((void)slice::cut(block, other.bytes()), "assertion failed");

@@ -52,7 +52,7 @@ TEST(timer_wheel, fires_at_the_tick_and_never_before_the_planned_time) {
     EXPECT_EQ(wheel.next_due(), origin + milliseconds{6});
     EXPECT_EQ(fired_at(wheel, origin + milliseconds{6} - nanoseconds{1}), std::vector<int>{});
     EXPECT_EQ(fired_at(wheel, origin + milliseconds{6}), std::vector<int>{2});
-    // The planned time is kept to the nanosecond.
+    // The time is exact to the nanosecond.
     EXPECT_EQ(between.due(), origin + milliseconds{5} + nanoseconds{1});
     EXPECT_EQ(wheel.next_due(), std::nullopt);
     EXPECT_TRUE(wheel.empty());
@@ -118,7 +118,7 @@ TEST(timer_wheel, disarmed_timers_do_not_fire_and_next_due_moves_on) {
     wheel.disarm(first);
     wheel.disarm(first);
     EXPECT_FALSE(first.is_armed());
-    // The slot remembers the earlier time; following it fires nothing and then tells the truth.
+    // The slot keeps the earlier time. Advancing to it fires nothing and corrects next_due.
     const time_point hint = *wheel.next_due();
     EXPECT_LE(hint, origin + milliseconds{1010});
     EXPECT_EQ(fired_at(wheel, hint), std::vector<int>{});
@@ -131,7 +131,7 @@ TEST(timer_wheel, arming_inside_the_callback_fires_in_the_same_advance_when_due)
     named_timer timer(1);
     wheel.arm(timer, origin + milliseconds{1});
     int count = 0;
-    // A retry every 10 ms, planned from the planned time; the driver was asleep for 45 ms.
+    // A retry every 10 ms, computed from the planned time, while the driver slept for 45 ms.
     wheel.advance(origin + milliseconds{45}, [&](timer_node& node) {
         ++count;
         wheel.arm(node, node.due() + milliseconds{10});
@@ -183,7 +183,7 @@ TEST(timer_wheel, the_callback_may_destroy_its_timer) {
     EXPECT_TRUE(wheel.empty());
 }
 
-TEST(timer_wheel, what_has_not_fired_when_the_callback_throws_fires_next_time) {
+TEST(timer_wheel, timers_that_have_not_fired_when_the_callback_throws_fire_next_time) {
     timer_wheel wheel(origin);
     named_timer first(1);
     named_timer second(2);
@@ -241,8 +241,8 @@ TEST(timer_wheel_death, advance_inside_a_callback_is_a_programming_error) {
     wheel.disarm(timer);
 }
 
-// The wheel against the plainest thing that could do its job: a map sorted by (tick, order of
-// arming). Random arms, moves, disarms and advances; callbacks arm and disarm timers too.
+// Compares the wheel with the simplest implementation: a map sorted by (tick, order of arming).
+// Arms, moves, disarms and advances at random; callbacks also arm and disarm timers.
 class sorted_model {
 public:
     explicit sorted_model(std::size_t count) : keys_(count) {}
@@ -258,7 +258,7 @@ public:
     void arm(int name, time_point due) {
         disarm(name);
         const std::int64_t tick = tick_of(due);
-        // What is armed for a tick already fired comes next, before all others.
+        // A timer armed for a tick that has already fired is next, before all others.
         const std::int64_t effective = std::max(tick, current_tick_);
         const bool is_late = tick <= current_tick_;
         const key_type key{is_late ? current_tick_ : effective, ++sequence_};
@@ -283,7 +283,7 @@ public:
         postponed_.clear();
     }
 
-    // The next timer to fire, -1 when none is due.
+    // Returns the next timer to fire, or -1 if none is due.
     int pop(std::int64_t now_tick) {
         for (const auto& [key, name] : sorted_) {
             if (key.first > now_tick && key.first > current_tick_) {
@@ -353,7 +353,7 @@ public:
 private:
     std::uint64_t pick(std::uint64_t count) { return rng_() % count; }
 
-    // Microseconds up to a limit that varies from a tick to many years.
+    // In microseconds, up to a limit that varies from a tick to many years.
     nanoseconds random_delay() {
         const std::uint64_t limit_us = std::uint64_t{1} << pick(50);
         return microseconds{static_cast<std::int64_t>(rng_() % limit_us)} - milliseconds{2};
@@ -373,7 +373,7 @@ private:
     }
 
     void advance_some() {
-        // Often exactly to the next due time, as a driver would.
+        // Often advances exactly to the next due time, as a driver would.
         const auto hint = wheel_.next_due();
         if (hint && *hint > now_ && pick(2) == 0) {
             now_ = *hint;
@@ -399,7 +399,7 @@ private:
         const auto earliest = model_.earliest_tick();
         ASSERT_EQ(due.has_value(), earliest.has_value());
         if (due) {
-            // What was armed for a time already passed may be told as late as now.
+            // A timer armed for the past may be reported as late as now.
             ASSERT_LE(*due, std::max(now_, origin + milliseconds{*earliest}));
         }
     }
@@ -411,7 +411,7 @@ private:
     time_point now_ = origin;
 };
 
-TEST(timer_wheel, behaves_as_a_sorted_map_over_random_operations) {
+TEST(timer_wheel, behaves_like_a_sorted_map_over_random_operations) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE(seed);
         random_run run(seed, 1 + seed % 50);

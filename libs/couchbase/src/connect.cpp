@@ -12,7 +12,7 @@
 
 #include "session.hpp"
 
-// From a connection string and options to a client's options.
+// Derives the options of a client from a connection string and cluster_options.
 
 namespace reprise::couchbase::detail {
 namespace {
@@ -27,15 +27,15 @@ error string_error(const std::string& parameter, const std::string& text) {
     return {client_errc::connection_string_invalid, parameter + ": " + text};
 }
 
-// Parameters that are right in a connection string, but belong to what this client does not have:
-// an operator who sets one must not believe that it works.
+// Parameters that are valid in connection strings of other SDKs but not implemented here. They are
+// refused, because an operator who sets one must not believe that it works.
 std::expected<void, error> check_parameters(const wire::connection_string& where) {
     const auto& given = where.parameters;
     const std::pair<bool, const char*> missing[] = {
         {given.config_idle_redial_timeout.has_value(), "config_idle_redial_timeout"}};
     for (const auto& [is_given, name] : missing) {
         if (is_given) {
-            return std::unexpected(string_error(name, "this client does not have it yet"));
+            return std::unexpected(string_error(name, "not supported by this client"));
         }
     }
     const std::pair<bool, const char*> for_tls[] = {
@@ -46,7 +46,7 @@ std::expected<void, error> check_parameters(const wire::connection_string& where
             return std::unexpected(string_error(name, "needs TLS: use couchbases://"));
         }
     }
-    // The system counts in whole seconds, and zero would mean off.
+    // The system counts in whole seconds, and zero would disable keepalives.
     if (given.tcp_keepalive_time && *given.tcp_keepalive_time < std::chrono::seconds{1}) {
         return std::unexpected(string_error(
             "tcp_keepalive_time", "must be at least 1s; enable_tcp_keepalives=false is off"));
@@ -54,7 +54,7 @@ std::expected<void, error> check_parameters(const wire::connection_string& where
     return {};
 }
 
-// Whether PLAIN and tokens may be sent: only the right server reads them, or the user allows it.
+// Whether PLAIN and tokens may be sent: the server is verified, or the user allows it.
 bool may_send_secrets(const cluster_options& options, const wire::connection_string& where) {
     const auto& given = where.parameters;
     const bool is_verified = given.tls_verify.value_or(options.tls.is_verified);
@@ -62,12 +62,12 @@ bool may_send_secrets(const cluster_options& options, const wire::connection_str
            given.allow_plain_without_tls.value_or(options.allow_plain_without_tls);
 }
 
-// Every login would be given up before it begins, and calls would wait for their timeouts.
+// Otherwise every login would fail before it starts, and calls would only time out.
 error bearer_token_error() {
     return option_error("bearer_token needs TLS and a verified certificate: use couchbases://");
 }
 
-// Who the client is, and how it is kept secret.
+// Checks the client's identity and its protection.
 std::expected<void, error> check_identity(
     const cluster_options& options, const wire::connection_string& where) {
     const bool has_certificate = !options.tls.certificate_file.empty();
@@ -87,7 +87,7 @@ std::expected<void, error> check_identity(
     if (!options.bearer_token.empty() && !may_send_secrets(options, where)) {
         return std::unexpected(bearer_token_error());
     }
-    // Somebody who says whom to trust must not be left without TLS.
+    // A user who sets options for TLS must not end up without TLS.
     const std::pair<bool, const char*> for_tls[] = {
         {has_certificate, "tls.certificate_file"},
         {!options.tls.key_file.empty(), "tls.key_file"},
@@ -103,7 +103,7 @@ std::expected<void, error> check_identity(
     return {};
 }
 
-// What the engine does not see of the options.
+// Checks the options that the engine does not see.
 std::expected<void, error> check_driver(const cluster_options& options) {
     if (options.dns_timeout < std::chrono::milliseconds{1} ||
         options.dns_timeout > std::chrono::minutes{1}) {
@@ -125,7 +125,7 @@ engine::credentials to_credentials(const cluster_options& options) {
         !options.tls.certificate_file.empty()};
 }
 
-// Each HTTP service has its timeout, under the name that connection strings use.
+// Each HTTP service has its timeout, with the name that connection strings use.
 static_assert(std::ranges::is_permutation(
     service_timeout_fields, wire::service_table | std::views::filter(wire::is_http_service), {},
     &service_timeout_field::name, &wire::service_facts::timeout_name));
@@ -198,7 +198,7 @@ void apply_hosts(net::client_options& to, const wire::connection_string& where) 
     }
 }
 
-// What the string says wins.
+// The connection string overrides the options.
 void apply_parameters(net::client_options& to, const wire::connection_parameters& given) {
     override_with(to.engine.connect_timeout, given.kv_connect_timeout);
     override_with(to.engine.kv_timeout, given.kv_timeout);
@@ -232,7 +232,7 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     }
 }
 
-// The first field that is out of its range, by its name in cluster_options.
+// The first field that is out of range, with its name in cluster_options.
 std::optional<settings_error> check_all(const engine::engine_options& options) {
     static constexpr std::pair<std::string_view, std::string_view> other_names[] = {
         {"http.idle_timeout", "idle_http_connection_timeout"},
@@ -248,7 +248,7 @@ std::optional<settings_error> check_all(const engine::engine_options& options) {
     return refused;
 }
 
-// Fields that have another name in a connection string.
+// Maps fields that have another name in a connection string.
 std::string parameter_name(const std::string& field) {
     if (field == "connect_timeout") {
         return "kv_connect_timeout";
@@ -282,7 +282,8 @@ std::expected<connect_plan, error> plan_connect(
     plan.facts.may_send_secrets = may_send_secrets(options, *where);
     plan.facts.has_certificate = plan.options.identity.has_client_certificate;
     apply_hosts(plan.options, *where);
-    // First what the program says, then with the string over it: so it is clear whom to blame.
+    // Checks the options alone first, then with the connection string, so that the error names the
+    // right source.
     if (const auto refused = check_all(plan.options.engine)) {
         return std::unexpected(option_error(refused->field + " " + refused->message));
     }
@@ -319,7 +320,7 @@ std::expected<engine::credentials, error> check_credentials(
     const credentials& identity, const session_facts& facts) {
     if (facts.has_certificate) {
         return std::unexpected(
-            option_error("tls.certificate_file says who the client is; it cannot be replaced"));
+            option_error("tls.certificate_file is the client's identity and cannot be replaced"));
     }
     if (identity.username.empty() == identity.bearer_token.empty()) {
         return std::unexpected(option_error("one of username and bearer_token must be given"));

@@ -18,7 +18,7 @@
 namespace reprise::couchbase::detail {
 namespace {
 
-// Calls up to this one are one operation each, under the same numbers as the engine's.
+// Calls up to this one are a single operation each, with the same numbers as in the engine.
 constexpr call_kind plain_call_last = call_kind::mutate_in;
 static_assert(base::have_same_names<
               call_kind, engine::operation_kind, static_cast<std::size_t>(plain_call_last) + 1>());
@@ -32,7 +32,7 @@ engine::operation_kind to_engine(call_kind kind) noexcept {
 
 std::expected<std::uint32_t, error> to_wire(const expiry& when) {
     if (when.value() == expiry().value()) {
-        return std::uint32_t{0};  // never: no need to know what time it is
+        return std::uint32_t{0};  // no expiry: the current time is not needed
     }
     const auto encoded = std::visit(
         [](auto value) {
@@ -58,7 +58,7 @@ bool is_json(std::uint32_t flags) noexcept {
     return format_of(flags) == document_format::json;
 }
 
-// Large, and on the path of every call: made where it is used, not moved there.
+// The request is large and on the path of every call, so it is filled in place and not moved.
 std::expected<void, error> fill_request(
     const document_call& call, engine::operation_request& request) {
     const auto expiry = to_wire(call.expiry);
@@ -110,7 +110,7 @@ std::optional<mutation_token> token_of(
 template <class Result>
 constexpr bool is_subdocument =
     std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result>;
-// Says which mutation it was.
+// Results that identify their mutation.
 template <class Result>
 constexpr bool has_token =
     std::is_same_v<Result, mutation_result> || std::is_same_v<Result, counter_result> ||
@@ -160,7 +160,7 @@ error to_error(net::refusal refused) {
         case net::refusal::not_driven:
             return {client_errc::option_invalid, "the client is not driven by its callers"};
         case net::refusal::of_parent_process:
-            return {client_errc::used_after_fork, "make a new one in this process"};
+            return {client_errc::used_after_fork, "create a new client in this process"};
         case net::refusal::blocking_in_loop:
         case net::refusal::none:
             break;
@@ -170,7 +170,7 @@ error to_error(net::refusal refused) {
 
 namespace {
 
-// Makes the request, and notes what its answer needs.
+// Builds the request and records what its answer needs.
 template <class Result>
 std::expected<void, error> prepare_call(
     const call_target& target, const document_call& call, engine::operation_request& request,
@@ -191,7 +191,7 @@ std::expected<void, error> prepare_call(
     return {};
 }
 
-// Takes the result of a started call for somebody who waits for it.
+// Receives the result of a started call for a blocking caller.
 template <class Result>
 struct waiting_receiver final : result_receiver<Result> {
     std::optional<std::expected<Result, error>> result;
@@ -202,13 +202,14 @@ struct waiting_receiver final : result_receiver<Result> {
         result_receiver<Result>* base, std::expected<Result, error>&& value, bool /*is_inline*/) {
         auto* self = static_cast<waiting_receiver*>(base);
         self->result = std::move(value);
-        // Moved out first: the waiter's stack may be gone as soon as it is called.
+        // Moves it out first, because the waiter's stack may be gone as soon as it is called.
         auto wake = std::move(self->done);
         wake();
     }
 };
 
-// Tells the receiver. Plain, and so cheap to move, where there is nothing to remember.
+// Notifies the receiver. If there is nothing to remember, the completion is trivial and cheap to
+// move.
 template <class Result>
 engine::completion make_completion(result_receiver<Result>* receiver, answer_note&& note) {
     if constexpr (has_token<Result> || is_subdocument<Result>) {
@@ -222,7 +223,7 @@ engine::completion make_completion(result_receiver<Result>* receiver, answer_not
     }
 }
 
-// A call of several operations, waited for.
+// Waits for a call that consists of several operations.
 template <class Result>
 std::expected<Result, error> await_call(
     net::client& client, const call_target& target, engine::operation_request&& request) {
@@ -246,7 +247,7 @@ std::expected<Result, error> run_call(const call_target& target, const document_
     if (auto prepared = prepare_call<Result>(target, call, request, note); !prepared) {
         return std::unexpected(std::move(prepared.error()));
     }
-    // Held here: a completion may let go of the last handle.
+    // Keeps the client alive, because a completion may release the last handle.
     const std::shared_ptr<session> held = target.client;
     if constexpr (is_of_replicas<Result>) {
         return await_call<Result>(held->client(), target, std::move(request));
@@ -272,7 +273,7 @@ void start_call(
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(target, std::move(request), receiver, ticket);
     } else {
-        // Does not hold the client: operations end with it, not the other way round.
+        // Does not keep the client alive: operations end with the client, not the other way round.
         const auto refused = target.client->client().start(
             target.keyspace, std::move(request), make_completion(receiver, std::move(note)),
             ticket);

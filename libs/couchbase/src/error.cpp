@@ -13,7 +13,7 @@ public:
     std::string message(int code) const override {
         switch (static_cast<client_errc>(code)) {
             case client_errc::blocking_call_in_loop:
-                return "blocking call from the thread that would have to finish it";
+                return "blocking call on the thread that must complete it";
             case client_errc::submission_queue_full:
                 return "too many operations wait for the client's thread";
             case client_errc::connection_string_invalid:
@@ -25,7 +25,7 @@ public:
             case client_errc::used_after_fork:
                 return "the client belongs to the parent process";
             case client_errc::no_resources:
-                return "the system gave no thread or no file descriptor";
+                return "the system has no thread or file descriptor left";
         }
         return "unknown client error";
     }
@@ -38,7 +38,7 @@ std::shared_ptr<const error_info> make_info(std::error_code code, std::string de
     return info;
 }
 
-// HTTP counts in decimal and knows no collections.
+// HTTP statuses are decimal, and HTTP services have no collections.
 error_info in_http_words(const error_info& from, std::uint32_t service_code) {
     error_info info = from;
     std::string text;
@@ -119,7 +119,7 @@ failure_facts retry_facts(const error& failure) noexcept {
     if (failure.code() == client_errc::submission_queue_full ||
         failure.code() == client_errc::no_resources) {
         failure_facts facts;
-        facts.safety = retry_safety::yes;  // it never left
+        facts.safety = retry_safety::yes;  // it was never sent
         facts.throttling = failure.code() == client_errc::submission_queue_full;
         return facts;
     }

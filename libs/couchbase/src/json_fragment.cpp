@@ -27,7 +27,7 @@ error wrong_kind(std::string_view wanted, std::string_view found) {
     return {make_error_code(errc::decoding_failure), std::move(text)};
 }
 
-// One JSON value; everything about it that is wrong is a decoding failure.
+// Parses one JSON value. Any mistake in it is a decoding failure.
 std::expected<json::value, error> parse_fragment(
     std::string_view wanted, const document_view& fragment) {
     auto parsed = json::parse(fragment.text());

@@ -12,7 +12,7 @@ void refuse_override(retry_reason reason, std::string_view why) {
     throw invalid_settings({"overrides", std::string(to_string(reason)).append(" ").append(why)});
 }
 
-// What would never have an effect.
+// Refuses overrides that would never have an effect.
 void check_overrides(const std::vector<reason_override>& overrides) {
     retry_reason_set seen;
     for (const reason_override& each : overrides) {
@@ -20,7 +20,7 @@ void check_overrides(const std::vector<reason_override>& overrides) {
             refuse_override(each.reason, "is never retried");
         }
         if (info(each.reason).always_retry) {
-            refuse_override(each.reason, "is always retried, no strategy is asked");
+            refuse_override(each.reason, "is always retried without asking a strategy");
         }
         if (seen.contains(each.reason)) {
             refuse_override(each.reason, "is given twice");

@@ -11,7 +11,7 @@
 
 namespace reprise::couchbase::detail {
 
-// One copy that was read, or why it was not. Number 0 is the active copy.
+// One copy that was read, or the reason why it was not. Number 0 is the active copy.
 struct copy_outcome {
     std::uint8_t copy = 0;
     engine::operation_result result;
@@ -32,7 +32,7 @@ std::string name_of_copy(std::uint8_t copy) {
     return copy == 0 ? "active copy" : "replica " + std::to_string(copy);
 }
 
-// The error of a read whose copies all failed; there is at least one.
+// The error of a read whose copies all failed. There is at least one.
 error combine_failures(const std::vector<copy_outcome>& failed, std::string_view operation) {
     auto info = std::make_shared<error_info>(*failed.front().result.error);
     const auto code_of = [](const copy_outcome& each) { return each.result.ec; };
@@ -53,13 +53,13 @@ error combine_failures(const std::vector<copy_outcome>& failed, std::string_view
 }
 
 error canceled_read() {
-    return {errc::request_canceled, "the client has ended"};
+    return {errc::request_canceled, "the client is closed"};
 }
 
 }  // namespace
 
-// One call under way. Lives on the client's loop, held by the completions of its reads, and does
-// not hold the client: reads end with it, not the other way round.
+// One running call. It lives on the client's loop and is owned by the completions of its reads. It
+// does not keep the client alive: reads end with the client, not the other way round.
 template <class Result>
 class replica_read : public std::enable_shared_from_this<replica_read<Result>> {
 public:
@@ -75,7 +75,8 @@ public:
           receiver_(receiver),
           ticket_(ticket) {}
 
-    // On the loop. The map says how many copies there are; without one the bucket is waited for.
+    // Runs on the loop. The map determines the number of copies; without a map, the call waits for
+    // the bucket.
     void begin() {
         const auto client = client_.lock();
         if (client == nullptr) {
@@ -106,7 +107,7 @@ private:
 
     [[nodiscard]] wire::cluster_configuration_ptr map_of(session& client) const {
         wire::cluster_configuration_ptr map;
-        // Inside a turn of the loop it is never refused.
+        // Never refused inside an iteration of the loop.
         (void)client.client().inspect(
             [&](const engine::client_engine& engine) { map = engine.configuration(*bucket_); });
         return map;
@@ -162,7 +163,7 @@ private:
         }
         if constexpr (is_first_enough) {
             if (!read_.empty()) {
-                // The others carry the same ticket.
+                // The other reads have the same ticket.
                 if (const auto client = open_count_ > 0 ? client_.lock() : nullptr) {
                     client->client().cancel(ticket_);
                 }
@@ -200,8 +201,8 @@ private:
     std::uint32_t keyspace_;
     std::shared_ptr<const std::string> bucket_;
     engine::operation_request request_;
-    result_receiver<Result>* receiver_;  // null: told
-    call_ticket ticket_;                 // of all its reads
+    result_receiver<Result>* receiver_;  // null once it was notified
+    call_ticket ticket_;                 // shared by all reads
     std::size_t open_count_ = 0;
     std::vector<copy_outcome> read_;
     std::vector<copy_outcome> failed_;

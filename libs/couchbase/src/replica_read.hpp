@@ -7,9 +7,9 @@
 
 namespace reprise::couchbase::detail {
 
-// Starts one read for the active copy and one for each replica that the cluster's map names.
-// `request` is the read of the active copy. The receiver is told once, as of start_call. Defined
-// for get_replica_result (the first copy wins) and replica_list (all copies).
+// Starts one read of the active copy and one of each replica that the cluster's map names.
+// `request` is the read of the active copy. The receiver is notified once, as in start_call.
+// Defined for get_replica_result (the first copy wins) and replica_list (all copies).
 template <class Result>
 void start_replica_read(
     const call_target& target, engine::operation_request&& request,

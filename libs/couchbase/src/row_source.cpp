@@ -10,18 +10,18 @@
 
 namespace reprise::couchbase::detail {
 
-// Rows on their way from the loop to their reader, batch by batch, and only when the reader asks:
+// Passes rows from the loop to their reader in batches, only when the reader asks for them:
 //
 //     reader: read_ahead empty -> ask(waiter) -> [loop] take_rows -> batch | the end | wait
 //     loop:   on_rows -> take_rows for the waiter;  on_done -> the rest, then the end
 //
-// The reader's part is used by one thread at a time, the loop's on the loop alone; what passes
-// between them passes in the call of the waiter.
+// One thread at a time uses the reader's part, and only the loop uses the loop's part. Data passes
+// between them in the call of the waiter.
 class row_source : public std::enable_shared_from_this<row_source> {
 public:
     using waiter = std::move_only_function<void()>;
 
-    // Does not hold the client: operations, which hold this, end with it.
+    // Does not keep the client alive: the operations, which own this object, end with the client.
     row_source(const std::weak_ptr<session>& client, call_ticket name)
         : client_(client), ticket_(name) {}
 
@@ -46,7 +46,7 @@ public:
 
     // --- the reader ---
 
-    // A row that is here, the end, or an error; absent: ask() for more.
+    // The next available row, the end, or an error. Empty: call ask() for more.
     [[nodiscard]] std::optional<std::expected<std::optional<row_view>, error>> try_next() {
         if (cursor_.has_row()) {
             return std::optional(cursor_.take_row());
@@ -60,7 +60,7 @@ public:
         return std::nullopt;
     }
 
-    // `ready` is called on the loop, once; after it try_next() has something to say.
+    // `ready` is called once, on the loop. After that, try_next() returns a value.
     [[nodiscard]] net::refusal ask(session& client, waiter ready) {
         cursor_ = {};
         return client.client().take_rows(
@@ -73,7 +73,7 @@ public:
             std::exchange(batch_, {}));
     }
 
-    // Any thread.
+    // May be called from any thread.
     void cancel(session& client) noexcept {
         if (!is_ended_.load(std::memory_order_relaxed)) {
             client.client().cancel(ticket_);
@@ -107,7 +107,7 @@ private:
         if (rows && !rows->empty()) {
             waiting_.push_back(std::move(*rows));
         } else if (rows) {
-            spare_ = std::move(*rows);  // its memory, for the next batch
+            spare_ = std::move(*rows);  // reuses its memory for the next batch
         }
         notify();
     }
@@ -121,7 +121,7 @@ private:
         notify();
     }
 
-    // Hands the next thing to a reader that waits.
+    // Passes the next batch to a waiting reader.
     void notify() {
         if (!waiter_) {
             return;
@@ -151,7 +151,7 @@ private:
     const call_ticket ticket_;
     std::atomic<bool> is_ended_{false};
 
-    // The reader's, except while it waits.
+    // Used by the reader, except while it waits.
     engine::row_batch batch_;
     row_cursor cursor_;  // into the batch
     std::optional<error> failure_;
@@ -160,7 +160,7 @@ private:
     bool is_over_ = false;
     std::size_t size_peak_ = 0;
 
-    // The loop's.
+    // Used by the loop.
     waiter waiter_;
     std::vector<engine::row_batch> waiting_;
     engine::row_batch spare_;
@@ -184,10 +184,10 @@ std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
     if (auto here = rows.source->try_next()) {
         return std::move(*here);
     }
-    // Held here: a completion may let go of the last handle.
+    // Keeps the handle alive, because a completion may release the last one.
     const row_handle held = rows;  // NOLINT(performance-unnecessary-copy-initialization)
     const auto refused = held.client->client().await([&](std::move_only_function<void()> done) {
-        // What could refuse this has refused the waiting before.
+        // Cannot be refused here: the preceding wait would have been refused.
         static_cast<void>(held.source->ask(*held.client, std::move(done)));
     });
     if (refused != net::refusal::none) {
@@ -228,8 +228,8 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
         return std::unexpected(*source.failure());
     }
     if (!source.is_over()) {
-        return std::unexpected(
-            error(make_error_code(errc::invalid_argument), "metadata comes after the last row"));
+        return std::unexpected(error(
+            make_error_code(errc::invalid_argument), "metadata is available after the last row"));
     }
     auto metadata = parse_metadata<Metadata>(source.rest());
     if (!metadata) {

@@ -57,7 +57,8 @@ service_work make_call_work(
 
 std::expected<engine::http_request, error> take_request(const service_work& work) {
     return std::exchange(
-        work.request->request, std::unexpected(argument_error("this request was started before")));
+        work.request->request,
+        std::unexpected(argument_error("this request has already been started")));
 }
 
 }  // namespace reprise::couchbase::detail

@@ -13,15 +13,14 @@
 #include "session.hpp"
 #include "unsent_request.hpp"
 
-// What the calls of all HTTP services share: from options to a request of the engine, and from its
-// answer to what users see. Each service's own part is a source of its own: query.cpp, search.cpp,
-// ...
+// Shared by the calls of all HTTP services: converts options to a request of the engine, and its
+// answer to a result for the user. Each service has its own source: query.cpp, search.cpp, ...
 
 namespace reprise::couchbase::detail {
 
 [[nodiscard]] error argument_error(std::string text);
 
-// Collects the JSON of a call's values and the first one that is none.
+// Collects the JSON of a call's values, and the first value that is not JSON.
 class json_collector {
 public:
     [[nodiscard]] std::string take(const json_fragment& value, std::string_view what) {
@@ -64,13 +63,13 @@ private:
 
 [[nodiscard]] std::vector<services::mutation_mark> marks_of(const mutation_state& state);
 
-// The timeout of a call as the server gets it.
+// The timeout of a call in the form that the server gets.
 [[nodiscard]] std::chrono::milliseconds timeout_for_server(duration timeout);
 
-// Where names of a statement are looked up.
+// The query context in which the names of a statement are looked up.
 [[nodiscard]] std::string context_of(service_scope in);
 
-// The part that all calls have: bounds, time, strategy.
+// Fills in the parts that all calls have: bounds, timeout and strategy.
 template <class Options>
 service_work finish_work(
     const std::shared_ptr<session>& client, const json_collector& values,
@@ -139,12 +138,12 @@ std::expected<Result, error> run_work(const service_work& work) {
     if (!request) {
         return std::unexpected(std::move(request.error()));
     }
-    // Held here: a completion may let go of the last handle.
+    // Keeps the client alive, because a completion may release the last handle.
     const std::shared_ptr<session> held = work.client;
     std::optional<engine::operation_result> result;
     net::refusal not_started = net::refusal::none;
     const auto refused = held->client().await([&](std::move_only_function<void()> done) {
-        // Shared, since a refused start calls nobody.
+        // Shared, because a refused start does not call it.
         auto wake = std::make_shared<std::move_only_function<void()>>(std::move(done));
         not_started = held->client().start_http(
             std::move(*request), [&result, wake](engine::operation_result&& ended) {
@@ -169,7 +168,7 @@ void start_work(const service_work& work, result_receiver<Result>* receiver, cal
         receiver->complete(receiver, std::unexpected(std::move(request.error())), true);
         return;
     }
-    // Does not hold the client: operations end with it, not the other way round.
+    // Does not keep the client alive: operations end with the client, not the other way round.
     auto done = [receiver](engine::operation_result&& result) {
         receiver->complete(receiver, to_service_result<Result>(std::move(result)), false);
     };

@@ -9,7 +9,7 @@
 namespace reprise::couchbase::detail {
 namespace {
 
-// Tells clients apart in a server's log.
+// Distinguishes clients in a server's log.
 std::string random_prefix() {
     return "reprise-" + base::to_hex(net::random_bits(), 16) + "-";
 }

@@ -17,12 +17,12 @@
 
 namespace reprise::couchbase::detail {
 
-// What handles must know of the options, the connection string's word included.
+// The options that handles need, including those of the connection string.
 struct session_facts {
     std::string bucket{};  // of the connection string
     duration kv_timeout{};
-    bool has_certificate = false;   // says who the client is
-    bool may_send_secrets = false;  // over TLS, or because it was asked for
+    bool has_certificate = false;   // the certificate is the client's identity
+    bool may_send_secrets = false;  // over TLS, or because the user allows it
     engine::http_options http{};
     std::size_t prepared_statement_count_max = 1;
     bool enhanced_prepared_statements = true;
@@ -34,19 +34,19 @@ public:
     session(std::unique_ptr<net::client> running, session_facts facts);
 
     [[nodiscard]] net::client& client() noexcept { return *client_; }
-    // Of the connection string.
+    // The bucket of the connection string.
     [[nodiscard]] const std::string& bucket_name() const noexcept { return facts_.bucket; }
     [[nodiscard]] duration kv_timeout() const noexcept { return facts_.kv_timeout; }
     [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
-    // Used by the engine alone, on its thread.
+    // Used only by the engine, on its thread.
     [[nodiscard]] const std::shared_ptr<engine::prepared_cache>& prepared() const noexcept {
         return prepared_;
     }
-    // A name for a request that no other request of any client has.
+    // Returns an id that no other request of any client has.
     [[nodiscard]] std::string next_context_id();
 
 private:
-    // First: completions that run while the client ends may use them.
+    // Declared first, because completions that run while the client is destroyed may use them.
     std::shared_ptr<engine::prepared_cache> prepared_;
     std::string context_prefix_;
     std::atomic<std::uint64_t> context_last_{0};
@@ -72,10 +72,11 @@ struct document_bytes_access {
     [[nodiscard]] static void* storage_of(document_bytes& bytes) noexcept { return bytes.storage_; }
 };
 
-// The error behind a refusal.
+// The error of a refused start.
 [[nodiscard]] error to_error(net::refusal refused);
 
-// What cluster::connect needs, from string and options; the string wins.
+// What cluster::connect needs, from the connection string and the options. The string overrides the
+// options.
 struct connect_plan {
     net::client_options options;
     session_facts facts;
@@ -83,9 +84,9 @@ struct connect_plan {
 [[nodiscard]] std::expected<connect_plan, error> plan_connect(
     std::string_view connection_string, const cluster_options& options);
 [[nodiscard]] error to_error(const net::setup_error& failed);
-// Makes the handle and begins to connect.
+// Creates the handle and starts to connect.
 [[nodiscard]] cluster begin_session(std::unique_ptr<net::client> client, session_facts facts);
-// Whether they say who the client is, and only once; the words name the field.
+// Checks that there is exactly one identity. The error names the field.
 [[nodiscard]] std::expected<engine::credentials, error> check_credentials(
     const credentials& identity, const session_facts& facts);
 

@@ -77,7 +77,7 @@ error refuse_path(errc code, std::size_t place, const std::string& path, std::st
     return {code, text.append(why)};
 }
 
-// What a server would refuse without saying which path it meant.
+// Refuses what a server would refuse without naming the path.
 std::expected<void, error> check_spec(
     const path_spec& spec, std::size_t place, doc_flags for_document) {
     const auto refuse = [&](errc code, std::string_view why) {
@@ -94,11 +94,10 @@ std::expected<void, error> check_spec(
         return refuse(errc::path_too_big, "longer than 1024 bytes");
     }
     if (!wire::has(facts.path_flags_allowed, flags_of_spec(spec))) {
-        return refuse(errc::invalid_argument, "macros are not possible here");
+        return refuse(errc::invalid_argument, "macros are not allowed here");
     }
     if (!wire::has(facts.doc_flags_allowed, for_document)) {
-        return refuse(
-            errc::invalid_argument, "not possible where the document is made by the same call");
+        return refuse(errc::invalid_argument, "not allowed if the same call creates the document");
     }
     return {};
 }
@@ -106,13 +105,13 @@ std::expected<void, error> check_spec(
 std::expected<void, error> check_call(const document_call& call) {
     if (call.specs.empty() || call.specs.size() > wire::subdoc_spec_count_max) {
         return std::unexpected(error(
-            errc::invalid_argument,
-            std::to_string(call.specs.size()) + " paths are given, 1 to 16 are possible"));
+            errc::invalid_argument, std::to_string(call.specs.size()) +
+                                        " paths are given, but the number must be 1 to 16"));
     }
     if (call.kind == call_kind::mutate_in && call.store == store_semantics::insert &&
         call.cas != 0) {
         return std::unexpected(
-            error(errc::invalid_argument, "cas: a document that is inserted has none"));
+            error(errc::invalid_argument, "cas: an inserted document has no cas"));
     }
     for (std::size_t place = 0; place < call.specs.size(); ++place) {
         if (auto checked = check_spec(call.specs[place], place, flags_of_call(call)); !checked) {
@@ -126,7 +125,7 @@ document_bytes bytes_of(std::string_view text) {
     return document_bytes_access::make(base::slice::copy_of(std::as_bytes(std::span{text})));
 }
 
-// "Not there" is an answer to `exists`, and its content a boolean.
+// For `exists`, a missing path is a valid answer with a boolean content.
 void settle_exists(path_outcome& outcome) {
     const bool is_missing = outcome.code == errc::path_not_found;
     if (!outcome.code || is_missing) {
@@ -168,7 +167,7 @@ path_outcomes to_outcomes(std::vector<engine::subdoc_result>&& paths, const path
         path_outcome& outcome = outcomes.emplace_back();
         outcome.path = entry.path;
         if (entry.sent_at >= paths.size()) {
-            outcome.code = errc::decoding_failure;  // the server gave fewer
+            outcome.code = errc::decoding_failure;  // the server returned fewer results
             continue;
         }
         engine::subdoc_result& from = paths[entry.sent_at];
@@ -205,8 +204,8 @@ std::error_code path_outcomes::code(std::size_t index) const noexcept {
 std::expected<document_view, error> path_outcomes::content(std::size_t index) const {
     if (index >= paths_.size()) {
         return std::unexpected(error(
-            errc::invalid_argument, "path " + std::to_string(index) + " was not asked for, only " +
-                                        std::to_string(paths_.size()) + " were"));
+            errc::invalid_argument, "there is no path " + std::to_string(index) +
+                                        ": the call had " + std::to_string(paths_.size())));
     }
     const path_outcome& at = paths_[index];
     if (at.code) {

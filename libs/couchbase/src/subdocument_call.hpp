@@ -10,12 +10,12 @@
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 
-// Sub-document calls on their way to the engine and back.
+// Converts sub-document calls to requests of the engine, and their answers to results.
 
 namespace reprise::couchbase::detail {
 
-// What must be remembered of a sub-document call to read its answer. Servers want attributes
-// first, so places in the request differ from the caller's.
+// What must be remembered about a sub-document call to read its answer. Servers require attributes
+// first, so the places in the request differ from the caller's.
 struct path_note {
     struct entry {
         path_verb verb = path_verb::get;
@@ -25,14 +25,14 @@ struct path_note {
     std::vector<entry> entries;  // in the caller's order
 };
 
-// What any answer is read with: where it came from and, of sub-document calls, which paths.
+// What is needed to read an answer: its bucket and, for sub-document calls, the paths.
 struct answer_note {
     std::shared_ptr<const std::string> bucket{};  // of mutations
     std::shared_ptr<const path_note> paths{};
 };
 
-// Puts specs and flags into the request. Errors, each naming the path: errc::invalid_argument for
-// what no server would take, encoding_failure for values that are no JSON, delta_invalid.
+// Adds specs and flags to the request. Each error names the path: errc::invalid_argument for what
+// no server accepts, encoding_failure for values that are not JSON, and delta_invalid.
 [[nodiscard]] std::expected<std::shared_ptr<const path_note>, error> add_specs(
     engine::operation_request& request, const document_call& call);
 
@@ -40,7 +40,7 @@ struct answer_note {
 [[nodiscard]] path_outcomes to_outcomes(
     std::vector<engine::subdoc_result>&& paths, const path_note& note);
 
-// The error with the failed path's place in the caller's order.
+// The error, with the place of the failed path in the caller's order.
 [[nodiscard]] std::shared_ptr<const error_info> in_callers_order(
     std::shared_ptr<const error_info> failed, const path_note& note);
 

@@ -32,7 +32,7 @@ mutate_spec::mutate_spec(
     if (spec_.value.empty()) {
         spec_.problem = "no values are given";
     } else if (spec_.is_macro && values.size() > 1) {
-        spec_.problem = "a macro stands alone";
+        spec_.problem = "a macro must be the only value";
     }
 }
 
@@ -49,7 +49,7 @@ mutate_spec mutate_spec::array_append(
 
 mutate_spec mutate_spec::array_append(
     std::string path,
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers pass a temporary
     json_fragment value, const create_options& options) {
     return {path_verb::array_append, std::move(path), value, options};
 }
@@ -61,7 +61,7 @@ mutate_spec mutate_spec::array_prepend(
 
 mutate_spec mutate_spec::array_prepend(
     std::string path,
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers pass a temporary
     json_fragment value, const create_options& options) {
     return {path_verb::array_prepend, std::move(path), value, options};
 }
@@ -73,7 +73,7 @@ mutate_spec mutate_spec::array_insert(
 
 mutate_spec mutate_spec::array_insert(
     std::string path,
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers hand over what they made
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): callers pass a temporary
     json_fragment value, const path_options& options) {
     return {path_verb::array_insert, std::move(path), value, {false, options.is_xattr}};
 }
@@ -90,7 +90,7 @@ mutate_spec mutate_spec::decrement(
 
 mutate_spec mutate_spec::make_counter(
     std::string path, std::int64_t delta, bool is_negative, const create_options& options) {
-    // A delta below one is refused, so that the sign can be changed without a thought.
+    // A delta below one is refused later, so changing the sign is safe.
     const std::int64_t signed_delta = is_negative && delta > 0 ? -delta : delta;
     mutate_spec made(path_verb::counter, std::move(path), signed_delta, options);
     if (delta < 1) {

@@ -9,23 +9,23 @@
 #include <reprise/services/service_call.hpp>
 #include <reprise/services/service_outcome.hpp>
 
-// What the sources behind the HTTP services share.
+// Shared by the sources of the HTTP services.
 
 namespace reprise::couchbase::detail {
 
-// Behind service_work.
+// The content of service_work.
 struct unsent_request {
-    // Taken when it is started.
+    // Moved out when the request is started.
     std::expected<engine::http_request, error> request;
 };
 
-// The error of an operation that failed, with the service's code.
+// The error of a failed operation, with the service's code.
 [[nodiscard]] error to_service_error(engine::operation_result& result);
 
-// errc::decoding_failure of an answer that came, but cannot be read, with the way that led to it.
+// errc::decoding_failure for an answer that cannot be decoded, with its history.
 [[nodiscard]] error unreadable_answer(std::string detail, operation_trace&& trace);
 
-// What the rest of an answer says, or why it cannot be read.
+// Parses the rest of an answer, or returns why it cannot be decoded.
 template <class Metadata>
 [[nodiscard]] std::expected<Metadata, services::outcome_error> parse_metadata(
     std::string_view rest);
@@ -36,12 +36,12 @@ std::expected<search_metadata, services::outcome_error> parse_metadata(std::stri
 template <>
 std::expected<view_metadata, services::outcome_error> parse_metadata(std::string_view rest);
 
-// A management request whose parts are known to be right, or why they are not.
+// Builds a management request, or keeps the error of its parts.
 [[nodiscard]] service_work make_call_work(
     const std::shared_ptr<session>& client, services::service_call_result call,
     const management_options& options);
 
-// The request, once; a second start of the same work is errc::invalid_argument.
+// Returns the request once. A second start of the same work fails with errc::invalid_argument.
 [[nodiscard]] std::expected<engine::http_request, error> take_request(const service_work& work);
 
 }  // namespace reprise::couchbase::detail

@@ -18,9 +18,9 @@ TEST(codec, formats_are_the_top_byte_of_the_flags) {
     EXPECT_EQ(couchbase::flags_of(document_format::json), 0x02000000U);
     EXPECT_EQ(couchbase::flags_of(document_format::binary), 0x03000000U);
     EXPECT_EQ(couchbase::flags_of(document_format::string), 0x04000000U);
-    EXPECT_EQ(couchbase::format_of(0x02000006), document_format::json);  // older numbers below
+    EXPECT_EQ(couchbase::format_of(0x02000006), document_format::json);  // with older numbers below
     EXPECT_EQ(couchbase::format_of(0), document_format::none);
-    EXPECT_EQ(couchbase::format_of(0x22000000), document_format::unknown);  // a compression
+    EXPECT_EQ(couchbase::format_of(0x22000000), document_format::unknown);  // a compressed format
 }
 
 TEST(codec, values_are_marked_with_their_format) {

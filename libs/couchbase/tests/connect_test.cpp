@@ -9,7 +9,8 @@
 
 #include <reprise/couchbase/cluster_options.hpp>
 
-// What connect refuses before anything moves, and by which name. Nobody drives these clients.
+// What connect refuses before it starts anything, and which field it names. These clients are never
+// driven.
 
 namespace reprise::couchbase::connect_test {
 
@@ -19,7 +20,7 @@ cluster_options usable() {
     return {.username = "app", .password = "secret", .threads = thread_mode::caller_drives};
 }
 
-// The refusal, or nothing.
+// The refusal. Empty if connect accepts the options.
 std::pair<std::error_code, std::string> refusal_of(
     const std::string& where, const cluster_options& options = usable()) {
     const auto made = cluster::connect(where, options);
@@ -34,7 +35,7 @@ void expect_refused(
     EXPECT_NE(refusal.second.find(words), std::string::npos) << words << " in " << refusal.second;
 }
 
-TEST(connect, parameters_with_an_effect_are_taken) {
+TEST(connect, parameters_with_an_effect_are_accepted) {
     for (const char* parameter :
          {"kv_connect_timeout=1s", "kv_timeout=1s", "kv_durable_timeout=1s",
           "config_poll_interval=1s", "config_poll_floor=10ms", "tcp_keepalive_time=30s",
@@ -51,7 +52,7 @@ TEST(connect, parameters_with_an_effect_are_taken) {
         client_errc::certificate_unreadable, "/nonexistent/ca.pem");
 }
 
-TEST(connect, parameters_of_the_http_services_are_taken) {
+TEST(connect, parameters_of_the_http_services_are_accepted) {
     for (const char* parameter :
          {"view_timeout=1s", "query_timeout=1s", "analytics_timeout=1s", "search_timeout=1s",
           "management_timeout=1s", "idle_http_connection_timeout=1s", "max_http_connections=1",
@@ -61,15 +62,15 @@ TEST(connect, parameters_of_the_http_services_are_taken) {
     }
 }
 
-// They were taken and did nothing: an operator who set one believed that it holds.
-TEST(connect, parameters_of_what_this_client_does_not_have_are_refused_by_name) {
+// Regression: they were accepted and had no effect, so an operator believed that they worked.
+TEST(connect, unsupported_parameters_are_refused_by_name) {
     for (const char* parameter : {"config_idle_redial_timeout=1s"}) {
         const std::string text = parameter;
         expect_refused(
             refusal_of("couchbase://127.0.0.1:1?" + text), client_errc::connection_string_invalid,
-            text.substr(0, text.find('=')) + ": this client does not have it yet");
+            text.substr(0, text.find('=')) + ": not supported by this client");
     }
-    // A value that is wrong in any client is told first.
+    // A value that is wrong for any client is reported first.
     expect_refused(
         refusal_of("couchbase://127.0.0.1:1?query_timeout=soon"),
         client_errc::connection_string_invalid, "not a duration");
@@ -133,7 +134,7 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
     }
 }
 
-// Whoever says whom to trust and forgets the `s` would be left without TLS, and not know.
+// Without this check, a user who configures trust but forgets the `s` would silently have no TLS.
 TEST(connect, options_for_tls_are_refused_without_it) {
     using change = std::function<void(tls_options&)>;
     const std::vector<std::pair<const char*, change>> changes{
@@ -168,7 +169,7 @@ TEST(connect, new_credentials_must_name_one_identity) {
     EXPECT_EQ(code_of({.password = "p", .bearer_token = "t"}), client_errc::option_invalid);
 }
 
-TEST(connect, a_bearer_token_is_taken_over_tls_or_where_readable_secrets_are_allowed) {
+TEST(connect, a_bearer_token_is_accepted_over_tls_or_if_the_options_allow_it_without) {
     cluster_options options{.bearer_token = "token", .threads = thread_mode::caller_drives};
     expect_refused(
         refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid,

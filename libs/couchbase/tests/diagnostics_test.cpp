@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-// Reports as text, and what they come to.
+// Reports as text, and their overall state.
 
 namespace reprise::couchbase {
 namespace diagnostics_text_test {
@@ -27,7 +27,7 @@ TEST(diagnostics_report, is_online_only_if_everything_wanted_is_connected) {
     EXPECT_EQ(state_of(with_states({disconnected, disconnecting})), cluster_state::offline);
 }
 
-TEST(diagnostics_report, is_written_by_service_as_the_sdks_do) {
+TEST(diagnostics_report, has_the_format_of_the_sdks) {
     diagnostics_report report;
     report.id = "00000000000000ff";
     report.state = cluster_state::degraded;

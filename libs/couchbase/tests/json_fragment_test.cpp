@@ -31,7 +31,7 @@ TEST(json_fragment, a_macro_is_marked_and_has_the_servers_spelling) {
     EXPECT_FALSE(json_fragment("${Mutation.CAS}").is_macro());
 }
 
-TEST(json_fragment, what_is_no_json_has_a_problem_and_no_text) {
+TEST(json_fragment, a_value_that_is_not_json_has_a_problem_and_no_text) {
     const json_fragment infinite = std::numeric_limits<double>::infinity();
     EXPECT_NE(infinite.problem(), "");
     EXPECT_EQ(infinite.text(), "");
@@ -40,7 +40,7 @@ TEST(json_fragment, what_is_no_json_has_a_problem_and_no_text) {
     EXPECT_NE(json_fragment(json_text{}).problem(), "");
 }
 
-TEST(json_fragment, numbers_are_read_where_they_fit) {
+TEST(json_fragment, numbers_are_read_if_they_fit) {
     EXPECT_EQ(read_fragment<int>(view_of("-12")).value(), -12);
     EXPECT_EQ(read_fragment<std::uint64_t>(view_of("18446744073709551615")).value(), ~0ULL);
     EXPECT_EQ(read_fragment<float>(view_of("1.5")).value(), 1.5F);

@@ -54,7 +54,7 @@ TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchange
     }
 }
 
-TEST(overriding_strategy, RH_36_a_function_decides_with_the_request_in_hand) {
+TEST(overriding_strategy, RH_36_a_function_decides_with_the_request) {
     const auto changed = overriding(
         std::make_shared<fail_fast_on_terminal_error_strategy>(),
         {{retry_reason::kv_temporary_failure,
@@ -76,7 +76,7 @@ public:
     void on_success(const token_state&, const decision_context&) override { ++successes; }
 };
 
-TEST(overriding_strategy, successes_reach_the_strategy_below) {
+TEST(overriding_strategy, successes_reach_the_wrapped_strategy) {
     const auto below = std::make_shared<counting_strategy>();
     const auto changed = overriding(below, {{retry_reason::kv_locked, retry_action::no()}});
     changed->on_success({}, {});
@@ -96,7 +96,7 @@ TEST(overriding_strategy, overrides_without_an_effect_are_refused_by_name) {
     const auto no = retry_action::no();
     EXPECT_EQ(
         refusal_of({{retry_reason::kv_not_my_vbucket, no}}),
-        "KV_NOT_MY_VBUCKET is always retried, no strategy is asked");
+        "KV_NOT_MY_VBUCKET is always retried without asking a strategy");
     EXPECT_NE(refusal_of({{retry_reason::unknown, no}}), "");
     EXPECT_NE(refusal_of({{retry_reason::kv_locked, no}, {retry_reason::kv_locked, no}}), "");
     EXPECT_NE(refusal_of({{retry_reason::kv_locked, reason_override::function()}}), "");

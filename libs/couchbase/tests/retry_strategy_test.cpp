@@ -1,4 +1,4 @@
-// First, so that nothing else can have helped: all a copy needs is this header.
+// Included first, to show that a copy needs only this header.
 #include <reprise/couchbase/retry_strategy.hpp>
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ public:
 };
 // [/frozen]
 
-// What a strategy can see of a request beside the question.
+// The facts about a request that a strategy sees in addition to the question.
 const couchbase::request_snapshot& request_with_rule() {
     static const couchbase::request_snapshot made = [] {
         couchbase::request_snapshot request;
@@ -73,7 +73,7 @@ const couchbase::request_snapshot& request_with_rule() {
     return made;
 }
 
-// Everything a strategy may be asked: each reason with all that it can look at.
+// Every question that a strategy can get: each reason with all the facts it can read.
 std::vector<couchbase::retry_question> all_questions() {
     std::vector<couchbase::retry_question> questions;
     const reprise::time_point now{1h};
@@ -131,7 +131,7 @@ std::string text_of(const char* path) {
     return text.str();
 }
 
-// Words only: how lines are broken does not matter.
+// Only the words, because line breaks do not matter.
 std::string words_of(const std::string& text) {
     std::istringstream source(text);
     std::string result;
@@ -167,7 +167,7 @@ TEST(copied_strategy, RH_37_the_guide_presents_the_standard_and_shows_the_copy) 
     ASSERT_LT(begin, end);
     const std::size_t first = own.find('\n', begin) + 1;
     EXPECT_NE(guide.find(words_of(own.substr(first, end - first))), std::string::npos)
-        << "the guide shows another class than the one compiled here";
+        << "the guide shows a different class from the one compiled here";
 }
 
 }  // namespace copied_strategy_test

@@ -47,7 +47,7 @@ TEST(service_results, a_row_of_another_type_is_a_decoding_failure) {
     EXPECT_EQ(number.error().code(), errc::decoding_failure);
 }
 
-TEST(service_results, view_rows_are_taken_apart) {
+TEST(service_results, view_rows_are_split_into_their_parts) {
     const auto row = parse_view_row(row_view(R"({"id":"a","key":["x",1],"value":null})"));
     ASSERT_TRUE(row) << row.error().message();
     EXPECT_EQ(row->id, "a");
@@ -56,7 +56,7 @@ TEST(service_results, view_rows_are_taken_apart) {
     EXPECT_FALSE(parse_view_row(row_view("7")));
 }
 
-TEST(service_results, an_error_of_a_service_speaks_of_http_and_its_own_code) {
+TEST(service_results, an_error_of_a_service_shows_its_http_status_and_code) {
     auto info = std::make_shared<error_info>();
     info->code = make_error_code(errc::planning_failure);
     info->operation = "query";
@@ -69,7 +69,7 @@ TEST(service_results, an_error_of_a_service_speaks_of_http_and_its_own_code) {
     EXPECT_NE(text.find("HTTP 404, code 4000"), std::string::npos) << text;
     EXPECT_NE(text.find("no index"), std::string::npos) << text;
     EXPECT_EQ(text.find("0x"), std::string::npos) << text;
-    EXPECT_EQ(failed.info().status, 404) << "only the words change";
+    EXPECT_EQ(failed.info().status, 404) << "only the text changes";
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 #include <reprise/couchbase/subdocument_specs.hpp>
 
-// What a sub-document call is turned into, what is refused before it is sent, and how answers find
-// their places.
+// The request of a sub-document call, what is refused before it is sent, and the order of its
+// results.
 
 namespace reprise::couchbase::detail::subdocument_call_test {
 
@@ -78,7 +78,7 @@ TEST(subdocument_call, semantics_and_deleted_documents_are_flags_of_the_document
     EXPECT_EQ(request.doc_flags, doc_flags::access_deleted);
 }
 
-TEST(subdocument_call, attributes_go_first_and_results_come_back_in_the_callers_order) {
+TEST(subdocument_call, attributes_are_sent_first_and_results_have_the_callers_order) {
     engine::operation_request request;
     const auto note = add_specs(
         request, make_lookup(
@@ -111,20 +111,20 @@ TEST(subdocument_call, attributes_go_first_and_results_come_back_in_the_callers_
     EXPECT_NE(moved->detail.find("'body'"), std::string::npos) << moved->detail;
 }
 
-TEST(subdocument_call, macros_make_an_attribute_of_their_path) {
+TEST(subdocument_call, macros_turn_their_path_into_an_attribute) {
     engine::operation_request request;
     ASSERT_TRUE(add_specs(request, make_mutation({change::upsert("m.cas", mutation_macro::cas)})));
     EXPECT_EQ(request.specs[0].flags, wire::path_flags::xattr | wire::path_flags::expand_macros);
 }
 
-TEST(subdocument_call, a_server_that_gives_fewer_paths_is_a_decoding_failure_of_the_others) {
+TEST(subdocument_call, paths_missing_in_the_answer_are_decoding_failures) {
     engine::operation_request request;
     const auto note = add_specs(request, make_lookup({look::get("a"), look::get("b")}));
     std::vector<engine::subdoc_result> answers(1);
     EXPECT_EQ(to_outcomes(std::move(answers), **note).code(1), errc::decoding_failure);
 }
 
-TEST(subdocument_call, what_no_server_would_take_is_refused_by_the_path) {
+TEST(subdocument_call, specs_that_no_server_accepts_are_refused_with_their_path) {
     struct refusal_case {
         document_call call;
         errc code;
@@ -133,7 +133,8 @@ TEST(subdocument_call, what_no_server_would_take_is_refused_by_the_path) {
     auto with_cas = make_mutation({change::upsert("a", 1)}, store_semantics::insert);
     with_cas.cas = 7;
     const std::vector<refusal_case> cases{
-        {make_lookup({}), errc::invalid_argument, "0 paths are given, 1 to 16 are possible"},
+        {make_lookup({}), errc::invalid_argument,
+         "0 paths are given, but the number must be 1 to 16"},
         {make_lookup(std::vector<lookup_spec>(17, look::get("a"))), errc::invalid_argument,
          "17 paths"},
         {make_lookup({look::get("a"), look::get("")}), errc::invalid_argument,
@@ -147,9 +148,9 @@ TEST(subdocument_call, what_no_server_would_take_is_refused_by_the_path) {
         {make_mutation({change::array_add_unique("a", mutation_macro::cas)}),
          errc::invalid_argument, "macros"},
         {make_mutation({change::array_append("a", {mutation_macro::cas, 1})}),
-         errc::invalid_argument, "a macro stands alone"},
+         errc::invalid_argument, "a macro must be the only value"},
         {make_mutation({change::replace("a", 1)}, store_semantics::upsert), errc::invalid_argument,
-         "not possible where the document is made"},
+         "not allowed if the same call creates the document"},
         {with_cas, errc::invalid_argument, "cas"}};
     for (const refusal_case& each : cases) {
         engine::operation_request request;
@@ -159,7 +160,7 @@ TEST(subdocument_call, what_no_server_would_take_is_refused_by_the_path) {
         EXPECT_NE(refused.error().message().find(each.words), std::string::npos)
             << each.words << " in " << refused.error();
     }
-    // The count and the whole document may go without a path.
+    // The count and the whole document need no path.
     engine::operation_request request;
     EXPECT_TRUE(add_specs(request, make_lookup({look::count(""), look::get_full_document()})));
 }

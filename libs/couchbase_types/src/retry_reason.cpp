@@ -6,7 +6,7 @@
 namespace reprise::couchbase {
 namespace {
 
-// All five terminal reasons arise before anything was sent.
+// All five terminal reasons arise before anything is sent.
 constexpr bool before_sending = true;
 
 constexpr std::array<retry_reason_facts, retry_reason_count> reason_table{{

@@ -11,8 +11,8 @@ namespace reprise::couchbase {
 
 namespace {
 
-// Idempotent requests, and what the server surely did not do. Outside of the client there is no
-// reason: the failure's own facts decide.
+// Allows idempotent requests, and failures after which the server has certainly not acted. Outside
+// the client there is no reason, so the facts of the failure decide.
 refusal_reason check_best_effort(const retry_question& question) noexcept {
     if (question.reason.is_empty()) {
         return stated_safety{}.check(question.facts, question.repeat);
@@ -45,7 +45,7 @@ std::optional<errc> terminal_error(retry_reason reason) noexcept {
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {
-        // 2^9 is the first power above the cap.
+        // 2^9 is the first power of two above the cap.
         return attempts >= 9 ? std::chrono::milliseconds{500}
                              : std::chrono::milliseconds{std::int64_t{1} << attempts};
     };

@@ -6,7 +6,7 @@
 
 namespace reprise::couchbase {
 
-TEST(retry_reason, RH_09_all_25_reasons_have_distinct_names_and_sit_at_their_own_place) {
+TEST(retry_reason, RH_09_all_25_reasons_have_distinct_names_and_are_at_their_own_index) {
     std::set<std::string_view> names;
     ASSERT_EQ(all_retry_reasons().size(), 25U);
     for (const retry_reason_facts& facts : all_retry_reasons()) {

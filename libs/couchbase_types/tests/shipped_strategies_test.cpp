@@ -24,7 +24,7 @@ retry_action ask(
     return *sink.action();
 }
 
-// As best effort, except that locked documents are not waited for.
+// Best effort, except that locked documents are not retried.
 class impatient_with_locks final : public best_effort_strategy {
 public:
     void retry_after(const retry_question& question, retry_sink& sink) override {
@@ -35,7 +35,7 @@ public:
     }
 };
 
-// Everything the document says about a user's own fail-fast.
+// A user's fail-fast strategy, as the documentation describes it.
 class fails_fast final : public retry_strategy {
 public:
     void retry_after(const retry_question&, retry_sink& sink) override {
@@ -132,7 +132,7 @@ TEST(shipped_strategies, RH_03_zero_differs_from_no_and_negative_counts_as_zero)
     EXPECT_EQ(retry_action::no(errc::document_locked).error(), errc::document_locked);
 }
 
-TEST(shipped_strategies, the_first_answer_of_a_sink_counts) {
+TEST(shipped_strategies, a_sink_keeps_its_first_answer) {
     retry_sink sink(nullptr, {});
     sink.answer(retry_action::after(3ms));
     sink.answer(retry_action::no());

@@ -6,8 +6,8 @@
 
 namespace reprise::engine {
 
-// The delay of reasons that are always retried, by the retries made before: 1, 10, 50, 100, 500,
-// then 1000 ms (RFC 0049).
+// The delay for reasons that are always retried, by the number of earlier retries: 1, 10, 50, 100,
+// 500, then 1000 ms (RFC 0049).
 [[nodiscard]] duration controlled_backoff(std::uint32_t attempts) noexcept;
 
 }  // namespace reprise::engine

@@ -7,9 +7,9 @@ std::string_view to_string(connect_failure failure) noexcept {
         case connect_failure::refused:
             return "connection refused";
         case connect_failure::unreachable:
-            return "no way to the host";
+            return "no route to the host";
         case connect_failure::timed_out:
-            return "no connection in time";
+            return "connecting timed out";
         case connect_failure::name_not_found:
             return "cannot resolve";
         case connect_failure::no_descriptors:

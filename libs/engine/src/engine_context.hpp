@@ -16,8 +16,7 @@
 
 namespace reprise::engine {
 
-// What every part of one engine uses and none owns alone. Plain data: it decides nothing. It
-// outlives all parts.
+// Data that all parts of one engine share. It decides nothing and outlives all parts.
 struct engine_context {
     engine_context(engine_options given, credentials who, randomness source, time_point now)
         : options(std::move(given)),
@@ -34,7 +33,7 @@ struct engine_context {
 
     engine_options options;
     credentials identity;
-    std::uint32_t identity_number = 1;  // counts replacements
+    std::uint32_t identity_number = 1;  // increases with each replacement
     random_generator random;
     std::function<bool(std::span<std::byte>)> entropy;
     std::uint64_t client_number;  // sent in HELLO
@@ -42,7 +41,7 @@ struct engine_context {
     base::timer_wheel wheel;
     action_list actions;
     connect_gate gate;
-    std::size_t parked_count = 0;  // operations that wait, of all services: bounded together
+    std::size_t parked_count = 0;  // waiting operations of all services, which share one bound
     engine_statistics counters;
     std::uint64_t connection_last = 0;
 

@@ -15,7 +15,7 @@ engine_core::engine_core(
 engine_core::~engine_core() {
     close(context_.wheel.next_due().value_or(time_point{}));
     decisions_.close_mailbox();
-    // A completion may start another operation: it ends at once, since the engine is closed.
+    // A completion may start another operation, which fails at once because the engine is closed.
     while (has_completions()) {
         drain_completions();
     }
@@ -41,7 +41,8 @@ void engine_core::close(time_point now) {
     connections_.close();
 }
 
-// What was refused may pass now: nobody waits for the pauses that the old ones had earned.
+// The new credentials may be accepted where the old ones were refused, so connections do not wait
+// for the backoff that the old ones caused.
 void engine_core::replace_credentials(credentials identity) {
     context_.identity = std::move(identity);
     ++context_.identity_number;

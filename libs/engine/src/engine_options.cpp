@@ -4,7 +4,8 @@
 #include <string>
 #include <utility>
 
-// Validation of everything a user can set: the first contradiction found, by the field's name.
+// Validates everything that a user can set. Reports the first contradiction with the name of its
+// field.
 
 namespace reprise::engine {
 
@@ -25,7 +26,7 @@ constexpr std::size_t kv_connections_max = 64;
 constexpr std::size_t http_connections_max = 1024;
 constexpr std::size_t connecting_limit = 65536;
 constexpr std::size_t pipeline_credit_max = 65536;
-// Queues grow by what is in them; the limit only keeps sums of counts far from overflow.
+// Queues only use memory for what they contain. The limit keeps sums of counts far from overflow.
 constexpr std::size_t queue_count_max = std::size_t{1} << 30;
 constexpr std::size_t write_size_limit = std::size_t{1} << 30;
 constexpr std::size_t agent_size_limit = 200;
@@ -46,7 +47,7 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
     return std::nullopt;
 }
 
-// Time points are added to these, so "forever" must be said with a number that fits.
+// The engine adds these durations to time points, so even "forever" must be a number that fits.
 [[nodiscard]] std::optional<settings_error> check_durations(const engine_options& options) {
     const named_duration all[] = {
         {"kv_timeout", options.kv_timeout},

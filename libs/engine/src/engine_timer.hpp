@@ -6,16 +6,16 @@
 
 namespace reprise::engine {
 
-// Whose timer fired. The owner derives from engine_timer, so the kind says what to cast to.
+// Whose timer fired. The owner derives from engine_timer, and the kind determines the cast.
 enum class timer_kind : std::uint8_t {
-    operation,        // operation_slot: retry due, or deadline
+    operation,        // operation_slot: retry or deadline is due
     connection,       // kv_connection: connect, bootstrap, probe
     link,             // node_link: reconnect
     bucket,           // bucket_state: configuration poll
-    collection,       // collection_entry: answer overdue, or ask again
+    collection,       // collection_entry: answer overdue, or time to ask again
     endpoint,         // endpoint_record: its circuit breaker
-    log,              // decisions: those that were held back are summed up
-    http_operation,   // http_slot: retry due, or deadline
+    log,              // decisions: summary of suppressed log records is due
+    http_operation,   // http_slot: retry or deadline is due
     http_connection,  // http_connection: connect, idle
 };
 

@@ -8,10 +8,10 @@ namespace reprise::engine {
 
 class list_core;
 
-// What an item of an intrusive_list derives from. In at most one list at a time.
+// Base class of the items of an intrusive_list. An item is in at most one list at a time.
 class list_hook {
 public:
-    // Null: it is in no list.
+    // Null if it is in no list.
     [[nodiscard]] list_core* list() const noexcept { return list_; }
 
 private:
@@ -21,7 +21,7 @@ private:
     list_core* list_ = nullptr;
 };
 
-// A list without the type of its items, for what only takes items out.
+// A list without the type of its items, for code that only removes items.
 class list_core {
 public:
     list_core(const list_core&) = delete;
@@ -59,7 +59,7 @@ private:
     std::size_t size_ = 0;
 };
 
-// A first-in first-out queue that allocates nothing and can lose any item in O(1). Does not own.
+// A FIFO queue that does not own its items, allocates nothing and erases any item in O(1).
 template <class Item>
 class intrusive_list : public list_core {
 public:

@@ -7,7 +7,7 @@
 namespace reprise::engine {
 
 randomness seeded_randomness(std::uint64_t seed) {
-    // A stream of its own: what jitter draws does not move the nonces.
+    // Nonces have their own stream, so that random numbers used for jitter do not change them.
     const auto source = std::make_shared<random_generator>(~seed);
     return {seed, [source](std::span<std::byte> out) {
                 for (std::byte& each : out) {

@@ -2,21 +2,22 @@
 
 #include "engine_driver.hpp"
 
-// Connecting is paced: however many nodes a configuration names, and whatever they do.
+// The engine limits how many connections it opens at once, whatever a configuration names and
+// whatever the nodes do.
 
 namespace reprise::engine::testing {
 namespace connect_pacing_tests {
 
 constexpr std::size_t most = 4096;
 
-// The first node works; the others take a connection and never say anything about it.
+// The first node works. The others neither accept nor refuse a connection.
 void let_the_others_hang(scripted_cluster& cluster) {
     for (std::size_t index = 1; index < cluster.nodes.size(); ++index) {
         cluster.nodes[index].ignores_connections = true;
     }
 }
 
-// Connections that were begun to nodes that do not answer, and are not given up.
+// Counts pending connections to nodes that do not answer.
 std::size_t opening_count(const engine_driver& driver) {
     return driver.connects.size() - driver.closes.size() - 1;
 }
@@ -40,7 +41,7 @@ TEST(connect_pacing, a_configuration_of_4096_nodes_opens_64_connections_at_once_
     let_the_others_hang(cluster);
     engine_driver driver(cluster);
     driver.connect();
-    // Nobody waits for any of them: a quarter of the places stays free.
+    // No operation waits for any of them, so a quarter of the places stays free.
     EXPECT_EQ(opening_count(driver), 48U);
     std::vector<engine_driver::outcome_ptr> waiting;
     for (std::size_t node = 3000; node < 3100; ++node) {
@@ -52,14 +53,14 @@ TEST(connect_pacing, a_configuration_of_4096_nodes_opens_64_connections_at_once_
         driver.advance(100ms);
         ASSERT_LE(opening_count(driver), 64U);
     }
-    // Those that somebody waited for were tried before all others.
+    // The nodes that operations waited for were tried before all others.
     ASSERT_GE(driver.connects.size(), 200U);
     EXPECT_EQ(driver.connects[49].host, "node3001");
     EXPECT_EQ(driver.connects[64].host, "node3016");
     EXPECT_EQ(driver.connects[65].host, "node3017");
 }
 
-TEST(connect_pacing, timeouts_are_kept_to_a_tick_while_connections_wait_for_their_turn) {
+TEST(connect_pacing, timeouts_are_exact_to_a_tick_while_connections_wait_to_be_opened) {
     scripted_cluster cluster(most, most);
     let_the_others_hang(cluster);
     engine_driver driver(cluster);
@@ -77,14 +78,14 @@ TEST(connect_pacing, timeouts_are_kept_to_a_tick_while_connections_wait_for_thei
         EXPECT_EQ(reads[index]->result.ec, errc::unambiguous_timeout);
         EXPECT_LE(reads[index]->at, started + std::chrono::milliseconds{101 + index});
     }
-    // The node that works is not held up by those that do not.
+    // Nodes that do not answer do not delay the node that works.
     const auto stored = driver.upsert(key_of(cluster, 0), "v");
     driver.settle();
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
 }
 
-TEST(connect_pacing, a_place_is_given_back_when_a_connection_is_open_or_has_failed) {
+TEST(connect_pacing, a_place_is_free_again_when_a_connection_is_open_or_has_failed) {
     scripted_cluster cluster(40, 64);
     for (std::size_t index = 1; index < 20; ++index) {
         cluster.nodes[index].refuses_connections = true;
@@ -111,7 +112,7 @@ TEST(connect_pacing, a_node_that_leaves_does_not_keep_its_place_in_the_queue) {
     EXPECT_EQ(driver.connects.size(), tried);
 }
 
-TEST(connect_pacing, http_connections_share_the_places_and_all_get_their_turn) {
+TEST(connect_pacing, http_connections_share_the_places_and_all_are_opened) {
     scripted_cluster cluster(1, 4);
     cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
     cluster.on_http = [](const seen_http_request&) {
@@ -127,7 +128,7 @@ TEST(connect_pacing, http_connections_share_the_places_and_all_get_their_turn) {
         asked.push_back(driver.start_http(query_request(R"({"statement":"SELECT 1"})")));
     }
     driver.advance(1s);
-    EXPECT_EQ(driver.connects.size(), 3U);  // key-value's, and two of five
+    EXPECT_EQ(driver.connects.size(), 3U);  // one for key-value, and two of five
     cluster.nodes[0].ignores_connections = false;
     driver.advance(5s);
     for (const auto& one : asked) {

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Passwords that change while the client runs.
+// Credentials that change while the client runs.
 
 namespace reprise::engine::testing {
 namespace credentials_tests {
@@ -31,7 +31,7 @@ TEST(
     cluster.password = "changed";
     driver.close_node(0);
     driver.close_node(1);
-    driver.advance(20s);  // the pauses have grown to seconds
+    driver.advance(20s);  // the delays have grown to seconds
     const auto refused = driver.get("k");
     driver.settle();
     ASSERT_EQ(refused->calls, 1);
@@ -47,10 +47,10 @@ TEST(
     EXPECT_EQ(driver.now, replaced);
 }
 
-TEST(credentials, RH_25_a_refusal_of_credentials_replaced_meanwhile_says_nothing) {
+TEST(credentials, RH_25_a_refusal_of_replaced_credentials_does_not_count) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
-    static_cast<void>(driver.engine());  // begins with the old password
+    static_cast<void>(driver.engine());  // starts with the old password
     cluster.password = "changed";
     int steps = 0;
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
@@ -81,7 +81,7 @@ TEST(credentials, RH_39_wrong_new_credentials_leave_open_connections_alone_and_b
     driver.advance(20s);
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
     EXPECT_LE(driver.connects.size(), 20U);
-    // The other node is still there for its keys, whatever this one says.
+    // The other node still serves its keys.
     std::size_t answered = 0;
     for (int index = 0; index < 20; ++index) {
         const auto read = driver.get("k" + std::to_string(index));

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Peers that died without saying so, and how clients come back to them.
+// Peers that died without closing their connections, and how clients reconnect to them.
 
 namespace reprise::engine::testing {
 namespace dead_peers_tests {
@@ -11,7 +11,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// When the client tried to connect again, counted from the loss.
+// The times of the attempts to reconnect, counted from the loss.
 std::vector<duration> reconnect_times(std::uint64_t seed) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
@@ -35,7 +35,7 @@ std::vector<duration> reconnect_times(std::uint64_t seed) {
 
 using namespace dead_peers_tests;
 
-TEST(dead_peers, RH_16_reads_move_on_and_writes_are_told_when_a_peer_stops_answering) {
+TEST(dead_peers, RH_16_reads_move_on_and_writes_are_ambiguous_when_a_peer_stops_answering) {
     scripted_cluster cluster(1);
     engine_options options;
     options.kv_timeout = 20s;
@@ -58,7 +58,7 @@ TEST(dead_peers, RH_16_reads_move_on_and_writes_are_told_when_a_peer_stops_answe
     EXPECT_EQ(cluster.count(opcode::set), 1U) << "never sent again";
 }
 
-TEST(dead_peers, a_dead_connection_is_found_although_its_only_request_has_timed_out) {
+TEST(dead_peers, a_dead_connection_is_detected_although_its_only_request_has_timed_out) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

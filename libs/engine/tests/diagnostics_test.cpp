@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What an engine says about its connections.
+// What an engine reports about its connections.
 
 namespace reprise::engine::testing {
 namespace {
@@ -27,7 +27,7 @@ protected:
     scripted_cluster cluster_;
 };
 
-TEST_F(diagnostics, of_an_engine_that_nobody_used_are_empty) {
+TEST_F(diagnostics, of_an_unused_engine_are_empty) {
     engine_driver driver(cluster_);
     EXPECT_TRUE(driver.engine().diagnostics().endpoints.empty());
 }
@@ -57,7 +57,7 @@ TEST_F(diagnostics, name_every_key_value_connection_and_when_it_was_used) {
         later.endpoints, [&](const auto& each) { return each.active_last == driver.now; }));
 }
 
-TEST_F(diagnostics, show_what_is_connecting_and_what_is_missing) {
+TEST_F(diagnostics, show_pending_and_missing_connections) {
     cluster_.nodes[1].ignores_connections = true;
     engine_driver driver(cluster_);
     driver.connect();
@@ -93,7 +93,7 @@ TEST_F(diagnostics, show_http_connections_while_there_are_any) {
         << "idle ones are closed";
 }
 
-TEST_F(diagnostics, show_a_service_that_cannot_be_reached_as_long_as_it_is_offered) {
+TEST_F(diagnostics, show_an_unreachable_service_as_long_as_it_is_offered) {
     cluster_.data_node_count = 1;
     cluster_.map = {{0}};
     cluster_.nodes[0].services = {};
@@ -113,7 +113,7 @@ TEST_F(diagnostics, show_a_service_that_cannot_be_reached_as_long_as_it_is_offer
     EXPECT_TRUE(of(driver.engine().diagnostics(), wire::service::query).empty());
 }
 
-TEST_F(diagnostics, of_a_closed_engine_show_nothing_that_is_wanted) {
+TEST_F(diagnostics, of_a_closed_engine_show_no_wanted_connections) {
     engine_driver driver(cluster_);
     driver.connect();
     driver.engine().close(driver.now);

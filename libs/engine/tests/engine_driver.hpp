@@ -1,12 +1,11 @@
 #pragma once
 
-// Drives one engine against scripted servers in virtual time: time moves only by `advance`.
+// Drives one engine against scripted servers in virtual time. Time passes only in `advance`.
 
 #include "scripted_server.hpp"
 
 namespace reprise::engine::testing {
 
-// Drives one engine against a scripted cluster.
 class engine_driver {
 public:
     struct outcome {
@@ -38,15 +37,15 @@ public:
     engine_options made_options;
     credentials identity;
     time_point now{1h};
-    std::uint64_t seed = 42;                     // set it before the engine is made
-    std::optional<randomness> random;            // instead of the seed's
+    std::uint64_t seed = 42;                     // set it before the engine is created
+    std::optional<randomness> random;            // replaces the seed
     bool holds_keys = false;                     // keys are derived only by `derive`
-    std::vector<derive_key_action> derivations;  // held
-    // Bytes the operating system takes before it blocks; for partial writes.
+    std::vector<derive_key_action> derivations;  // not yet answered
+    // How many bytes the operating system accepts before it blocks, for partial writes.
     std::size_t write_room = std::size_t(-1);
-    std::size_t feed_size = std::size_t(-1);  // how many bytes are handed in at once
-    std::size_t read_size = std::size_t(-1);  // how many bytes one read brings
-    std::string peer_address = "127.0.0.1";   // what every connection is connected to
+    std::size_t feed_size = std::size_t(-1);  // how many bytes are passed at once
+    std::size_t read_size = std::size_t(-1);  // how many bytes one read returns
+    std::string peer_address = "127.0.0.1";   // the peer of every connection
     std::vector<connect_action> connects;
     std::vector<std::pair<connection_id, time_point>> closes;
     std::vector<resolve_srv_action> resolutions;
@@ -103,7 +102,7 @@ public:
     }
     operation_id last_id{};
 
-    // Does everything that can be done without time passing.
+    // Does everything that can happen without time passing.
     void settle() {
         for (int round = 0; round < 10000; ++round) {
             bool is_quiet = perform();
@@ -118,9 +117,9 @@ public:
                 return;
             }
         }
-        FAIL() << "the engine does not come to rest";
+        FAIL() << "the engine does not become idle";
     }
-    // Lets time pass, stopping wherever the engine wants to be called.
+    // Lets time pass, and calls the engine whenever it is due.
     void advance(duration by) {
         const time_point end = now + by;
         settle();
@@ -168,13 +167,13 @@ public:
         peers_.erase(id);
         engine().on_closed(id, reason, unwritten, now);
     }
-    // Answers the oldest derivation that is held.
+    // Answers the oldest pending derivation.
     void derive() {
         const derive_key_action first = derivations.at(0);
         derivations.erase(derivations.begin());
         engine().on_key_derived(first.derivation, wire::derive_key(first.wanted), now);
     }
-    // A connection that the scripted node had ignored opens after all.
+    // Opens a connection that the scripted node had ignored.
     void open_ignored(connection_id id) {
         const auto asked = std::ranges::find(connects, id, &connect_action::connection);
         const auto node = std::ranges::find(cluster.nodes, asked->host, &scripted_node::host);
@@ -184,7 +183,7 @@ public:
         on_connect(again);
         connects.pop_back();
     }
-    // Bytes from the server's side.
+    // Sends bytes from the server's side.
     void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
     void push_configuration(connection_id id, std::size_t node, bool is_brief) {
         const std::string text = cluster.configuration_text(node);
@@ -201,7 +200,7 @@ public:
     }
 
 private:
-    // Obeys the actions; true if there were none.
+    // Carries out the actions. Returns true if there were none.
     bool perform() {
         action_list actions;
         engine().take_actions(actions);
@@ -256,7 +255,7 @@ private:
         }
         return wrote;
     }
-    // Hands the servers' answers to the engine; true if there were none.
+    // Passes the servers' answers to the engine. Returns true if there were none.
     bool deliver() {
         std::vector<std::pair<connection_id, std::vector<std::byte>>> batch;
         std::vector<connection_id> closing;
@@ -276,7 +275,7 @@ private:
         }
         return batch.empty() && closing.empty();
     }
-    // At most `read_size` bytes: what one read of a socket brings.
+    // Returns at most `read_size` bytes, like one read of a socket.
     std::vector<std::byte> take_answers(server_peer& from) const {
         const auto size = std::ptrdiff_t(std::min(from.answers.size(), read_size));
         std::vector<std::byte> taken(from.answers.begin(), from.answers.begin() + size);

@@ -17,7 +17,7 @@ engine_options usable() {
     return options;
 }
 
-// The field that is refused after `change`; empty: nothing is.
+// The field that is refused after `change`. Empty if the options are valid.
 template <class Change>
 std::string refused_field(const Change& change) {
     engine_options options = usable();
@@ -29,7 +29,7 @@ std::string refused_field(const Change& change) {
     return error ? error->field : "";
 }
 
-TEST(engine_options, the_defaults_with_a_seed_can_be_used) {
+TEST(engine_options, the_defaults_with_a_seed_are_valid) {
     EXPECT_FALSE(check(usable()));
     EXPECT_EQ(check(engine_options{}).value().field, "seeds");
 }

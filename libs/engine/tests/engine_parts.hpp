@@ -1,7 +1,7 @@
 #pragma once
 
-// The engine's parts without the engine, for tests of one part: a topology whose listener and whose
-// opener of connections write down what they are asked for.
+// The engine's parts without the engine, for tests of a single part: a topology whose listener and
+// connection starter record their calls.
 
 #include <deque>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace reprise::engine::testing {
 
-// Writes down every event in the order in which it came.
+// Records all events in order.
 class recording_listener final : public topology_listener {
 public:
     std::vector<std::string> events;
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(events, {}); }
 };
 
-// Gives each link a connection that nobody drives.
+// Gives each link a connection without a driver.
 class recording_starter final : public connect_starter {
 public:
     explicit recording_starter(engine_context& context) : context_(context) {}
@@ -71,7 +71,7 @@ private:
     engine_context& context_;
 };
 
-// Decides what the test says, and writes down what it is asked.
+// Returns the decision that the test sets, and records the questions.
 class scripted_judge final : public own_request_judge {
 public:
     std::optional<duration> answer;
@@ -115,7 +115,7 @@ struct engine_parts {
     breakers breakers_of_nodes{context};
     topology nodes{context, endpoints, breakers_of_nodes, listener};
 
-    // The first link of the bucket to this host; its connection is open.
+    // Opens the connection of the bucket's first link to this host.
     kv_connection& open_link(bucket_state& bucket, std::string_view host) {
         for (const auto& link : bucket.links) {
             if (link->endpoint->host == host) {

@@ -3,7 +3,7 @@
 #include "engine_driver.hpp"
 #include "operations/operation_history.hpp"
 
-// What errors and log lines show of texts that others wrote.
+// How errors and log lines show text from other sources.
 
 namespace reprise::engine::testing {
 namespace error_info_tests {
@@ -19,7 +19,7 @@ void expect_harmless(const std::string& text) {
     EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
 }
 
-TEST(error_text, control_characters_in_names_of_nodes_are_written_out) {
+TEST(error_text, control_characters_in_names_of_nodes_are_escaped) {
     operation_history history;
     history.push(history_entry{}, 0);
     const auto hostile_text = [](std::uint32_t) { return std::string(hostile); };
@@ -33,7 +33,7 @@ public:
     std::string heard;
 };
 
-TEST(error_text, control_characters_in_log_lines_are_written_out) {
+TEST(error_text, control_characters_in_log_lines_are_escaped) {
     scripted_cluster cluster(1);
     cluster.nodes[0].host = hostile;
     const auto sink = std::make_shared<message_keeper>();
@@ -44,7 +44,7 @@ TEST(error_text, control_characters_in_log_lines_are_written_out) {
 
 class http_error_text : public ::testing::Test {
 protected:
-    // The error of a call whose statement is so long, and about which the service says so much.
+    // The error of a call with a statement and a server message of these sizes.
     std::shared_ptr<const error_info> failed(std::size_t statement_size, std::size_t words_size) {
         cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
         cluster_.on_http = [](const seen_http_request&) {
@@ -77,8 +77,8 @@ TEST_F(http_error_text, a_statement_is_cut_at_one_kibibyte_and_marked) {
     EXPECT_NE(to_string(*large).find("... (998976 more bytes)"), std::string::npos);
 }
 
-// Services quote the statement in what they say about it.
-TEST_F(http_error_text, the_words_of_the_service_are_cut_likewise) {
+// Services quote the statement in their messages.
+TEST_F(http_error_text, the_message_of_the_service_is_cut_in_the_same_way) {
     EXPECT_EQ(failed(1, 1024)->server_context, std::string(1024, 'w'));
     EXPECT_EQ(failed(1, 5000)->server_context, std::string(1024, 'w') + "... (3976 more bytes)");
 }

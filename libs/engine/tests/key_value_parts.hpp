@@ -1,7 +1,7 @@
 #pragma once
 
-// The key-value half of the engine without engine_core: operations and connections over a topology
-// whose events are only written down. Logins are skipped: `open` makes a connection usable.
+// The key-value half of the engine without engine_core: operations and connections on a topology
+// whose events are only recorded. Logins are skipped: `open` makes a connection usable.
 
 #include <memory>
 #include <utility>
@@ -48,7 +48,7 @@ struct key_value_parts {
         parts.nodes.open(bucket, parts.now);
         parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);
     }
-    // The connection of the first link, as after its login.
+    // Makes the connection of the first link usable, as after its login.
     kv_connection& open() {
         kv_connection& connection = *bucket.links[0]->connection;
         parts.context.gate.end_opening(connection.is_opening, parts.now);

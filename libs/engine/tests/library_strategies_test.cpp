@@ -25,7 +25,7 @@ scripted_cluster::hook refuse_some(status code, int count) {
     };
 }
 
-// Retries five times after 3 ms each and writes down what it was told.
+// Retries five times after 3 ms each, and records its calls.
 class diary_strategy final : public retry_strategy {
 public:
     std::string diary;
@@ -77,7 +77,7 @@ struct bench {
 
 using namespace library_strategies_tests;
 
-TEST(library_strategies, one_token_goes_through_all_attempts_of_a_request) {
+TEST(library_strategies, one_token_serves_all_attempts_of_a_request) {
     bench with;
     with.driver.connect();
     with.cluster.on_request = refuse_some(status::locked, 3);
@@ -99,7 +99,7 @@ TEST(library_strategies, one_token_goes_through_all_attempts_of_a_request) {
     EXPECT_EQ(with.inner->failures, once + once + once) << "it sees the failure itself";
 }
 
-TEST(library_strategies, a_success_without_retries_is_told_too_and_an_error_is_not) {
+TEST(library_strategies, a_success_without_retries_is_reported_and_an_error_is_not) {
     bench with;
     with.driver.connect();
     with.driver.upsert("k", "v");
@@ -112,7 +112,7 @@ TEST(library_strategies, a_success_without_retries_is_told_too_and_an_error_is_n
     EXPECT_EQ(with.inner->diary, "bs");
 }
 
-TEST(library_strategies, RH_12_always_retry_reasons_pass_it_by) {
+TEST(library_strategies, RH_12_always_retry_reasons_bypass_it) {
     bench with;
     with.driver.connect();
     with.cluster.on_request = refuse_some(status::not_my_vbucket, 2);
@@ -135,7 +135,7 @@ TEST(library_strategies, its_refusal_ends_the_request_with_the_operations_own_er
     EXPECT_EQ(stored->result.retry_attempts, 5U);
 }
 
-TEST(library_strategies, RH_08_terminal_reasons_are_told_as_never_safe) {
+TEST(library_strategies, RH_08_terminal_reasons_are_reported_as_never_safe) {
     bench with;
     with.cluster.nodes[0].sasl_status = status::auth_error;
     auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
@@ -172,11 +172,11 @@ TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_las
     driver.advance(100ms);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
-    // Two retries at 5 units each; the last one is returned.
+    // Two retries at 5 units each. The price of the last one is returned.
     EXPECT_EQ(bucket->level(), 95'000);
 }
 
-TEST(library_strategies, RH_33_a_strategy_with_a_budget_of_its_own_leaves_the_clients_alone) {
+TEST(library_strategies, RH_33_a_strategy_with_its_own_budget_does_not_charge_the_clients) {
     scripted_cluster cluster(1);
     const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
     const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// RH-14: every decision reaches the sink, whoever took it and whenever, with its true attempt.
+// RH-14: every decision reaches the sink, with its true attempt, whichever part made it.
 
 namespace reprise::engine::testing {
 namespace logged_decisions_tests {
@@ -68,7 +68,7 @@ TEST(logged_decisions, RH_14_nothing_is_left_out_by_default) {
     EXPECT_EQ(scene.log->entries.size(), scene.driver->engine().statistics().retries);
 }
 
-TEST(logged_decisions, RH_14_polls_are_told_with_their_true_attempt) {
+TEST(logged_decisions, RH_14_polls_are_logged_with_their_true_attempt) {
     logging_scene scene;
     scene.driver->connect();
     scene.cluster.on_request =
@@ -80,7 +80,7 @@ TEST(logged_decisions, RH_14_polls_are_told_with_their_true_attempt) {
         EXPECT_EQ(scene.log->entries[index].attempt, index);
         EXPECT_EQ(scene.log->entries[index].level, log_level::debug);
     }
-    // An answer ends the series.
+    // An answer ends the series of attempts.
     scene.cluster.on_request = nullptr;
     scene.driver->advance(3s);
     scene.log->entries.clear();
@@ -92,7 +92,7 @@ TEST(logged_decisions, RH_14_polls_are_told_with_their_true_attempt) {
     EXPECT_EQ(scene.log->entries[0].error, errc::temporary_failure);
 }
 
-TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_read_is_told) {
+TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_decoded_is_logged) {
     for (const answer& with :
          {answer{.value = "{", .datatype = wire::datatype::json},
           answer{.value = "\xff\xff\xff", .datatype = wire::datatype::snappy}}) {
@@ -110,7 +110,7 @@ TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_read_is_told) {
     }
 }
 
-TEST(logged_decisions, RH_14_a_stale_answer_to_a_collection_question_is_told_with_its_attempt) {
+TEST(logged_decisions, RH_14_a_stale_answer_to_a_collection_lookup_is_logged_with_its_attempt) {
     logging_scene scene;
     scene.cluster.manifest_uid = 5;
     scene.driver->connect();
@@ -132,7 +132,7 @@ TEST(logged_decisions, RH_14_a_stale_answer_to_a_collection_question_is_told_wit
 
 TEST(
     logged_decisions,
-    RH_14_RH_32_a_request_without_a_place_to_wait_is_told_before_its_first_attempt) {
+    RH_14_RH_32_a_request_without_a_place_to_wait_is_logged_before_its_first_attempt) {
     engine_options options;
     options.parked_count_max = 1;
     logging_scene scene(1, options);
@@ -152,7 +152,7 @@ TEST(
     EXPECT_EQ(scene.log->entries[0].attempt, 0U);
 }
 
-TEST(logged_decisions, RH_14_an_unreadable_answer_is_told) {
+TEST(logged_decisions, RH_14_an_unreadable_answer_is_logged) {
     logging_scene scene;
     scene.driver->connect();
     scene.cluster.on_request = answer_to(opcode::get, {.value = "without flags"});

@@ -4,7 +4,7 @@
 
 #include "engine_driver.hpp"
 
-// Goal: the safety invariants under any mix of faults. Method: seeded scripts in which servers
+// Goal: the safety invariants hold under any mix of faults. Method: seeded scripts let servers
 // refuse, stay silent, close before or after applying, send garbage and change the map; then each
 // write is compared with what the servers really did.
 
@@ -142,7 +142,7 @@ private:
 
 using namespace many_faults_tests;
 
-TEST(many_faults, every_write_ends_once_in_time_and_tells_the_truth) {
+TEST(many_faults, every_write_ends_once_in_time_with_a_true_result) {
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         SCOPED_TRACE(seed);
         many_faults_scene scene(seed);

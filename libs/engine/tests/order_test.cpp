@@ -5,7 +5,7 @@
 
 #include "engine_driver.hpp"
 
-// What is promised about the order of operations, and what is not.
+// What the client promises about the order of operations, and what it does not.
 
 namespace reprise::engine::testing {
 namespace {
@@ -39,7 +39,7 @@ TEST(order, RH_31_of_two_writes_under_way_the_first_may_be_applied_last) {
     EXPECT_EQ(first->result.retry_attempts, 1U);
     auto read = driver.get("k");
     driver.settle();
-    EXPECT_EQ(read->result.value.text(), "first") << "its retry came last";
+    EXPECT_EQ(read->result.value.text(), "first") << "its retry was last";
 }
 
 TEST(order, RH_31_an_operation_started_after_another_completed_sees_it) {
@@ -54,7 +54,7 @@ TEST(order, RH_31_an_operation_started_after_another_completed_sees_it) {
     EXPECT_EQ(read->result.value.text(), "value");
 }
 
-TEST(order, RH_31_the_header_and_the_guide_say_both) {
+TEST(order, RH_31_the_header_and_the_guide_document_both) {
     for (const char* path : {REPRISE_COLLECTION_HEADER, REPRISE_CLIENT_GUIDE}) {
         std::string text = text_of(path);
         ASSERT_FALSE(text.empty()) << path;

@@ -7,9 +7,9 @@
 
 #include "engine_driver.hpp"
 
-// Goal: every reason is really raised, at its stage, for every class of operations it applies to,
-// and nowhere else. Method: for each class every status, every way to be refused before sending and
-// a close in flight; the decisions the engine reports are compared with the table.
+// Goal: every reason is raised at its stage, for every class of operations it applies to, and
+// nowhere else. Method: for each class, tries every status, every way to be refused before sending
+// and a close in flight, and compares the decisions that the engine reports with the table.
 
 namespace reprise::engine::testing {
 namespace reason_table_tests {
@@ -40,13 +40,13 @@ operation_kind kind_of(operation_class of) {
         case operation_class::noop:
             return operation_kind::noop;
         default:
-            return operation_kind::increment;  // of a store's success nothing is needed
+            return operation_kind::increment;  // the success of a store needs no body
     }
 }
 
 using cell_key = std::tuple<retry_reason, attempt_stage, operation_class>;
 
-// Notes the cell of each decision about an operation; the client's own requests do not count.
+// Records the cell of each decision about an operation, except for the client's own requests.
 class cell_recorder final : public log_sink {
 public:
     void on_decision(log_level, const decision_record& record) noexcept override {
@@ -59,7 +59,7 @@ public:
     std::set<cell_key> seen;
 };
 
-// One client and one cluster for one way to fail, for operations of one class.
+// One client and one cluster, for one kind of failure and one class of operations.
 struct failing_scene {
     failing_scene(const std::shared_ptr<cell_recorder>& log, operation_class given)
         : of(given), cluster(2, 1) {
@@ -121,11 +121,11 @@ void every_status(const recorder_ptr& log, operation_class of) {
             return seen.op == op ? std::optional(answer{.status = answered}) : std::nullopt;
         };
         scene.run();
-        scene.driver().advance(200ms);  // some statuses cost the connection
+        scene.driver().advance(200ms);  // some statuses close the connection
     }
 }
 
-// A success whose parts have sizes that no answer has.
+// A success whose parts have invalid sizes.
 std::string misshapen_success(const seen_request& seen) {
     std::string frame(29, '\0');
     frame[0] = static_cast<char>(0x81);
@@ -210,7 +210,7 @@ void open_breaker(const recorder_ptr& log, operation_class of) {
         node.is_silent = true;
     }
     scene.run();
-    scene.run();  // a NOOP that goes to the other node
+    scene.run();  // a NOOP to the other node
     scene.run();
 }
 
@@ -287,7 +287,7 @@ TEST(reason_table, RH_09_the_table_for_people_is_the_one_that_is_tested) {
     }
 }
 
-TEST(reason_table, operations_have_the_class_they_fail_alike_with) {
+TEST(reason_table, operations_that_fail_alike_have_the_same_class) {
     EXPECT_EQ(class_of(operation_kind::exists, false), operation_class::read);
     EXPECT_EQ(class_of(operation_kind::touch, true), operation_class::write);
     EXPECT_EQ(class_of(operation_kind::increment, true), operation_class::durable_write);

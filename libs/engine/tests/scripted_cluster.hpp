@@ -1,8 +1,8 @@
 #pragma once
 
-// A cluster for tests: plays servers towards one client_engine in virtual time. It answers the
-// bootstrap, keeps documents in a map, and does what a test says instead. No sockets, no
-// sleeps: time moves only by `advance`.
+// A cluster for tests that plays the servers of one client_engine in virtual time. It answers the
+// bootstrap, keeps documents in a map, and lets the test replace any answer. There are no sockets
+// and no sleeps: time passes only in `advance`.
 
 #include <gtest/gtest.h>
 
@@ -34,18 +34,18 @@ namespace reprise::engine::testing {
 
 using namespace std::chrono_literals;
 
-// What one node knows and how it misbehaves. Fields may be changed at any time.
+// The state of one node, and its faults. Tests may change the fields at any time.
 struct scripted_node {
     std::string host;
     std::uint16_t port = 11210;
     bool refuses_connections = false;
     bool ignores_connections = false;
     std::optional<connect_failure> connect_failure_kind;
-    // The same for its HTTP services alone.
+    // The same, for its HTTP services only.
     bool ignores_http_connections = false;
     std::optional<connect_failure> http_connect_failure_kind;
     std::string mechanisms = "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN";
-    std::optional<wire::status> sasl_status;  // to AUTH, instead of doing it
+    std::optional<wire::status> sasl_status;  // answer to AUTH that replaces the login
     std::optional<wire::status> select_status;
     std::optional<wire::status> hello_status;
     std::optional<wire::status> config_status;
@@ -53,10 +53,10 @@ struct scripted_node {
     std::string error_map_text;  // empty: a small valid one
     bool is_error_map_empty = false;
     wire::hello_feature_set withheld;  // never granted
-    // The configuration it tells; empty: the cluster's.
+    // The configuration that it sends. Empty: the cluster's.
     std::string configuration_text;
-    bool is_silent = false;        // reads, and never answers
-    wire::service_ports services;  // announced beside key-value and management
+    bool is_silent = false;        // reads, but never answers
+    wire::service_ports services;  // offered in addition to key-value and management
 };
 
 struct seen_request {
@@ -86,15 +86,15 @@ public:
         }
     }
 
-    // The answer a test wants to give to a request; nothing: the usual one.
+    // A test's answer to a request. Empty: the usual answer.
     struct scripted_answer {
         bool is_silent = false;  // no answer at all
-        bool closes = false;     // close instead of answering
-        bool applies = false;    // does it before it closes or says nothing
+        bool closes = false;     // closes instead of answering
+        bool applies = false;    // applies the request before it closes or stays silent
         wire::status status = wire::status::success;
         std::string value{};
         wire::datatype datatype = wire::datatype::raw;
-        std::string raw{};  // non-empty: these bytes instead of a frame
+        std::string raw{};  // if not empty, these bytes replace the frame
         int copies = 1;     // how often it is sent
         std::optional<std::uint32_t> opaque{};
     };
@@ -107,14 +107,14 @@ public:
     wire::vbucket_rows map;
     wire::vbucket_rows forward_map;
     std::size_t data_node_count = 0;  // 0: all nodes
-    bool can_prepare_and_run = true;  // says that statements need one request only
+    bool can_prepare_and_run = true;  // whether statements need only one request
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
-    // Every HTTP request, whatever the service.
+    // Called for every HTTP request, whatever the service.
     std::function<scripted_http_answer(const seen_http_request&)> on_http;
     std::vector<seen_http_request> http_requests;
-    std::vector<seen_request> requests;  // everything received, bootstrap included
+    std::vector<seen_request> requests;  // all received requests, including the bootstrap
 
     std::string configuration_text(std::size_t this_node) const {
         wire::cluster_configuration_description configuration;

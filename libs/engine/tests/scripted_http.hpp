@@ -1,6 +1,7 @@
 #pragma once
 
-// The HTTP side of scripted servers: reads whole requests and answers as the test says.
+// The HTTP side of scripted servers. It reads whole requests and gives the answers that the test
+// sets.
 
 #include <functional>
 #include <string>
@@ -28,12 +29,12 @@ struct scripted_http_answer {
     int status = 200;
     http::header_list headers{};
     std::string body{};
-    std::string raw{};       // non-empty: these bytes instead
+    std::string raw{};       // if not empty, these bytes replace the answer
     bool is_silent = false;  // no answer
-    bool closes = false;     // closes after what was answered, if anything
+    bool closes = false;     // closes after the answer, if there is one
 };
 
-// An answer whose bytes are exactly these, then the connection ends.
+// An answer with exactly these bytes, after which the connection closes.
 inline scripted_http_answer cut_answer(std::string raw) {
     scripted_http_answer answer;
     answer.raw = std::move(raw);
@@ -63,7 +64,7 @@ inline std::vector<std::byte> bytes_of(const scripted_http_answer& answer) {
     return out;
 }
 
-// Sends one POST and takes 2xx for success; what else an answer means is said by the test.
+// Sends one POST and treats 2xx as success. The test decides about other answers.
 class test_exchange final : public http_exchange {
 public:
     using judging = std::function<exchange_verdict(const http_answer&)>;
@@ -108,7 +109,7 @@ inline http_request readonly_request(std::string_view body, test_exchange::judgi
     return made;
 }
 
-// Every answer is tried again for this reason.
+// Retries every answer for this reason.
 inline test_exchange::judging always_retry(retry_reason reason, duration floor = duration::zero()) {
     return [reason, floor](const http_answer& answer) {
         exchange_verdict verdict;

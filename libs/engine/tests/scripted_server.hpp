@@ -1,20 +1,20 @@
 #pragma once
 
-// The server's side of the tests: answers one frame after the other as a node would, or as the test
-// says. Knows nothing of the engine.
+// The server's side of the tests. It answers frames in order, like a node or as the test sets. It
+// does not depend on the engine.
 
 #include "scripted_cluster.hpp"
 
 namespace reprise::engine::testing {
 
-// A connection as the server sees it.
+// A connection from the server's view.
 struct server_peer {
     std::size_t node = 0;
     bool is_up = false;
     std::unique_ptr<wire::frame_reader> reader;
-    std::unique_ptr<http::request_parser> http;  // instead of `reader`: another service
+    std::unique_ptr<http::request_parser> http;  // replaces `reader` for HTTP services
     std::uint16_t port = 0;
-    bool is_paused = false;  // the engine does not read
+    bool is_paused = false;  // the engine has paused reading
     std::unique_ptr<wire::scram_server> scram;
     wire::hello_feature_set features;
     std::size_t unwritten = 0;
@@ -55,7 +55,7 @@ public:
         }
         answer_usual(to, frame);
     }
-    // What HELLO said, of all connections.
+    // The contents of HELLO on all connections.
     std::vector<std::string> hello_agents;
     std::vector<wire::hello_feature_set> hello_features;
     std::size_t applied_writes = 0;
@@ -187,7 +187,7 @@ private:
             to, frame, final ? wire::status::success : wire::status::auth_error,
             final ? *final : "");
     }
-    // Made once for each password: stretching it takes milliseconds.
+    // Computed once for each password, because stretching it takes milliseconds.
     static const wire::scram_credential& credential_of(
         wire::sasl_mechanism mechanism, const std::string& password) {
         static std::map<std::pair<wire::sasl_mechanism, std::string>, wire::scram_credential> made;

@@ -2,8 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// What whole simulated runs (testing/sim) have shown to be wrong, each in its smallest form. The
-// number of the seed stands beside it.
+// Bugs that simulated runs (testing/sim) have found, each in its smallest form and with the number
+// of its seed.
 
 namespace reprise::engine::testing {
 namespace simulation_findings_tests {
@@ -11,7 +11,7 @@ namespace simulation_findings_tests {
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// Best effort that always waits for half a second, and counts how often it was asked.
+// Best effort that always waits for half a second and counts the questions.
 std::shared_ptr<retry_strategy> counting(std::shared_ptr<int> asked) {
     return std::make_shared<best_effort_strategy>(
         [asked = std::move(asked)](std::uint32_t, std::uint64_t) -> duration {
@@ -37,8 +37,8 @@ std::optional<answer> no_answer_to_gets(const seen_request& request) {
 
 using namespace simulation_findings_tests;
 
-// Seed 215 of profile swarm: any server may answer anything.
-TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_says_so) {
+// Seed 215 of profile swarm: a server may send any answer.
+TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_reports_it) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -56,7 +56,7 @@ TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_say
     EXPECT_TRUE(stored->result.error->is_ambiguous);
 }
 
-// Seeds 3 of profile servers and 500 of quick: the node leaves, and the key has no owner any more.
+// Seeds 3 of profile servers and 500 of quick: the node leaves, and the key no longer has an owner.
 TEST(simulation_findings, RH_15_one_new_configuration_wakes_an_operation_once) {
     scripted_cluster cluster(2, 2);
     cluster.map = {{0}, {1}};
@@ -81,7 +81,9 @@ TEST(simulation_findings, RH_15_one_new_configuration_wakes_an_operation_once) {
 }
 
 // Seed 466 of profile swarm: one of two connections to the node is down.
-TEST(simulation_findings, RH_34_a_breaker_that_closes_wakes_nobody_who_waits_for_a_connection) {
+TEST(
+    simulation_findings,
+    RH_34_a_closing_breaker_does_not_wake_operations_that_wait_for_a_connection) {
     scripted_cluster cluster(1, 2);
     const auto asked = std::make_shared<int>(0);
     engine_options options;
@@ -96,7 +98,7 @@ TEST(simulation_findings, RH_34_a_breaker_that_closes_wakes_nobody_who_waits_for
     cluster.nodes[0].refuses_connections = true;
     cluster.on_request = no_answer_to_gets;
     driver.close_peer(driver.connections_to(0).at(1));
-    // One of each pair goes to the connection that is left, the other one waits.
+    // One of each pair goes to the remaining connection, the other one waits.
     for (const duration timeout : {20ms, 20ms, 10000ms, 10000ms}) {
         operation_request request = driver.request(operation_kind::get, "k");
         request.timeout = timeout;
@@ -110,7 +112,7 @@ TEST(simulation_findings, RH_34_a_breaker_that_closes_wakes_nobody_who_waits_for
 }
 
 // Seeds 25 and 48 of profile long: another node refuses the credentials.
-TEST(simulation_findings, RH_25_a_terminal_state_does_not_hurry_who_can_be_sent) {
+TEST(simulation_findings, RH_25_a_terminal_state_does_not_wake_operations_that_can_be_sent) {
     scripted_cluster cluster(2, 2);
     cluster.map = {{0}, {1}};
     const auto asked = std::make_shared<int>(0);
@@ -135,8 +137,8 @@ TEST(simulation_findings, RH_25_a_terminal_state_does_not_hurry_who_can_be_sent)
     EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
 }
 
-// Seed 12059 of profile swarm: an answer that never comes, to a request that nobody waits for.
-TEST(simulation_findings, canceled_requests_do_not_take_the_credit_for_ever) {
+// Seed 12059 of profile swarm: the answer to a canceled request never arrives.
+TEST(simulation_findings, canceled_requests_do_not_keep_their_credit_forever) {
     scripted_cluster cluster(1, 2);
     engine_options options;
     options.pipeline_credit = 1;

@@ -29,11 +29,12 @@ TEST(status_meaning, a_success_and_what_only_the_error_map_knows_have_none) {
     EXPECT_FALSE(engine::usual_meaning(wire::status::success));
     EXPECT_FALSE(engine::usual_meaning(wire::status::subdoc_multi_path_failure));
     EXPECT_FALSE(engine::usual_meaning(static_cast<wire::status>(0x7ff0)));
-    // Was told as quota_limited by a hand-written table, which the client never does.
+    // Regression: a hand-written table reported it as quota_limited, which the client never does.
     EXPECT_FALSE(engine::usual_meaning(wire::status::bucket_size_limit_exceeded));
 }
 
-// Every status that the client says it knows has a meaning, is a success, or is a step on the way.
+// Every status in the client's table has a meaning, is a success, or is a step of a longer
+// exchange.
 TEST(status_meaning, every_status_known_to_the_client_has_one) {
     for (const auto& facts : wire::all_statuses()) {
         const bool is_step = facts.code == wire::status::auth_continue ||

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// The five terminal states: set, consulted, cleared.
+// The five terminal states: how they are set, read and cleared.
 
 namespace reprise::engine::testing {
 namespace terminal_tests {
@@ -60,7 +60,8 @@ TEST(terminal_state, RH_25_RH_39_a_fix_on_the_server_clears_the_state_without_re
     driver.advance(10ms);
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
-    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    // The state is cleared, not just ignored: an operation that cannot be sent now waits for the
+    // node.
     cluster.nodes[0].connect_failure_kind = connect_failure::refused;
     driver.close_node(0);
     const auto waiting = driver.get("k");
@@ -68,7 +69,7 @@ TEST(terminal_state, RH_25_RH_39_a_fix_on_the_server_clears_the_state_without_re
     EXPECT_EQ(waiting->calls, 0);
 }
 
-TEST(terminal_state, RH_25_other_trouble_at_sasl_does_not_count) {
+TEST(terminal_state, RH_25_other_failures_of_sasl_do_not_count) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::etmpfail;
     engine_driver driver(cluster);
@@ -99,7 +100,7 @@ TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_ref
     ASSERT_EQ(good->calls + bad->calls, 2);
     EXPECT_EQ(good->result.ec, errc::document_not_found);
     EXPECT_EQ(bad->result.ec, errc::authentication_failure);
-    // The node leaves, and its state with it.
+    // The node leaves, and its state is dropped.
     cluster.map = {{0}, {0}};
     cluster.data_node_count = 1;
     cluster.revision.rev = 11;
@@ -148,7 +149,8 @@ TEST(terminal_state, RH_26_the_first_bytes_received_clear_the_tls_state) {
     driver.settle();
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
-    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    // The state is cleared, not just ignored: an operation that cannot be sent now waits for the
+    // node.
     cluster.nodes[0].connect_failure_kind = connect_failure::refused;
     driver.close_node(0);
     const auto waiting = driver.get("k");
@@ -156,7 +158,7 @@ TEST(terminal_state, RH_26_the_first_bytes_received_clear_the_tls_state) {
     EXPECT_EQ(waiting->calls, 0);
 }
 
-TEST(terminal_state, RH_08_authentication_is_told_before_tls) {
+TEST(terminal_state, RH_08_authentication_is_raised_before_tls) {
     scripted_cluster cluster(2);
     cluster.nodes[0].sasl_status = status::auth_error;
     cluster.nodes[1].connect_failure_kind = connect_failure::tls_expired;
@@ -187,7 +189,8 @@ TEST(terminal_state, RH_27_no_access_at_select_bucket_is_an_access_failure_until
     driver.settle();
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
-    // The state is gone, not only unused: what cannot be sent now waits for the node.
+    // The state is cleared, not just ignored: an operation that cannot be sent now waits for the
+    // node.
     cluster.nodes[0].connect_failure_kind = connect_failure::refused;
     driver.close_node(0);
     const auto waiting = driver.get("k");
@@ -195,7 +198,7 @@ TEST(terminal_state, RH_27_no_access_at_select_bucket_is_an_access_failure_until
     EXPECT_EQ(waiting->calls, 0);
 }
 
-TEST(terminal_state, RH_27_not_found_counts_only_when_every_node_that_can_be_asked_says_so) {
+TEST(terminal_state, RH_27_not_found_counts_only_when_every_reachable_node_reports_it) {
     scripted_cluster cluster(2);
     cluster.nodes[0].select_status = status::key_enoent;
     cluster.nodes[1].ignores_connections = true;
@@ -204,7 +207,7 @@ TEST(terminal_state, RH_27_not_found_counts_only_when_every_node_that_can_be_ask
     engine_driver driver(cluster, options);
     const auto waiting = driver.get("k");
     driver.advance(400ms);
-    EXPECT_EQ(waiting->calls, 0);  // node2 may still say something else
+    EXPECT_EQ(waiting->calls, 0);  // node2 may still give another answer
     cluster.nodes[0].select_status.reset();
     driver.advance(2s);
     ASSERT_EQ(waiting->calls, 1);
@@ -259,12 +262,12 @@ TEST(terminal_state, RH_28_an_unknown_scope_has_its_own_reason) {
     EXPECT_EQ(missing->result.ec, errc::scope_not_found);
 }
 
-TEST(terminal_state, RH_28_a_staler_answer_is_asked_again_with_the_controlled_backoff) {
+TEST(terminal_state, RH_28_a_stale_lookup_is_repeated_with_the_controlled_backoff) {
     scripted_cluster cluster(1);
     cluster.manifest_uid = 5;
     engine_driver driver(cluster);
     driver.connect();
-    cluster.manifest_uid = 4;  // the node lags behind the configuration it once told
+    cluster.manifest_uid = 4;  // the node is behind the configuration that it once sent
     const auto read =
         driver.start(driver.request(operation_kind::get, "k", "", "inventory", "airline"));
     driver.advance(15ms);
@@ -304,7 +307,7 @@ TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_r
     EXPECT_EQ(stores[2].at - stores[1].at, 1ms);
     EXPECT_EQ(stores[2].key, std::string("\x0ck"));
     EXPECT_EQ(cluster.count(opcode::get_collection_id), 2U);
-    // The name goes away for good: the reason becomes the strategy's affair.
+    // The collection is dropped for good, so the strategy decides about the reason.
     cluster.collections.erase("inventory.airline");
     ++cluster.manifest_uid;
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
@@ -333,7 +336,7 @@ TEST(terminal_state, many_requests_for_one_collection_ask_for_its_id_once) {
     EXPECT_EQ(cluster.count(opcode::get), 20U);
 }
 
-TEST(terminal_state, RH_40_a_stale_credential_makes_the_connection_again) {
+TEST(terminal_state, RH_40_a_stale_credential_recreates_the_connection) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

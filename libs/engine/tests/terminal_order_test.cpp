@@ -2,8 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// RH-08: if several terminal states hold, the first in the order authentication, TLS, bucket
-// access, scope, collection is the reason raised, and each has its own error. Every pair.
+// RH-08: if several terminal states are set, the first in the order authentication, TLS, bucket
+// access, scope, collection is the reason raised, and each has its own error. Tests every pair.
 
 namespace reprise::engine::testing {
 namespace terminal_order_tests {
@@ -43,13 +43,13 @@ void break_with(scripted_node& node, retry_reason with) {
     }
 }
 
-// The whole cluster has both states. Node 1 works, and knows no names; the others do not work.
+// The cluster has both states. Node 1 works but knows no names; the other nodes do not work.
 struct failing_scene {
     failing_scene(retry_reason first, retry_reason second) {
         options.seeds = {{"node1", {}}};
         cluster.map = {{0}, {1}, {2}};
         driver = std::make_unique<engine_driver>(cluster, options);
-        // Both orders in time, whichever node is met first.
+        // Covers both orders in time, whichever node connects first.
         break_with(cluster.nodes[1], is_about_names(first) ? second : first);
         break_with(cluster.nodes[2], is_about_names(second) ? first : second);
         driver->connect();
@@ -63,7 +63,7 @@ struct failing_scene {
         };
     }
     engine_driver::outcome_ptr read(bool with_collection) {
-        // A key of node 2's, which cannot be sent.
+        // A key of node 2, which cannot be sent.
         std::string key = "k";
         while (wire::vbucket_of(key, 3).value != 1) {
             key += "k";
@@ -92,7 +92,7 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
                                      std::string(to_string(loses.reason));
             for (const bool is_swapped : {false, true}) {
                 if (is_about_names(wins.reason)) {
-                    continue;  // one answer says one of them: see below
+                    continue;  // one answer reports only one of them: see below
                 }
                 failing_scene scene(
                     is_swapped && !is_about_names(loses.reason) ? loses.reason : wins.reason,

@@ -7,7 +7,8 @@ namespace reprise::http {
 
 namespace {
 
-// What follows the scheme's name, without blanks around it; empty if the scheme is another one.
+// Returns what follows the scheme, without surrounding spaces, or nothing if the scheme is
+// different.
 std::optional<std::string_view> after_scheme(
     std::string_view value, std::string_view scheme) noexcept {
     if (value.size() <= scheme.size() || value[scheme.size()] != ' ' ||

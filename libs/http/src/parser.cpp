@@ -1,5 +1,5 @@
-// Both readers. The only file that knows Beast: its parser is fed by hand and does the grammar; the
-// bounds it leaves open (see header_budget) and the conversation around it are ours.
+// Both parsers. This is the only file that uses Beast. Beast's parser handles the grammar; the
+// limits that it does not enforce (see header_budget) and the sequence of messages are ours.
 
 #include <cstddef>
 #include <optional>
@@ -26,8 +26,8 @@ std::string to_string(beast_text text) {
     return {text.data(), text.size()};
 }
 
-// Bytes on their way into a parser: the piece that was fed, or, once a parser wanted more than a
-// piece held, a buffer of our own with what is left of it.
+// The bytes for a parser: the piece that was fed or, if the parser needs more than that piece has,
+// our own buffer with the remainder.
 class byte_source {
 public:
     void borrow(base::byte_view piece) {
@@ -41,7 +41,7 @@ public:
         gather();
         gathered_.insert(gathered_.end(), piece.begin(), piece.end());
     }
-    // Stops relying on the caller's memory.
+    // Copies the bytes, so that the caller's memory is no longer needed.
     void gather() {
         gathered_.erase(gathered_.begin(), gathered_.begin() + static_cast<std::ptrdiff_t>(used_));
         used_ = 0;
@@ -58,7 +58,7 @@ public:
             used_ += size;
         }
     }
-    // Frees what was consumed; views into it end here.
+    // Frees consumed bytes. Views into them become invalid.
     void forget_consumed() noexcept {
         if (used_ == gathered_.size()) {
             gathered_.clear();
@@ -72,12 +72,12 @@ private:
     std::size_t used_ = 0;
 };
 
-// One message's grammar. Keeps the head; the body is shown piece by piece.
+// The grammar of one message. It stores the head and exposes the body in pieces.
 template <bool is_request>
 class grammar final : public beast_http::basic_parser<is_request> {
 public:
     explicit grammar(std::size_t header_size_max) {
-        this->eager(false);  // one body piece at most for each put
+        this->eager(false);  // at most one body piece per put
         this->header_limit(static_cast<std::uint32_t>(header_size_max));
         this->body_limit(boost::none);
     }
@@ -87,8 +87,9 @@ public:
     response_head head;
     base::byte_view piece;  // the body bytes of the last put
 
-    // Fewer bytes than this say nothing yet. Every chunked body ends with at least five bytes after
-    // its last data, and Beast asserts that it has five once it saw the beginning of the end.
+    // With fewer bytes than this, nothing can be decided. Every chunked body ends with at least
+    // five bytes after its last data, and Beast asserts that it has five once it sees the beginning
+    // of the end.
     std::size_t bite_size_min() const noexcept {
         const bool awaits_chunk =
             this->is_header_done() && this->chunked() && chunk_rest_ == 0 && !this->is_done();
@@ -111,7 +112,7 @@ private:
     void on_field_impl(
         beast_http::field field, beast_text name, beast_text value, beast_error& ec) override {
         if (this->is_header_done()) {
-            return;  // a trailer
+            return;  // a trailer field
         }
         head.headers.push_back({to_string(name), to_string(value)});
         if (field == beast_http::field::transfer_encoding &&
@@ -136,7 +137,7 @@ private:
     }
     void on_finish_impl(beast_error&) override {}
 
-    std::uint64_t chunk_rest_ = 0;  // bytes of the current chunk that have not come yet
+    std::uint64_t chunk_rest_ = 0;  // bytes of the current chunk that have not arrived
 };
 
 http_errc name_of(const beast_error& ec, bool is_header_done) noexcept {
@@ -168,9 +169,9 @@ http_errc name_of(const beast_error& ec, bool is_header_done) noexcept {
 
 enum class step : std::uint8_t { progress, need_more };
 
-// Lets the grammar take one bite. Beast bounds a header only while it waits for its end in one
-// buffer; fields fed one by one, chunk size lines and trailers are unbounded there, so everything
-// outside of bodies is counted here: `spent` since the message began or the last body piece.
+// Parses once. Beast limits a header only while it waits for its end in one buffer. It does not
+// limit fields fed one at a time, chunk size lines and trailers. So everything outside bodies is
+// counted here: `spent` counts since the start of the message or the last body piece.
 template <bool is_request>
 std::expected<step, http_errc> take_bite(
     grammar<is_request>& rules, byte_source& source, std::size_t& spent,
@@ -310,7 +311,7 @@ public:
                 if (++informational_count_ > informational_count_max) {
                     return fail(http_errc::too_many_informational);
                 }
-                begin();  // a parser serves one message only
+                begin();  // a parser handles only one message
                 continue;
             }
             if (!rules_->piece.empty()) {

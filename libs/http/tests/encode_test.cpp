@@ -13,7 +13,7 @@ std::string text_of(const std::vector<std::byte>& bytes) {
     return std::string(base::as_text(bytes));
 }
 
-TEST(encode, writes_a_request_that_the_reader_gives_back) {
+TEST(encode, encodes_a_request_that_the_parser_returns_unchanged) {
     const header_list headers{{"Accept", "application/json"}};
     std::vector<std::byte> out;
     ASSERT_TRUE(encode_request(
@@ -35,7 +35,7 @@ TEST(encode, writes_a_request_that_the_reader_gives_back) {
     EXPECT_FALSE((*parsed)->is_kept_alive);
 }
 
-TEST(encode, writes_a_length_only_where_a_body_is_usual) {
+TEST(encode, writes_a_length_only_if_a_body_is_usual) {
     std::vector<std::byte> get;
     ASSERT_TRUE(encode_request(get, {.host = "h"}));
     EXPECT_EQ(text_of(get), "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -44,7 +44,7 @@ TEST(encode, writes_a_length_only_where_a_body_is_usual) {
     EXPECT_EQ(text_of(put), "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
 }
 
-TEST(encode, writes_a_chunked_response_that_the_reader_gives_back) {
+TEST(encode, encodes_a_chunked_response_that_the_parser_returns_unchanged) {
     std::vector<std::byte> out;
     ASSERT_TRUE(
         encode_response(out, {.body = base::as_bytes("first"), .framing = body_framing::chunked}));
@@ -62,13 +62,13 @@ TEST(encode, writes_a_chunked_response_that_the_reader_gives_back) {
     EXPECT_TRUE(parser.is_kept_alive());
 }
 
-TEST(encode, writes_no_body_where_none_may_be) {
+TEST(encode, writes_no_body_where_none_is_allowed) {
     std::vector<std::byte> out;
     ASSERT_TRUE(encode_response(out, {.status = 204, .body = base::as_bytes("no")}));
     EXPECT_EQ(text_of(out), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
-TEST(encode, refuses_text_that_would_start_another_field_or_message) {
+TEST(encode, rejects_text_that_would_start_another_field_or_message) {
     std::vector<std::byte> out;
     const auto request_error = [&](const outgoing_request& request) {
         return encode_request(out, request).error();

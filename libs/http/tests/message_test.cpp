@@ -5,13 +5,13 @@
 namespace reprise::http {
 namespace message_test {
 
-TEST(header_list, names_are_found_without_case_and_the_first_counts) {
+TEST(header_list, lookup_ignores_case_and_returns_the_first_field) {
     const header_list headers{{"Retry-After", "1"}, {"retry-after", "2"}};
     EXPECT_EQ(find_header(headers, "RETRY-AFTER"), "1");
     EXPECT_EQ(find_header(headers, "retry"), std::nullopt);
 }
 
-TEST(content_encoding, compression_nobody_asked_for_is_found) {
+TEST(content_encoding, unrequested_compression_is_detected) {
     EXPECT_EQ(find_content_encoding({{"Content-Encoding", "gzip"}}), "gzip");
     EXPECT_EQ(
         find_content_encoding({{"content-encoding", "identity"}, {"CONTENT-ENCODING", "br"}}),

@@ -11,7 +11,7 @@ namespace request_parser_test {
 
 using result = std::expected<std::vector<request>, http_errc>;
 
-// Everything `text` holds, fed in pieces of `piece_size` (0: at once).
+// Returns everything in `text`, fed in pieces of `piece_size` (0 means all at once).
 result parse(std::string_view text, std::size_t piece_size = 0, const parser_limits& limits = {}) {
     request_parser parser(limits);
     std::vector<request> out;
@@ -64,14 +64,14 @@ void expect_two_requests(const result& parsed) {
     EXPECT_FALSE(find_header((*parsed)[1].headers, "trailer"));
 }
 
-TEST(request_parser, gives_requests_sent_back_to_back_for_every_piece_size) {
+TEST(request_parser, returns_pipelined_requests_for_every_piece_size) {
     for (std::size_t size = 0; size < two_requests.size(); ++size) {
         SCOPED_TRACE(size);
         expect_two_requests(parse(two_requests, size));
     }
 }
 
-TEST(request_parser, gives_the_same_for_every_split_point) {
+TEST(request_parser, returns_the_same_for_every_split_point) {
     for (std::size_t cut = 1; cut < two_requests.size(); ++cut) {
         SCOPED_TRACE(cut);
         request_parser parser;
@@ -88,7 +88,7 @@ TEST(request_parser, gives_the_same_for_every_split_point) {
     }
 }
 
-TEST(request_parser, knows_a_boundary_from_the_middle_of_a_request) {
+TEST(request_parser, distinguishes_a_boundary_from_the_middle_of_a_request) {
     request_parser parser;
     EXPECT_TRUE(parser.is_at_boundary());
     parser.feed(base::as_bytes("GET / HT"));
@@ -99,7 +99,7 @@ TEST(request_parser, knows_a_boundary_from_the_middle_of_a_request) {
     EXPECT_TRUE(parser.is_at_boundary());
 }
 
-TEST(request_parser, keeps_a_connection_as_version_and_field_say) {
+TEST(request_parser, version_and_field_determine_whether_the_connection_is_kept) {
     EXPECT_TRUE(parse("GET / HTTP/1.1\r\n\r\n")->front().is_kept_alive);
     EXPECT_FALSE(parse("GET / HTTP/1.0\r\n\r\n")->front().is_kept_alive);
     EXPECT_EQ(parse("GET / HTTP/1.0\r\n\r\n")->front().minor_version, 0);
@@ -107,7 +107,7 @@ TEST(request_parser, keeps_a_connection_as_version_and_field_say) {
     EXPECT_FALSE(parse("GET / HTTP/1.1\r\nConnection: Close\r\n\r\n")->front().is_kept_alive);
 }
 
-TEST(request_parser, awaits_the_body_of_a_request_that_expects_100_continue) {
+TEST(request_parser, waits_for_the_body_of_a_request_that_expects_100_continue) {
     const result parsed =
         parse("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok", 3);
     ASSERT_TRUE(parsed.has_value());
@@ -115,7 +115,7 @@ TEST(request_parser, awaits_the_body_of_a_request_that_expects_100_continue) {
     EXPECT_EQ(parsed->front().body, "ok");
 }
 
-TEST(request_parser, names_what_is_wrong_with_a_request) {
+TEST(request_parser, reports_what_is_wrong_with_a_request) {
     EXPECT_EQ(error_of("\x80\x1f garbage\r\n\r\n"), http_errc::start_line_invalid);
     EXPECT_EQ(error_of("GET  HTTP/1.1\r\n\r\n"), http_errc::start_line_invalid);
     EXPECT_EQ(error_of("GET / HTTP/2.0\r\n\r\n"), http_errc::version_unsupported);
@@ -132,8 +132,8 @@ TEST(request_parser, names_what_is_wrong_with_a_request) {
         http_errc::content_length_invalid);
 }
 
-TEST(request_parser, refuses_every_way_to_say_two_lengths) {
-    // What two readers could cut in two places is how requests are smuggled past a proxy.
+TEST(request_parser, rejects_every_way_to_send_two_lengths) {
+    // Requests are smuggled past a proxy when two parsers split the stream at different places.
     EXPECT_EQ(
         error_of("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n"),
         http_errc::content_length_invalid);
@@ -148,7 +148,7 @@ TEST(request_parser, refuses_every_way_to_say_two_lengths) {
         http_errc::transfer_encoding_unsupported);
 }
 
-TEST(request_parser, names_a_malformed_chunk) {
+TEST(request_parser, reports_a_malformed_chunk) {
     const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
     EXPECT_EQ(error_of(head + "xyz\r\n"), http_errc::chunk_invalid);
     EXPECT_EQ(error_of(head + "3\r\nabcd\r\n0\r\n\r\n"), http_errc::chunk_invalid);
@@ -156,7 +156,7 @@ TEST(request_parser, names_a_malformed_chunk) {
     EXPECT_EQ(error_of(head + "0\r\nbad trailer\r\n\r\n"), http_errc::chunk_invalid);
 }
 
-TEST(request_parser, refuses_bodies_above_the_limit_before_they_come) {
+TEST(request_parser, rejects_bodies_above_the_limit_before_they_arrive) {
     const parser_limits limits{.body_size_max_bytes = 4};
     EXPECT_EQ(
         error_of("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n", limits),
@@ -168,12 +168,12 @@ TEST(request_parser, refuses_bodies_above_the_limit_before_they_come) {
         parse("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd", 0, limits)->front().body, "abcd");
 }
 
-TEST(request_parser, bounds_the_header_however_it_is_cut) {
+TEST(request_parser, limits_the_header_however_it_is_split) {
     const parser_limits limits{.header_size_max_bytes = 200};
     EXPECT_EQ(
         error_of("GET /" + std::string(300, 'a') + " HTTP/1.1\r\n\r\n", limits),
         http_errc::header_too_large);
-    // Each field comes alone and whole, so no single piece is ever too long.
+    // Each field arrives alone and whole, so no single piece is ever too long.
     request_parser parser(limits);
     parser.feed(base::as_bytes("GET / HTTP/1.1\r\n"));
     http_errc error{};
@@ -186,7 +186,7 @@ TEST(request_parser, bounds_the_header_however_it_is_cut) {
     EXPECT_EQ(error, http_errc::header_too_large);
 }
 
-TEST(request_parser, bounds_chunk_extensions_and_trailers) {
+TEST(request_parser, limits_chunk_extensions_and_trailers) {
     const parser_limits limits{.header_size_max_bytes = 100};
     const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
     EXPECT_EQ(

@@ -8,7 +8,7 @@
 namespace reprise::http {
 namespace response_parser_test {
 
-// One response as its events told it.
+// One response as its events report it.
 struct outcome {
     response_head head;
     std::string body;
@@ -17,7 +17,7 @@ struct outcome {
     http_errc error{};
 };
 
-// Feeds `text` in pieces, each of which dies after its use, then perhaps the end of the stream.
+// Feeds `text` in pieces, each destroyed after use, and then optionally the end of the stream.
 outcome read(
     std::string_view text, std::size_t piece_size, bool at_end = false,
     response_kind kind = response_kind::with_body, const parser_limits& limits = {}) {
@@ -49,7 +49,7 @@ outcome read(
     return out;
 }
 
-TEST(response_parser, gives_a_body_of_known_length_for_every_piece_size) {
+TEST(response_parser, returns_a_body_of_known_length_for_every_piece_size) {
     constexpr std::string_view text =
         "HTTP/1.1 404 Not Here\r\nContent-Length: 10\r\nX-A: b\r\n\r\n0123456789";
     for (std::size_t size = 1; size <= text.size(); ++size) {
@@ -65,7 +65,7 @@ TEST(response_parser, gives_a_body_of_known_length_for_every_piece_size) {
     }
 }
 
-TEST(response_parser, gives_a_chunked_body_for_every_piece_size) {
+TEST(response_parser, returns_a_chunked_body_for_every_piece_size) {
     constexpr std::string_view text =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         "4\r\nrows\r\nA;x=\"y\"\r\n0123456789\r\n0\r\nT: u\r\n\r\n";
@@ -79,7 +79,7 @@ TEST(response_parser, gives_a_chunked_body_for_every_piece_size) {
     }
 }
 
-TEST(response_parser, ends_a_body_without_length_with_the_connection) {
+TEST(response_parser, a_body_without_length_ends_with_the_connection) {
     constexpr std::string_view text = "HTTP/1.1 200 OK\r\n\r\nabc";
     for (std::size_t size = 1; size <= text.size(); ++size) {
         SCOPED_TRACE(size);
@@ -105,7 +105,7 @@ TEST(response_parser, skips_informational_responses) {
     }
 }
 
-TEST(response_parser, stops_at_endless_informational_responses) {
+TEST(response_parser, rejects_endless_informational_responses) {
     std::string text;
     for (int i = 0; i < 20; ++i) {
         text += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -113,7 +113,7 @@ TEST(response_parser, stops_at_endless_informational_responses) {
     EXPECT_EQ(read(text, 10).error, http_errc::too_many_informational);
 }
 
-TEST(response_parser, takes_switched_protocols_as_the_end_of_http) {
+TEST(response_parser, treats_switching_protocols_as_the_end_of_http) {
     const outcome out = read("HTTP/1.1 101 Switching Protocols\r\n\r\n", 100);
     EXPECT_EQ(out.head.status, 101);
     EXPECT_TRUE(out.is_complete);
@@ -128,14 +128,14 @@ TEST(response_parser, expects_no_body_after_head_204_and_304) {
     EXPECT_TRUE(read("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", 5).is_complete);
 }
 
-TEST(response_parser, has_no_bound_on_the_body) {
+TEST(response_parser, does_not_limit_the_body) {
     const std::string body(20u << 20, 'x');
     const std::string text =
         "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     EXPECT_EQ(read(text, 65536).body.size(), body.size());
 }
 
-TEST(response_parser, serves_one_response_after_the_other) {
+TEST(response_parser, parses_consecutive_responses) {
     response_parser parser;
     const std::string text =
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n";
@@ -150,7 +150,7 @@ TEST(response_parser, serves_one_response_after_the_other) {
     EXPECT_EQ(parser.finish(), response_event::complete);
 }
 
-TEST(response_parser, reports_bytes_nobody_asked_for) {
+TEST(response_parser, reports_unexpected_bytes) {
     response_parser parser;
     parser.feed(base::as_bytes("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nextra"));
     EXPECT_EQ(parser.next(), response_event::head);
@@ -160,7 +160,7 @@ TEST(response_parser, reports_bytes_nobody_asked_for) {
     EXPECT_FALSE(parser.is_kept_alive());
 }
 
-TEST(response_parser, tells_a_cut_message_from_a_connection_closed_idle) {
+TEST(response_parser, distinguishes_a_truncated_message_from_an_idle_connection_that_closes) {
     EXPECT_EQ(read("", 1, true).error, http_errc::no_message);
     EXPECT_EQ(read("HTTP/1.1 2", 99, true).error, http_errc::message_truncated);
     EXPECT_EQ(read("HTTP/1.1 100 Continue\r\n\r\n", 99, true).error, http_errc::message_truncated);
@@ -172,7 +172,7 @@ TEST(response_parser, tells_a_cut_message_from_a_connection_closed_idle) {
         http_errc::message_truncated);
 }
 
-TEST(response_parser, names_what_is_wrong_with_a_response) {
+TEST(response_parser, reports_what_is_wrong_with_a_response) {
     EXPECT_EQ(read("SSH-2.0-OpenSSH\r\n", 99).error, http_errc::version_unsupported);
     EXPECT_EQ(read("HTTP/1.1 2x0 OK\r\n\r\n", 99).error, http_errc::start_line_invalid);
     EXPECT_EQ(read("HTTP/1.1 200 OK\r\nbad\r\n\r\n", 99).error, http_errc::header_invalid);

@@ -12,10 +12,11 @@ namespace {
 
 namespace boost_json = boost::json;
 
-// What boost::json::basic_parser calls. Strings and numbers come in parts; `part_` collects them.
+// The handler of boost::json::basic_parser. Strings and numbers arrive in parts, which `part_`
+// collects.
 class parse_handler {
 public:
-    // Size is bounded for the text as a whole, before parsing.
+    // The size of the whole text is checked before parsing.
     static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
     static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
     static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
@@ -26,7 +27,7 @@ public:
     detail::tree_builder& builder() noexcept { return builder_; }
     bool is_duplicate_refused() const noexcept { return duplicate_refused_; }
 
-    // Containers: the builder keeps the stack.
+    // Containers. The builder keeps the stack.
     bool on_document_begin(boost_json::error_code&) { return true; }
     bool on_document_end(boost_json::error_code&) { return true; }
     bool on_array_begin(boost_json::error_code&) {
@@ -44,12 +45,12 @@ public:
     bool on_object_end(std::size_t, boost_json::error_code& ec) {
         if (!builder_.end_object()) {
             duplicate_refused_ = true;
-            ec = boost_json::error::test_failure;  // any code: the parser only has to stop
+            ec = boost_json::error::test_failure;  // any code will stop the parser
             return false;
         }
         return true;
     }
-    // Text comes in parts where it holds escapes or is long.
+    // Text arrives in parts if it contains escapes or is long.
     bool on_key_part(boost_json::string_view text, std::size_t, boost_json::error_code&) {
         part_.append(text.data(), text.size());
         return true;
@@ -85,7 +86,7 @@ public:
     }
     bool on_double(double number, boost_json::string_view text, boost_json::error_code&) {
         part_.append(text.data(), text.size());
-        // The parser's own value may be off by a unit in the last place; it is only kept where the
+        // The parser's own value may be off by a unit in the last place. It is used only if the
         // text is beyond a double's range.
         std::from_chars(part_.data(), part_.data() + part_.size(), number);
         builder_.add(value(real{number, std::exchange(part_, {})}));
@@ -99,7 +100,7 @@ public:
         builder_.add(value(nullptr));
         return true;
     }
-    // Never called: comments are a syntax error with the default options.
+    // Never called, because comments are a syntax error with the default options.
     bool on_comment_part(boost_json::string_view, boost_json::error_code&) { return true; }
     bool on_comment(boost_json::string_view, boost_json::error_code&) { return true; }
 
@@ -113,7 +114,7 @@ bool is_blank(std::string_view text) noexcept {
     return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-// The parser tells many kinds of syntax errors apart; they stay in the detail.
+// The parser distinguishes many kinds of syntax errors. They appear only in the detail.
 parse_errc to_errc(const boost_json::error_code& ec) noexcept {
     if (ec == boost_json::error::incomplete) {
         return parse_errc::incomplete;
@@ -149,7 +150,7 @@ std::string_view to_string(parse_errc code) noexcept {
         case parse_errc::too_large:
             return "JSON text too large";
         case parse_errc::too_deep:
-            return "JSON nested too deep";
+            return "JSON nested too deeply";
         case parse_errc::duplicate_member:
             return "duplicate member";
     }
@@ -182,12 +183,12 @@ std::expected<document, parse_error> parse(std::string_view text, const parse_op
     if (is_blank(text)) {
         return std::unexpected(parse_error{parse_errc::empty, text.size(), {}});
     }
-    // The parser checks this too, but calls it a syntax error and only inside strings.
+    // The parser also checks this, but only inside strings and as a syntax error.
     std::size_t bad_byte = 0;
     if (!is_valid_utf8(text, &bad_byte)) {
         return std::unexpected(parse_error{parse_errc::invalid_utf8, bad_byte, {}});
     }
-    // One call with the whole text: `more` is false, so what is missing is an error.
+    // Passes the whole text in one call: `more` is false, so missing text is an error.
     boost_json::parse_options boost_options;
     boost_options.max_depth = options.depth_max;
     boost_json::basic_parser<parse_handler> parser(boost_options, options.duplicates);

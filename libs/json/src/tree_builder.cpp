@@ -11,7 +11,7 @@ void tree_builder::begin_object() {
     frames_.back().is_object = true;
 }
 
-// The frame goes first: its container belongs to the frame below, or is the root.
+// Pops the frame first, because its container belongs to the frame below or is the root.
 void tree_builder::end_array() {
     value content(std::move(frames_.back().elements));
     frames_.pop_back();
@@ -32,7 +32,7 @@ void tree_builder::key(std::string name) {
     frames_.back().members.push_back({std::move(name), value{}});
 }
 
-// Where a finished value belongs follows from the innermost open container.
+// The innermost open container determines where a finished value belongs.
 void tree_builder::add(value content) {
     if (frames_.empty()) {
         document_.root = std::move(content);
@@ -43,9 +43,10 @@ void tree_builder::add(value content) {
     }
 }
 
-// Leaves one member per name: the last value at the first place. False if one has to be refused.
+// Keeps one member per name: the last value in the first place. Returns false if a duplicate must
+// be rejected.
 bool tree_builder::merge_duplicates(std::vector<member>& members) {
-    // Indexes are sorted, not members: the order of the document has to survive.
+    // Sorts indexes instead of members, to keep the order of the document.
     std::vector<std::size_t> order(members.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
@@ -89,7 +90,7 @@ bool tree_builder::on_duplicate(std::string_view name, std::size_t count) {
         document_.duplicates.size() >= duplicate_report_max) {
         return true;
     }
-    // Each open container knows what is being read inside it: its last name or its next index.
+    // Each open container knows its current name or its next index.
     duplicate_member found;
     found.count = count;
     for (const frame& outer : frames_) {

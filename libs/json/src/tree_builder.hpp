@@ -13,8 +13,9 @@ namespace reprise::json::detail {
 
 inline constexpr std::size_t duplicate_report_max = 1000;
 
-// Makes a tree from the events of a parser, in document order. Knows no parser. Objects are checked
-// for duplicate members when they end, so that a hostile object costs n log n and not n squared.
+// Builds a tree from the events of a parser, in document order. It does not depend on a particular
+// parser. It checks objects for duplicate members when they end, so that a hostile object costs n
+// log n and not n squared.
 class tree_builder {
 public:
     explicit tree_builder(duplicate_policy policy) noexcept : policy_(policy) {}
@@ -22,13 +23,13 @@ public:
     void begin_array() { frames_.push_back({}); }
     void end_array();
     void begin_object();
-    // False if a duplicate has to be refused.
+    // Returns false if a duplicate must be rejected.
     bool end_object();
     void key(std::string name);
     void add(value content);
 
     document& result() noexcept { return document_; }
-    // After end_object returned false.
+    // Valid after end_object has returned false.
     const duplicate_member& refused() const noexcept { return refused_; }
 
 private:

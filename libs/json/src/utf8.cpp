@@ -6,8 +6,8 @@ namespace reprise::json {
 
 namespace detail {
 
-// Table 3-7 of the Unicode standard: the second byte's range depends on the first, which is what
-// keeps out overlong forms, surrogates and code points above U+10FFFF.
+// Table 3-7 of the Unicode standard: the range of the second byte depends on the first, which
+// excludes overlong forms, surrogates and code points above U+10FFFF.
 std::size_t utf8_sequence_size(std::string_view text) noexcept {
     const auto byte = [&](std::size_t index) {
         return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;

@@ -26,7 +26,7 @@ std::string_view to_string(kind what) noexcept {
     return "unknown";
 }
 
-// Here and not in the header, because `member` is incomplete there.
+// Defined here because `member` is incomplete in the header.
 object::object() noexcept = default;
 object::object(const object& other) = default;
 object::object(object&& other) noexcept = default;
@@ -70,7 +70,7 @@ const value* object::find(std::string_view name) const noexcept {
     return nullptr;
 }
 
-// The constant overload finds it; this object is not constant, so its members are not either.
+// Uses the const overload. This object is not const, so neither are its members.
 value* object::find(std::string_view name) noexcept {
     return const_cast<value*>(std::as_const(*this).find(name));
 }
@@ -80,7 +80,7 @@ value& object::set(std::string_view name, value content) {
         *existing = std::move(content);
         return *existing;
     }
-    // At the end: the order of members is part of what a document looks like.
+    // Appends, because the order of members is visible in a document.
     members_.push_back({std::string(name), std::move(content)});
     return members_.back().content;
 }
@@ -102,7 +102,7 @@ object object::from_unique(std::vector<member> members) {
 }
 
 bool operator==(const object& a, const object& b) {
-    // Names are unique, so equal sizes and one inclusion are enough.
+    // Names are unique, so equal sizes and one inclusion are sufficient.
     if (a.size() != b.size()) {
         return false;
     }
@@ -116,7 +116,7 @@ value::value(array elements) : content_(std::move(elements)) {}
 value::value(object members) : content_(std::move(members)) {}
 
 void value::set_unsigned(std::uint64_t number) noexcept {
-    // One form for each number, so that equal numbers compare equal.
+    // Uses one form for each number, so that equal numbers compare equal.
     if (number <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         content_ = static_cast<std::int64_t>(number);
     } else {

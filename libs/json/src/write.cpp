@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t indent_width = 2;
 
-// The short forms where JSON has one.
+// Uses the short forms where JSON has them.
 void append_escape(std::string& out, unsigned char character) {
     switch (character) {
         case '"':
@@ -45,7 +45,7 @@ void append_escape(std::string& out, unsigned char character) {
     }
 }
 
-// The shortest text that reads back as the same number.
+// Appends the shortest text that parses as the same number.
 void append_double(std::string& out, double number) {
     if (!std::isfinite(number)) {
         out += "null";
@@ -56,13 +56,13 @@ void append_double(std::string& out, double number) {
     const std::string_view text(
         buffer.data(), static_cast<std::size_t>(result.ptr - buffer.data()));
     out += text;
-    // Without this a whole number would come back as an integer.
+    // Otherwise a whole number would parse as an integer.
     if (text.find_first_of(".e") == std::string_view::npos) {
         out += ".0";
     }
 }
 
-// Recursion is bounded by the depth of the tree, which the parser bounds.
+// The depth of the tree, which the parser limits, limits the recursion.
 void write_tree(writer& out, const value& content) {
     switch (content.what()) {
         case kind::null:
@@ -140,7 +140,7 @@ std::string serialize(const value& content, layout style) {
 
 writer::writer(std::string& out, layout style) noexcept : out_(&out), style_(style) {}
 
-// Between elements, in the layout for people only.
+// Breaks the line between elements, only in the indented layout.
 void writer::line_break() {
     if (style_ == layout::indented) {
         *out_ += '\n';
@@ -148,7 +148,7 @@ void writer::line_break() {
     }
 }
 
-// Writes what stands between the previous value and this one; false if no value may stand here.
+// Writes the separator before this value. Returns false if no value is allowed here.
 bool writer::before_value() {
     if (out_of_order_) {
         return false;
@@ -172,7 +172,7 @@ bool writer::before_value() {
     return true;
 }
 
-// Keys carry the comma of their member; the value behind one needs none.
+// A key writes the comma of its member; the value after it needs none.
 writer& writer::key(std::string_view name) {
     if (levels_.empty() || levels_.back().inside != scope::members || levels_.back().key_pending) {
         out_of_order_ = true;
@@ -200,7 +200,7 @@ writer& writer::open(scope inside, char bracket) {
     return *this;
 }
 
-// An empty container is closed on the line it was opened.
+// Closes an empty container on the line where it was opened.
 writer& writer::close(scope inside, char bracket) {
     if (levels_.empty() || levels_.back().inside != inside || levels_.back().key_pending) {
         out_of_order_ = true;

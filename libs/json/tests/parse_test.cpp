@@ -20,7 +20,7 @@ parse_error refused(std::string_view text, const parse_options& options = {}) {
     return result ? parse_error{} : result.error();
 }
 
-TEST(json_parse, scalars_have_the_kind_their_text_says) {
+TEST(json_parse, the_text_of_a_scalar_determines_its_kind) {
     EXPECT_EQ(parsed("null").what(), kind::null);
     EXPECT_EQ(parsed("true").as_bool(), true);
     EXPECT_EQ(parsed(" -7 ").as_int64(), -7);
@@ -36,7 +36,7 @@ TEST(json_parse, numbers_are_rounded_as_the_standard_library_does_and_keep_their
     const value number = parsed("1.50");
     EXPECT_EQ(number.as_double(), 1.5);
     EXPECT_EQ(serialize(number), "1.50");
-    // A reader that multiplies powers of ten misses the nearest double of these.
+    // A parser that multiplies powers of ten misses the nearest double of these numbers.
     EXPECT_EQ(parsed("0.000016499999999999998").as_double(), 0.000016499999999999998);
     EXPECT_EQ(parsed("1.7976931348623157e308").as_double(), 1.7976931348623157e308);
     EXPECT_EQ(serialize(parsed("1e400")), "1e400");
@@ -50,7 +50,7 @@ TEST(json_parse, objects_keep_the_order_of_their_members) {
         R"({"b":[1,{}],"a":{"z":null}})");
 }
 
-TEST(json_parse, errors_name_offset_and_reason) {
+TEST(json_parse, errors_report_offset_and_reason) {
     EXPECT_EQ(refused("").code, parse_errc::empty);
     EXPECT_EQ(refused(" \n").code, parse_errc::empty);
     EXPECT_EQ(refused("[1,").code, parse_errc::incomplete);
@@ -68,7 +68,7 @@ TEST(json_parse, errors_name_offset_and_reason) {
     EXPECT_EQ(refused("01").code, parse_errc::extra_text);
 }
 
-TEST(json_parse, invalid_utf8_is_refused_with_its_offset) {
+TEST(json_parse, invalid_utf8_is_rejected_with_its_offset) {
     const parse_error error = refused("[\"ab\xff\"]");
     EXPECT_EQ(error.code, parse_errc::invalid_utf8);
     EXPECT_EQ(error.offset, 4U);
@@ -79,7 +79,7 @@ TEST(json_parse, invalid_utf8_is_refused_with_its_offset) {
     EXPECT_NE(refused("\"\\ud800\"").code, parse_errc::incomplete);             // lone surrogate
 }
 
-TEST(json_parse, depth_and_size_are_bounded) {
+TEST(json_parse, depth_and_size_are_limited) {
     parse_options options;
     options.depth_max = 4;
     EXPECT_TRUE(parse("[[[[]]]]", options).has_value());
@@ -107,7 +107,7 @@ TEST(json_parse, duplicates_are_reported_with_path_and_count) {
     EXPECT_EQ(to_string(result->duplicates[1]), "y");
 }
 
-TEST(json_parse, duplicates_are_refused_if_asked) {
+TEST(json_parse, duplicates_are_rejected_on_request) {
     parse_options options;
     options.duplicates = duplicate_policy::refuse;
     EXPECT_TRUE(parse(R"([{"a":1},{"a":1}])", options).has_value());
@@ -116,7 +116,7 @@ TEST(json_parse, duplicates_are_refused_if_asked) {
     EXPECT_EQ(error.detail, "0.a");
 }
 
-TEST(json_parse, an_object_of_many_members_is_checked_for_duplicates_without_squared_work) {
+TEST(json_parse, checking_a_large_object_for_duplicates_does_not_take_quadratic_time) {
     std::string text = "{";
     for (int index = 0; index < 50000; ++index) {
         text += "\"" + std::to_string(index) + "\":0,";

@@ -10,7 +10,7 @@
 
 namespace reprise::json::value_test {
 
-TEST(json_value, holds_what_it_was_made_of) {
+TEST(json_value, holds_what_it_was_constructed_from) {
     EXPECT_EQ(value(true).what(), kind::boolean);
     EXPECT_EQ(value("text").what(), kind::string);
     EXPECT_EQ(value(std::uint16_t{5}).what(), kind::integer);
@@ -22,7 +22,7 @@ TEST(json_value, holds_what_it_was_made_of) {
     EXPECT_EQ(to_string(kind::map), "an object");
 }
 
-TEST(json_value, integers_are_given_only_where_they_fit) {
+TEST(json_value, integers_are_returned_only_if_they_fit) {
     EXPECT_EQ(value(-1).as_uint64(), std::nullopt);
     EXPECT_EQ(value(UINT64_MAX).as_int64(), std::nullopt);
     EXPECT_EQ(value(std::uint64_t{5}).as_int64(), 5);
@@ -31,7 +31,7 @@ TEST(json_value, integers_are_given_only_where_they_fit) {
     EXPECT_EQ(value("5").as_double(), std::nullopt);
 }
 
-TEST(json_value, lookups_on_other_kinds_answer_null) {
+TEST(json_value, lookups_in_other_kinds_return_null) {
     const value number(1);
     EXPECT_EQ(number.find("a"), nullptr);
     EXPECT_EQ(number.at(0), nullptr);
@@ -41,7 +41,7 @@ TEST(json_value, lookups_on_other_kinds_answer_null) {
     EXPECT_EQ(list.find("0"), nullptr);
 }
 
-TEST(json_value, a_tree_is_changed_in_place) {
+TEST(json_value, a_tree_can_be_changed_in_place) {
     value tree = parse(R"({"a":{"b":[1,2]},"c":3})")->root;
     tree.find("a")->find("b")->as_array()->push_back("x");
     tree.as_object()->set("c", 4);

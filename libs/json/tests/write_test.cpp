@@ -23,7 +23,7 @@ TEST(json_write, strings_are_escaped_and_always_valid_utf8) {
     EXPECT_EQ(parse(quoted("\t\b\f\r\x1f/"))->root.as_string(), "\t\b\f\r\x1f/");
 }
 
-TEST(json_write, doubles_come_back_as_doubles) {
+TEST(json_write, doubles_parse_as_doubles_again) {
     EXPECT_EQ(serialize(value(2.0)), "2.0");
     EXPECT_EQ(serialize(value(0.1)), "0.1");
     EXPECT_EQ(parse(serialize(value(1e300)))->root.as_double(), 1e300);
@@ -31,7 +31,7 @@ TEST(json_write, doubles_come_back_as_doubles) {
     EXPECT_EQ(serialize(value(std::numeric_limits<double>::quiet_NaN())), "null");
 }
 
-TEST(json_write, a_writer_puts_the_commas) {
+TEST(json_write, a_writer_adds_the_commas) {
     std::string out = "> ";
     writer w(out);
     w.begin_object().member("rev", 7).member("name", "b").member("on", true);
@@ -44,14 +44,14 @@ TEST(json_write, a_writer_puts_the_commas) {
              R"("big":18446744073709551615,"tree":[1.5],"empty":{}})");
 }
 
-TEST(json_write, the_indented_layout_is_for_people) {
+TEST(json_write, the_indented_layout_has_one_item_per_line) {
     const value tree = parse(R"({"a":[1,{"b":[]}],"c":{}})")->root;
     EXPECT_EQ(
         serialize(tree, layout::indented),
         "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}");
 }
 
-TEST(json_write, calls_out_of_order_are_noticed_and_write_nothing) {
+TEST(json_write, calls_out_of_order_are_detected_and_write_nothing) {
     std::string out;
     writer value_without_key(out);
     value_without_key.begin_object().value(1);

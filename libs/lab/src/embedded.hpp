@@ -1,6 +1,6 @@
 #pragma once
 
-/// Files put into the library when it is built; see `cmake/embed_file.cmake`.
+/// Files that the build embeds into the library; see `cmake/embed_file.cmake`.
 
 #include <string_view>
 
@@ -9,7 +9,7 @@ namespace reprise::lab::embedded {
 /// Chart.js, minified, as the distribution ships it, with its licence note.
 [[nodiscard]] std::string_view chart_library() noexcept;
 
-/// `page/page.html` of this folder: the report with places to fill in, written `{{name}}`.
+/// `page/page.html` of this folder: the report with placeholders, written `{{name}}`.
 [[nodiscard]] std::string_view page() noexcept;
 
 }  // namespace reprise::lab::embedded

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Events in waiting. Those that are always the same time ahead (network, timeouts) come due in the
-/// order in which they were made, so a plain line holds them; only backoffs need a heap.
+/// Pending events. Events with a constant delay (network, timeouts) become due in the order of
+/// their creation, so a queue holds them; only backoffs need a heap.
 
 #include <cstdint>
 #include <deque>
@@ -44,7 +44,8 @@ private:
     std::deque<timed_attempt> events_;
 };
 
-/// Earliest first; among equals the one pushed first, so that runs do not depend on a heap's whims.
+/// Earliest first; among equals the one pushed first, so that runs do not depend on the heap's
+/// order.
 class event_heap {
 public:
     [[nodiscard]] duration next() const noexcept {

@@ -34,7 +34,7 @@ std::string grouped(std::uint64_t value) {
 
 std::string decimal(double value, int digits) {
     char text[64];
-    // %f of the largest double would not fit; nothing the lab counts comes near.
+    // %f of the largest double would not fit, but nothing the lab counts is that large.
     const int size = std::snprintf(text, sizeof text, "%.*f", digits, value);
     std::string whole(text, static_cast<std::size_t>(size));
     const std::size_t point = std::min(whole.find('.'), whole.size());

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Numbers for people, without locale.
+/// Formats numbers for people, independently of the locale.
 
 #include <cstdint>
 #include <string>
@@ -12,16 +12,16 @@ namespace reprise::lab {
 /// 1234567 -> "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t value);
 
-/// With so many digits after the point, grouped before it.
+/// Uses the given number of decimal places, and groups the digits before the point.
 [[nodiscard]] std::string decimal(double value, int digits);
 
 /// 0.9876 -> "98.8 %".
 [[nodiscard]] std::string percent(double share);
 
-/// "10 s", "0.5 s", "6.1 s": seconds with at most three digits after the point, no idle zeros.
+/// "10 s", "0.5 s", "6.1 s": seconds with at most three decimal places and no trailing zeros.
 [[nodiscard]] std::string seconds_text(duration value);
 
-/// Without idle zeros: "750", "0.4".
+/// No trailing zeros: "750", "0.4".
 [[nodiscard]] std::string number_text(double value);
 
 /// The same with "/s": "750/s", "0.4/s".

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Random numbers that are the same everywhere: the standard library's distributions are not.
+/// Random numbers that are the same on every platform, unlike the standard library's distributions.
 
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace reprise::lab {
 
-/// Streams for different `lane`s of one seed do not depend on each other.
+/// Streams for different `lane`s of one seed are independent.
 class random_stream {
 public:
     random_stream(std::uint64_t seed, std::uint64_t lane) noexcept
@@ -32,7 +32,7 @@ public:
 
     /// Exponentially distributed with the given mean, in nanoseconds; at least 1.
     [[nodiscard]] duration exponential(double mean_ns) noexcept {
-        // In (0, 1]: the logarithm of zero must not happen.
+        // In (0, 1], because the logarithm of zero is not finite.
         const double uniform = (static_cast<double>(bits() >> 11U) + 1.0) * 0x1.0p-53;
         return duration{1 + static_cast<std::int64_t>(-std::log(uniform) * mean_ns)};
     }

@@ -24,7 +24,7 @@ struct sums {
     return total;
 }
 
-/// Are the five seconds from `first` on all good, measured against `level`?
+/// Whether the five seconds from `first` on are all good, compared with `level`.
 [[nodiscard]] bool is_good_from(std::span<const slot> slots, std::size_t first, double level) {
     for (std::size_t second = 0; second < good_seconds; ++second) {
         const sums total =
@@ -51,7 +51,7 @@ recovery find_recovery(std::span<const slot> slots, const outage_window& outage)
     if (level < good_share) {
         return {recovery_outcome::not_healthy_before, {}};
     }
-    // A slot in which the outage ends still belongs to it.
+    // The slot in which the outage ends still belongs to it.
     const duration end = outage.start + outage.length;
     const auto after = static_cast<std::size_t>((end + slot_length - duration{1}) / slot_length);
     for (std::size_t first = after; first + good_seconds * slots_per_second <= slots.size();

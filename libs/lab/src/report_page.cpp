@@ -50,15 +50,16 @@ namespace {
     const standard_options& standard = options.standard;
     const std::pair<std::string_view, std::string> lines[] = {
         {"clients", grouped(options.clients) + ", each with its own strategy and bucket"},
-        {"requests", rate_text(options.requests_per_second) + " in all, at random times (Poisson)"},
+        {"requests",
+         rate_text(options.requests_per_second) + " in total, at random times (Poisson)"},
         {"server", rate_text(options.capacity_per_second) +
                        ", one at a time, first come first "
                        "served; " +
-                       grouped(options.queue_limit) + " may wait, more are turned away"},
+                       grouped(options.queue_limit) + " may wait, more are rejected"},
         {"faults",
-         percent(options.fault_share) + " of the work ends in an error also in good times"},
-        {"patience", "a client gives an attempt up after " + seconds_text(options.attempt_timeout) +
-                         "; the server does the work all the same"},
+         percent(options.fault_share) + " of the work ends in an error even without an outage"},
+        {"patience", "a client gives up an attempt after " + seconds_text(options.attempt_timeout) +
+                         "; the server still does the work"},
         {"naive retries", std::to_string(options.attempts_max) + " attempts, no pause, no budget"},
         {"standard strategy", std::to_string(options.attempts_max) + " attempts; pause up to " +
                                   seconds_text(standard.backoff.base) + ", doubling up to " +
@@ -76,7 +77,7 @@ namespace {
     return list;
 }
 
-/// Replaces each `{{name}}`; what is put in is not searched again.
+/// Replaces each `{{name}}`. Inserted text is not searched again.
 [[nodiscard]] std::string fill_in(
     std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& values) {
     std::string filled;
@@ -98,7 +99,7 @@ namespace {
     return filled.append(page);
 }
 
-/// JSON that may stand inside a script element: only its strings hold `<`, which is escaped.
+/// Makes JSON safe inside a script element: only its strings contain `<`, which is escaped.
 [[nodiscard]] std::string script_text(std::string_view json_text) {
     std::string escaped;
     for (const char c : json_text) {

@@ -19,36 +19,36 @@ namespace {
     switch (found.outcome) {
         case recovery_outcome::recovered:
             return found.after < slot_length
-                       ? "useful work is back at once when the outage ends"
-                       : "useful work is back " + decimal(to_seconds(found.after), 1) +
+                       ? "useful work recovers immediately when the outage ends"
+                       : "useful work recovers " + decimal(to_seconds(found.after), 1) +
                              " s after the outage ends";
         case recovery_outcome::never:
-            return "useful work does not come back in the " +
+            return "useful work does not recover in the " +
                    seconds_text(options.length - options.outage_start - options.outage_length) +
-                   " that were watched after the outage";
+                   " observed after the outage";
         case recovery_outcome::not_healthy_before:
-            return "the system is not healthy before the outage either";
+            return "the system was not healthy even before the outage";
         case recovery_outcome::no_outage:
             break;
     }
-    return "nothing has to recover";
+    return "there is nothing to recover from";
 }
 
 [[nodiscard]] std::string describe_setting(const storm_options& options) {
     std::string text =
         grouped(options.clients) + (options.clients == 1 ? " client sends " : " clients send ") +
-        number_text(options.requests_per_second) + " requests/s to a server that can do " +
+        number_text(options.requests_per_second) + " requests/s to a server that can process " +
         rate_text(options.capacity_per_second);
     if (options.outage_length <= duration::zero()) {
         return text + "; there is no outage. ";
     }
-    text += options.outage == outage_kind::stalled ? "; it stands still from "
+    text += options.outage == outage_kind::stalled ? "; it stalls from "
                                                    : "; it refuses everything from ";
     return text + seconds_text(options.outage_start) + " to " +
            seconds_text(options.outage_start + options.outage_length) + ". ";
 }
 
-/// Why a storm goes on after its cause has gone.
+/// Why a storm continues after its cause is gone.
 [[nodiscard]] std::string describe_why_stuck(
     const storm_options& options, const storm_result& result) {
     const slot last = final_seconds(result);
@@ -57,10 +57,10 @@ namespace {
         return {};
     }
     const double work = static_cast<double>(last.useful) + last.wasted;
-    return ": at the end the queue still holds " + decimal(to_seconds(queued), 1) +
+    return ": at the end the queue still has " + decimal(to_seconds(queued), 1) +
            " s of work while clients wait " + seconds_text(options.attempt_timeout) + ", so " +
            percent(work > 0.0 ? last.wasted / work : 1.0) +
-           " of the work is done for clients that have left, who send again";
+           " of the work is for clients that have given up and retried";
 }
 
 [[nodiscard]] std::string describe_policy(
@@ -76,7 +76,7 @@ namespace {
     return text + ". ";
 }
 
-/// What the buckets did; and what to change when they were too large to help.
+/// What the buckets did, and what to change if they were too large to help.
 [[nodiscard]] std::string describe_buckets(
     const storm_options& options, const storm_result& result) {
     constexpr double as_good_as_empty = 0.05;
@@ -88,7 +88,7 @@ namespace {
         const double retries =
             options.standard.bucket.capacity / std::max(options.standard.prices.retry, 1e-9);
         return text + ": each pays for " + decimal(retries, 0) +
-               " retries, much for a client that sends " +
+               " retries, which is a lot for a client that sends " +
                number_text(options.requests_per_second / options.clients) +
                " requests/s; try smaller buckets, or one shared by several clients. ";
     }
@@ -146,7 +146,7 @@ std::string to_reading(const comparison& compared) {
     const double before = success_before(options, standard);
     const double plain = success_before(options, none);
     if (before > plain) {
-        text += "In quiet times retries lift success from " + percent(plain) + " to " +
+        text += "Before the outage retries raise the success rate from " + percent(plain) + " to " +
                 percent(before) + ".";
     } else {
         text.pop_back();

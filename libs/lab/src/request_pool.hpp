@@ -1,6 +1,6 @@
 #pragma once
 
-/// The requests in progress. Their addresses never change: a session may not be moved.
+/// The requests in progress. Their addresses never change, because a session cannot move.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ struct request_slot {
 template <class Strategy>
 class request_pool {
 public:
-    /// An index whose slot has no session.
+    /// Returns an index whose slot has no session.
     [[nodiscard]] std::uint32_t acquire() {
         if (free_.empty()) {
             grow();
@@ -34,7 +34,7 @@ public:
         return index;
     }
 
-    /// Ends the session and outdates every `attempt_id` of it.
+    /// Ends the session and invalidates every `attempt_id` of it.
     void release(std::uint32_t index) {
         request_slot<Strategy>& slot = (*this)[index];
         slot.session.reset();
@@ -58,7 +58,7 @@ private:
         blocks_.push_back(std::make_unique<request_slot<Strategy>[]>(block_count));
         free_.reserve(first + block_count);
         for (std::uint32_t i = block_count; i > 0; --i) {
-            free_.push_back(first + i - 1);  // The lowest index is handed out first.
+            free_.push_back(first + i - 1);  // The lowest index is used first.
         }
     }
 

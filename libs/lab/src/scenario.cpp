@@ -111,14 +111,16 @@ std::optional<settings_error> check(const storm_options& options) {
 std::span<const scenario> scenarios() {
     static const std::array all{
         scenario{
-            "outage", "A server with room to spare is down for a while",
-            "The server refuses everything during the outage. All policies recover at once when "
-            "it is back. Look at the load meanwhile: naive retries multiply it and save nobody.",
+            "outage", "A server with spare capacity is down for a while",
+            "The server refuses everything during the outage. All policies recover immediately "
+            "when "
+            "it is back. Look at the load during the outage: naive retries multiply it and help no "
+            "request.",
             outage_options()},
         scenario{
-            "metastable", "A busy server stands still for a while, and the storm that follows",
+            "metastable", "A busy server stalls for a while, and a retry storm follows",
             "Requests pile up during the outage. Afterwards the queue is longer than clients "
-            "wait. Look at the useful work: with naive retries it never returns, although the "
+            "wait. Look at the useful work: with naive retries it never recovers, although the "
             "cause is long gone; the standard strategy's bucket lets the queue drain.",
             metastable_options()},
     };

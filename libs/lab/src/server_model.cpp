@@ -8,7 +8,7 @@ admission server_model::arrive(attempt_id attempt, duration now) {
     if (out_ && outage_ == outage_kind::refusing) {
         return admission::refused;
     }
-    if (queue_.size() > limit_) {  // The front one is in work and does not count as waiting.
+    if (queue_.size() > limit_) {  // The first one is in service and does not count as waiting.
         return admission::full;
     }
     queue_.push_back(attempt);

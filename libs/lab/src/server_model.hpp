@@ -1,7 +1,7 @@
 #pragma once
 
-/// One server with a queue in front of it. Knows nothing of clients, retries or events: it is told
-/// the time, and says when its next piece of work will be done.
+/// One server with a queue. It knows nothing about clients, retries or events: callers pass the
+/// time, and it returns when its next piece of work will be done.
 
 #include <cstdint>
 #include <deque>
@@ -16,8 +16,8 @@ namespace reprise::lab {
 /// Later than every event.
 inline constexpr duration never = duration::max();
 
-/// Names one attempt of one request. Outdated once the request has moved on: its slot then has
-/// another generation.
+/// Identifies one attempt of one request. It is outdated once the request has moved on: its slot
+/// then has another generation.
 struct attempt_id {
     std::uint32_t request = 0;
     std::uint32_t generation = 0;
@@ -25,10 +25,10 @@ struct attempt_id {
     friend bool operator==(const attempt_id&, const attempt_id&) = default;
 };
 
-/// The server's answer to an arrival.
+/// The server's decision about an arrival.
 enum class admission : std::uint8_t {
-    queued,   ///< Will be worked off in turn.
-    full,     ///< Turned away: the queue has reached its limit.
+    queued,   ///< Will be processed in order.
+    full,     ///< Rejected: the queue has reached its limit.
     refused,  ///< The server is down.
 };
 
@@ -43,17 +43,17 @@ public:
 
     [[nodiscard]] admission arrive(attempt_id attempt, duration now);
 
-    /// When `complete` is to be called; `never` while idle or standing still.
+    /// When to call `complete`; `never` while idle or stalled.
     [[nodiscard]] duration next_completion() const noexcept { return completion_; }
 
-    /// The work due at `next_completion()` is done; starts the next.
+    /// Completes the work due at `next_completion()` and starts the next.
     [[nodiscard]] attempt_id complete();
 
-    /// What a crash throws out (to be answered with an error) is appended to `dropped`.
+    /// Appends what a crash drops from the queue to `dropped`; answer these with an error.
     void start_outage(duration now, std::vector<attempt_id>& dropped);
     void end_outage(duration now);
 
-    /// Waiting and in work.
+    /// Includes the attempt in service.
     [[nodiscard]] std::uint32_t waiting() const noexcept {
         return static_cast<std::uint32_t>(queue_.size());
     }
@@ -66,10 +66,10 @@ private:
     bool fixed_;
     double mean_ns_;
     random_stream random_;
-    std::deque<attempt_id> queue_;  ///< The front one is in work.
+    std::deque<attempt_id> queue_;  ///< The first one is in service.
     duration completion_ = never;
     bool out_ = false;
-    duration work_left_{};  ///< Of the front one while standing still; 0: not begun.
+    duration work_left_{};  ///< Of the first one while stalled; 0 if not started.
 };
 
 }  // namespace reprise::lab

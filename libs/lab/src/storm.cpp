@@ -14,7 +14,7 @@ namespace {
     return whole == 0 ? if_none : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// What people write first: try again at once, a fixed number of times.
+/// What people write first: retry immediately, a fixed number of times.
 using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_budget>;
 
 [[nodiscard]] backoff_options no_pause() {

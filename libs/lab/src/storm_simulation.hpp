@@ -16,11 +16,11 @@
 
 namespace reprise::lab {
 
-/// A strategy whose bucket can be watched.
+/// A strategy whose bucket can be observed.
 template <class Strategy>
 concept has_bucket = requires(const Strategy& strategy) { strategy.budget().bucket()->level(); };
 
-/// What a client knows of an attempt that failed.
+/// What a client knows about an attempt that failed.
 [[nodiscard]] constexpr failure_facts facts_of_timeout() noexcept {
     failure_facts facts;
     facts.safety = retry_safety::yes;
@@ -41,7 +41,7 @@ concept has_bucket = requires(const Strategy& strategy) { strategy.budget().buck
 template <class Strategy>
 class storm_simulation {
 public:
-    /// `make_client` adds one strategy to the end of a deque; called once per client.
+    /// `make_client` appends one strategy to a deque. It is called once per client.
     template <class MakeClient>
     storm_simulation(const storm_options& options, MakeClient make_client)
         : options_(options),
@@ -59,7 +59,7 @@ public:
         bucket_units_ = bucket_capacity_ = bucket_level(0) * options.clients;
     }
 
-    /// Once.
+    /// Call it once.
     [[nodiscard]] storm_result run(const stop_question& should_stop) {
         bool is_stopped = false;
         for (std::size_t asked = 0; !is_stopped && step();) {
@@ -84,8 +84,8 @@ public:
     }
 
 private:
-    /// Handles the earliest event; false at the end of the run. Of events at one moment the earlier
-    /// in this list comes first: the order is arbitrary, but fixed.
+    /// Handles the earliest event. Returns false at the end of the run. If events have the same
+    /// time, the earlier one in this list goes first: the order is arbitrary but fixed.
     [[nodiscard]] bool step() {
         const duration next = std::min(
             {next_edge_, server_.next_completion(), sends_.next(), answers_.next(),
@@ -132,7 +132,7 @@ private:
         }
     }
 
-    /// One Poisson process dealt out evenly is the same as one process per client.
+    /// One Poisson process distributed evenly is equivalent to one process per client.
     void start_request() {
         next_arrival_ = now_ + arrivals_.exponential(gap_ns_);
         const std::uint32_t client = arrivals_.below(options_.clients);
@@ -224,7 +224,7 @@ private:
             request.session->on_failure(facts, decision_context{time_point{now_}, jitter_.bits()});
         bucket_units_ += bucket_level(request.client) - before;
         if (next.is_retry) {
-            ++request.generation;  // Whatever comes for the old attempt comes too late.
+            ++request.generation;  // Later events for the old attempt are ignored.
             send_after(next.wait, index);
             return;
         }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t final_slots = std::chrono::seconds{10} / slot_length;
 
-/// Makes a row by asking each result the same question.
+/// Makes a row by computing the same figure for each result.
 template <class Question>
 [[nodiscard]] summary_row ask_all(
     const comparison& compared, std::string label, Question question) {
@@ -49,14 +49,14 @@ slot final_seconds(const storm_result& result) {
 std::string recovery_text(const storm_options& options, const recovery& found) {
     switch (found.outcome) {
         case recovery_outcome::recovered:
-            return found.after < slot_length ? "at once"
+            return found.after < slot_length ? "immediate"
                                              : decimal(to_seconds(found.after), 1) + " s";
         case recovery_outcome::never:
             return "never (" +
                    seconds_text(options.length - options.outage_start - options.outage_length) +
-                   " watched)";
+                   " observed)";
         case recovery_outcome::not_healthy_before:
-            return "ill before, too";
+            return "unhealthy before";
         case recovery_outcome::no_outage:
             break;
     }
@@ -86,9 +86,9 @@ std::vector<summary_row> summarise(const comparison& compared) {
             [](const storm_result& r) { return decimal(r.amplification(), 2); }),
         row("attempts per request, worst second",
             [](const storm_result& r) { return decimal(r.worst_amplification, 2); }),
-        row("server's work done for nobody",
+        row("wasted share of the server's work",
             [](const storm_result& r) { return percent(r.wasted_share()); }),
-        row("longest queue, in time to work it off",
+        row("longest queue, in time to drain it",
             [&](const storm_result& r) {
                 return decimal(r.totals.waiting_max / options.capacity_per_second, 2) + " s";
             }),

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The figures every report shows, in one order and one wording.
+/// The figures of every report, in one order and with the same labels.
 
 #include <array>
 #include <string>
@@ -18,13 +18,14 @@ struct summary_row {
 
 [[nodiscard]] std::vector<summary_row> summarise(const comparison& compared);
 
-/// Of the requests offered before the outage, the share not given up. Without an outage: of all.
+/// The share of the requests offered before the outage that succeeded or are still running. Without
+/// an outage, of all requests.
 [[nodiscard]] double success_before(const storm_options& options, const storm_result& result);
 
-/// The last ten seconds of the run (or what there is of it) as one slot.
+/// The last ten seconds of the run, or all of a shorter run, as one slot.
 [[nodiscard]] slot final_seconds(const storm_result& result);
 
-/// "6.1 s", "at once", "never (70 s watched)", "-" or why the question has no answer.
+/// Returns "6.1 s", "immediate", "never (70 s observed)", "-", or why there is no such time.
 [[nodiscard]] std::string recovery_text(const storm_options& options, const recovery& found);
 
 }  // namespace reprise::lab

@@ -11,7 +11,7 @@ namespace recovery_test {
 
 constexpr outage_window outage{4s, 2s};
 
-/// Slots with 100 requests each; `useful(i)` of them are answered in slot i.
+/// Slots with 100 requests each. `useful(i)` of them are answered in slot i.
 template <class Useful>
 std::vector<slot> make_slots(std::size_t count, Useful useful) {
     std::vector<slot> slots(count);
@@ -27,7 +27,7 @@ std::vector<slot> make_slots(std::size_t count, Useful useful) {
 using recovery_test::make_slots;
 using recovery_test::outage;
 
-TEST(recovery, is_at_once_when_the_first_slot_after_the_outage_is_good) {
+TEST(recovery, is_immediate_if_the_first_slot_after_the_outage_is_good) {
     const auto slots = make_slots(200, [](std::size_t i) { return i < 40 || i >= 60 ? 100U : 0U; });
     EXPECT_EQ(find_recovery(slots, outage), (recovery{recovery_outcome::recovered, 0s}));
 }
@@ -37,7 +37,7 @@ TEST(recovery, counts_from_the_end_of_the_outage_to_the_first_good_second) {
     EXPECT_EQ(find_recovery(slots, outage), (recovery{recovery_outcome::recovered, 1500ms}));
 }
 
-TEST(recovery, needs_five_seconds_on_end_so_a_short_flicker_does_not_count) {
+TEST(recovery, needs_five_consecutive_seconds_so_a_short_flicker_does_not_count) {
     const auto slots = make_slots(200, [](std::size_t i) {
         const bool flicker = i >= 60 && i < 109;  // One slot short of five seconds.
         return i < 40 || flicker || i >= 130 ? 100U : 0U;
@@ -68,7 +68,7 @@ TEST(recovery, five_good_seconds_must_fit_into_the_run) {
     EXPECT_EQ(find_recovery(good_from(76), outage).outcome, recovery_outcome::never);
 }
 
-TEST(recovery, says_when_the_system_was_ill_before_or_when_there_was_no_outage) {
+TEST(recovery, reports_when_the_system_was_unhealthy_before_or_when_there_was_no_outage) {
     const auto ill = make_slots(200, [](std::size_t) { return 50U; });
     EXPECT_EQ(find_recovery(ill, outage).outcome, recovery_outcome::not_healthy_before);
     EXPECT_EQ(find_recovery({}, outage).outcome, recovery_outcome::not_healthy_before);

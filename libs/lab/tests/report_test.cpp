@@ -53,10 +53,10 @@ TEST(report, table_is_aligned_and_has_a_column_per_policy) {
     EXPECT_EQ(rows, 11);
 }
 
-TEST(report, reading_says_who_recovered_and_why_not) {
+TEST(report, reading_reports_which_policies_recovered_and_why_not) {
     const std::string text = to_reading(metastable());
-    EXPECT_TRUE(contains(text, "stands still from 10 s to 20 s"));
-    EXPECT_TRUE(contains(text, "useful work does not come back in the 70 s"));
+    EXPECT_TRUE(contains(text, "stalls from 10 s to 20 s"));
+    EXPECT_TRUE(contains(text, "useful work does not recover in the 70 s"));
     EXPECT_TRUE(contains(text, "clients wait 0.5 s"));
     EXPECT_TRUE(contains(text, "ends the extra load"));
     EXPECT_FALSE(contains(text, "\n"));
@@ -68,7 +68,7 @@ TEST(report, reading_follows_the_results_and_not_the_scenario) {
     options.requests_per_second = 100.0;
     options.attempts_max = 2;
     const std::string text = to_reading(compare_policies(options));
-    EXPECT_FALSE(contains(text, "does not come back")) << text;
+    EXPECT_FALSE(contains(text, "does not recover")) << text;
 
     options.outage_length = 0s;
     const std::string calm = to_reading(compare_policies(options));
@@ -96,7 +96,7 @@ TEST(report, json_has_options_totals_and_a_series_per_second_for_each_policy) {
     EXPECT_EQ(count(useful, ",") + 1, 90U);
 }
 
-TEST(report, page_is_self_contained_and_fills_every_place) {
+TEST(report, page_is_self_contained_and_fills_every_placeholder) {
     const std::string page = to_html(metastable(), heading);
     EXPECT_TRUE(page.starts_with("<!doctype html>"));
     EXPECT_FALSE(contains(page, "{{title}}"));

@@ -19,7 +19,7 @@ comparison run_scenario(std::string_view name, std::uint64_t seed) {
     return compare_policies(options);
 }
 
-/// Useful answers of the last ten seconds per request offered in them.
+/// Useful answers of the last ten seconds per request offered in that time.
 double final_level(const storm_result& result) {
     double offered = 0.0;
     double useful = 0.0;
@@ -39,7 +39,7 @@ struct refused_option {
 
 using namespace scenario_test;
 
-// What the two models are there to show must hold whatever the seed.
+// What the two models demonstrate must hold for every seed.
 
 TEST(scenario, metastable_never_recovers_under_naive_retries_and_does_under_the_standard_strategy) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -74,7 +74,7 @@ TEST(scenario, metastable_storm_of_naive_retries_heals_only_below_capacity_divid
 }
 
 // A bucket limits retries per client. Of a thousand clients that hardly ever send, each can pay for
-// all its retries, and together they make the storm that the bucket was to prevent.
+// all its retries, and together they cause the storm that the bucket should prevent.
 TEST(scenario, outage_with_many_slow_clients_needs_smaller_buckets) {
     storm_options options = find_scenario("outage")->options;
     options.clients = 1000;
@@ -99,7 +99,7 @@ TEST(scenario, outage_recovers_under_every_policy_but_naive_retries_multiply_the
     }
 }
 
-TEST(scenario, retries_mend_single_faults_in_quiet_times) {
+TEST(scenario, retries_recover_from_single_faults_without_an_outage) {
     storm_options options = find_scenario("outage")->options;
     options.outage_length = 0s;
     const comparison compared = compare_policies(options);
@@ -120,7 +120,7 @@ TEST(scenario, names_are_found_and_unknown_names_are_not) {
     EXPECT_EQ(find_scenario(""), nullptr);
 }
 
-TEST(scenario, options_that_cannot_work_are_refused_by_name) {
+TEST(scenario, invalid_options_are_rejected_with_their_name) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const double infinity = std::numeric_limits<double>::infinity();
     const refused_option cases[] = {

@@ -23,7 +23,7 @@ storm_options slow_server(outage_kind outage, std::size_t queue_limit) {
 using server_model_test::slow_server;
 using namespace std::chrono_literals;
 
-TEST(server_model, works_off_arrivals_in_order_one_at_a_time) {
+TEST(server_model, processes_arrivals_in_order_one_at_a_time) {
     server_model server(slow_server(outage_kind::stalled, 5));
     EXPECT_EQ(server.next_completion(), never);
     EXPECT_EQ(server.arrive({1, 0}, 0ms), admission::queued);
@@ -35,7 +35,7 @@ TEST(server_model, works_off_arrivals_in_order_one_at_a_time) {
     EXPECT_EQ(server.next_completion(), never);
 }
 
-TEST(server_model, turns_away_what_exceeds_the_queue_beside_the_one_in_work) {
+TEST(server_model, rejects_what_exceeds_the_queue_in_addition_to_the_one_in_service) {
     server_model server(slow_server(outage_kind::stalled, 1));
     EXPECT_EQ(server.arrive({1, 0}, 0ms), admission::queued);
     EXPECT_EQ(server.arrive({2, 0}, 0ms), admission::queued);
@@ -45,7 +45,7 @@ TEST(server_model, turns_away_what_exceeds_the_queue_beside_the_one_in_work) {
     EXPECT_EQ(server.waiting(), 2U);
 }
 
-TEST(server_model, stalled_server_keeps_its_queue_and_resumes_the_work_it_had_begun) {
+TEST(server_model, stalled_server_keeps_its_queue_and_resumes_the_work_it_had_started) {
     server_model server(slow_server(outage_kind::stalled, 5));
     std::vector<attempt_id> dropped;
     EXPECT_EQ(server.arrive({1, 0}, 0ms), admission::queued);
@@ -59,7 +59,7 @@ TEST(server_model, stalled_server_keeps_its_queue_and_resumes_the_work_it_had_be
     EXPECT_EQ(server.next_completion(), 116ms);
 }
 
-TEST(server_model, idle_stalled_server_begins_what_arrived_meanwhile_when_the_outage_ends) {
+TEST(server_model, idle_stalled_server_starts_on_its_queue_when_the_outage_ends) {
     server_model server(slow_server(outage_kind::stalled, 5));
     std::vector<attempt_id> dropped;
     server.start_outage(0ms, dropped);

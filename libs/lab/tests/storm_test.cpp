@@ -7,7 +7,8 @@
 #include <reprise/lab/scenario.hpp>
 #include <reprise/lab/storm.hpp>
 
-/// Runs against what is known without running: conservation, queueing theory, bounds of strategies.
+/// Compares runs with what is known without running: conservation, queueing theory, and limits of
+/// strategies.
 
 namespace reprise::lab {
 
@@ -20,7 +21,8 @@ storm_options scenario_options(std::string_view name) {
     return found == nullptr ? storm_options{} : found->options;
 }
 
-/// One healthy server, patient clients, no faults: a textbook queue behind a network without delay.
+/// One healthy server, patient clients and no faults: a textbook queue behind a network without
+/// delay.
 storm_options textbook_queue(double load) {
     storm_options options;
     options.requests_per_second = load;
@@ -82,7 +84,7 @@ TEST(storm, without_retries_each_request_is_exactly_one_attempt) {
     }
 }
 
-TEST(storm, all_policies_meet_the_same_arrivals) {
+TEST(storm, all_policies_get_the_same_arrivals) {
     const comparison compared = compare_policies(scenario_options("metastable"));
     const auto& [none, naive, standard] = compared.results;
     for (std::size_t i = 0; i < none.slots.size(); ++i) {
@@ -91,7 +93,7 @@ TEST(storm, all_policies_meet_the_same_arrivals) {
     }
 }
 
-TEST(storm, the_same_seed_gives_the_same_bytes_and_another_seed_others) {
+TEST(storm, the_same_seed_gives_the_same_bytes_and_another_seed_does_not) {
     storm_options options = scenario_options("outage");
     const report_heading names{"outage", "title", "command"};
     const std::string first = to_json(compare_policies(options), names);
@@ -113,7 +115,7 @@ TEST(storm, arrivals_have_mean_and_variance_of_a_poisson_process) {
     EXPECT_NEAR(squares / count / mean, 1.0, 0.05);  // Variance equals mean.
 }
 
-TEST(storm, mean_time_at_the_server_is_that_of_the_textbooks_m_m_1_queue) {
+TEST(storm, mean_time_at_the_server_is_that_of_the_textbook_m_m_1_queue) {
     const storm_result result = run_storm(textbook_queue(700.0), policy::no_retries);
     EXPECT_NEAR(mean_latency(result), 1.0 / (1000.0 - 700.0), 0.05 / 300.0);
 }
@@ -125,9 +127,9 @@ TEST(storm, mean_time_at_the_server_is_that_of_the_m_d_1_queue_with_fixed_servic
     EXPECT_NEAR(mean_latency(run_storm(options, policy::no_retries)), expected, 0.03 * expected);
 }
 
-TEST(storm, share_turned_away_by_a_short_queue_is_erlangs) {
+TEST(storm, share_rejected_by_a_short_queue_follows_erlangs_formula) {
     storm_options options = textbook_queue(800.0);
-    options.queue_limit = 4;  // Five places with the one in work: M/M/1/5.
+    options.queue_limit = 4;  // Five places, including the one in service: M/M/1/5.
     const storm_result result = run_storm(options, policy::no_retries);
     const double rho = 0.8;
     const double expected = (1.0 - rho) * std::pow(rho, 5) / (1.0 - std::pow(rho, 6));
@@ -195,11 +197,11 @@ TEST(storm, stalled_server_answers_nothing_during_the_outage) {
     EXPECT_GT(result.totals.wasted, 0U);
 }
 
-TEST(storm, work_for_clients_that_have_left_is_done_and_counted_as_wasted) {
+TEST(storm, work_for_clients_that_have_given_up_is_done_and_counted_as_wasted) {
     storm_options options = textbook_queue(100.0);
     options.length = 60s;
     options.service_time = service_time::fixed;
-    options.attempt_timeout = 500us;  // Shorter than the work itself takes.
+    options.attempt_timeout = 500us;  // Shorter than the work itself.
     const storm_result result = run_storm(options, policy::no_retries);
     EXPECT_EQ(result.totals.succeeded, 0U);
     EXPECT_EQ(result.totals.wasted, result.totals.work_done);
@@ -207,7 +209,7 @@ TEST(storm, work_for_clients_that_have_left_is_done_and_counted_as_wasted) {
     EXPECT_DOUBLE_EQ(result.wasted_share(), 1.0);
 }
 
-TEST(storm, refuses_options_that_cannot_work) {
+TEST(storm, rejects_invalid_options) {
     storm_options options;
     options.clients = 0;
     EXPECT_THROW(static_cast<void>(run_storm(options, policy::naive)), invalid_settings);

@@ -25,9 +25,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What a blocked caller waits for. It is woken when the lock is free, or it would go to sleep again
-// at once. So the one who sets the value may still be at it, and the waiter, whose stack this is,
-// stays until it is not.
+// What a blocked caller waits for. set() notifies after it releases the lock, because the waiter
+// would otherwise block on the lock again at once. set() may therefore still be running when the
+// waiter wakes up. As this object is on the waiter's stack, wait() does not return before set() is
+// done.
 template <class Value>
 class waiter {
 public:
@@ -49,7 +50,7 @@ public:
         }
         return std::move(*value_);
     }
-    // For the one thread that also runs the loop.
+    // Only for the thread that also runs the loop.
     [[nodiscard]] bool is_set() const noexcept { return value_.has_value(); }
 
 private:
@@ -59,12 +60,13 @@ private:
     std::atomic<bool> is_let_go_{false};
 };
 
-// A loop of our own. Shared with the thread, or the call, that runs it: the client may end inside.
+// A loop of our own. The thread or call that runs it shares ownership, because the client may be
+// destroyed inside.
 struct own_loop {
     asio::io_context context{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
-    std::shared_ptr<driver> engine_driver;  // after the context: goes before it
-    // caller_drives: who runs the loop now.
+    std::shared_ptr<driver> engine_driver;  // after the context, so that it is destroyed first
+    // caller_drives: held by the caller that runs the loop.
     std::mutex driving;
     std::atomic<std::thread::id> runner{};
 
@@ -73,7 +75,7 @@ struct own_loop {
     }
 };
 
-// Runs the loop as its one driver while `is_wanted` and the loop has work; `begin` first.
+// Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.
 template <class Begin, class Condition>
 void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -84,7 +86,7 @@ void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
 }
 
-// Whether a thread of this executor's own context is asking.
+// Whether this thread runs the executor's own context.
 bool is_running_here(const asio::any_io_executor& executor) noexcept {
     if (const auto* io = executor.target<asio::io_context::executor_type>()) {
         return io->running_in_this_thread();
@@ -106,7 +108,7 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
 class client::runtime {
 public:
     std::shared_ptr<driver> engine_driver;
-    std::shared_ptr<own_loop> loop;  // null on the caller's executor
+    std::shared_ptr<own_loop> loop;  // null if the client runs on the caller's executor
     std::optional<std::thread> thread;
     asio::any_io_executor executor;  // the caller's
     const std::uint32_t made_in = process_mark();
@@ -117,7 +119,7 @@ public:
     [[nodiscard]] bool is_caller_driven() const noexcept { return loop && !thread; }
     [[nodiscard]] bool is_loop_thread() const noexcept;
     [[nodiscard]] bool is_of_parent() const noexcept { return made_in != process_mark(); }
-    // Why this thread cannot wait for the loop.
+    // Why this thread cannot wait for the loop, if so.
     [[nodiscard]] refusal blocking_refusal() const noexcept;
     [[nodiscard]] keyspace_number keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
@@ -174,7 +176,7 @@ void client::runtime::end() noexcept {
     loop->work.reset();
     if (thread) {
         if (is_inside) {
-            thread->detach();  // it ends by itself when the loop is out of work
+            thread->detach();  // it ends when the loop runs out of work
         } else {
             thread->join();
         }
@@ -208,7 +210,7 @@ refusal client::runtime::blocking_refusal() const noexcept {
 keyspace_number client::runtime::keyspace(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     if (is_of_parent()) {
-        return 0;  // the lock may be held by a thread that is not here; nothing will be started
+        return 0;  // a thread that does not exist here may hold the lock; nothing will be started
     }
     constexpr std::string_view default_name = "_default";
     names wanted{
@@ -218,7 +220,7 @@ keyspace_number client::runtime::keyspace(
     const auto next = static_cast<keyspace_number>(names_.size());
     const auto [found, is_new] = names_.try_emplace(std::move(wanted), next);
     if (is_new) {
-        // Under the lock, so that the loop counts as we do.
+        // Holds the lock, so that the loop assigns the same numbers in the same order.
         engine_driver->run([at = engine_driver.get(), text = found->first] {
             at->add_keyspace(std::get<0>(text), std::get<1>(text), std::get<2>(text));
         });
@@ -231,14 +233,14 @@ client::client(std::unique_ptr<runtime> loop) noexcept : runtime_(std::move(loop
 client::~client() {
     if (runtime_->is_of_parent()) {
         // Closing would change the poll set that is shared with the parent, and joining would wait
-        // for a thread that is not here.
+        // for a thread that does not exist here.
         static_cast<void>(runtime_.release());
         return;
     }
     runtime_->end();
 }
 
-// A loop needs descriptors; making one throws when there are none.
+// A loop needs file descriptors. Its constructor throws if there are none.
 std::expected<std::unique_ptr<client>, setup_error> client::make_with(
     client_options&& options, const asio::any_io_executor* executor) {
     try {
@@ -400,7 +402,7 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
     }
     const auto& engine = runtime_->engine_driver->engine();
     if (runtime_->is_loop_thread()) {
-        // On a pool's other thread the strand may be busy elsewhere: only inside a turn is it ours.
+        // On another thread of a pool the strand may be busy. Only inside an iteration is it ours.
         if (runtime_->loop || runtime_->engine_driver->is_running()) {
             look(engine);
             return refusal::none;

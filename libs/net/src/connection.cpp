@@ -23,7 +23,7 @@ using boost::system::error_code;
 
 namespace {
 
-// A name may have many addresses; each gets a share of the time, so no more than these.
+// Limits the addresses that are tried, because each gets a share of the timeout.
 constexpr std::size_t address_count_max = 8;
 
 }  // namespace
@@ -34,7 +34,7 @@ connection::connection(connection_owner& owner, engine::connect_action target)
       socket_(owner.executor()),
       timer_(owner.executor()) {}
 
-// The function with everything kept alive that it touches.
+// Binds the function and keeps everything alive that it uses.
 template <class Function>
 auto connection::guarded(Function function) {
     return [owner_alive = owner_.hold(), self = shared_from_this(),
@@ -44,7 +44,8 @@ auto connection::guarded(Function function) {
 }
 
 void connection::open() {
-    // The answer may come from inside; the engine must not hear of it before its turn is over.
+    // The resolver may answer from inside the call, but the engine must not see the answer before
+    // its iteration ends.
     owner_.resolver().find_addresses(
         target_.host, target_.port,
         [weak = weak_from_this(), executor = owner_.executor()](name_resolver::addresses found) {
@@ -63,7 +64,7 @@ void connection::on_addresses(std::vector<tcp::endpoint> endpoints, std::string_
         return;
     }
     if (endpoints.empty()) {
-        // The resolver needs sockets of its own and does not say that it got none.
+        // The resolver needs its own sockets and does not report if it got none.
         if (is_out_of_descriptors()) {
             fail(engine::connect_failure::no_descriptors, {});
         } else {
@@ -92,7 +93,7 @@ void connection::connect_next() {
     timer_.async_wait(guarded([at_endpoint = endpoint_](connection& at, const error_code& failed) {
         if (!failed && at.phase_ == phase::connecting && at.endpoint_ == at_endpoint) {
             at.is_address_late_ = true;
-            at.close_socket();  // ends the connect
+            at.close_socket();  // cancels the connect
         }
     }));
     socket_.async_connect(
@@ -122,7 +123,7 @@ void connection::on_connect(const error_code& ec) {
     }
 }
 
-// What the failure alone does not tell: which address of a name it was, or what the system said.
+// Adds what the failure code does not show: the address tried, or the system's message.
 void connection::note_address(const error_code& ec) {
     last_text_ = endpoints_[endpoint_].address().to_string();
     if (last_text_ == target_.host) {
@@ -137,7 +138,7 @@ void connection::begin_handshake() {
     phase_ = phase::handshaking;
     tls_ = std::make_unique<tls_stream>(socket_, owner_.tls_context());
     if (!set_server_name(tls_->native_handle(), target_.server_name, owner_.is_tls_verified())) {
-        fail(engine::connect_failure::tls_protocol, "the server's name cannot be checked");
+        fail(engine::connect_failure::tls_protocol, "the server's name cannot be verified");
         return;
     }
     tls_->async_handshake(
@@ -179,13 +180,13 @@ void connection::close() {
             break;
         case phase::connecting:
         case phase::handshaking:
-            phase_ = phase::closing;  // the outstanding handler sees it
+            phase_ = phase::closing;  // the outstanding handler checks it
             timer_.cancel();
             close_socket();
             break;
         case phase::open:
             begin_end(engine::close_reason::requested);
-            if (!is_reading_ && !is_writing_) {  // paused: no handler is to come
+            if (!is_reading_ && !is_writing_) {  // paused: no handler will run
                 asio::post(owner_.executor(), guarded([](connection& at) { at.end_if_quiet(); }));
             }
             break;
@@ -234,7 +235,8 @@ void connection::on_read(const error_code& ec, std::size_t size) {
 void connection::set_reading(bool is_wanted, std::size_t size_max) {
     is_reading_wanted_ = is_wanted;
     blocks_.set_read_size_max(size_max);
-    // Not from inside on_read, whose end reads on by itself: the block is still in use there.
+    // Not from inside on_read: the block is still in use there, and on_read continues reading at
+    // its end.
     if (is_wanted && phase_ == phase::open && !is_reading_ && !is_in_read_) {
         read();
     }
@@ -263,7 +265,7 @@ void connection::flush() {
 
 void connection::on_write(const error_code& ec, std::size_t size) {
     is_writing_ = false;
-    // What TLS took may have left in part: only a plain socket knows what stayed here.
+    // TLS may have sent a part of what it accepted. Only a plain socket knows what was not sent.
     unwritten_size_ = tls_ ? 0 : write_size_ - size;
     if (size > 0) {
         owner_.on_written(*this, size);
@@ -296,7 +298,7 @@ void connection::begin_end(engine::close_reason reason) {
     close_socket();
 }
 
-// The end is told when no handler can come any more: a write may have been done although its
+// Reports the end only when no handler can run any more: a write may be complete although its
 // handler has not run, and then its bytes were sent.
 void connection::end_if_quiet() {
     if (phase_ == phase::closing && !is_reading_ && !is_writing_) {

@@ -21,30 +21,31 @@ namespace reprise::net {
 
 class connection_owner;
 
-// One socket of the loop, plain or TLS, from the name to the end.
+// One socket of the loop, plain or TLS, from name lookup to close.
 //
-//     open -> (owner.on_connected, then reads by itself; flush) or owner.on_connect_failed
-//     close, or the peer's end -> owner.on_closed
+//     open -> (owner.on_connected, then reads continuously; flush) or owner.on_connect_failed
+//     close, or the peer closes -> owner.on_closed
 //
-// Exactly one of on_connect_failed and on_closed is called, never from inside open, flush or close.
-// Its handlers keep the owner and the connection alive; the connection itself does not, so that a
-// context destroyed with handlers inside leaves nothing behind.
+// Calls exactly one of on_connect_failed and on_closed, and never from inside open, flush or close.
+// Its handlers keep the owner and the connection alive. The connection itself does not own its
+// owner, so that a context destroyed with handlers inside leaves nothing behind.
 class connection : public std::enable_shared_from_this<connection> {
 public:
     connection(connection_owner& owner, engine::connect_action target);
 
     void open();
-    // Writes what the engine has, unless a write is outstanding; then that one's end does it.
+    // Writes what the engine has. If a write is outstanding, its handler continues with the rest.
     void flush();
-    // Off: the bytes of the peer wait in the network, and its end is not seen. At first on. One
-    // read brings `size_max` bytes at most, and as much only if smaller ones were full.
+    // Turns reading on or off; it is on at first. While it is off, the peer's bytes wait in the
+    // network, and the end of the connection is not noticed. One read returns at most `size_max`
+    // bytes, and reads grow to that size only while smaller ones fill their buffer.
     void set_reading(bool is_wanted, std::size_t size_max);
     void close();
 
     [[nodiscard]] engine::connection_id id() const noexcept { return target_.connection; }
-    // "address:port" of this side; empty while there is none.
+    // "address:port" of this side. Empty if the connection is not open.
     [[nodiscard]] std::string local_address() const;
-    // The numeric address of the other side, without its port; empty while there is none.
+    // The numeric address of the peer without its port. Empty if the connection is not open.
     [[nodiscard]] std::string peer_address() const;
 
 private:
@@ -53,7 +54,7 @@ private:
         connecting,   // to endpoints_[endpoint_]
         handshaking,  // TLS
         open,
-        closing,  // the socket is closed, handlers are still to come
+        closing,  // the socket is closed, but handlers have yet to run
         done
     };
     using tcp = boost::asio::ip::tcp;
@@ -83,20 +84,20 @@ private:
     phase phase_ = phase::resolving;
     tcp::socket socket_;
     std::unique_ptr<tls_stream> tls_;
-    boost::asio::steady_timer timer_;  // of one address, while connecting
+    boost::asio::steady_timer timer_;  // for one address, while connecting
     std::vector<tcp::endpoint> endpoints_;
     std::size_t endpoint_ = 0;
     engine::connect_failure last_failure_ = engine::connect_failure::other;
     std::string last_text_;
-    bool is_address_late_ = false;  // the timer ended the attempt
+    bool is_address_late_ = false;  // the timer canceled the attempt
 
     receive_blocks blocks_;
     handler_memory read_memory_;
     handler_memory write_memory_;
-    std::size_t write_size_ = 0;  // of the outstanding write; its end is at the engine
+    std::size_t write_size_ = 0;  // size of the outstanding write; the engine owns its bytes
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;
-    bool is_in_read_ = false;  // its bytes are being handled
+    bool is_in_read_ = false;  // the owner is handling the bytes
     bool is_writing_ = false;
     engine::close_reason end_reason_ = engine::close_reason::requested;
     std::size_t unwritten_size_ = 0;

@@ -18,16 +18,16 @@ namespace reprise::net {
 class connection;
 class name_resolver;
 
-// What a connection uses and whom it reports to: the driver, or a test. Everything is called on the
+// What a connection uses and reports to: the driver, or a test. Everything is called on the
 // executor.
 class connection_owner {
 public:
-    // Keeps the owner alive as long as a handler of the connection is under way.
+    // Keeps the owner alive while a handler of the connection is pending.
     [[nodiscard]] virtual std::shared_ptr<connection_owner> hold() = 0;
 
     [[nodiscard]] virtual const boost::asio::any_io_executor& executor() const noexcept = 0;
     [[nodiscard]] virtual name_resolver& resolver() noexcept = 0;
-    // Asked for by connections over TLS only.
+    // Only connections over TLS call it.
     [[nodiscard]] virtual boost::asio::ssl::context& tls_context() noexcept = 0;
     [[nodiscard]] virtual bool is_tls_verified() const noexcept = 0;
     [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
@@ -35,20 +35,20 @@ public:
 
     // The connection is open.
     virtual void on_connected(connection& from) = 0;
-    // It could not be opened; nothing follows.
+    // The connection could not be opened. This is the last call.
     virtual void on_connect_failed(
         connection& from, engine::connect_failure failure, std::string_view text) = 0;
-    // `bytes` lie within `owner`.
+    // `bytes` point into `owner`.
     virtual void on_bytes(
         connection& from, const base::block_ref& owner, base::byte_view bytes) = 0;
     // The operating system took the next `size` bytes of the outstanding write.
     virtual void on_written(connection& from, std::size_t size) = 0;
-    // It is closed; nothing follows. `unwritten_size` bytes at the end of the outstanding write
-    // have not left this process.
+    // The connection is closed. This is the last call. The last `unwritten_size` bytes of the
+    // outstanding write have not left this process.
     virtual void on_closed(
         connection& from, engine::close_reason reason, std::size_t unwritten_size) = 0;
-    // The bytes to write now, valid until on_written covered them or the connection ended. Empty:
-    // nothing to write.
+    // Returns the bytes to write now, or an empty view if there is nothing to write. They stay
+    // valid until on_written has covered them or the connection has ended.
     [[nodiscard]] virtual base::byte_view begin_write(connection& from) = 0;
 
 protected:

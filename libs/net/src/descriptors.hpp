@@ -2,8 +2,8 @@
 
 namespace reprise::net {
 
-// Whether this process, or the system, has no file descriptor left. Tries it out: libraries that
-// could not open a socket do not always say why.
+// Whether this process or the system has run out of file descriptors. It tries to open one, because
+// libraries that fail to open a socket do not always report why.
 [[nodiscard]] bool is_out_of_descriptors() noexcept;
 
 }  // namespace reprise::net

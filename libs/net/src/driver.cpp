@@ -25,15 +25,15 @@ using boost::system::error_code;
 
 namespace {
 
-// Rounds of one turn before other handlers of the executor get their chance: completions may start
-// operations that complete at once, for ever.
+// Rounds of one iteration before other handlers of the executor get a chance to run. Completions
+// could otherwise start operations that complete immediately, forever.
 constexpr int rounds_max = 64;
 
 }  // namespace
 
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
     const asio::any_io_executor& executor, client_options options) {
-    // Reading what the system trusts takes milliseconds: only where it is used.
+    // Created only if it is used, because reading the system's certificates takes milliseconds.
     std::optional<asio::ssl::context> tls;
     if (options.engine.transport == wire::transport::tls) {
         auto made = make_tls_context(options.tls);
@@ -48,7 +48,7 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
     }
     std::shared_ptr<driver> made(
         new driver(executor, std::move(options), std::move(tls), std::move(*resolver)));
-    // Deferred answers of strategies may outlive the client, and so the hook.
+    // A strategy's deferred answer may outlive the client, and so may the hook.
     made->engine_->set_wake_hook([weak = made->weak_from_this()] {
         if (const auto self = weak.lock()) {
             self->run([at = self.get()] { at->engine_->on_wake(at->now_); });
@@ -82,7 +82,7 @@ driver::~driver() {
     while (engine_->has_completions()) {
         engine_->drain_completions();
     }
-    connections_.clear();  // sockets before the engine, which owns what they write
+    connections_.clear();  // sockets first: the engine owns what they write
     engine_.reset();
 }
 
@@ -93,13 +93,13 @@ void driver::read_clock() noexcept {
 void driver::wake_loop() {
     auto self = weak_from_this().lock();
     if (self == nullptr) {
-        return;  // the destructor's completions submit to nobody
+        return;  // the driver is being destroyed, so no loop needs to wake up
     }
     auto wake = [self = std::move(self)] {
         self->read_clock();
         self->run_engine();
     };
-    // An executor of unknown type would not ask for our memory.
+    // Other executors do not support our allocator.
     if (const auto* loop = executor_.target<asio::io_context::executor_type>()) {
         asio::post(*loop, asio::bind_allocator(handler_allocator(wake_memory_), std::move(wake)));
     } else {
@@ -110,7 +110,8 @@ void driver::wake_loop() {
 refusal driver::start(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done,
     ticket cancel_with) {
-    // A collection named a moment ago may still be in the queue; then the operation follows it.
+    // The registration of a new collection may still be in the queue. Then the operation must
+    // follow it.
     if (is_running() && where < keyspaces_.size()) {
         start_now(where, std::move(request), std::move(done), cancel_with);
         return refusal::none;
@@ -142,7 +143,7 @@ refusal driver::submit(submission&& next) {
 void driver::start_here(
     keyspace_number where, engine::operation_request&& request, engine::completion&& done) {
     read_clock();
-    take_submissions();  // what was handed over before comes before
+    take_submissions();  // earlier submissions go first
     start_now(where, std::move(request), std::move(done), 0);
     run_engine();
 }
@@ -163,7 +164,7 @@ void driver::open(std::string_view bucket) {
 }
 
 void driver::cancel(ticket operations) {
-    // The entries go when the completions are called, which is later.
+    // The completions, which run later, remove the entries.
     const auto [first, last] = cancelable_.equal_range(operations);
     for (auto each = first; each != last; ++each) {
         engine_->cancel(each->second, now_);
@@ -257,7 +258,7 @@ void driver::start_now(http_submission&& operation) {
 template <class Begin>
 void driver::begin_cancelable(ticket name, engine::completion&& done, Begin begin) {
     const auto place = cancelable_.emplace(name, engine::operation_id{});
-    // The driver outlives its engine, and so this completion.
+    // The driver outlives its engine and therefore this completion.
     // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): freed by the type-erased completion
     auto forget = [this, place, kept = std::make_unique<engine::completion>(std::move(done))](
                       engine::operation_result&& result) {
@@ -376,7 +377,7 @@ void driver::arm_timer() {
 
 void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
     error_code ignored;
-    // Programs that this one starts must not keep the connection open.
+    // Child processes must not keep the connection open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     static_cast<void>(socket.set_option(asio::ip::tcp::no_delay(true), ignored));
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.keepalive_time);

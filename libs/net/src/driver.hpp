@@ -28,35 +28,36 @@
 namespace reprise::net {
 
 // One engine on one executor, which must run one handler at a time (a loop of one thread, or a
-// strand). Every handler ends in a turn: hand over what was submitted, obey the engine's actions,
-// call completions, arm the timer.
+// strand). Every handler ends with an iteration: submit what is queued, carry out the engine's
+// actions, call completions, arm the timer.
 //
-// Owned by the client and by the handlers under way; after `stop` and the last handler nothing
-// holds it any more.
+// The client and the pending handlers own it. After `stop` and the last handler nothing owns it any
+// more.
 class driver final : public connection_owner, public std::enable_shared_from_this<driver> {
 public:
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
         const boost::asio::any_io_executor& executor, client_options options);
-    // Completes what is left with request_canceled.
+    // Completes the remaining operations with request_canceled.
     ~driver();
 
     // --- any thread ---
 
-    // `cancel_with`: 0 if it cannot be canceled.
+    // `cancel_with` is 0 if the operation cannot be canceled.
     [[nodiscard]] refusal start(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with);
     [[nodiscard]] refusal start_http(http_submission&& operation);
-    // By the thread that runs the loop, outside of a turn: begins at once, with a turn of its own.
+    // Starts the operation immediately and runs an iteration. Only for the thread that runs the
+    // loop, outside an iteration.
     void start_here(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done);
-    // Runs `task` on the loop, in the order of the starts. It must not own the driver, which owns
-    // it.
+    // Runs `task` on the loop, in the order of the starts. The task must not own the driver,
+    // because the driver owns the task.
     void run(task_submission&& task);
     [[nodiscard]] ticket reserve_ticket() noexcept {
         return ticket_last_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
-    // True while this thread is inside a turn.
+    // True while this thread is inside an iteration.
     [[nodiscard]] bool is_running() const noexcept {
         return running_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
@@ -66,12 +67,12 @@ public:
     void add_keyspace(std::string_view bucket, std::string_view scope, std::string_view collection);
     void open(std::string_view bucket);
     void cancel(ticket operations);
-    // Rows that wait; absent if no operation of this name is under way.
+    // Returns the rows that are waiting, or nothing if no operation with this ticket is running.
     [[nodiscard]] std::optional<engine::row_batch> take_rows(
         ticket operation, engine::row_batch&& spare);
     void replace_credentials(engine::credentials&& identity);
     void close();
-    // `close`, and no more questions to name servers: the loop runs out of work.
+    // Closes, and stops all name lookups, so that the loop runs out of work.
     void stop();
     [[nodiscard]] const engine::client_engine& engine() const noexcept { return *engine_; }
     [[nodiscard]] client_report describe() const;
@@ -83,7 +84,7 @@ public:
         return executor_;
     }
     [[nodiscard]] name_resolver& resolver() noexcept override { return *resolver_; }
-    // There is one exactly if the engine was told to use TLS.
+    // Exists if and only if the engine uses TLS.
     [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept override {
         return *tls_context_;
     }
@@ -135,7 +136,7 @@ private:
     engine::action_list actions_;
     std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
     std::vector<engine::keyspace_id> keyspaces_;
-    // Operations that can be canceled and have not ended; several may carry one ticket.
+    // Operations that can be canceled and have not ended. Several may share a ticket.
     std::multimap<ticket, engine::operation_id> cancelable_;
     bool is_stopping_ = false;
     std::vector<submission> taken_;

@@ -39,7 +39,7 @@ using tcp = asio::ip::tcp;
 constexpr std::uint32_t hello_opaque = 1;
 constexpr std::uint32_t map_opaque = 2;
 
-// Ends the conversation; the address is put before it.
+// Ends the exchange. The caller puts the address in front of the text.
 class fetch_stop : public std::runtime_error {
 public:
     fetch_stop(fetch_errc code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -60,12 +60,12 @@ std::vector<std::byte> make_questions() {
     const bool has_hello = hello.encode(out, header).has_value();
     header.opaque = map_opaque;
     if (!has_hello || !wire::get_error_map_request{}.encode(out, header)) {
-        throw fetch_stop(fetch_errc::setup, "the question cannot be encoded");
+        throw fetch_stop(fetch_errc::setup, "the request cannot be encoded");
     }
     return bytes;
 }
 
-// The error map's text once its answer is whole.
+// Returns the text of the error map once the answer is complete.
 std::optional<std::string> find_answer(wire::frame_reader& reader) {
     for (;;) {
         const auto next = reader.next();
@@ -106,7 +106,7 @@ asio::awaitable<std::string> converse(Stream& stream) {
     }
 }
 
-// Whom to ask; owned by the conversation.
+// The node to ask. The exchange owns it.
 struct map_source {
     std::string host;
     std::string port;
@@ -121,7 +121,7 @@ asio::awaitable<std::string> converse_over_tls(tcp::socket socket, const map_sou
     }
     asio::ssl::stream<tcp::socket> stream(std::move(socket), *context);
     if (!set_server_name(stream.native_handle(), from.host, from.tls.is_verified)) {
-        throw fetch_stop(fetch_errc::tls, "the server's name cannot be checked");
+        throw fetch_stop(fetch_errc::tls, "the server's name cannot be verified");
     }
     boost::system::error_code ec;
     co_await stream.async_handshake(
@@ -163,7 +163,7 @@ fetch_failure describe(const std::exception_ptr& trouble, const std::string& whe
 std::expected<std::string, fetch_failure> fetch_error_map(
     const client_options& options, duration timeout) {
     if (options.engine.seeds.empty()) {
-        return std::unexpected(fetch_failure{fetch_errc::setup, "there is no host to ask"});
+        return std::unexpected(fetch_failure{fetch_errc::setup, "there is no host to connect to"});
     }
     const auto& seed = options.engine.seeds.front();
     wire::connection_string usual;
@@ -182,8 +182,8 @@ std::expected<std::string, fetch_failure> fetch_error_map(
         });
     context->run_for(timeout);
     if (!text) {
-        // A look-up of a name cannot be stopped, and the context's end would wait for it. Volatile:
-        // what is left behind is kept in sight of leak checkers.
+        // A name lookup cannot be stopped, and destroying the context would wait for it. The
+        // pointer is volatile so that leak checkers still find the context.
         [[maybe_unused]] static asio::io_context* volatile left_behind = nullptr;
         left_behind = context.release();
         const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count();

@@ -6,10 +6,10 @@
 
 namespace reprise::net {
 
-// Memory for the handler of an operation that is begun over and over: it needs no allocation. A
-// second handler at the same time, or a larger one, gets its own from the heap. Must live until the
-// handler is gone; a handler that keeps it alive is fine, since Asio gives the memory back before
-// it lets go of the handler. Any thread.
+// Memory for the handler of an operation that starts again and again, so that it needs no
+// allocation. A second handler at the same time, or a larger one, uses the heap. The memory must
+// outlive the handler. A handler may own it, because Asio releases the memory before it destroys
+// the handler. Any thread may use it.
 class handler_memory {
 public:
     static constexpr std::size_t size_max = 320;
@@ -38,7 +38,7 @@ private:
     alignas(std::max_align_t) std::byte bytes_[size_max];
 };
 
-// For Asio, which asks a handler for its allocator.
+// The allocator that Asio gets from a handler.
 template <class Value = void>
 class handler_allocator {
 public:

@@ -26,7 +26,7 @@ key_worker::~key_worker() {
 
 void key_worker::derive(wire::key_derivation wanted, receiver done) {
     const std::uint64_t number = ++number_last_;
-    // Runs on the executor: the thread has nothing left to do, joining it takes no time.
+    // Runs on the executor. The thread has finished its work, so joining it takes no time.
     auto receive = [weak = std::weak_ptr(running_), number,
                     done = std::move(done)](std::string key) mutable {
         const auto running = weak.lock();
@@ -39,7 +39,7 @@ void key_worker::derive(wire::key_derivation wanted, receiver done) {
         }
         done(std::move(key));
     };
-    // Kept aside, so that it is still there if no thread begins.
+    // Keeps the receiver, in case no thread can be started.
     auto kept = std::make_shared<decltype(receive)>(std::move(receive));
     try {
         running_->by_number.emplace(

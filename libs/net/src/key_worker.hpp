@@ -11,21 +11,21 @@
 
 namespace reprise::net {
 
-// Stretches passwords away from the loop: one thread for each, which ends with its work. How many
-// there are at once is the engine's affair. Used by one thread at a time, the executor's.
+// Derives keys from passwords outside the loop, with one thread per key that ends after its work.
+// The engine limits how many run at once. Use it from one thread at a time: the executor's.
 class key_worker {
 public:
-    // Empty: there was no thread, or the computation failed.
+    // The key is empty if no thread could be started or the computation failed.
     using receiver = std::move_only_function<void(std::string key)>;
 
     explicit key_worker(const boost::asio::any_io_executor& executor);
-    // Waits for what is being computed, which nobody receives any more.
+    // Waits for running computations and discards their results.
     ~key_worker();
     key_worker(const key_worker&) = delete;
     key_worker& operator=(const key_worker&) = delete;
 
-    // `done` is called once, on the executor and never from inside, unless this object or the
-    // executor's context ends before.
+    // Calls `done` once, on the executor and never from inside this call. Does not call it if this
+    // object or the executor's context is destroyed first.
     void derive(wire::key_derivation wanted, receiver done);
 
 private:

@@ -14,7 +14,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-// ares.h knows the SRV type only through the system's header for it.
+// ares.h needs the system's header for the SRV type.
 #include <arpa/nameser.h>
 
 namespace reprise::net {
@@ -24,14 +24,14 @@ using boost::system::error_code;
 
 namespace {
 
-// A socket of c-ares that the loop watches. c-ares closes it; we only let go of it.
+// A c-ares socket that the loop watches. c-ares closes it; this object only releases it.
 struct watched_socket {
     explicit watched_socket(const asio::any_io_executor& executor, int number)
         : descriptor(executor, number) {}
     ~watched_socket() { let_go(); }
     void let_go() {
         if (descriptor.is_open()) {
-            descriptor.release();  // waits that are outstanding end as aborted
+            descriptor.release();  // outstanding waits end as aborted
         }
     }
 
@@ -66,13 +66,14 @@ struct name_resolver::state : std::enable_shared_from_this<name_resolver::state>
     ares_channel channel = nullptr;
     bool ipv4_only;
     bool is_stopped = false;
-    bool is_inside = false;  // a call of c-ares, which may be calling back
+    bool is_inside = false;  // inside a call of c-ares, which may run callbacks
     std::unordered_map<int, std::shared_ptr<watched_socket>> sockets;
 };
 
 void name_resolver::state::on_socket(int number, bool readable, bool writable) {
     if (!readable && !writable) {
-        // Now, not when the last holder goes: c-ares closes it next, and the number may come back.
+        // Releases it now and not with its last owner: c-ares closes it next, and the number may be
+        // reused.
         if (const auto found = sockets.find(number); found != sockets.end()) {
             found->second->let_go();
             sockets.erase(found);
@@ -121,8 +122,9 @@ void name_resolver::state::watch(const std::shared_ptr<watched_socket>& socket) 
     }
 }
 
-// Calls c-ares. Callbacks may stop or destroy the resolver; c-ares frees a question only after its
-// callback and must not cancel it before that, so a stop from inside waits for the end of the call.
+// Calls c-ares. A callback may stop or destroy the resolver. c-ares frees a query only after its
+// callback and must not cancel it before that, so a stop from inside takes effect when the call
+// ends.
 template <class Call>
 void name_resolver::state::enter(Call call) {
     const auto self = shared_from_this();
@@ -231,7 +233,7 @@ void on_ares_srv(void* data, int status, int, unsigned char* reply, int size) {
 }
 
 bool is_library_ready() {
-    // Once per process; c-ares counts nothing per thread.
+    // Once per process. c-ares keeps no state per thread.
     static const int status = ares_library_init(ARES_LIB_INIT_ALL);
     return status == ARES_SUCCESS;
 }
@@ -241,7 +243,8 @@ bool is_library_ready() {
 std::expected<std::unique_ptr<name_resolver>, setup_error> name_resolver::make(
     const asio::any_io_executor& executor, const dns_options& options) {
     if (!is_library_ready()) {
-        return std::unexpected(setup_error{setup_errc::name_service, "c-ares cannot be used"});
+        return std::unexpected(
+            setup_error{setup_errc::name_service, "c-ares cannot be initialised"});
     }
     auto shared = std::make_shared<state>(executor, options.ipv4_only);
     ares_options settings{};

@@ -15,11 +15,11 @@
 
 namespace reprise::net {
 
-// Asks name servers through c-ares, on the loop: nothing blocks, except that the system's hosts
-// file is read. Used from the loop only.
+// Queries name servers through c-ares on the loop. Nothing blocks, except that c-ares reads the
+// system's hosts file. Use it only on the loop.
 class name_resolver {
 public:
-    // In the order to be tried; empty with the reason.
+    // The addresses in the order to try them. If there are none, the failure has the reason.
     struct addresses {
         std::vector<boost::asio::ip::tcp::endpoint> endpoints;
         std::string failure;
@@ -31,16 +31,17 @@ public:
         const boost::asio::any_io_executor& executor, const dns_options& options);
     ~name_resolver();
 
-    // The callback comes once: from inside the call, later, or from `stop`. It may stop or destroy
-    // the resolver. An address is its own answer.
+    // Calls the callback once: from inside this call, later, or from `stop`. The callback may stop
+    // or destroy the resolver. A numeric address resolves to itself.
     void find_addresses(const std::string& host, std::uint16_t port, address_callback done);
-    // Sorted by priority, then by weight; empty if there are none or nobody answered.
+    // Returns the records sorted by priority, then by weight. The list is empty if there are no
+    // records or no server answers.
     void find_srv(const std::string& name, srv_callback done);
-    // Ends all questions with a failure and asks none any more. From inside a callback they end
-    // when that one has returned.
+    // Fails all open queries and starts no new ones. Called from a callback, it takes effect when
+    // the callback returns.
     void stop();
 
-    struct state;  // named by the callbacks given to c-ares
+    struct state;  // used by the callbacks of c-ares
 
 private:
     explicit name_resolver(std::shared_ptr<state> shared) noexcept : state_(std::move(shared)) {}

@@ -16,7 +16,7 @@ void count_fork() {
 }  // namespace
 
 std::uint32_t process_mark() noexcept {
-    // If it cannot be registered, children are not told apart: nothing else gets worse.
+    // If registration fails, children are not detected; nothing else changes.
     static const int status = ::pthread_atfork(nullptr, nullptr, &count_fork);
     static_cast<void>(status);
     return fork_count.load(std::memory_order_relaxed);

@@ -4,8 +4,8 @@
 
 namespace reprise::net {
 
-// Names the process among those that were forked from one another since the first call: equal in
-// one process, different in its children. No system call after the first one.
+// Identifies the process among those forked from one another since the first call: the mark is
+// constant within a process and differs in its children. Only the first call makes a system call.
 [[nodiscard]] std::uint32_t process_mark() noexcept;
 
 }  // namespace reprise::net

@@ -22,29 +22,30 @@ struct operation_submission {
     engine::operation_request request;
     engine::completion done;
 };
-// The same for an HTTP service; behind a pointer, since it is large and rarer.
+// The same for an HTTP service. It is stored behind a pointer because it is large and less
+// frequent.
 struct http_submission {
     ticket name = 0;
     engine::http_request request;
     engine::completion done;
 };
-// Everything else, rare.
+// Anything else, which is rare.
 using task_submission = std::move_only_function<void()>;
 using submission =
     std::variant<operation_submission, std::unique_ptr<http_submission>, task_submission>;
 
-// Many threads put in, the loop takes all at once. The lock is held for a push or a swap; in steady
-// state nothing is allocated.
+// Many threads push, and the loop takes everything at once. The lock is held only for a push or a
+// swap. In the steady state nothing is allocated.
 class submission_queue {
 public:
     explicit submission_queue(std::size_t count_max) noexcept : count_max_(count_max) {}
 
     enum class outcome : std::uint8_t {
         taken,
-        taken_first,  // the loop must be woken
-        full          // the submission is untouched
+        taken_first,  // the caller must wake the loop
+        full          // the submission is unchanged
     };
-    // Tasks are always taken.
+    // Tasks are always accepted.
     [[nodiscard]] outcome push(submission&& next) {
         const std::scoped_lock lock(mutex_);
         if (waiting_.size() >= count_max_ && !std::holds_alternative<task_submission>(next)) {
@@ -53,7 +54,7 @@ public:
         waiting_.push_back(std::move(next));
         return std::exchange(is_woken_, true) ? outcome::taken : outcome::taken_first;
     }
-    // Everything there is, in the order in which it came; `out` is cleared first.
+    // Moves all submissions to `out`, in order of arrival. Clears `out` first.
     void take(std::vector<submission>& out) {
         out.clear();
         const std::scoped_lock lock(mutex_);

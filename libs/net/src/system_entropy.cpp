@@ -7,7 +7,7 @@
 namespace reprise::net {
 
 bool system_entropy(std::span<std::byte> out) noexcept {
-    constexpr std::size_t at_once_max = 256;  // what one call gives
+    constexpr std::size_t at_once_max = 256;  // the limit of one call
     while (!out.empty()) {
         const std::size_t size = std::min(out.size(), at_once_max);
         if (::getentropy(out.data(), size) != 0) {

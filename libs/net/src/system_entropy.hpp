@@ -5,7 +5,7 @@
 
 namespace reprise::net {
 
-// Fills with bytes of the operating system's generator. False: it has none to give.
+// Fills `out` with bytes from the operating system's generator. Returns false if it has none.
 [[nodiscard]] bool system_entropy(std::span<std::byte> out) noexcept;
 
 }  // namespace reprise::net

@@ -18,7 +18,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-// What a server without TLS on this port does, too.
+// A server without TLS on this port also closes the connection.
 constexpr std::string_view closed_in_handshake =
     "closed during the TLS handshake: is this a TLS port?";
 
@@ -96,14 +96,14 @@ std::expected<ssl::context, setup_error> make_tls_context(const tls_options& opt
     if (const error_code ec = add_identity(context, options, what)) {
         return std::unexpected(unreadable(what, ec));
     }
-    // Buffers of idle sessions go back: many connections, few of them busy.
+    // Releases the buffers of idle sessions, because most of many connections are idle.
     SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     return context;
 }
 
 bool set_server_name(SSL* session, const std::string& server_name, bool is_verified) {
     const bool is_address = wire::is_ip_address(server_name);
-    // RFC 6066 allows names only.
+    // RFC 6066 allows only names.
     if (!is_address && SSL_set_tlsext_host_name(session, server_name.c_str()) != 1) {
         return false;
     }
@@ -113,7 +113,8 @@ bool set_server_name(SSL* session, const std::string& server_name, bool is_verif
     if (is_address) {
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), server_name.c_str()) == 1;
     }
-    // A certificate without alternative names is for nobody: the common name is free text.
+    // A certificate without alternative names matches no host, because the common name is free
+    // text.
     SSL_set_hostflags(
         session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return SSL_set1_host(session, server_name.c_str()) == 1;
@@ -126,7 +127,7 @@ bool is_tls_alert(const error_code& ec) noexcept {
 
 handshake_failure classify_handshake(SSL* session, const error_code& ec) {
     if (!is_ssl_error(ec)) {
-        // End of stream and `stream_truncated` are the peer's silence, not its word.
+        // For end of stream and `stream_truncated` the peer sent no TLS alert.
         const bool is_end = ec == boost::asio::error::eof || ec == ssl::error::stream_truncated;
         return {
             is_end ? engine::connect_failure::reset : classify_connect(ec),
@@ -140,7 +141,7 @@ handshake_failure classify_handshake(SSL* session, const error_code& ec) {
     if (reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
         return {engine::connect_failure::reset, std::string(closed_in_handshake)};
     }
-    // What such a server sent is no record of TLS.
+    // These reasons mean that the server's answer was not TLS.
     if (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
         reason == SSL_R_PACKET_LENGTH_TOO_LONG) {
         return {

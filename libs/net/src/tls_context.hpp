@@ -11,11 +11,12 @@
 
 namespace reprise::net {
 
-// A context with trust, the client's certificate and TLS 1.2 as the least. Errors name the file.
+// Creates a context with the trusted issuers, the client's certificate and at least TLS 1.2. Errors
+// name the file.
 std::expected<boost::asio::ssl::context, setup_error> make_tls_context(const tls_options& options);
 
-// Server name indication and the check of the certificate's name, before the handshake. False if
-// OpenSSL refused the name.
+// Sets the server name indication and the name that the certificate must have. Call it before the
+// handshake. Returns false if OpenSSL rejects the name.
 bool set_server_name(SSL* session, const std::string& server_name, bool is_verified);
 
 struct handshake_failure {
@@ -23,13 +24,14 @@ struct handshake_failure {
     std::string text;
 };
 
-// What a failed handshake means. A connection that broke is `reset`, never a TLS failure.
+// Classifies a failed handshake. A broken connection is `reset`, never a TLS failure.
 handshake_failure classify_handshake(SSL* session, const boost::system::error_code& ec);
 
-// The peer said in TLS that it ends the session (a late refusal of our certificate, for example).
+// Whether the peer ended the session with a TLS alert, for example because it rejected our
+// certificate late.
 bool is_tls_alert(const boost::system::error_code& ec) noexcept;
 
-// Refused, unreachable, reset, timed out, or other.
+// Classifies as refused, unreachable, reset, timed out, or other.
 engine::connect_failure classify_connect(const boost::system::error_code& ec) noexcept;
 
 }  // namespace reprise::net

@@ -25,7 +25,8 @@ inline key_ptr make_key() {
     return key_ptr(EVP_EC_gen("P-256"));
 }
 
-// Self-signed, valid for an hour; `alternative` is like "DNS:host.example", empty for none.
+// Creates a self-signed certificate that is valid for an hour. `alternative` is for example
+// "DNS:host.example", or empty.
 inline certificate_ptr make_certificate(
     EVP_PKEY* key, const std::string& common, const std::string& alternative) {
     certificate_ptr made(X509_new());

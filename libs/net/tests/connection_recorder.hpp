@@ -16,18 +16,18 @@
 
 namespace reprise::net::testing {
 
-// An owner of one connection that records its events. It fails the test if an event comes
-// from inside a call, or after the end.
+// An owner of one connection that records its events. It fails the test if an event arrives from
+// inside a call or after the end.
 class connection_recorder final : public connection_owner,
                                   public std::enable_shared_from_this<connection_recorder> {
 public:
-    // Where the connection goes, and with what.
+    // The target of the connection and what it uses.
     struct setup {
         std::string host = "127.0.0.1";
         std::uint16_t port = 0;
-        std::string name_servers = "127.0.0.1:1";  // nobody answers there
+        std::string name_servers = "127.0.0.1:1";  // no server answers there
         duration connect_timeout = std::chrono::seconds{20};
-        std::optional<boost::asio::ssl::context> tls;  // set: over TLS
+        std::optional<boost::asio::ssl::context> tls;  // if set, the connection uses TLS
         std::string server_name = "host.example";
     };
 
@@ -52,7 +52,8 @@ public:
     void flush() {
         call([this] { at().flush(); });
     }
-    // Adds bytes and has them written. Not while a write is outstanding: it would move its bytes.
+    // Appends bytes and writes them. Do not call it while a write is outstanding: it would move the
+    // bytes.
     void write(std::string_view bytes) {
         outgoing.append(bytes);
         flush();
@@ -71,7 +72,7 @@ public:
     std::string received;
     std::size_t written_size = 0;
     std::string outgoing;  // not yet written
-    int socket_count = 0;  // that were given their options
+    int socket_count = 0;  // sockets that got their options
     bool closes_at_bytes = false;
 
     std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }

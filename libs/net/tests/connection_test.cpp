@@ -15,8 +15,8 @@
 #include "loop.hpp"
 #include "tls_context.hpp"
 
-// Goal: one socket from the name to the end, failed at each step. Method: a real socket on
-// loopback, the other side in the same loop, and a recorder in the place of the driver.
+// Goal: test one socket from name lookup to close and make it fail at each step. Method: use a real
+// loopback socket with the peer in the same loop, and a recorder in place of the driver.
 
 namespace reprise::net {
 namespace connection_test {
@@ -30,7 +30,7 @@ using engine::connect_failure;
 using namespace std::chrono_literals;
 using namespace testing;
 
-// The other side: takes one connection and collects what it sends.
+// The peer. It accepts one connection and collects what it receives.
 class peer {
 public:
     explicit peer(asio::io_context& loop) : acceptor_(loop, any_loopback_port()), socket_(loop) {
@@ -90,7 +90,7 @@ class connection_flow : public ::testing::Test {
 protected:
     using setup = connection_recorder::setup;
 
-    // An open connection to `other`.
+    // Returns an open connection to `other`.
     std::shared_ptr<connection_recorder> connected_to(peer& other) {
         setup with;
         with.port = other.port();
@@ -102,7 +102,7 @@ protected:
     bool run_to_end(const connection_recorder& of) {
         return run_until(loop, [&] { return of.is_ended(); });
     }
-    // Runs what can run now, to see that nothing more comes.
+    // Runs what is ready, to check that no further event arrives.
     void run_out() {
         loop.restart();
         loop.poll();
@@ -142,11 +142,11 @@ TEST_F(connection_flow, a_port_without_a_listener_is_refused) {
     at->open();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::refused);
-    EXPECT_EQ(at->failure_text, "") << "the address is what was asked for";
+    EXPECT_EQ(at->failure_text, "") << "the address is the one requested";
     run_out();
 }
 
-TEST_F(connection_flow, a_name_that_nobody_knows_is_named_as_such) {
+TEST_F(connection_flow, an_unknown_name_is_reported_as_such) {
     fake_name_server names;
     names.begin();
     setup with;
@@ -176,7 +176,7 @@ TEST_F(connection_flow, the_next_address_of_a_name_is_tried_after_one_that_refus
     EXPECT_TRUE(at->is_open()) << at->failure_text;
 }
 
-TEST_F(connection_flow, a_name_whose_addresses_all_refuse_names_the_last_address) {
+TEST_F(connection_flow, a_name_whose_addresses_all_refuse_reports_the_last_address) {
     fake_name_server names;
     names.add_address("one.reprise.test", {127, 0, 0, 2});
     names.begin();
@@ -216,7 +216,7 @@ TEST_F(connection_flow, closing_while_resolving_cancels) {
     at->close();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::canceled);
-    at->resolver().stop();  // the late answer concerns nobody
+    at->resolver().stop();  // the late answer has no effect
     run_out();
 }
 
@@ -226,7 +226,7 @@ TEST_F(connection_flow, closing_while_connecting_cancels) {
     with.port = nobody.port();
     const auto at = connection_recorder::make(loop, std::move(with));
     at->open();
-    run_out();  // the address is found, the connect is under way
+    run_out();  // the address is resolved and the connect is running
     ASSERT_FALSE(at->is_ended());
     at->close();
     at->close();
@@ -243,23 +243,23 @@ TEST_F(connection_flow, closing_twice_ends_once) {
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::requested);
     at->close();
-    at->write("nobody reads this");
+    at->write("this is never read");
     run_out();
     EXPECT_EQ(at->written_size, 0U);
 }
 
-TEST_F(connection_flow, closing_from_inside_its_bytes_ends_once) {
+TEST_F(connection_flow, closing_while_handling_bytes_ends_once) {
     peer other(loop);
     const auto at = connected_to(other);
     at->closes_at_bytes = true;
-    other.send("the last words");
+    other.send("the last bytes");
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::requested);
-    EXPECT_EQ(at->received, "the last words");
+    EXPECT_EQ(at->received, "the last bytes");
     run_out();
 }
 
-TEST_F(connection_flow, what_was_not_taken_by_the_system_is_reported_as_unwritten) {
+TEST_F(connection_flow, bytes_that_the_system_did_not_take_are_reported_as_unwritten) {
     peer other(loop);
     const auto at = connected_to(other);
     constexpr std::size_t size = std::size_t{64} << 20U;  // more than any buffer on the way
@@ -286,7 +286,7 @@ TEST_F(connection_flow, a_second_flush_does_not_write_twice) {
 
 // --- ended by the peer ---
 
-TEST_F(connection_flow, a_peer_that_closes_is_an_end_of_stream_after_its_last_bytes) {
+TEST_F(connection_flow, a_closing_peer_causes_an_end_of_stream_after_its_last_bytes) {
     peer other(loop);
     const auto at = connected_to(other);
     other.send("good bye");
@@ -296,7 +296,7 @@ TEST_F(connection_flow, a_peer_that_closes_is_an_end_of_stream_after_its_last_by
     EXPECT_EQ(at->closed, close_reason::end_of_stream);
 }
 
-TEST_F(connection_flow, a_peer_that_closes_one_direction_is_an_end_of_stream) {
+TEST_F(connection_flow, a_peer_that_closes_one_direction_causes_an_end_of_stream) {
     peer other(loop);
     const auto at = connected_to(other);
     other.read_on();
@@ -305,7 +305,7 @@ TEST_F(connection_flow, a_peer_that_closes_one_direction_is_an_end_of_stream) {
     EXPECT_EQ(at->closed, close_reason::end_of_stream);
 }
 
-TEST_F(connection_flow, a_peer_that_resets_is_a_reset) {
+TEST_F(connection_flow, a_peer_that_resets_is_reported_as_reset) {
     peer other(loop);
     const auto at = connected_to(other);
     other.reset();
@@ -313,7 +313,7 @@ TEST_F(connection_flow, a_peer_that_resets_is_a_reset) {
     EXPECT_EQ(at->closed, close_reason::reset);
 }
 
-TEST_F(connection_flow, a_reset_during_a_write_ends_once_and_counts_what_is_left) {
+TEST_F(connection_flow, a_reset_during_a_write_ends_once_and_counts_the_unwritten_bytes) {
     peer other(loop);
     const auto at = connected_to(other);
     constexpr std::size_t size = std::size_t{64} << 20U;
@@ -326,13 +326,13 @@ TEST_F(connection_flow, a_reset_during_a_write_ends_once_and_counts_what_is_left
     run_out();
 }
 
-// --- reading that pauses ---
+// --- paused reading ---
 
 TEST_F(connection_flow, bytes_wait_while_reading_is_off) {
     peer other(loop);
     const auto at = connected_to(other);
     at->at().set_reading(false, engine::read_size_default);
-    other.send("first");  // a read was outstanding: these still come
+    other.send("first");  // a read was outstanding, so these still arrive
     ASSERT_TRUE(run_until(loop, [&] { return at->received == "first"; }));
     other.send("second");
     run_out();
@@ -367,7 +367,7 @@ TEST(connection_lifetime, a_context_that_is_destroyed_leaves_nothing_behind) {
         ASSERT_TRUE(run_until(*loop, [&] { return at->is_open(); }));
         at->drop_connection();
     }
-    EXPECT_FALSE(watched.expired()) << "the outstanding read holds both";
+    EXPECT_FALSE(watched.expired()) << "the outstanding read owns both";
     other.reset();
     loop.reset();
     EXPECT_TRUE(watched.expired());
@@ -385,7 +385,7 @@ protected:
           other(loop),
           server(other.socket(), server_context) {}
 
-    // A stream takes over what its context has when it is made.
+    // A stream copies its context's settings when it is created.
     static ssl::context with_certificate(X509* shown, EVP_PKEY* with) {
         ssl::context made(ssl::context::tls_server);
         SSL_CTX_use_certificate(made.native_handle(), shown);
@@ -405,7 +405,7 @@ protected:
     std::shared_ptr<connection_recorder> make_client() {
         return make_client(to_pem(certificate.get()));
     }
-    // Opens the client; the server does its handshake as soon as it has accepted.
+    // Opens the client. The server starts its handshake once it has accepted.
     void shake_hands(connection_recorder& client) {
         client.open();
         ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
@@ -422,7 +422,7 @@ protected:
     ssl::context server_context;
     peer other;
     ssl::stream<tcp::socket&> server;
-    std::optional<error_code> handshake;  // how the server's ended
+    std::optional<error_code> handshake;  // how the server's handshake ended
 };
 
 TEST_F(tls_connection_flow, connects_reads_and_writes) {
@@ -442,10 +442,10 @@ TEST_F(tls_connection_flow, connects_reads_and_writes) {
     at->close();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::requested);
-    EXPECT_EQ(at->unwritten_size, 0U) << "what TLS took counts as sent";
+    EXPECT_EQ(at->unwritten_size, 0U) << "what TLS accepted counts as sent";
 }
 
-TEST_F(tls_connection_flow, an_issuer_that_is_not_trusted_is_named) {
+TEST_F(tls_connection_flow, an_untrusted_issuer_is_reported) {
     const key_ptr other_key = make_key();
     const auto other_certificate = make_certificate(other_key.get(), "other", "DNS:host.example");
     const auto at = make_client(to_pem(other_certificate.get()));
@@ -453,15 +453,15 @@ TEST_F(tls_connection_flow, an_issuer_that_is_not_trusted_is_named) {
     EXPECT_EQ(at->failure, connect_failure::tls_untrusted);
 }
 
-TEST_F(tls_connection_flow, a_certificate_for_another_name_is_named) {
+TEST_F(tls_connection_flow, a_certificate_for_another_name_is_reported) {
     server_name = "elsewhere.example";
     const auto at = make_client();
     shake_hands(*at);
     EXPECT_EQ(at->failure, connect_failure::tls_wrong_host);
 }
 
-TEST_F(tls_connection_flow, a_server_that_refuses_the_handshake_is_an_alert) {
-    // Before TLS 1.3 a missing client certificate is refused inside the handshake.
+TEST_F(tls_connection_flow, a_server_that_rejects_the_handshake_is_reported_as_an_alert) {
+    // Before TLS 1.3 the server rejects a missing client certificate inside the handshake.
     SSL_set_max_proto_version(server.native_handle(), TLS1_2_VERSION);
     server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
     const auto at = make_client();
@@ -469,7 +469,9 @@ TEST_F(tls_connection_flow, a_server_that_refuses_the_handshake_is_an_alert) {
     EXPECT_EQ(at->failure, connect_failure::tls_alert);
 }
 
-TEST_F(tls_connection_flow, a_server_that_refuses_after_the_handshake_is_an_alert_at_the_end) {
+TEST_F(
+    tls_connection_flow,
+    a_server_that_rejects_after_the_handshake_is_reported_as_an_alert_at_the_end) {
     SSL_set_min_proto_version(server.native_handle(), TLS1_3_VERSION);
     server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
     const auto at = make_client();
@@ -478,7 +480,7 @@ TEST_F(tls_connection_flow, a_server_that_refuses_after_the_handshake_is_an_aler
     EXPECT_EQ(at->closed, close_reason::tls_alert);
 }
 
-TEST_F(tls_connection_flow, a_server_that_does_not_speak_tls_is_a_protocol_failure) {
+TEST_F(tls_connection_flow, a_server_without_tls_is_reported_as_a_protocol_failure) {
     const auto at = make_client();
     at->open();
     ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
@@ -487,7 +489,7 @@ TEST_F(tls_connection_flow, a_server_that_does_not_speak_tls_is_a_protocol_failu
     EXPECT_EQ(at->failure, connect_failure::tls_protocol);
 }
 
-TEST_F(tls_connection_flow, a_close_inside_the_handshake_is_no_tls_failure) {
+TEST_F(tls_connection_flow, a_close_inside_the_handshake_is_not_a_tls_failure) {
     const auto at = make_client();
     at->open();
     ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
@@ -506,7 +508,7 @@ TEST_F(tls_connection_flow, closing_inside_the_handshake_cancels) {
     run_out();
 }
 
-TEST_F(tls_connection_flow, a_peer_that_goes_without_a_word_is_an_end_of_stream) {
+TEST_F(tls_connection_flow, a_peer_that_closes_without_an_alert_causes_an_end_of_stream) {
     const auto at = make_client();
     shake_hands(*at);
     ASSERT_TRUE(at->is_open()) << at->failure_text;

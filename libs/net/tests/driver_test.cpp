@@ -16,8 +16,8 @@
 #include "fake_name_server.hpp"
 #include "loop.hpp"
 
-// Goal: the loop around an engine, failed at each step. Method: a real engine and sockets on
-// loopback; the test runs the loop itself, so everything happens on its thread.
+// Goal: test the loop around an engine and make it fail at each step. Method: use a real engine and
+// loopback sockets. The test runs the loop itself, so everything happens on its thread.
 
 namespace reprise::net {
 namespace driver_test {
@@ -29,7 +29,7 @@ using couchbase::errc;
 using namespace std::chrono_literals;
 using namespace testing;
 
-// Takes every connection and says nothing.
+// Accepts every connection and never answers.
 class listener {
 public:
     explicit listener(asio::io_context& loop) : acceptor_(loop, any_loopback_port()) { accept(); }
@@ -52,7 +52,7 @@ private:
     std::vector<tcp::socket> sockets_;
 };
 
-// How one operation ended, and how often.
+// How an operation ended, and how often.
 struct outcome {
     std::optional<std::error_code> code;
     int count = 0;
@@ -90,12 +90,12 @@ protected:
         made->add_keyspace("bucket", "", "");
         return made;
     }
-    // The problem of the only endpoint; empty while there is none.
+    // Returns the problem of the only endpoint, or an empty text.
     static std::string problem_of(const driver& at) {
         const auto report = at.describe();
         return report.connections.empty() ? "" : report.connections.front().endpoint.problem;
     }
-    // Stops the driver, after which no handler may be left.
+    // Stops the driver and checks that no handler is left.
     void stop(driver& at) {
         at.run([&at] { at.stop(); });
         run_out_of_work();
@@ -111,9 +111,9 @@ protected:
     listener server{loop};
 };
 
-// --- making one ---
+// --- setup ---
 
-TEST_F(driver_flow, a_certificate_that_cannot_be_read_is_refused_by_name) {
+TEST_F(driver_flow, a_certificate_that_cannot_be_read_is_rejected_with_its_name) {
     auto options = options_for(1);
     options.engine.transport = wire::transport::tls;
     options.tls.ca_file = "/nowhere/ca.pem";
@@ -129,7 +129,7 @@ TEST_F(driver_flow, certificates_are_not_read_without_tls) {
     EXPECT_TRUE(driver::make(loop.get_executor(), std::move(options)).has_value());
 }
 
-TEST_F(driver_flow, name_servers_that_make_no_sense_are_refused) {
+TEST_F(driver_flow, invalid_name_servers_are_rejected) {
     auto options = options_for(1);
     options.dns.servers = "not an address";
     const auto made = driver::make(loop.get_executor(), std::move(options));
@@ -172,7 +172,7 @@ TEST_F(driver_flow, a_refused_connection_is_reported_and_tried_again) {
     ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
     ASSERT_TRUE(run_until(loop, [&] { return problem_of(*at) != ""; }));
     EXPECT_NE(problem_of(*at).find("refused"), std::string::npos) << problem_of(*at);
-    EXPECT_EQ(get.count, 0) << "it waits for the next attempt";
+    EXPECT_EQ(get.count, 0) << "the operation waits for the next attempt";
     stop(*at);
     EXPECT_EQ(get.count, 1);
 }
@@ -271,7 +271,7 @@ TEST_F(driver_flow, cancelling_a_ticket_ends_all_its_operations_and_no_others) {
     EXPECT_EQ(first.code, errc::request_canceled);
     EXPECT_EQ(second.code, errc::request_canceled);
     EXPECT_EQ(other.count + unnamed.count, 0);
-    at->run([&] { at->cancel(name); });  // nobody has this name any more
+    at->run([&] { at->cancel(name); });  // no operation has this ticket any more
     stop(*at);
     EXPECT_EQ(first.count + second.count, 2);
     EXPECT_EQ(other.code, errc::request_canceled);
@@ -316,16 +316,16 @@ TEST_F(driver_flow, stopping_while_a_name_is_looked_up_leaves_nothing_to_run) {
     EXPECT_TRUE(watched.expired());
 }
 
-TEST_F(driver_flow, a_driver_that_nobody_holds_completes_what_is_left) {
+TEST_F(driver_flow, a_driver_without_owners_completes_the_remaining_operations) {
     auto at = make(options_for(unused_port()));
     outcome get;
     ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
     const std::weak_ptr<driver> watched = at;
     at.reset();
-    EXPECT_FALSE(watched.expired()) << "the handler under way holds it";
+    EXPECT_FALSE(watched.expired()) << "the pending handler owns it";
     EXPECT_EQ(get.count, 0);
     run_out_of_work();
-    EXPECT_TRUE(watched.expired()) << "the timer of the next attempt does not hold it";
+    EXPECT_TRUE(watched.expired()) << "the timer of the next attempt does not own it";
     EXPECT_EQ(get.code, errc::request_canceled);
     EXPECT_EQ(get.count, 1);
 }
@@ -360,7 +360,7 @@ TEST(driver_lifetime, a_context_that_is_destroyed_before_the_first_run_completes
     EXPECT_EQ(get.count, 1);
 }
 
-// --- turns ---
+// --- iterations ---
 
 TEST_F(driver_flow, a_full_queue_refuses_and_does_not_call_the_completion) {
     auto options = options_for(unused_port());
@@ -370,13 +370,13 @@ TEST_F(driver_flow, a_full_queue_refuses_and_does_not_call_the_completion) {
     EXPECT_EQ(at->start(0, get_request(), gets[0].receiver(), 0), refusal::none);
     EXPECT_EQ(at->start(0, get_request(), gets[1].receiver(), 0), refusal::none);
     EXPECT_EQ(at->start(0, get_request(), gets[2].receiver(), 0), refusal::queue_full);
-    stop(*at);  // a task, which is always taken
+    stop(*at);  // a task, which is always accepted
     EXPECT_EQ(gets[0].count, 1);
     EXPECT_EQ(gets[1].count, 1);
     EXPECT_EQ(gets[2].count, 0);
 }
 
-TEST_F(driver_flow, tasks_and_operations_run_in_the_order_in_which_they_were_given) {
+TEST_F(driver_flow, tasks_and_operations_run_in_the_order_of_submission) {
     const auto at = make(options_for(unused_port()));
     std::vector<std::size_t> open_counts;
     const auto note = [&] { open_counts.push_back(at->engine().statistics().operations_open); };
@@ -397,19 +397,19 @@ TEST_F(driver_flow, an_operation_started_by_a_completion_belongs_to_the_same_run
     const auto start_second = [&](engine::operation_result&&) {
         was_running = at->is_running();
         EXPECT_EQ(at->start(0, get_request(), second.receiver(), 0), refusal::none);
-        EXPECT_EQ(second.count, 0) << "never from inside";
+        EXPECT_EQ(second.count, 0) << "never from inside the call";
     };
     EXPECT_FALSE(at->is_running());
     ASSERT_EQ(at->start(0, get_request(), start_second, 0), refusal::none);
     loop.restart();
-    loop.run_one();  // the one turn
+    loop.run_one();  // the only iteration
     EXPECT_TRUE(was_running);
     EXPECT_EQ(second.count, 1);
     EXPECT_FALSE(at->is_running());
     stop(*at);
 }
 
-TEST_F(driver_flow, completions_that_start_operations_for_ever_leave_the_loop_to_others) {
+TEST_F(driver_flow, completions_that_start_operations_forever_let_other_handlers_run) {
     const auto at = make(options_for(unused_port()));
     at->run([&] { at->close(); });
     int count = 0;
@@ -429,7 +429,7 @@ TEST_F(driver_flow, completions_that_start_operations_for_ever_leave_the_loop_to
     stop(*at);
 }
 
-TEST_F(driver_flow, what_begins_on_the_loops_own_thread_needs_no_post) {
+TEST_F(driver_flow, an_operation_started_on_the_loop_thread_needs_no_post) {
     const auto at = make(options_for(unused_port()));
     at->close();
     outcome get;
@@ -438,7 +438,7 @@ TEST_F(driver_flow, what_begins_on_the_loops_own_thread_needs_no_post) {
     EXPECT_EQ(get.count, 1);
 }
 
-TEST_F(driver_flow, what_begins_on_the_loops_own_thread_comes_after_what_was_submitted) {
+TEST_F(driver_flow, an_operation_started_on_the_loop_thread_follows_earlier_submissions) {
     const auto at = make(options_for(unused_port()));
     at->close();
     std::vector<int> order;
@@ -447,7 +447,7 @@ TEST_F(driver_flow, what_begins_on_the_loops_own_thread_comes_after_what_was_sub
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
-TEST_F(driver_flow, any_executor_that_runs_one_handler_at_a_time_will_do) {
+TEST_F(driver_flow, any_executor_that_runs_one_handler_at_a_time_works) {
     const auto at = driver::make(asio::make_strand(loop), options_for(unused_port())).value();
     at->add_keyspace("bucket", "", "");
     outcome get;

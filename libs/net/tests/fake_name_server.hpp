@@ -15,8 +15,8 @@
 
 namespace reprise::net::testing {
 
-// A name server on loopback that knows a few names, answers "no such name" to others, or nothing at
-// all. Its answers hold what it was told, so a test decides what is in the world.
+// A name server on loopback that knows the names a test adds. It answers "no such name" to others,
+// or does not answer at all.
 class fake_name_server {
 public:
     struct srv_record {
@@ -45,7 +45,7 @@ public:
         services_[std::move(name)].push_back(std::move(record));
     }
     void be_silent() { is_silent_ = true; }
-    // Everything is known: answer from now on.
+    // Starts to answer. Call it after all names are added.
     void begin() {
         receive();
         thread_ = std::thread([this] { context_.run(); });
@@ -76,7 +76,7 @@ private:
         put_u16(to, type);
         put_u16(to, 1);  // internet
         put_u16(to, 0);
-        put_u16(to, 60);  // seconds to live
+        put_u16(to, 60);  // time to live in seconds
         put_u16(to, data.size());
         to.append(data);
     }

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 using reprise::net::handler_allocator;
 using reprise::net::handler_memory;
 
-TEST(handler_memory, serves_one_at_a_time_and_the_heap_the_others) {
+TEST(handler_memory, serves_one_handler_at_a_time_and_the_heap_serves_the_others) {
     handler_memory memory;
     void* const first = memory.allocate(100);
     void* const second = memory.allocate(100);
@@ -28,19 +28,20 @@ TEST(handler_memory, serves_one_at_a_time_and_the_heap_the_others) {
     memory.deallocate(second);
 }
 
-// The handler owns its memory: Asio must give that back before it lets go of the handler.
+// The handler owns its memory, so Asio must release the memory before it destroys the handler.
 struct owner {
     handler_memory memory;
 };
 
-TEST(handler_memory, may_belong_to_the_handler_that_lies_in_it) {
+TEST(handler_memory, may_belong_to_the_handler_stored_in_it) {
     asio::io_context context;
     bool has_run = false;
     auto kept = std::make_shared<owner>();
     const std::weak_ptr<owner> seen = kept;
     handler_memory& memory = kept->memory;
     asio::post(context, asio::bind_allocator(handler_allocator(memory), [kept, &has_run] {
-                   // Free again while it runs, so that it can begin the next one.
+                   // The memory is free again while the handler runs, so that it can start the next
+                   // operation.
                    void* const next = kept->memory.allocate(1);
                    has_run = next > static_cast<void*>(kept.get()) &&
                              next < static_cast<void*>(kept.get() + 1);
@@ -53,7 +54,7 @@ TEST(handler_memory, may_belong_to_the_handler_that_lies_in_it) {
     EXPECT_TRUE(seen.expired());
 }
 
-TEST(handler_memory, is_given_back_by_a_context_that_ends_with_the_handler_inside) {
+TEST(handler_memory, is_released_by_a_context_destroyed_with_the_handler_inside) {
     auto kept = std::make_shared<owner>();
     const std::weak_ptr<owner> seen = kept;
     {

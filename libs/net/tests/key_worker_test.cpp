@@ -23,7 +23,7 @@ wire::key_derivation with_rounds(std::uint32_t iterations) {
 
 using namespace key_worker_tests;
 
-TEST(key_worker, a_key_is_derived_elsewhere_and_received_on_the_executor) {
+TEST(key_worker, a_key_is_derived_on_another_thread_and_received_on_the_executor) {
     asio::io_context context;
     auto work = asio::make_work_guard(context);
     key_worker worker(context.get_executor());
@@ -34,7 +34,7 @@ TEST(key_worker, a_key_is_derived_elsewhere_and_received_on_the_executor) {
         receiver = std::this_thread::get_id();
         work.reset();
     });
-    EXPECT_FALSE(received) << "never from inside";
+    EXPECT_FALSE(received) << "never from inside the call";
     context.run();
     EXPECT_EQ(received, wire::derive_key(with_rounds(4096)));
     EXPECT_EQ(receiver, std::this_thread::get_id());
@@ -60,7 +60,7 @@ TEST(key_worker, several_keys_are_derived_at_once_and_each_is_received_once) {
     }
 }
 
-TEST(key_worker, one_that_ends_while_it_computes_waits_and_calls_nobody) {
+TEST(key_worker, destruction_waits_for_the_computation_and_calls_no_receiver) {
     asio::io_context context;
     int calls = 0;
     {
@@ -71,7 +71,7 @@ TEST(key_worker, one_that_ends_while_it_computes_waits_and_calls_nobody) {
     EXPECT_EQ(calls, 0);
 }
 
-TEST(key_worker, a_context_that_ends_before_the_worker_is_done_leaves_nothing_behind) {
+TEST(key_worker, a_context_destroyed_before_the_worker_is_done_leaves_nothing_behind) {
     auto context = std::make_unique<asio::io_context>();
     int calls = 0;
     {

@@ -8,11 +8,11 @@
 
 namespace reprise::net::testing {
 
-// Long enough for anything that happens at all on a busy machine.
+// Long enough for anything to happen on a busy machine.
 inline constexpr std::chrono::seconds patience{20};
 
-// Runs handlers until the condition holds. False: it did not come to hold, or nothing is left that
-// could make it hold.
+// Runs handlers until the condition holds. Returns false if the condition does not hold in time, or
+// if no handler is left.
 template <class Condition>
 [[nodiscard]] bool run_until(boost::asio::io_context& loop, Condition holds) {
     const auto end = std::chrono::steady_clock::now() + patience;
@@ -29,7 +29,7 @@ inline boost::asio::ip::tcp::endpoint any_loopback_port() {
     return {boost::asio::ip::address_v4::loopback(), 0};
 }
 
-// A port of loopback on which nobody listens.
+// Returns a loopback port without a listener.
 inline std::uint16_t unused_port() {
     boost::asio::io_context loop;
     const boost::asio::ip::tcp::acceptor taken(loop, any_loopback_port());

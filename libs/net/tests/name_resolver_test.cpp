@@ -20,7 +20,7 @@ using namespace testing;
 constexpr const char* name = "host.reprise.test";
 constexpr const char* service = "_couchbase._tcp.reprise.test";
 
-// A loop, a name server that the test fills, and a resolver that asks only that one.
+// A loop, a name server that the test fills, and a resolver that asks only that server.
 class world {
 public:
     std::unique_ptr<name_resolver> make_resolver(duration timeout = 5s) {
@@ -36,7 +36,7 @@ public:
     fake_name_server names;
 };
 
-// Keeps the answer and counts how often it came.
+// Stores the answer and counts the calls.
 struct address_answer {
     std::optional<name_resolver::addresses> value;
     int count = 0;
@@ -60,7 +60,7 @@ struct srv_answer {
     }
 };
 
-TEST(name_resolver, an_address_is_its_own_answer_from_inside_the_call) {
+TEST(name_resolver, an_address_resolves_to_itself_from_inside_the_call) {
     world at;
     const auto resolver = at.make_resolver();
     for (const char* address : {"127.0.0.1", "::1"}) {
@@ -75,7 +75,7 @@ TEST(name_resolver, an_address_is_its_own_answer_from_inside_the_call) {
     EXPECT_EQ(at.names.question_count(), 0);
 }
 
-TEST(name_resolver, all_addresses_of_a_name_are_found_with_the_port_asked_for) {
+TEST(name_resolver, all_addresses_of_a_name_are_found_with_the_requested_port) {
     world at;
     at.names.add_address(name, {127, 0, 0, 1});
     at.names.add_address(name, {127, 0, 0, 2});
@@ -94,7 +94,7 @@ TEST(name_resolver, all_addresses_of_a_name_are_found_with_the_port_asked_for) {
     EXPECT_EQ(answer.count, 1);
 }
 
-TEST(name_resolver, a_name_that_nobody_knows_fails_with_a_text) {
+TEST(name_resolver, an_unknown_name_fails_with_a_text) {
     world at;
     at.names.begin();
     const auto resolver = at.make_resolver();
@@ -120,7 +120,7 @@ TEST(name_resolver, a_silent_server_is_a_failure_after_the_timeout) {
     EXPECT_TRUE(services.value->empty());
 }
 
-TEST(name_resolver, service_records_come_by_priority_then_by_weight) {
+TEST(name_resolver, service_records_are_sorted_by_priority_then_by_weight) {
     world at;
     at.names.add_srv(service, {.priority = 20, .weight = 9, .port = 3, .target = "c.test"});
     at.names.add_srv(service, {.priority = 10, .weight = 1, .port = 2, .target = "b.test"});
@@ -150,7 +150,7 @@ TEST(name_resolver, a_service_without_records_is_an_empty_answer) {
     EXPECT_TRUE(answer.value->empty());
 }
 
-TEST(name_resolver, stop_answers_every_open_question_once_and_asks_none_any_more) {
+TEST(name_resolver, stop_fails_every_open_query_once_and_starts_no_new_one) {
     world at;
     at.names.be_silent();
     at.names.begin();
@@ -172,11 +172,11 @@ TEST(name_resolver, stop_answers_every_open_question_once_and_asks_none_any_more
     EXPECT_EQ(late_address.value->failure, "stopped");
     EXPECT_TRUE(late_srv.value->empty());
     resolver->stop();
-    at.loop.run();  // nothing is left that keeps it busy
+    at.loop.run();  // no work is left
     EXPECT_EQ(open_address.count + open_srv.count + late_address.count + late_srv.count, 4);
 }
 
-TEST(name_resolver, a_resolver_that_ends_answers_what_is_open) {
+TEST(name_resolver, destroying_a_resolver_fails_its_open_queries) {
     world at;
     at.names.be_silent();
     at.names.begin();
@@ -189,7 +189,7 @@ TEST(name_resolver, a_resolver_that_ends_answers_what_is_open) {
     EXPECT_EQ(answer.count, 1);
 }
 
-TEST(name_resolver, an_answer_may_end_the_resolver) {
+TEST(name_resolver, a_callback_may_destroy_the_resolver) {
     world at;
     at.names.add_address(name, {127, 0, 0, 1});
     at.names.begin();
@@ -205,7 +205,7 @@ TEST(name_resolver, an_answer_may_end_the_resolver) {
     EXPECT_EQ(count, 1);
 }
 
-TEST(name_resolver, name_servers_that_make_no_sense_are_refused_by_name) {
+TEST(name_resolver, invalid_name_servers_are_rejected_with_the_reason) {
     asio::io_context loop;
     dns_options options;
     options.servers = "not an address";

@@ -14,14 +14,14 @@ using reprise::net::receive_blocks;
 constexpr std::size_t small_size = receive_blocks::size_default;
 constexpr std::size_t large_size = 4 * small_size;
 
-// A read that fills all the space there is. Where it went.
+// A read that fills the whole space. Returns where the bytes are.
 const std::byte* fill(receive_blocks& blocks) {
     const auto space = blocks.space();
     EXPECT_EQ(blocks.received(space.size()).data(), space.data());
     return space.data();
 }
 
-TEST(receive_blocks, a_block_that_nobody_holds_is_used_again_from_its_start) {
+TEST(receive_blocks, a_block_without_other_owners_is_reused_from_its_start) {
     receive_blocks blocks;
     const auto first = blocks.space();
     EXPECT_EQ(first.size(), small_size);
@@ -31,7 +31,7 @@ TEST(receive_blocks, a_block_that_nobody_holds_is_used_again_from_its_start) {
     EXPECT_EQ(second.size(), small_size);
 }
 
-TEST(receive_blocks, what_a_result_holds_is_never_written_to) {
+TEST(receive_blocks, bytes_that_a_result_keeps_are_never_overwritten) {
     receive_blocks blocks;
     const auto first = blocks.space();
     (void)blocks.received(100);
@@ -50,7 +50,7 @@ TEST(receive_blocks, without_large_reads_blocks_neither_grow_nor_are_kept) {
     fill(blocks);
     const block_ref held = blocks.block();
     EXPECT_EQ(blocks.space().size(), small_size);
-    EXPECT_TRUE(held.is_unique()) << "only the result has it";
+    EXPECT_TRUE(held.is_unique()) << "only the result owns it";
 }
 
 TEST(receive_blocks, large_reads_grow_while_they_fill_the_space) {
@@ -66,7 +66,7 @@ TEST(receive_blocks, large_reads_grow_while_they_fill_the_space) {
     EXPECT_EQ(blocks.space().size(), small_size);
 }
 
-TEST(receive_blocks, growth_does_not_depend_on_who_holds_the_blocks) {
+TEST(receive_blocks, growth_does_not_depend_on_the_owners_of_the_blocks) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
     std::vector<block_ref> held;
@@ -79,7 +79,7 @@ TEST(receive_blocks, growth_does_not_depend_on_who_holds_the_blocks) {
     EXPECT_EQ(sizes, (std::vector{small_size, 2 * small_size, large_size, large_size}));
 }
 
-TEST(receive_blocks, a_reader_that_holds_two_blocks_at_a_time_needs_three) {
+TEST(receive_blocks, a_reader_that_keeps_two_blocks_at_a_time_needs_three) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
     for (int round = 0; round < 3; ++round) {
@@ -97,7 +97,7 @@ TEST(receive_blocks, a_reader_that_holds_two_blocks_at_a_time_needs_three) {
     EXPECT_EQ(places.size(), 3U);
 }
 
-TEST(receive_blocks, only_so_many_are_kept_and_none_without_large_reads) {
+TEST(receive_blocks, a_limited_number_is_kept_and_none_without_large_reads) {
     receive_blocks blocks;
     blocks.set_read_size_max(large_size);
     std::vector<block_ref> held;

@@ -29,7 +29,7 @@ TEST(submission_queue, only_the_first_push_wakes_the_loop) {
     EXPECT_EQ(queue.push(make_operation(3)), submission_queue::outcome::taken_first);
 }
 
-TEST(submission_queue, http_operations_count_against_the_bound_too) {
+TEST(submission_queue, http_operations_also_count_against_the_limit) {
     submission_queue queue(1);
     const auto push_http = [&] {
         return queue.push(std::make_unique<reprise::net::http_submission>());
@@ -38,7 +38,7 @@ TEST(submission_queue, http_operations_count_against_the_bound_too) {
     EXPECT_EQ(push_http(), submission_queue::outcome::full);
 }
 
-TEST(submission_queue, a_full_queue_refuses_operations_and_takes_tasks) {
+TEST(submission_queue, a_full_queue_rejects_operations_and_accepts_tasks) {
     submission_queue queue(2);
     EXPECT_NE(queue.push(make_operation(1)), submission_queue::outcome::full);
     EXPECT_NE(queue.push(make_operation(2)), submission_queue::outcome::full);
@@ -51,7 +51,7 @@ TEST(submission_queue, a_full_queue_refuses_operations_and_takes_tasks) {
     EXPECT_TRUE(std::holds_alternative<task_submission>(taken[2]));
 }
 
-TEST(submission_queue, a_refused_operation_is_untouched) {
+TEST(submission_queue, a_rejected_operation_is_unchanged) {
     submission_queue queue(0);
     operation_submission operation;
     bool is_called = false;
@@ -62,7 +62,7 @@ TEST(submission_queue, a_refused_operation_is_untouched) {
     EXPECT_FALSE(is_called);
 }
 
-TEST(submission_queue, nothing_is_lost_or_doubled_between_threads) {
+TEST(submission_queue, nothing_is_lost_or_duplicated_between_threads) {
     constexpr std::uint32_t per_thread = 2000;
     submission_queue queue(100'000);
     std::vector<int> seen(4 * per_thread);

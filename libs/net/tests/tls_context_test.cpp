@@ -18,8 +18,8 @@ using namespace testing;
 using context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using session_ptr = std::unique_ptr<SSL, freed_by<SSL_free>>;
 
-// A handshake in memory with a server that shows this certificate and that the client trusts: what
-// became of the client's check of the name.
+// Does a handshake in memory with a server that has this certificate, which the client trusts.
+// Returns the result of the client's name check.
 long check_name(
     const std::string& common, const std::string& alternative, const std::string& server_name) {
     const key_ptr key = make_key();
@@ -48,7 +48,7 @@ long check_name(
     return SSL_get_verify_result(client.get());
 }
 
-TEST(tls_context, takes_a_name_from_the_alternative_names) {
+TEST(tls_context, accepts_a_name_from_the_alternative_names) {
     EXPECT_EQ(check_name("other", "DNS:host.example", "host.example"), X509_V_OK);
     EXPECT_EQ(
         check_name("host.example", "DNS:other", "host.example"), X509_V_ERR_HOSTNAME_MISMATCH);

@@ -28,7 +28,7 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
         case deadline_policy::refuse:
             return refuse(refusal_reason::deadline);
         case deadline_policy::cap:
-            // A retry without a delay is sent now: what comes of it is the deadline's business.
+            // A retry without a delay is sent now, even at the deadline.
             if (answer.delay > duration::zero()) {
                 answer.delay = time_left(retry.now, limits.deadline);
                 answer.is_capped = true;

@@ -43,7 +43,7 @@ failure_throttle::failure_throttle(const failure_throttle_options& options)
       ratio_(milli_units(options.ratio)) {}
 
 void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
-    // A nearly empty throttle is emptied: the proposal stops at zero.
+    // Empties a nearly empty throttle: the level of the proposal stops at zero.
     constexpr std::int64_t one_unit = 1000;
     if (const auto charge = bucket_->try_take(one_unit); !charge.paid && charge.level > 0) {
         static_cast<void>(bucket_->try_take(charge.level));
@@ -59,8 +59,8 @@ void failure_throttle::on_success(std::uint32_t, std::uint32_t, time_point) noex
     bucket_->give(ratio_);
 }
 
-/// The word holds milliseconds in its upper half (wrapping after 49 days, which only ages credit
-/// once more) and milli-units in its lower half.
+/// The word has milliseconds in its upper half and milli-units in its lower half. The milliseconds
+/// wrap after 49 days, which only ages the credit once more.
 struct windowed_budget::account {
     std::uint32_t tick = 0;
     std::int64_t level = 0;
@@ -97,7 +97,8 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
 windowed_budget::account windowed_budget::aged(std::uint64_t word, time_point now) const noexcept {
     account current = account::unpack(word);
     const std::uint32_t tick = to_tick(now);
-    // Threads read the clock before they come here: a slightly older time is no time passed.
+    // Threads read the clock before they get here, so a slightly older time counts as no time
+    // passed.
     const auto passed = static_cast<std::int32_t>(tick - current.tick);
     if (passed <= 0) {
         return current;
@@ -106,7 +107,7 @@ windowed_budget::account windowed_budget::aged(std::uint64_t word, time_point no
         // milli-units per ms are units per second.
         const double earned = reserve_per_tick_ * static_cast<double>(passed);
         if (earned < 1.0) {
-            return current;  // Too little to count yet; keep the old time so that it adds up.
+            return current;  // Too little to count yet. Keeps the old time so that it accumulates.
         }
         current.level = std::min(reserve_, current.level + static_cast<std::int64_t>(earned));
     } else if (current.level > reserve_) {

@@ -15,8 +15,8 @@ struct code_facts {
     bool timeout;
 };
 
-// Failures to connect and "try again" happen before anything was sent; a connection that broke may
-// have carried the request.
+// Failures to connect and "try again" happen before anything is sent. A broken connection may have
+// carried the request.
 constexpr std::array described_codes{
     code_facts{std::errc::connection_refused, retry_safety::yes, false},
     code_facts{std::errc::host_unreachable, retry_safety::yes, false},

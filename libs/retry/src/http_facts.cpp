@@ -9,12 +9,12 @@ namespace {
 
 [[nodiscard]] retry_safety safety_of_status(int status) noexcept {
     if (status == 408 || status == 429) {
-        return retry_safety::yes;  // Refused before anything was done.
+        return retry_safety::yes;  // The server refused it before it did anything.
     }
     return status >= 500 ? retry_safety::maybe : retry_safety::no;
 }
 
-/// What the header asks for, unless it asks for more than the options allow.
+/// The delay that the header asks for, unless it exceeds the options.
 [[nodiscard]] std::optional<duration> minimum_wait(
     std::string_view retry_after, std::chrono::sys_seconds now,
     const http_facts_options& options) noexcept {

@@ -16,11 +16,11 @@ namespace {
     return std::chrono::duration<double>(value).count();
 }
 
-/// The sum of the longest delays one request can see.
+/// The sum of the longest delays of one request.
 [[nodiscard]] duration longest_wait(const standard_options& options) {
     const exponential_backoff backoff(options.backoff);
     duration total{};
-    // Beyond this many retries all delays equal the cap; the rest is a multiplication.
+    // After this many retries all delays equal the cap, so the rest is a multiplication.
     constexpr std::uint32_t counted_max = 128;
     const std::uint32_t retries = options.attempts_max - 1;
     const std::uint32_t counted = std::min(retries, counted_max);
@@ -38,7 +38,7 @@ settings_figures figures(const standard_options& options, const lint_context& co
     settings_figures result;
     const double attempts = static_cast<double>(options.attempts_max);
     result.worst_amplification = attempts;
-    // Once the bucket is empty, retries live on what successes return; with none there are none.
+    // Once the bucket is empty, only the refunds of successes pay for retries.
     result.lasting_amplification =
         options.prices.retry > 0.0 ? 1.0 + options.prices.refund / options.prices.retry : attempts;
     result.give_up_after = longest_wait(checked(options));
@@ -51,7 +51,7 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
     const settings_figures facts = figures(options, context);
     if (options.backoff.jitter == jitter::none && options.attempts_max > 1) {
         warnings.push_back(
-            {"backoff.jitter", "without jitter, clients that failed together come back together"});
+            {"backoff.jitter", "without jitter, clients that failed together retry together"});
     }
     if (facts.worst_amplification > 5.0) {
         warnings.push_back(
@@ -71,13 +71,12 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
     }
     if (options.attempts_max > 1 && options.backoff.base < std::chrono::milliseconds{1}) {
         warnings.push_back(
-            {"backoff.base", "retries start at once and give nobody time to recover"});
+            {"backoff.base", "retries start at once and give the service no time to recover"});
     }
     if (facts.give_up_after > std::chrono::minutes{5}) {
         warnings.push_back(
             {"attempts_max",
-             with_number(
-                 "a request may be given up only after %.0f s", seconds_of(facts.give_up_after))});
+             with_number("a request may take %.0f s to fail", seconds_of(facts.give_up_after))});
     }
     if (facts.healing_load > 0.0 && context.load > facts.healing_load) {
         warnings.push_back(

@@ -13,7 +13,8 @@ constexpr std::array<std::string_view, 12> month_names = {"Jan", "Feb", "Mar", "
 constexpr std::array<std::string_view, 7> day_names = {
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-/// Reads a date from left to right; the first part that does not fit makes everything wrong.
+/// Reads a date from left to right. The first part that does not match makes the whole date
+/// invalid.
 class date_reader {
 public:
     explicit date_reader(std::string_view text) noexcept : text_(text) {}
@@ -29,7 +30,7 @@ public:
         text_.remove_prefix(part.size());
     }
 
-    /// Exactly that many digits.
+    /// Reads exactly this many digits.
     unsigned number(std::size_t digits) noexcept {
         unsigned result = 0;
         for (std::size_t i = 0; i < digits; ++i) {
@@ -43,7 +44,7 @@ public:
         return result;
     }
 
-    /// Two places, the first of which may be a blank.
+    /// Reads two characters, the first of which may be a blank.
     unsigned padded_day() noexcept {
         if (text_.starts_with(' ')) {
             text_.remove_prefix(1);
@@ -80,7 +81,7 @@ private:
     bool is_good_ = true;
 };
 
-/// The whole name of a day, or its first three letters.
+/// The full name of a day, or its first three letters.
 enum class day_form { whole, cut };
 
 bool take_day_name(std::string_view& text, day_form form) noexcept {
@@ -111,7 +112,7 @@ int century_of_two_digits(unsigned year, std::chrono::sys_seconds now) noexcept 
     return guess > this_year + 50 ? guess - 100 : guess;
 }
 
-/// Behind "Sun, ".
+/// The part after "Sun, ".
 std::optional<std::chrono::sys_seconds> read_fixed_date(std::string_view text) noexcept {
     date_reader in(text);
     const unsigned day = in.number(2);
@@ -125,7 +126,7 @@ std::optional<std::chrono::sys_seconds> read_fixed_date(std::string_view text) n
     return in.is_at_end() ? make_time(static_cast<int>(year), month, day, time) : std::nullopt;
 }
 
-/// Behind "Sunday, ".
+/// The part after "Sunday, ".
 std::optional<std::chrono::sys_seconds> read_old_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept {
     date_reader in(text);
@@ -141,7 +142,7 @@ std::optional<std::chrono::sys_seconds> read_old_date(
                           : std::nullopt;
 }
 
-/// Behind "Sun ": the form of C's asctime.
+/// The part after "Sun " in the format of C's asctime.
 std::optional<std::chrono::sys_seconds> read_asctime_date(std::string_view text) noexcept {
     date_reader in(text);
     const unsigned month = in.month();

@@ -53,7 +53,7 @@ namespace {
     return text.data();
 }
 
-// What failed: the protocol's reason, or the number of the attempt.
+// Appends what failed: the protocol's reason, or the number of the attempt.
 void append_failure(std::string& text, const retry_history& history, const history_entry& entry) {
     if (history.reason_name != nullptr) {
         text += history.reason_name(entry.reason_code());
@@ -69,7 +69,7 @@ void append_failure(std::string& text, const retry_history& history, const histo
     }
 }
 
-// Where it failed, and how far it had come.
+// Appends the endpoint and the stage of the failure.
 void append_place(std::string& text, const retry_history& history, const history_entry& entry) {
     if (const std::string_view name = history.endpoint_of(entry); !name.empty()) {
         text += " at ";

@@ -26,7 +26,7 @@ admission retry_progress::on_unpaid_retry(
     const admission answer = admit_unpaid(retry, limits);
     if (answer.is_admitted()) {
         ++retries_;
-        token_.cost = 0;  // a success returns what its last retry cost: nothing
+        token_.cost = 0;  // the last retry was free, so a success has nothing to return
     }
     return answer;
 }

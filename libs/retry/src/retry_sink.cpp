@@ -54,7 +54,7 @@ deferred_answer retry_sink::defer() {
         return {};
     }
     if (make_channel_ == nullptr) {
-        fail("answered later where nothing can wait for it");
+        fail("answered later, but this caller cannot wait");
         return {};
     }
     std::shared_ptr<answer_channel> channel = make_channel_(driver_);

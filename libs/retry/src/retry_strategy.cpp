@@ -24,7 +24,7 @@ void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexc
     } catch (const std::exception& thrown) {
         sink.fail(thrown.what());
     } catch (...) {
-        sink.fail("threw something that is no std::exception");
+        sink.fail("threw something other than a std::exception");
     }
 #else
     retry_after(question, sink);
@@ -41,7 +41,7 @@ retry_action detail::ask(retry_strategy& strategy, const retry_question& questio
 }
 
 std::uint64_t detail::next_issuer_id() noexcept {
-    static std::atomic<std::uint64_t> last{0};  // 0 is kept for "no issuer".
+    static std::atomic<std::uint64_t> last{0};  // 0 is reserved for "no issuer".
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 

@@ -1,4 +1,4 @@
-/// Validation of every options struct. Each function returns the first contradiction it finds.
+/// Validates every options struct. Each function returns the first contradiction it finds.
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
     return settings_error{std::move(field), std::move(message)};
 }
 
-/// Units go into a 32-bit price in thousandths.
+/// A price is stored in 32 bits, in thousandths of a unit.
 constexpr double price_max = 4'000'000.0;
 constexpr double capacity_max = 1e12;
 
@@ -26,7 +26,7 @@ constexpr double capacity_max = 1e12;
         return refuse(field, "must not be negative");
     }
     if (value > capacity) {
-        return refuse(field, "is above the bucket's capacity, so no retry could ever be paid");
+        return refuse(field, "is above the bucket's capacity, so no retry could ever be paid for");
     }
     if (value > price_max) {
         return refuse(field, "must be at most 4,000,000 units");

@@ -5,7 +5,7 @@ namespace reprise {
 
 namespace {
 
-/// The whole of the options is checked before any part is built, so that errors name full fields.
+/// Checks all options before any part is built, so that errors contain full field names.
 [[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_options& options) {
     return std::make_shared<token_bucket>(checked(options).bucket);
 }
@@ -26,7 +26,7 @@ standard_strategy::standard_strategy(const standard_options& options)
 
 standard_strategy::standard_strategy(
     const standard_options& options,
-    // NOLINTNEXTLINE(performance-unnecessary-value-param): the public form takes a share
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the public form shares ownership
     std::shared_ptr<token_bucket> bucket)
     : standard_strategy(std::in_place, for_shared_bucket(options, bucket), bucket) {}
 

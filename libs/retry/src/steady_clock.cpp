@@ -25,7 +25,7 @@ public:
         std::mutex mutex;
         std::condition_variable_any changed;
         std::unique_lock lock(mutex);
-        // Far-away times are waited for in pieces: some systems overflow on the way to the kernel.
+        // Waits for distant times in pieces, because some systems overflow in the kernel interface.
         for (;;) {
             const time_point current = now();
             if (stop.stop_requested()) {
@@ -40,7 +40,7 @@ public:
     }
 };
 
-/// A device that cannot be read must not stop a program: the clock seeds instead.
+/// An unreadable random device must not stop a program, so the clock provides the seed instead.
 std::uint64_t seed_from_system() noexcept {
     try {
         std::random_device device;

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr time_point asked_at{1h};
 
-/// Writes down what is asked of it; pays while it has something left.
+/// Records what it is asked. Pays until its units are used up.
 class noted_budget final : public retry_budget {
 public:
     explicit noted_budget(int left) : left_(left) {}
@@ -42,7 +42,7 @@ struct desk {
 
 using namespace admission_test;  // NOLINT: one name per test file keeps unity builds apart
 
-TEST(admission, admits_what_every_step_allows_and_names_the_price) {
+TEST(admission, admits_a_retry_that_every_step_allows_and_returns_its_price) {
     desk at;
     const admission answer = admit(at.retry, at.limits);
     EXPECT_TRUE(answer.is_admitted());
@@ -52,7 +52,7 @@ TEST(admission, admits_what_every_step_allows_and_names_the_price) {
     EXPECT_EQ(at.allowance.left(), 0U);
 }
 
-TEST(admission, asks_bound_deadline_allowance_and_budget_in_this_order) {
+TEST(admission, checks_bound_deadline_allowance_and_budget_in_this_order) {
     desk at;
     at.budget = noted_budget(0);
     at.limits.deadline = asked_at + 5ms;
@@ -75,7 +75,7 @@ TEST(admission, returns_the_allowance_when_the_budget_refuses) {
     EXPECT_EQ(at.allowance.left(), 1U);
 }
 
-TEST(admission, SM_19_the_guide_refuses_a_retry_that_would_come_at_the_deadline_or_later) {
+TEST(admission, SM_19_the_guides_policy_refuses_a_retry_at_the_deadline_or_later) {
     desk at;
     at.retry.delay = 100ms;
     EXPECT_EQ(at.ask(), refusal_reason::deadline);
@@ -83,7 +83,7 @@ TEST(admission, SM_19_the_guide_refuses_a_retry_that_would_come_at_the_deadline_
     EXPECT_EQ(at.ask(), refusal_reason::none);
 }
 
-TEST(admission, RH_13_the_clients_documents_cut_the_delay_at_the_deadline) {
+TEST(admission, RH_13_the_clients_policy_cuts_the_delay_at_the_deadline) {
     desk at;
     at.limits.at_deadline = deadline_policy::cap;
     at.retry.delay = 1s;
@@ -93,7 +93,7 @@ TEST(admission, RH_13_the_clients_documents_cut_the_delay_at_the_deadline) {
     EXPECT_EQ(answer.delay, 100ms);
 }
 
-TEST(admission, a_retry_at_once_needs_no_place_unless_it_says_so) {
+TEST(admission, an_immediate_retry_needs_no_place_unless_it_waits) {
     desk at;
     at.bound.count = 2;
     at.retry.delay = 0ms;
@@ -102,7 +102,7 @@ TEST(admission, a_retry_at_once_needs_no_place_unless_it_says_so) {
     EXPECT_EQ(at.ask(), refusal_reason::queue_full);
 }
 
-TEST(admission, an_unpaid_retry_takes_nothing_and_still_needs_time_and_a_place) {
+TEST(admission, a_free_retry_charges_nothing_and_still_needs_time_and_a_place) {
     desk at;
     EXPECT_TRUE(admit_unpaid(at.retry, at.limits).is_admitted());
     EXPECT_EQ(at.allowance.left(), 1U);

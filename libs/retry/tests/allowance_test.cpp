@@ -42,7 +42,7 @@ TEST(nesting, without_an_allowance_attempts_multiply) {
     EXPECT_EQ(nest.sends, 25);
 }
 
-TEST(nesting, an_allowance_holds_the_whole_nest_to_the_outer_loops_attempts) {
+TEST(nesting, an_allowance_limits_all_nested_loops_to_the_outer_loops_attempts) {
     nesting_test::nest nest;
     EXPECT_FALSE(nest.run(true).has_value());
     EXPECT_EQ(nest.sends, 5)
@@ -65,7 +65,7 @@ TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
     EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
 }
 
-TEST(nesting, a_refusal_for_another_reason_gives_the_allowance_back) {
+TEST(nesting, a_refusal_for_another_reason_returns_the_allowance) {
     retry_allowance outer(3);
     standard_strategy strategy;
     testing::virtual_clock clock;
@@ -79,7 +79,7 @@ TEST(nesting, three_levels_take_from_every_enclosing_one) {
     retry_allowance middle(5, &top);
     EXPECT_TRUE(middle.try_take());
     EXPECT_FALSE(middle.try_take()) << "the top is exhausted";
-    EXPECT_EQ(middle.left(), 4U) << "what could not be taken above was given back";
+    EXPECT_EQ(middle.left(), 4U) << "what the outer level refused was returned";
     middle.give_back();
     EXPECT_EQ(top.left(), 1U);
     EXPECT_EQ(retry_allowance(std::nullopt).left(), std::nullopt);

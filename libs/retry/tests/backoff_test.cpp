@@ -65,7 +65,7 @@ TEST(backoff, SM_13_does_not_overflow_at_any_attempt_number) {
     const exponential_backoff grown(
         {.base = 1ns, .cap = duration::max(), .jitter = jitter::decorrelated});
     const duration far = grown.delay(9, duration::max() / 2, 0xffff'ffff'ffff'ffffU);
-    EXPECT_GT(far, duration::max() / 2) << "three times the last delay, held at the cap";
+    EXPECT_GT(far, duration::max() / 2) << "three times the last delay, limited by the cap";
 }
 
 TEST(backoff, SM_13_every_jitter_stays_within_its_bounds_over_random_draws) {
@@ -91,7 +91,7 @@ TEST(backoff, SM_09_is_never_shorter_than_the_services_minimum_wait_also_above_t
     EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = duration::max()}), duration::max());
 }
 
-TEST(backoff, a_bounded_excess_holds_the_hint_near_the_computed_delay) {
+TEST(backoff, a_bounded_excess_keeps_the_hint_near_the_computed_delay) {
     const exponential_backoff backoff({.hint_excess_max = 5s});
     EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = 30s}), 6s);
     EXPECT_EQ(backoff.respect_hint(1s, {.minimum_wait = 3s}), 3s);

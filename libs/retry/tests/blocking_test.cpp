@@ -18,7 +18,7 @@ using testing::scripted_operation;
 using testing::scripted_random;
 using testing::virtual_clock;
 
-/// A strategy, a clock and randomness in the middle of each range; options that use them.
+/// A strategy, a clock and randomness in the middle of each range, with options that use them.
 struct fixture {
     virtual_clock clock;
     scripted_random random{scripted_random::half};
@@ -52,7 +52,7 @@ struct refusing_strategy {
     int successes = 0;
 };
 
-/// Always allows, at once; counts. Has no attempt limit.
+/// Allows every retry at once and counts them. Has no attempt limit.
 struct endless_strategy {
     decision begin(token_state& token, const decision_context&) noexcept {
         token = {};
@@ -214,10 +214,10 @@ TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_un
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(f.clock.elapsed(), 500ms);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(495)) << "one retry was paid";
+    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(495)) << "one retry was charged";
 }
 
-TEST(blocking, SM_19_a_strategy_that_ignores_deadlines_is_held_to_them) {
+TEST(blocking, SM_19_the_loop_enforces_deadlines_that_a_strategy_ignores) {
     struct slow_strategy : endless_strategy {
         retry_action retry_after(token_state&, const retry_question&) noexcept {
             return retry_action::after(1s);
@@ -232,7 +232,7 @@ TEST(blocking, SM_19_a_strategy_that_ignores_deadlines_is_held_to_them) {
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
 }
 
-TEST(blocking, SM_19_each_attempt_is_told_the_time_it_has) {
+TEST(blocking, SM_19_each_attempt_gets_its_remaining_time) {
     fixture f;
     standard_strategy strategy;
     auto operation =
@@ -425,7 +425,7 @@ TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
         refusal_reason::attempts_exhausted);
 }
 
-TEST(blocking, a_success_at_once_reads_no_clock_and_draws_nothing) {
+TEST(blocking, an_immediate_success_reads_no_clock_and_uses_no_randomness) {
     fixture f;
     standard_strategy strategy;
     EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);

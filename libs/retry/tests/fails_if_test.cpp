@@ -38,7 +38,7 @@ TEST(fails_if, SM_08_a_result_that_the_predicate_calls_a_failure_is_retried) {
     EXPECT_EQ(s.trace.failed_attempts(), 2U);
 }
 
-TEST(fails_if, SM_08_a_bool_is_judged_by_the_predicate_and_returned_as_it_is) {
+TEST(fails_if, SM_08_a_bool_is_judged_by_the_predicate_and_returned_unchanged) {
     scene s;
     const auto save = [&] {
         ++s.calls;
@@ -51,7 +51,7 @@ TEST(fails_if, SM_08_a_bool_is_judged_by_the_predicate_and_returned_as_it_is) {
     EXPECT_EQ(s.calls, 1);
 }
 
-TEST(fails_if, SM_10_a_failure_by_predicate_is_not_repeated_in_a_call_that_must_not_be) {
+TEST(fails_if, SM_10_a_failure_by_predicate_is_not_repeated_in_a_call_that_is_not_repeatable) {
     scene s;
     call_options once = s.options();
     once.repeat = repeatability::not_repeatable;
@@ -74,7 +74,7 @@ TEST(fails_if, SM_08_a_predicate_may_give_facts) {
     EXPECT_GE(s.clock.elapsed(), 30s);
 }
 
-TEST(fails_if, a_predicate_replaces_what_the_result_says_about_itself) {
+TEST(fails_if, a_predicate_replaces_the_facts_of_the_result) {
     scene s;
     testing::scripted_operation operation{testing::transient()};
     const auto never = [](const testing::scripted_result&) { return false; };
@@ -89,7 +89,7 @@ TEST(fails_if, a_predicate_that_throws_ends_the_call_with_the_result) {
     EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
 }
 
-TEST(fails_if, exceptions_are_failures_as_always) {
+TEST(fails_if, exceptions_are_still_failures) {
     scene s;
     const auto throws_once = [&]() -> bool {
         if (++s.calls == 1) {

@@ -10,7 +10,7 @@
 
 namespace facts_test {
 
-// Three user types, none of which inherits from anything of ours.
+// Three user types, none of which inherits from a type of the library.
 struct with_traits {
     int code = 0;
 };
@@ -35,7 +35,7 @@ struct described_exception : std::runtime_error, reprise::failure_description {
     }
 };
 
-// The shape of std::expected, which C++20 does not have.
+// Has the shape of std::expected, which C++20 does not have.
 template <class T, class E>
 struct expected_shape {
     std::optional<T> held;

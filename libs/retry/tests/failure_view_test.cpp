@@ -33,7 +33,7 @@ struct busy_error final : service_error {
     return testing::transient();
 }
 
-/// Shaped like std::expected; its error is given by value or by reference.
+/// Has the shape of std::expected. Its error is returned by value or by reference.
 template <class Error>
 struct result {
     quota_error held;
@@ -41,7 +41,7 @@ struct result {
     [[nodiscard]] Error error() const { return held; }
 };
 
-/// Writes down what it sees of each failure and retries once.
+/// Records what it sees of each failure, and retries once.
 struct diary {
     std::vector<std::string> seen;
 
@@ -71,7 +71,7 @@ struct inlined_diary : diary {
     void succeed(const token_state&, const decision_context&) noexcept {}
 };
 
-/// The same as a plug-in behind the virtual interface.
+/// The same strategy behind the virtual interface.
 class plugged_diary final : public retry_strategy, public diary {
     void retry_after(const retry_question& question, retry_sink& sink) override {
         token_state token = question.token;
@@ -79,7 +79,7 @@ class plugged_diary final : public retry_strategy, public diary {
     }
 };
 
-/// What strategies of both forms see of the operation's failures; both must see the same.
+/// Returns what strategies of both forms see of the operation's failures. Both must see the same.
 template <class... List, class Operation>
 [[nodiscard]] std::vector<std::string> seen_of(Operation operation, catching_t<List...> list = {}) {
     testing::virtual_clock clock;
@@ -88,7 +88,7 @@ template <class... List, class Operation>
     const auto play = [&](auto& strategy) {
         try {
             static_cast<void>(retry(strategy, {.clock = &clock}, list, operation));
-        } catch (const std::exception&) {  // The operation's last one.
+        } catch (const std::exception&) {  // The last exception of the operation.
         }
     };
     play(inlined);

@@ -12,7 +12,7 @@ namespace http_test {
 // Sun, 06 Nov 1994 08:49:37 GMT
 const std::chrono::sys_seconds reference{std::chrono::seconds{784111777}};
 
-// What a throttled answer with this header asks for.
+// The delay that a throttled answer with this header asks for.
 std::optional<duration> minimum_wait(
     std::string_view retry_after, std::chrono::sys_seconds now,
     const http_facts_options& options = {}) {
@@ -115,7 +115,7 @@ TEST(modelled_failure, SM_11_safety_derives_from_the_traits) {
     EXPECT_EQ(facts({ff::client, false, false}).safety, retry_safety::no);
     EXPECT_EQ(facts({ff::server, false, false}).safety, retry_safety::maybe);
     EXPECT_TRUE(facts({ff::client, true, true}).throttling);
-    EXPECT_FALSE(facts({ff::client, false, true}).throttling) << "only the trait can say so";
+    EXPECT_FALSE(facts({ff::client, false, true}).throttling) << "only the trait can set it";
     EXPECT_EQ(facts({ff::server, false, false}).fault, ff::server);
 }
 

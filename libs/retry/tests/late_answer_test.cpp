@@ -12,7 +12,7 @@ namespace late_answer_test {
 
 using namespace std::chrono_literals;
 
-/// Takes each question along; a test answers it.
+/// Keeps each question until the test answers it.
 class thinking_strategy final : public retry_strategy {
 public:
     void retry_after(const retry_question&, retry_sink& sink) override {
@@ -68,7 +68,7 @@ TEST(late_answer, an_answer_from_another_thread_wakes_the_loop) {
     answering.join();
 }
 
-TEST(late_answer, a_no_ends_the_request_with_its_own_error) {
+TEST(late_answer, a_refusal_ends_the_request_with_its_own_error) {
     call with;
     with.clock.at(time_point{} + 1s, [&] { with.strategy.kept.answer(retry_action::no()); });
     EXPECT_FALSE(with.run());
@@ -99,7 +99,7 @@ TEST(late_answer, SM_19_a_stop_request_ends_the_wait) {
     EXPECT_EQ(with.clock.elapsed(), 1s);
 }
 
-TEST(late_answer, the_checked_calls_cannot_wait_and_say_so) {
+TEST(late_answer, the_checked_calls_cannot_wait_and_report_it) {
     thinking_strategy strategy;
     token_result first = strategy.acquire_initial_token();
     const token_result second = strategy.refresh_token(first.token, {});

@@ -1,5 +1,5 @@
-/// Golden traces: a preset, a script of failures, randomness in the middle of each range; the exact
-/// waits, levels and the reason of the end.
+/// Golden traces: a preset, a script of failures and randomness in the middle of each range produce
+/// exact delays, levels and final reasons.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace presets_test {
 using testing::scripted_operation;
 using testing::scripted_random;
 
-/// "500ms@495 1000ms@490 ... !attempts exhausted": waits with the budget's level after each charge.
+/// Formats delays with the budget's level after each charge: "500ms@495 1000ms@490 ... !attempts
+/// exhausted".
 template <class Strategy>
 [[nodiscard]] std::string golden(Strategy& strategy, scripted_operation operation) {
     testing::virtual_clock clock;
@@ -79,7 +80,8 @@ TEST(presets, aws_standard_returns_what_the_last_retry_cost) {
         golden(strategy, always(testing::transient())), "500ms@495 1000ms@490 !attempts exhausted");
     EXPECT_EQ(
         golden(strategy, {testing::transient(), testing::timed_out()}), "500ms@485 1000ms@475 ok");
-    EXPECT_EQ(bucket.level(), milli_units(485)) << "the timeout retry's 10 came back";
+    EXPECT_EQ(bucket.level(), milli_units(485))
+        << "the price of the timeout retry, 10, was returned";
     EXPECT_EQ(golden(strategy, {}), "ok");
     EXPECT_EQ(bucket.level(), milli_units(486)) << "a first-try success adds 1";
 }
@@ -127,7 +129,7 @@ TEST(presets, grpc_a6_stops_when_half_of_the_units_are_gone) {
     EXPECT_EQ(
         golden(strategy, always(testing::transient())),
         "50ms@9 100ms@8 200ms@7 !attempts exhausted");
-    // Four failures so far leave 6; the next leaves 5, which is not more than half.
+    // Four failures so far leave 6. The next one leaves 5, which is not more than half.
     EXPECT_EQ(golden(strategy, always(testing::transient())), "!budget exhausted");
     EXPECT_EQ(golden(strategy, {}), "ok");
     EXPECT_EQ(golden(strategy, {}), "ok");
@@ -162,7 +164,7 @@ TEST(presets, finagle_allows_the_minimum_rate_and_a_share_of_requests) {
     EXPECT_TRUE(reserve.try_pay({}, time_point{} + 1100ms).paid) << "one more every 100 ms";
 }
 
-TEST(presets, a_windowed_budget_forgets_old_credit_and_takes_no_harm_from_older_times) {
+TEST(presets, a_windowed_budget_drops_old_credit_and_tolerates_older_times) {
     windowed_budget budget({.percent = 100, .minimum_per_second = 0});
     for (int request = 0; request < 100; ++request) {
         budget.on_request(time_point{} + 5s);
@@ -170,7 +172,7 @@ TEST(presets, a_windowed_budget_forgets_old_credit_and_takes_no_harm_from_older_
     EXPECT_EQ(budget.level(time_point{} + 5s), 100'000);
     EXPECT_EQ(budget.level(time_point{} + 4s), 100'000) << "a thread with an older clock reading";
     EXPECT_EQ(budget.level(time_point{} + 6s), 90'000) << "a tenth in each tenth of the window";
-    EXPECT_LT(budget.level(time_point{} + 65s), 1000) << "nothing to spend after a quiet minute";
+    EXPECT_LT(budget.level(time_point{} + 65s), 1000) << "no credit is left after a quiet minute";
     EXPECT_LE(budget.level(time_point{} + std::chrono::hours{24}), 0);
 }
 

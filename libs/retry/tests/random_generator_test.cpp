@@ -13,7 +13,7 @@ TEST(random_generator, follows_the_published_sequence) {
     EXPECT_EQ(generator.next(), 16408922859458223821U);
 }
 
-TEST(random_generator, a_copy_goes_on_with_the_same_numbers) {
+TEST(random_generator, a_copy_continues_with_the_same_numbers) {
     random_generator original(7);
     static_cast<void>(original.next());
     random_generator copy = original;

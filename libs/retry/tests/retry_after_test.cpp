@@ -10,7 +10,7 @@ using std::chrono::seconds;
 // 1994-11-06 08:49:37 UTC, the date of RFC 9110's examples.
 constexpr std::chrono::sys_seconds example{seconds{784111777}};
 
-TEST(retry_after, RH_43_seconds_are_taken_as_they_are) {
+TEST(retry_after, RH_43_seconds_are_used_unchanged) {
     EXPECT_EQ(parse_retry_after("120", example), seconds(120));
     EXPECT_EQ(parse_retry_after(" 0\t", example), seconds(0));
     EXPECT_EQ(parse_retry_after("007", example), seconds(7));

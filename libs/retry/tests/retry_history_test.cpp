@@ -21,7 +21,7 @@ history_entry entry_of(std::uint32_t attempt, refusal_reason refusal = refusal_r
 
 }  // namespace
 
-TEST(retry_history, says_what_failed_how_long_it_waited_and_who_refused) {
+TEST(retry_history, shows_failures_delays_and_the_refusal) {
     retry_history history;
     history_entry first = entry_of(1);
     first.set_code(503);
@@ -56,7 +56,7 @@ TEST(retry_history, keeps_times_attempts_and_levels_within_their_bounds) {
     EXPECT_EQ(entry.budget_level(), -1);
 }
 
-TEST(retry_history, keeps_the_first_8_and_the_last_24_and_says_how_many_are_left_out) {
+TEST(retry_history, keeps_the_first_8_and_the_last_24_and_counts_the_omitted_ones) {
     retry_history trace;
     for (std::uint32_t attempt = 1; attempt <= 100; ++attempt) {
         trace.record(entry_of(attempt));
@@ -75,7 +75,7 @@ TEST(retry_history, keeps_the_first_8_and_the_last_24_and_says_how_many_are_left
     EXPECT_EQ(trace.refusal(), refusal_reason::none);
 }
 
-TEST(retry_history, every_refusal_has_a_name_of_its_own) {
+TEST(retry_history, every_refusal_has_its_own_name) {
     std::vector<std::string_view> seen;
     for (int value = 0; value <= static_cast<int>(refusal_reason::circuit_open); ++value) {
         const std::string_view name = to_string(static_cast<refusal_reason>(value));

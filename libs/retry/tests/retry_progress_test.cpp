@@ -17,7 +17,7 @@ TEST(retry_progress, counts_all_retries_and_the_token_only_those_of_its_strategy
     EXPECT_EQ(progress.token().memory, 7U);
 }
 
-// Seed 1068 of the simulation: a success returned the price of a retry before the last one.
+// Seed 1068 of the simulation: a success returned the price of a retry that preceded the last one.
 TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
     token_bucket_budget budget(std::make_shared<token_bucket>());
     retry_progress progress;
@@ -45,7 +45,7 @@ TEST(retry_progress, a_refusal_of_any_kind_changes_nothing) {
     EXPECT_EQ(progress.token().memory, 0U);
 }
 
-TEST(retry_progress, keeps_the_strategys_memory_when_an_answer_brings_none) {
+TEST(retry_progress, keeps_the_strategys_memory_if_an_answer_has_none) {
     retry_progress progress;
     static_cast<void>(progress.on_proposal(retry_action::after(0ms).remembering(3), {}, {}));
     static_cast<void>(progress.on_proposal(retry_action::after(0ms), {}, {}));

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace plugin_test {
 
-/// A user's plug-in: two attempts, 10 ms apart; throws where it is told to.
+/// A user's plug-in: two attempts, 10 ms apart. It throws in the calls that the test selects.
 class two_attempts final : public retry_strategy {
 public:
     explicit two_attempts(bool throwing = false)
@@ -44,7 +44,7 @@ private:
     bool throwing_;
 };
 
-/// Changes one question only: conflicts, which the standard classification refuses, are retried.
+/// Changes one rule only: it retries conflicts, which the standard classification refuses.
 struct also_conflicts : stated_safety {
     [[nodiscard]] refusal_reason check(
         const failure_facts& facts, repeatability repeat) const noexcept {

@@ -16,7 +16,7 @@ namespace settings_test {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The field that `change` makes wrong.
+/// The field that `change` makes invalid.
 template <class Change>
 [[nodiscard]] std::string refused_field(Change&& change) {
     standard_options options;
@@ -79,7 +79,7 @@ TEST(settings, other_budgets_check_their_options_too) {
     EXPECT_THROW(standard_strategy({}, small), invalid_settings) << "a retry costs 5";
 }
 
-TEST(settings, figures_say_what_the_settings_mean) {
+TEST(settings, figures_describe_the_effect_of_the_settings) {
     const settings_figures f = figures({}, {.service_capacity = 1000});
     EXPECT_DOUBLE_EQ(f.worst_amplification, 5.0);
     EXPECT_DOUBLE_EQ(f.lasting_amplification, 1.2);

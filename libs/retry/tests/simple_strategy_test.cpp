@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using testing::scripted_random;
 using testing::virtual_clock;
 
-/// The library knows nothing about it.
+/// An error type without facts for the library.
 struct shop_error : std::runtime_error {
     using std::runtime_error::runtime_error;
     [[nodiscard]] bool is_busy() const { return std::string(what()) == "busy"; }

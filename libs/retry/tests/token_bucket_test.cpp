@@ -98,7 +98,7 @@ TEST(token_bucket, SM_15_the_initial_token_is_granted_when_the_bucket_is_empty) 
     EXPECT_EQ(refused.why.budget_level, 0);
 }
 
-TEST(token_bucket, SM_15_a_bucket_that_has_filled_meanwhile_pays_for_the_retry) {
+TEST(token_bucket, SM_15_a_bucket_that_was_refilled_pays_for_the_retry) {
     auto bucket = std::make_shared<token_bucket>(token_bucket_options{500, 0.0});
     standard_strategy strategy({}, bucket);
     token_result first = strategy.acquire_initial_token();
@@ -136,7 +136,7 @@ TEST(token_bucket, SM_17_one_bucket_serves_several_strategies) {
 }
 
 TEST(token_bucket, SM_06_is_exact_under_concurrency) {
-    // Two threads take 3 and give 3 at random; at the end all units are accounted for.
+    // Two threads take and return 3 units at random. At the end all units are accounted for.
     token_bucket bucket({.capacity = 1000, .initial = 500.0});
     std::atomic<std::int64_t> outside = 0;
     std::atomic<bool> out_of_range = false;
@@ -166,7 +166,7 @@ TEST(token_bucket, SM_06_is_exact_under_concurrency) {
 }
 
 TEST(token_bucket, SM_06_the_price_is_reserved_and_not_only_checked) {
-    // Units for exactly 100 retries; two threads together may make no more and no fewer.
+    // There are units for exactly 100 retries. Two threads together may make no more and no fewer.
     standard_options options;
     options.bucket.capacity = 500;
     options.attempts_max = 1'000'000;

@@ -19,7 +19,7 @@ namespace {
     return question;
 }
 
-/// Counts what it hears; grants a delay already in the initial token.
+/// Counts its calls, and grants an initial token with a delay.
 class counting_strategy : public token_issuer<counting_strategy> {
 public:
     decision begin(token_state& token, const decision_context&) noexcept {

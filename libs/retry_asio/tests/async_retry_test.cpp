@@ -27,7 +27,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using testing::virtual_timer;
 
-/// Fails `failures` times with `refused`, then succeeds with its number of calls.
+/// Fails `failures` times with `refused`, then succeeds with the number of calls.
 struct flaky {
     asio::io_context& io;
     int failures = 0;
@@ -128,7 +128,7 @@ TEST(async_retry, handler_and_attempts_run_on_the_tokens_executor) {
             attempt_inside = attempt_inside && (calls == 0 || strand.running_in_this_thread());
             ++calls;
             const error_code result = calls < 3 ? asio::error::connection_refused : error_code{};
-            // Brings the result from outside of the executor, as a foreign thread would.
+            // Completes outside the executor, like a foreign thread.
             asio::post(s.io, [handler = std::move(handler), result]() mutable { handler(result); });
         },
         asio::bind_executor(
@@ -139,7 +139,7 @@ TEST(async_retry, handler_and_attempts_run_on_the_tokens_executor) {
     EXPECT_TRUE(handler_inside);
 }
 
-/// Counts what is allocated and given back.
+/// Counts allocations and deallocations.
 class counting_memory final : public std::pmr::memory_resource {
 public:
     std::size_t allocations = 0;
@@ -160,7 +160,7 @@ private:
     }
 };
 
-TEST(async_retry, memory_comes_from_the_tokens_allocator_and_is_back_before_the_handler_runs) {
+TEST(async_retry, memory_comes_from_the_tokens_allocator_and_is_returned_before_the_handler_runs) {
     scene s;
     counting_memory memory;
     flaky operation{s.io, 2};
@@ -200,7 +200,7 @@ TEST(async_retry, SM_08_first_argument_may_be_any_type_with_an_outcome) {
         [&](testing::scripted_result result) { value = result.value(); });
     s.time.run(s.io);
     EXPECT_EQ(value, 3);
-    EXPECT_EQ(s.time.elapsed(), 8s);  // 1 s, then the service's own wish.
+    EXPECT_EQ(s.time.elapsed(), 8s);  // 1 s, then the service's own delay.
 }
 
 TEST(async_retry, exceptions_as_results_are_described_like_thrown_ones) {
@@ -290,7 +290,7 @@ TEST(async_retry, SM_19_a_retry_that_cannot_start_in_time_is_refused_at_once_and
     EXPECT_EQ(s.time.elapsed(), 1s);
 }
 
-TEST(async_retry, SM_01_the_delay_of_the_initial_token_is_waited_for) {
+TEST(async_retry, SM_01_the_loop_waits_for_the_delay_of_the_initial_token) {
     scene s;
     testing::slow_start strategy(4s);
     flaky operation{s.io, 0};
@@ -341,7 +341,7 @@ TEST(async_retry, SM_07_a_second_completion_of_one_attempt_is_ignored) {
     EXPECT_EQ(s.trace.failed_attempts(), 0U);
 }
 
-TEST(async_retry, an_initiation_that_throws_is_a_failure_where_exceptions_can_be_passed_on) {
+TEST(async_retry, an_initiation_that_throws_is_a_failure_if_exceptions_can_be_passed_on) {
     for (const bool limited : {false, true}) {
         scene s;
         if (limited) {
@@ -362,7 +362,7 @@ TEST(async_retry, an_initiation_that_throws_is_a_failure_where_exceptions_can_be
     }
 }
 
-TEST(async_retry, an_initiation_that_throws_destroys_the_handler_where_they_cannot) {
+TEST(async_retry, an_initiation_that_throws_destroys_the_handler_if_they_cannot) {
     for (const bool first_throws : {true, false}) {
         scene s;
         auto life = std::make_shared<int>(1);
@@ -397,10 +397,10 @@ TEST(async_retry, an_operation_that_drops_its_handler_drops_the_loop) {
     s.time.run(s.io);
     EXPECT_EQ(life.use_count(), 1);
     EXPECT_EQ(s.completions, 0);
-    EXPECT_EQ(s.time.elapsed(), 0s);  // Nobody waited for the limit.
+    EXPECT_EQ(s.time.elapsed(), 0s);  // The loop did not wait for the limit.
 }
 
-/// Throws from everywhere.
+/// Throws from every call.
 struct broken_strategy {
     decision begin(token_state&, const decision_context&) { return {}; }
     retry_action retry_after(token_state&, const retry_question&) {
@@ -466,7 +466,7 @@ TEST(async_retry, SM_18_real_timers_wait_and_complete) {
     async_retry<void(error_code, int)>(
         io, strategy, call_options{.attempt_timeout = 1h}, std::ref(operation),
         [&](error_code, int number) { value = number; });
-    io.run();  // Ends: the limits of finished attempts keep nobody busy.
+    io.run();  // Returns: the timers of finished attempts do not keep it running.
     EXPECT_EQ(value, 3);
 }
 

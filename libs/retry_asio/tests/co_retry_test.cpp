@@ -40,7 +40,7 @@ struct stage {
     std::exception_ptr thrown;
     bool done = false;
 
-    /// Plays a coroutine to its end and keeps what it threw.
+    /// Runs a coroutine to its end and keeps the exception it threw.
     template <class Coroutine>
     void play(Coroutine&& coroutine) {
         asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
@@ -160,7 +160,7 @@ TEST(co_retry, SM_08_listed_exception_types_take_part) {
     EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
 }
 
-/// Retries once and keeps the last thing it saw of type `Seen`.
+/// Retries once and keeps the last failure of type `Seen`.
 template <class Seen>
 struct observing_strategy {
     decision begin(token_state& token, const decision_context&) noexcept {
@@ -200,7 +200,7 @@ TEST(co_retry, SM_02_a_strategy_sees_exceptions_and_failed_results) {
     EXPECT_EQ(of_exceptions.seen->code, 5);
 }
 
-TEST(co_retry, SM_02_the_completion_token_loop_shows_the_failure_as_well) {
+TEST(co_retry, SM_02_the_completion_token_loop_passes_the_failure_as_well) {
     stage s;
     observing_strategy<error_code> strategy;
     auto initiate = [&](const attempt&, auto handler) {
@@ -283,7 +283,7 @@ TEST(co_retry, SM_19_the_deadline_ends_everything) {
     EXPECT_EQ(s.time.elapsed(), 5s);
 }
 
-TEST(co_retry, a_canceled_attempt_that_succeeds_all_the_same_is_a_success) {
+TEST(co_retry, a_canceled_attempt_that_still_succeeds_is_a_success) {
     stage s;
     s.options.attempt_timeout = 10s;
     int value = 0;
@@ -341,7 +341,7 @@ TEST(co_retry, nothing_happens_before_it_is_awaited_and_its_arguments_may_be_gon
     EXPECT_EQ(calls, 1);
 }
 
-TEST(co_retry, SM_01_the_delay_of_the_initial_token_is_waited_for) {
+TEST(co_retry, SM_01_the_loop_waits_for_the_delay_of_the_initial_token) {
     stage s;
     testing::slow_start strategy(4s);
     s.play([&]() -> asio::awaitable<void> {

@@ -38,7 +38,7 @@ TEST(error_facts, boost_system_errors_are_described_behind_an_exception_pointer)
     EXPECT_FALSE(outcome_traits<std::exception_ptr>::is_failure(nullptr));
 }
 
-/// Shaped like `std::expected`, which C++20 has not.
+/// Has the shape of `std::expected`, which C++20 does not have.
 class read_result {
 public:
     using error_type = std::error_code;

@@ -20,7 +20,7 @@ namespace reprise::testing {
     return options;
 }
 
-/// Grants an initial token that must be waited for, then refuses every retry.
+/// Grants an initial token with a delay, then refuses every retry.
 class slow_start : public token_issuer<slow_start> {
 public:
     explicit slow_start(duration delay) : delay_(delay) {}

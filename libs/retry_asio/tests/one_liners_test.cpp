@@ -38,7 +38,7 @@ struct bench {
         });
         time.run(io);
     }
-    /// Completes with `failure` until the call number `good`.
+    /// Completes with `failure` until call number `good`.
     [[nodiscard]] auto completing(error_code failure, int good) {
         return [this, failure, good](const attempt&, auto handler) {
             const error_code result = ++calls < good ? failure : error_code{};
@@ -49,7 +49,7 @@ struct bench {
     }
 };
 
-TEST(one_liners, a_coroutine_is_retried_as_the_rule_in_place_says) {
+TEST(one_liners, a_coroutine_is_retried_by_the_rule_in_place) {
     bench b;
     b.play([&]() -> asio::awaitable<void> {
         const auto fetch = [&]() -> asio::awaitable<int> {

@@ -35,7 +35,7 @@ struct play {
     int calls = 0;
     asio::cancellation_type_t seen = asio::cancellation_type::none;
 
-    /// The attempt: ends early with `operation_aborted` when a signal comes.
+    /// One attempt. It ends early with `operation_aborted` when it is canceled.
     auto attempts() {
         return [this](const attempt&, auto handler) {
             ++calls;
@@ -70,7 +70,7 @@ struct play {
     }
 };
 
-// Attempts run from 0, 20, 50, 100 and 190 s, each for 10 s; between them the loop waits.
+// Attempts start at 0, 20, 50, 100 and 190 s and take 10 s each. The loop waits between them.
 TEST(cancellation, SM_19_a_signal_at_every_second_ends_the_loop_at_that_second) {
     for (int second = 0; second < 200; ++second) {
         SCOPED_TRACE(second);
@@ -97,7 +97,7 @@ TEST(cancellation, SM_19_a_stop_request_at_every_second_ends_waits_and_leaves_at
         EXPECT_EQ(p.seen, asio::cancellation_type::none);
         const auto late = p.ended_at - std::chrono::seconds{second};
         EXPECT_GE(late, 0s);
-        EXPECT_LE(late, 10s);  // The rest of a running attempt at most.
+        EXPECT_LE(late, 10s);  // At most the rest of the running attempt.
     }
 }
 
@@ -132,7 +132,7 @@ TEST(cancellation, a_canceled_wait_ends_with_the_last_result) {
     EXPECT_EQ(p.calls, 1);
 }
 
-TEST(cancellation, a_signal_after_the_end_finds_nobody) {
+TEST(cancellation, a_signal_after_the_end_has_no_effect) {
     play p;
     p.start();
     p.time.run(p.io);
@@ -230,7 +230,7 @@ TEST(cancellation, a_context_destroyed_during_a_wait_destroys_the_handler_uncall
         EXPECT_EQ(life.use_count(), 1);
         EXPECT_FALSE(called);
         EXPECT_EQ(time.pending(), 0U);
-        stop.request_stop();  // Reaches nobody.
+        stop.request_stop();  // Nothing listens any more.
     }
 }
 
@@ -277,7 +277,7 @@ TEST(cancellation, a_context_destroyed_under_a_coroutine_destroys_its_frame) {
     }
 }
 
-/// A coroutine loop that fails at once and waits for an hour, or hangs in its attempt.
+/// A coroutine loop that fails at once and waits for an hour, or whose attempt hangs.
 struct co_play {
     testing::virtual_timer time;
     asio::io_context io;

@@ -1,6 +1,6 @@
-/// SM-18: one script, three loops, one story. Each row of the table is played through the blocking
-/// loop, the completion-token loop and the coroutine loop, with equal strategies, equal randomness
-/// and virtual time; the recorded traces must be equal entry by entry, and so must the ends.
+/// SM-18: the three loops produce the same trace. Each row of the table runs in the blocking loop,
+/// the completion-token loop and the coroutine loop, with equal strategies, equal randomness and
+/// virtual time. The recorded traces and the final results must be equal.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ namespace asio = boost::asio;
 using testing::scripted_error;
 using result = std::optional<scripted_error>;
 
-/// How one attempt goes: it takes `time`, then fails with `facts` (or succeeds without).
+/// How one attempt proceeds: it takes `time`, then fails with `facts`, or succeeds if there are
+/// none.
 struct attempt_script {
     duration time{};
     std::optional<failure_facts> facts{};
@@ -54,7 +55,7 @@ struct scenario {
     standard_options strategy{};
 };
 
-/// What a loop did.
+/// The actions of a loop.
 struct story {
     std::vector<history_entry> entries;
     std::size_t calls = 0;
@@ -65,8 +66,8 @@ struct story {
     bool threw = false;
 };
 
-/// The operation of all three loops: the facts of an attempt that is cut at its limit are those
-/// that the asynchronous loops give to an attempt they cancel.
+/// The operation of all three loops. If the limit cuts an attempt, its facts are those that the
+/// asynchronous loops give to an attempt they cancel.
 [[nodiscard]] result outcome_of(
     const attempt_script& script, const attempt& current, std::size_t step) {
     if (script.time >= current.timeout) {
@@ -75,7 +76,7 @@ struct story {
     return script.facts ? result(scripted_error{step, *script.facts}) : std::nullopt;
 }
 
-/// Everything one run needs, filled alike for all loops.
+/// Everything one run needs, set up in the same way for all loops.
 template <class Clock>
 struct run {
     explicit run(const scenario& plan)
@@ -115,7 +116,7 @@ struct run {
     std::stop_source stop;
     call_options options;
     std::size_t calls = 0;
-    std::optional<duration> finished;  ///< Time goes on after a loop's end if a step was cut.
+    std::optional<duration> finished;  ///< Time continues after the end if a step was cut.
 };
 
 [[nodiscard]] story play_blocking(const scenario& plan) {
@@ -166,7 +167,7 @@ private:
     result out_;
 };
 
-/// Canceled attempts report an error without facts: the loop itself must know why.
+/// Canceled attempts report an error without facts, so the loop itself must know the cause.
 template <class Run, class Handler>
 void start_step(Run& r, asio::io_context& io, const attempt& current, Handler handler) {
     const attempt_script& script = r.next();
@@ -311,7 +312,7 @@ void expect_same(const story& expected, const story& actual, const std::string& 
     };
 }
 
-TEST(same_decisions, SM_18_SM_19_three_loops_tell_the_same_story_of_every_script) {
+TEST(same_decisions, SM_18_SM_19_three_loops_produce_the_same_trace_of_every_script) {
     for (const scenario& plan : table()) {
         SCOPED_TRACE(plan.name);
         const story blocking = play_blocking(plan);
@@ -320,7 +321,7 @@ TEST(same_decisions, SM_18_SM_19_three_loops_tell_the_same_story_of_every_script
     }
 }
 
-TEST(same_decisions, SM_18_the_scripts_reach_every_end_a_loop_can_come_to) {
+TEST(same_decisions, SM_18_the_scripts_reach_every_possible_end_of_a_loop) {
     std::vector<refusal_reason> seen;
     for (const scenario& plan : table()) {
         const story outcome = play_blocking(plan);

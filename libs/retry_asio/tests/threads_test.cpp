@@ -1,4 +1,4 @@
-/// Loops on an executor that several threads run, without a strand of the caller's. Meant for
+/// Loops on an executor that several threads run, without a strand of the caller. Intended for
 /// ThreadSanitizer; the assertions hold in every build.
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-/// Runs a context on some threads until it has nothing left to do.
+/// Runs a context on `count` threads until it has nothing left to do.
 void run_on_threads(asio::io_context& io, int count) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < count; ++i) {
@@ -75,7 +75,7 @@ TEST(threads, an_attempt_may_end_while_its_limit_is_reached_on_another_thread) {
     EXPECT_EQ(completions.load(), count);
 }
 
-TEST(threads, SM_19_a_stop_request_may_come_from_any_thread) {
+TEST(threads, SM_19_any_thread_may_request_a_stop) {
     constexpr std::size_t count = 200;
     asio::io_context io;
     standard_strategy strategy(testing::steps_of(1h));
@@ -104,7 +104,7 @@ TEST(threads, SM_19_a_stop_request_may_come_from_any_thread) {
     EXPECT_EQ(completions.load(), count);
 }
 
-TEST(threads, results_from_a_foreign_thread_are_brought_back_to_the_executor) {
+TEST(threads, results_from_a_foreign_thread_return_to_the_executor) {
     asio::io_context io;
     standard_strategy strategy(testing::steps_of(1us, 4));
     std::vector<std::jthread> foreign;

@@ -14,7 +14,7 @@ struct counter final : wake_target {
     void wake() noexcept override { ++wakes; }
 };
 
-TEST(virtual_timer, wakes_when_the_time_has_come_and_not_before) {
+TEST(virtual_timer, wakes_at_its_time_and_not_before) {
     virtual_timer time;
     const auto target = std::make_shared<counter>();
     time.arm(time_point{} + 3s, target);
@@ -33,7 +33,7 @@ TEST(virtual_timer, a_time_that_has_passed_wakes_at_once) {
     EXPECT_EQ(target->wakes, 1);
 }
 
-TEST(virtual_timer, a_target_that_has_gone_does_not_move_time) {
+TEST(virtual_timer, a_target_that_is_gone_does_not_move_time) {
     virtual_timer time;
     {
         const auto target = std::make_shared<counter>();

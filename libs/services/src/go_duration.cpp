@@ -13,7 +13,7 @@ struct go_unit {
     std::uint64_t nanoseconds;
 };
 
-// Longer names first: "m" begins "ms".
+// Longer names come first, because "ms" starts with "m".
 constexpr auto go_units = std::to_array<go_unit>({
     {"ns", 1},
     {"us", 1'000},
@@ -42,7 +42,8 @@ const go_unit* take_go_unit(std::string_view& text) noexcept {
     return nullptr;
 }
 
-// One number with its unit: "30.5s". False if it is none or too much.
+// Reads one number with its unit, for example "30.5s". Returns false if there is none or it is too
+// large.
 bool take_go_part(std::string_view& text, std::uint64_t& sum) noexcept {
     bool has_digits = false;
     std::uint64_t whole = 0;

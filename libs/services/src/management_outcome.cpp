@@ -73,8 +73,8 @@ errc classify_managed_refusal(std::string_view body) noexcept {
     if (managed_body_has(body, "Flush is disabled")) {
         return errc::bucket_not_flushable;
     }
-    // The name between may hold anything; "Collection" is asked first since its text may name the
-    // scope too.
+    // Any name may be in between. Checks "Collection" first, because its text may also contain the
+    // scope.
     if (detail::contains_in_order(body, "Collection with name", "already exists")) {
         return errc::collection_exists;
     }

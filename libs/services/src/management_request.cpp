@@ -15,12 +15,12 @@ using form_fields = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view buckets_path = "/pools/default/buckets";
 
 struct path_part {
-    std::string_view what;  // for the error
+    std::string_view what;  // the name used in the error
     std::string_view name;
-    std::string_view before;  // "/scopes/"
+    std::string_view before;  // for example "/scopes/"
 };
 
-// /pools/default/buckets/<bucket>[/scopes/<scope>...]
+// Returns /pools/default/buckets/<bucket>[/scopes/<scope>...].
 std::expected<std::string, service_call_error> make_bucket_path(
     std::initializer_list<path_part> parts) {
     std::string path(buckets_path);
@@ -60,7 +60,7 @@ service_call_result make_managed(
 std::string_view bucket_type_text(managed_bucket_type type) noexcept {
     switch (type) {
         case managed_bucket_type::couchbase:
-            return "membase";  // what the server has called it since before it had that name
+            return "membase";  // the server's historical name for it
         case managed_bucket_type::ephemeral:
             return "ephemeral";
         case managed_bucket_type::memcached:
@@ -69,7 +69,7 @@ std::string_view bucket_type_text(managed_bucket_type type) noexcept {
     return "memcached";
 }
 
-// What may be sent both when a bucket is made and later.
+// The fields that may be sent both when a bucket is created and later.
 form_fields make_bucket_form(const bucket_definition& bucket) {
     form_fields form;
     const auto flag = [&](std::string_view name, std::optional<bool> value) {

@@ -2,7 +2,7 @@
 
 #include "outcome_reader.hpp"
 
-// What the codes of query and analytics mean. Only the first error of an answer is asked.
+// What the codes of query and analytics mean. Only the first error of an answer counts.
 
 namespace reprise::services {
 
@@ -12,7 +12,7 @@ constexpr bool is_success_status(int http_status) noexcept {
     return http_status >= 200 && http_status < 300;
 }
 
-// Without an error entry: the two statuses must say so together.
+// Without an error entry, both statuses must indicate success.
 std::optional<errc> classify_errorless(int http_status, query_status status) noexcept {
     if (!is_success_status(http_status)) {
         return classify_bare_status(http_status, body_state::empty);
@@ -28,7 +28,7 @@ std::optional<errc> classify_errorless(int http_status, query_status status) noe
     }
 }
 
-// A parameter this server is too old for, or one that is wrong anywhere.
+// The server is too old for the parameter, or the parameter is invalid anywhere.
 errc classify_parameter(std::string_view message) noexcept {
     for (const std::string_view name : {"query_context", "preserve_expiry", "use_replica"}) {
         if (message.find(name) != std::string_view::npos) {
@@ -40,8 +40,8 @@ errc classify_parameter(std::string_view message) noexcept {
 
 constexpr std::string_view queryport_index_not_found = "queryport.indexNotFound";
 
-// 5000 says everything in its text. A missing bucket is asked for first: index management words it
-// as "...Index... Bucket Not Found".
+// Only the text of 5000 has a meaning. Checks for a missing bucket first, because index management
+// reports it as "...Index... Bucket Not Found".
 errc classify_internal(std::string_view message) noexcept {
     using detail::contains_ignoring_case;
     using detail::contains_in_order;
@@ -66,7 +66,7 @@ errc classify_internal(std::string_view message) noexcept {
     return errc::internal_server_failure;
 }
 
-// The reason's code is exact; the text names CAS mismatch also as one of several causes.
+// The reason's code is exact. The text also mentions CAS mismatch as one of several causes.
 errc classify_dml(const query_problem& problem) noexcept {
     switch (problem.reason_code.value_or(0)) {
         case 12033:
@@ -82,7 +82,7 @@ errc classify_dml(const query_problem& problem) noexcept {
                                                                            : errc::dml_failure;
 }
 
-// Codes without a meaning of their own, by their thousand.
+// Classifies codes without a meaning of their own by their thousand.
 errc classify_query_range(std::int64_t code) noexcept {
     if (code >= 10000 && code < 11000) {
         return errc::authentication_failure;
@@ -140,8 +140,8 @@ errc classify_query_problem(const query_problem& problem) noexcept {
     }
 }
 
-// The RFC's three prepared codes and one text; then the server's own flag. 12016 carries the flag
-// although trying again cannot create the index.
+// Checks the RFC's three codes of prepared statements and one text, then the server's flag. 12016
+// has the flag although a retry cannot create the index.
 query_retry query_retry_of(const query_problem& problem) noexcept {
     if (problem.code == 4040 || problem.code == 4050 || problem.code == 4070) {
         return query_retry::prepared_statement_failure;

@@ -8,7 +8,7 @@ namespace reprise::services {
 
 namespace {
 
-// WITH {...}; empty if there is nothing to say.
+// Returns WITH {...}, or an empty text if there are no options.
 std::string make_index_options(const query_index_definition& index) {
     if (!index.is_deferred && !index.replica_count) {
         return {};
@@ -66,7 +66,7 @@ std::string make_create_index_statement(const query_index_definition& index) {
     return out + " USING GSI" + make_index_options(index);
 }
 
-// Servers before 7.0 know only `bucket`.`name`; collections need the other form.
+// Servers before 7.0 accept only `bucket`.`name`; collections need the other form.
 std::string make_drop_index_statement(const index_keyspace& on, std::string_view name) {
     if (name.empty()) {
         return "DROP PRIMARY INDEX ON " + quote_keyspace(on) + " USING GSI";
@@ -87,8 +87,8 @@ std::string make_build_index_statement(
     return out + ") USING GSI";
 }
 
-// An index on a default collection is listed the old way, by its bucket alone, unless it was made
-// through the collection's full name.
+// An index on a default collection is listed by its bucket alone, the old way, unless it was
+// created through the collection's full name.
 query_request make_list_indexes_request(const index_keyspace& on) {
     const bool is_default = (on.scope.empty() || on.scope == "_default") &&
                             (on.collection.empty() || on.collection == "_default");

@@ -32,7 +32,8 @@ void check_query_shape(request_body& body, const query_request& request) {
     }
 }
 
-// {"bucket":{"12":[7,"1234"]}}: vbucket and its uuid are decimal strings, the seqno is a number.
+// Writes {"bucket":{"12":[7,"1234"]}}: the vbucket and its uuid are decimal strings, and the seqno
+// is a number.
 void write_scan_vectors(request_body& body, const std::vector<mutation_mark>& marks) {
     json::writer& out = body.key("scan_vectors");
     out.begin_object();

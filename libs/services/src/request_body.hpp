@@ -13,32 +13,33 @@
 
 namespace reprise::services::detail {
 
-// Writes one JSON object as the body of a request. Errors stick: write freely, ask once.
+// Writes one JSON object as the body of a request. Errors are sticky: write all members, then check
+// once.
 class request_body {
 public:
     request_body() : writer_(text_) { writer_.begin_object(); }
 
-    // Left out when it is empty.
+    // Omitted if empty.
     void text(std::string_view name, std::string_view value);
     void flag(std::string_view name, bool value);
-    // Left out unless it is set.
+    // Omitted if false.
     void flag_if_set(std::string_view name, bool value);
     void number(std::string_view name, std::uint64_t value);
-    // The service wants some numbers as strings.
+    // For numbers that the service expects as strings.
     void number_text(std::string_view name, std::optional<std::uint64_t> value);
     void duration(std::string_view name, std::optional<std::chrono::milliseconds> value);
-    // Raw JSON, checked.
+    // Writes raw JSON after checking it.
     void json(std::string_view name, std::string_view value);
     void args(std::span<const std::string> values);
-    // Names get the `$` they may lack.
+    // Adds `$` to names that lack it.
     void parameters(std::span<const named_json> values);
     void members(std::span<const named_json> values);
 
-    // The key is checked against repetition; the caller writes the value.
+    // Checks that the key does not repeat. The caller writes the value.
     json::writer& key(std::string_view name);
     void fail(service_call_errc code, std::string_view what);
 
-    // The whole object, or the first error.
+    // Returns the whole object, or the first error.
     std::expected<std::string, service_call_error> finish();
 
 private:
@@ -50,10 +51,10 @@ private:
     std::optional<service_call_error> failure_;
 };
 
-// The highest mark of each vbucket, in order of bucket and vbucket.
+// Returns the highest mark of each vbucket, ordered by bucket and vbucket.
 std::vector<mutation_mark> newest_marks(std::span<const mutation_mark> marks);
 
-// A call with a JSON body.
+// Creates a call with a JSON body.
 service_call_result make_post(
     wire::service to, std::string target, request_body& body, std::string_view rows_member);
 

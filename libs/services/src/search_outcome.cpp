@@ -39,7 +39,7 @@ bool search_body_has(std::string_view body, std::string_view part) noexcept {
     return body.find(part) != std::string_view::npos;
 }
 
-// Limits of a user: rates come with 429, the number of indexes with 400.
+// Limits of a user: rate limits arrive with 429, the limit on indexes with 400.
 std::optional<errc> classify_search_limit(std::string_view body) noexcept {
     for (const std::string_view name :
          {"num_concurrent_requests", "num_queries_per_min", "ingress_mib_per_min",

@@ -12,7 +12,7 @@ namespace {
 
 using detail::request_body;
 
-// {"match":"text","field":"name"}
+// Writes {"match":"text","field":"name"}.
 std::string write_search_query(
     std::string_view kind, std::string_view text, std::string_view field = {}) {
     std::string out;
@@ -38,7 +38,7 @@ void write_search_texts(
     out.end_array();
 }
 
-// {"timeout":75000,"consistency":{"level":"at_plus","vectors":{"index":{"12/1234":7}}}}
+// Writes {"timeout":75000,"consistency":{"level":"at_plus","vectors":{"index":{"12/1234":7}}}}.
 void write_search_control(request_body& body, const search_request& request) {
     if (!request.timeout && request.consistent_with.empty()) {
         return;
@@ -61,7 +61,8 @@ void write_search_control(request_body& body, const search_request& request) {
     out.end_object();
 }
 
-// Lists of JSON the user wrote; checked as a whole, which no part can leave.
+// Writes lists of the user's JSON values. Each list is checked as a whole, so that no value can end
+// it early.
 void write_search_lists(request_body& body, const search_request& request) {
     if (!request.sort.empty()) {
         std::string list = "[";

@@ -109,7 +109,7 @@ void request_body::duration(std::string_view name, std::optional<std::chrono::mi
     }
 }
 
-// What is not one whole JSON value could end the object early and add members of its own.
+// Text that is not one whole JSON value could end the object early and add its own members.
 void request_body::element(std::string_view what, std::string_view value) {
     if (!json::parse(value, {.depth_max = 256})) {
         fail(service_call_errc::value_not_json, what);

@@ -43,7 +43,7 @@ namespace detail {
 
 namespace {
 
-// Around what the trailer of an answer may hold; its depth was bounded by the splitter before.
+// Limits for the trailer of an answer. The splitter has already limited its depth.
 constexpr json::parse_options answer_options{
     .size_max_bytes = std::size_t{64} * 1024 * 1024, .depth_max = 512};
 

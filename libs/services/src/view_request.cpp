@@ -11,7 +11,7 @@ namespace reprise::services {
 
 namespace {
 
-// Collects `?a=1&b=2`; the first key that is not JSON sticks.
+// Builds `?a=1&b=2`. The first key that is not JSON is a sticky error.
 class view_query {
 public:
     void text(std::string_view name, std::string_view value) {

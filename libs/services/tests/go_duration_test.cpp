@@ -7,7 +7,7 @@ namespace go_duration_test {
 
 using namespace std::chrono_literals;
 
-TEST(go_duration, reads_what_services_write) {
+TEST(go_duration, parses_what_services_write) {
     EXPECT_EQ(parse_go_duration("1m30.5s"), 90500ms);
     EXPECT_EQ(parse_go_duration("84.5\xc2\xb5s"), 84500ns);
     EXPECT_EQ(parse_go_duration("84.5\xce\xbcs"), 84500ns);
@@ -24,7 +24,7 @@ TEST(go_duration, reads_what_services_write) {
     EXPECT_EQ(parse_go_duration("9223372036854775807ns"), std::chrono::nanoseconds::max());
 }
 
-TEST(go_duration, refuses_everything_else) {
+TEST(go_duration, rejects_everything_else) {
     for (const char* text :
          {"", "-", "+", "1", "1.5", "s", ".s", ".", "1x", "1 s", "1s ", "1d", "--1s", "1m-3s",
           "9223372036854775808ns", "9999999999h", "99999999999999999999s", "1s2", "\xb5s"}) {

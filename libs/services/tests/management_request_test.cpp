@@ -8,7 +8,7 @@ namespace management_request_test {
 
 using namespace std::chrono_literals;
 
-TEST(management_request, a_bucket_is_made_with_a_form) {
+TEST(management_request, a_bucket_is_created_with_a_form) {
     bucket_definition bucket;
     bucket.name = "b&1";
     bucket.type = managed_bucket_type::ephemeral;
@@ -37,7 +37,7 @@ TEST(management_request, a_bucket_is_made_with_a_form) {
     EXPECT_EQ(update.body, "ramQuotaMB=200");
 }
 
-TEST(management_request, paths_name_what_they_are_about) {
+TEST(management_request, paths_contain_the_names_of_their_resources) {
     const auto line = [](const service_call_result& call) {
         return call->method + ' ' + call->target + ' ' + call->body;
     };
@@ -59,7 +59,7 @@ TEST(management_request, paths_name_what_they_are_about) {
         "DELETE /pools/default/buckets/b/scopes/s/collections/c ");
 }
 
-TEST(management_request, RH_18_get_and_head_are_idempotent_and_nothing_else) {
+TEST(management_request, RH_18_only_get_and_head_are_idempotent) {
     EXPECT_TRUE(make_list_buckets_call().is_idempotent);
     EXPECT_TRUE(make_get_bucket_call("b")->is_idempotent);
     EXPECT_TRUE(make_list_scopes_call("b")->is_idempotent);
@@ -77,7 +77,7 @@ TEST(management_request, RH_18_get_and_head_are_idempotent_and_nothing_else) {
     }
 }
 
-TEST(management_request, an_empty_name_never_becomes_a_wider_request) {
+TEST(management_request, an_empty_name_never_widens_a_request) {
     using enum service_call_errc;
     EXPECT_EQ(make_drop_bucket_call("").error(), (service_call_error{text_missing, "bucket"}));
     EXPECT_EQ(make_drop_scope_call("b", "").error(), (service_call_error{text_missing, "scope"}));
@@ -111,8 +111,8 @@ TEST(management_request, a_raw_target_cannot_smuggle_anything) {
         (service_call_error{service_call_errc::text_missing, "method"}));
 }
 
-// DELETE /pools/default/buckets/../x would be DELETE /pools/default/x to some servers.
-TEST(management_request, names_that_mean_a_place_in_a_path_are_refused) {
+// Some servers would treat DELETE /pools/default/buckets/../x as DELETE /pools/default/x.
+TEST(management_request, names_that_navigate_in_a_path_are_rejected) {
     using enum service_call_errc;
     for (const char* dots : {".", ".."}) {
         SCOPED_TRACE(dots);
@@ -137,7 +137,7 @@ TEST(management_request, names_that_mean_a_place_in_a_path_are_refused) {
         << "three dots are a name";
 }
 
-TEST(management_request, a_raw_target_cannot_lead_somewhere_else) {
+TEST(management_request, a_raw_target_cannot_navigate_elsewhere) {
     for (const char* target :
          {"/..", "/.", "/a/../b", "/a/./b", "/a/%2e%2e/b", "/a/.%2E", "/%2e", "/a/..?x=1"}) {
         EXPECT_EQ(
@@ -149,7 +149,7 @@ TEST(management_request, a_raw_target_cannot_lead_somewhere_else) {
     }
 }
 
-TEST(management_outcome, reads_buckets) {
+TEST(management_outcome, parses_buckets) {
     const std::string shown =
         R"({"name":"b","bucketType":"membase","quota":{"ram":209715200,"rawRAM":104857600},)"
         R"("replicaNumber":1,"replicaIndex":true,"maxTTL":5,"evictionPolicy":"fullEviction",)"
@@ -170,14 +170,14 @@ TEST(management_outcome, reads_buckets) {
     EXPECT_EQ(parse_bucket("[").error().code, outcome_errc::not_json);
 }
 
-TEST(management_outcome, reads_the_uid_of_a_manifest) {
+TEST(management_outcome, parses_the_uid_of_a_manifest) {
     EXPECT_EQ(parse_manifest_uid(R"({"uid":"1f"})").value(), 31u);
     EXPECT_EQ(parse_manifest_uid(R"({"uid":31})").error().code, outcome_errc::wrong_type);
     EXPECT_EQ(parse_manifest_uid(R"({"uid":"xyz"})").error().code, outcome_errc::wrong_type);
     EXPECT_EQ(parse_manifest_uid("{}").error().code, outcome_errc::missing_member);
 }
 
-TEST(management_outcome, answers_have_names) {
+TEST(management_outcome, answers_are_classified) {
     using enum errc;
     const auto of = [](int status, std::string_view body,
                        std::string_view target = "/pools/default/buckets/b") {
@@ -234,7 +234,7 @@ TEST(query_index_statement, names_are_quoted) {
     EXPECT_EQ(quote_keyspace({.bucket = "b", .collection = "c"}), "`b`.`_default`.`c`");
 }
 
-TEST(query_index_statement, RH_18_listing_is_readonly_and_its_rows_are_read) {
+TEST(query_index_statement, RH_18_listing_is_readonly_and_its_rows_are_parsed) {
     const auto call = make_query_call(make_list_indexes_request({.bucket = "b\"1"})).value();
     EXPECT_TRUE(call.is_idempotent);
     EXPECT_NE(call.body.find(R"("$bucket":"b\"1","$scope":"_default")"), std::string::npos)

@@ -27,7 +27,7 @@ std::optional<errc> error_of(std::int64_t code, const std::string& message = "x"
     return verdict_of(code, message).error;
 }
 
-TEST(query_outcome, reads_all_of_an_answer_beside_its_rows) {
+TEST(query_outcome, parses_everything_in_an_answer_except_its_rows) {
     const auto outcome =
         parse_query_outcome(
             R"({"requestID":"r1","clientContextID":"c1","signature":{"*":"*"},"results":[],)"
@@ -51,7 +51,7 @@ TEST(query_outcome, reads_all_of_an_answer_beside_its_rows) {
     EXPECT_EQ(outcome.metrics, (query_metrics{1500us, 84500ns, 1, 9, 2, 3, 4, 5, 0}));
 }
 
-TEST(query_outcome, what_only_informs_may_be_missing_or_strange) {
+TEST(query_outcome, informational_members_may_be_missing_or_of_any_type) {
     const auto outcome =
         parse_query_outcome(R"({"status":"success","errors":null,"warnings":7,"requestID":[],)"
                             R"("metrics":{"elapsedTime":12,"resultCount":"many"},"prepared":null})")
@@ -66,7 +66,7 @@ TEST(query_outcome, what_only_informs_may_be_missing_or_strange) {
     EXPECT_EQ(parse_query_outcome(R"({"status":"missing"})")->status, query_status::unknown);
 }
 
-TEST(query_outcome, what_decides_must_be_right) {
+TEST(query_outcome, members_that_decide_must_be_valid) {
     const auto error_at = [](std::string_view text) {
         const auto outcome = parse_query_outcome(text);
         return outcome ? "accepted"
@@ -131,7 +131,8 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
     EXPECT_EQ(flagged(12004), query_retry::indicated_by_server);
     EXPECT_EQ(flagged(5000), query_retry::indicated_by_server);
     EXPECT_EQ(flagged(12016), query_retry::none);
-    EXPECT_EQ(flagged(4040), query_retry::prepared_statement_failure) << "its own rule comes first";
+    EXPECT_EQ(flagged(4040), query_retry::prepared_statement_failure)
+        << "its own rule takes precedence";
     EXPECT_EQ(
         classify_query(200, failed(R"("code":99999,"msg":"x","reason":{"retry":true})")).retry,
         query_retry::none)
@@ -141,7 +142,7 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
         query_retry::none);
 }
 
-TEST(query_classify, RH_24_every_other_code_has_a_name_and_is_not_retried) {
+TEST(query_classify, RH_24_every_other_code_has_its_error_and_is_not_retried) {
     using enum errc;
     const std::tuple<std::int64_t, errc> cases[] = {
         {1065, invalid_argument},
@@ -180,7 +181,7 @@ TEST(query_classify, RH_24_every_other_code_has_a_name_and_is_not_retried) {
     }
 }
 
-TEST(query_classify, texts_tell_codes_apart_that_mean_several_things) {
+TEST(query_classify, texts_distinguish_the_meanings_of_ambiguous_codes) {
     using enum errc;
     EXPECT_EQ(
         error_of(1065, "Unrecognized parameter in request: query_context"), feature_not_available);
@@ -267,7 +268,7 @@ TEST(analytics_classify, RH_21_three_codes_are_temporary) {
         analytics_verdict{});
 }
 
-TEST(bare_status, names_what_an_answer_without_json_means) {
+TEST(bare_status, classifies_an_answer_without_json) {
     EXPECT_EQ(classify_bare_status(503, body_state::empty), errc::service_not_available);
     EXPECT_EQ(classify_bare_status(503, body_state::unreadable), errc::service_not_available);
     EXPECT_EQ(classify_bare_status(401, body_state::unreadable), errc::authentication_failure);

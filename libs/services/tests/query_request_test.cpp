@@ -13,7 +13,7 @@ service_call_error error_of(const query_request& request) {
     return call ? service_call_error{} : call.error();
 }
 
-TEST(query_request, a_statement_alone_is_a_small_body) {
+TEST(query_request, a_statement_alone_gives_a_small_body) {
     const auto call = make_query_call({.statement = "SELECT \"x\""}).value();
     EXPECT_EQ(call.service, wire::service::query);
     EXPECT_EQ(call.method, "POST");
@@ -30,7 +30,7 @@ TEST(query_request, RH_18_only_a_readonly_query_is_idempotent) {
     EXPECT_EQ(call.body, R"({"statement":"SELECT 1","readonly":true})");
 }
 
-TEST(query_request, every_member_has_the_type_the_service_wants) {
+TEST(query_request, every_member_has_the_type_that_the_service_expects) {
     query_request request;
     request.statement = "S";
     request.is_auto_execute = true;
@@ -62,7 +62,7 @@ TEST(query_request, every_member_has_the_type_the_service_wants) {
         R"("use_fts":true,"preserve_expiry":true,"use_replica":"off","memory_quota":5})");
 }
 
-TEST(query_request, consistency_with_writes_names_the_newest_of_each_vbucket) {
+TEST(query_request, consistency_with_writes_sends_the_newest_mark_of_each_vbucket) {
     query_request request;
     request.statement = "S";
     request.consistency = scan_consistency::at_plus;
@@ -78,7 +78,7 @@ TEST(query_request, consistency_with_writes_names_the_newest_of_each_vbucket) {
         R"("b":{"3":[2,"6"],"12":[9,"18446744073709551615"]}}})");
 }
 
-TEST(query_request, a_prepared_statement_goes_by_its_name) {
+TEST(query_request, a_prepared_statement_is_sent_by_name) {
     EXPECT_EQ(
         make_query_call({.prepared_name = "p1", .args = {"1"}})->body,
         R"({"prepared":"p1","args":[1]})");
@@ -88,7 +88,7 @@ TEST(query_request, a_prepared_statement_goes_by_its_name) {
     EXPECT_EQ(make_prepare_statement("SELECT 1"), "PREPARE SELECT 1");
 }
 
-TEST(query_request, options_that_exclude_each_other_are_named) {
+TEST(query_request, options_that_exclude_each_other_are_reported) {
     using enum service_call_errc;
     EXPECT_EQ(error_of({}), (service_call_error{text_missing, "statement"}));
     EXPECT_EQ(
@@ -108,7 +108,7 @@ TEST(query_request, options_that_exclude_each_other_are_named) {
         (service_call_error{option_out_of_place, "scan_wait"}));
 }
 
-TEST(query_request, a_parameter_cannot_leave_its_place) {
+TEST(query_request, a_parameter_cannot_escape_its_place) {
     using enum service_call_errc;
     EXPECT_EQ(
         error_of({.statement = "S", .args = {"1", "2],\"readonly\":true,\"x\":[3"}}),
@@ -136,7 +136,7 @@ TEST(server_timeout, leaves_the_server_half_a_second_to_answer_first) {
     EXPECT_EQ(server_timeout(100ms), 100ms);
 }
 
-TEST(analytics_request, says_what_a_query_says_to_another_service) {
+TEST(analytics_request, sends_the_options_of_a_query_to_another_service) {
     analytics_request request;
     request.statement = "S";
     request.client_context_id = "c";

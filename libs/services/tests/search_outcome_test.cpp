@@ -7,7 +7,7 @@ namespace search_outcome_test {
 
 using namespace std::chrono_literals;
 
-TEST(search_outcome, a_partial_result_is_a_success_that_shows_what_failed) {
+TEST(search_outcome, a_partial_result_is_a_success_that_reports_what_failed) {
     const std::string_view trailer =
         R"({"status":{"total":6,"failed":2,"successful":4,"errors":{"p1":"slow","p2":{"a":1}}},)"
         R"("request":{},"hits":[],"total_hits":12,"max_score":0.5,"took":1500000,)"
@@ -38,7 +38,7 @@ TEST(search_outcome, the_status_may_be_one_word) {
     EXPECT_EQ(parse_search_outcome(R"({"took":18446744073709551615,"total_hits":-1})")->took, 0ns);
 }
 
-TEST(search_classify, RH_22_429_is_retried_unless_it_names_a_limit) {
+TEST(search_classify, RH_22_429_is_retried_unless_it_mentions_a_limit) {
     using enum errc;
     EXPECT_EQ(
         classify_search(429, R"({"error":"busy"})"),

@@ -7,7 +7,7 @@ namespace search_request_test {
 
 using namespace std::chrono_literals;
 
-TEST(search_request, RH_18_is_always_idempotent_and_names_its_index_in_the_path) {
+TEST(search_request, RH_18_is_always_idempotent_and_has_its_index_in_the_path) {
     const auto call =
         make_search_call({.index = "hotels/1", .query = make_match_all_query()}).value();
     EXPECT_EQ(call.service, wire::service::search);
@@ -53,7 +53,7 @@ TEST(search_request, every_member_has_its_place) {
         R"("extra":1})");
 }
 
-TEST(search_request, what_is_missing_or_no_json_is_named) {
+TEST(search_request, missing_or_invalid_members_are_reported) {
     using enum service_call_errc;
     const auto error_of = [](const search_request& request) {
         return make_search_call(request).error();

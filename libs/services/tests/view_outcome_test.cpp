@@ -7,7 +7,7 @@
 namespace reprise::services {
 namespace view_outcome_test {
 
-TEST(view_outcome, reads_rows_and_what_stands_beside_them) {
+TEST(view_outcome, parses_rows_and_everything_else) {
     EXPECT_EQ(parse_view_row(R"({"key":null,"value":7})").value(), (view_row{"", "null", "7"}));
     EXPECT_EQ(
         parse_view_row(R"({"id":"a","key":"k","value":{"x":1}})").value(),
@@ -63,7 +63,7 @@ TEST(view_classify, RH_23_404_is_temporary_only_with_its_text) {
     }
 }
 
-TEST(view_classify, RH_23_500_is_temporary_unless_error_stands_with_one_of_two_texts) {
+TEST(view_classify, RH_23_500_is_temporary_unless_error_appears_with_one_of_two_texts) {
     using enum errc;
     const view_verdict again{internal_server_failure, view_retry::temporary_failure};
     EXPECT_EQ(classify_view(500, ""), again);
@@ -82,7 +82,7 @@ TEST(view_classify, RH_23_500_is_temporary_unless_error_stands_with_one_of_two_t
         view_retry::none);
 }
 
-TEST(view_classify, RH_24_other_answers_have_names_and_are_not_retried) {
+TEST(view_classify, RH_24_other_answers_have_their_error_and_are_not_retried) {
     EXPECT_EQ(classify_view(200, R"({"errors":[{}]})"), view_verdict{});
     EXPECT_EQ(classify_view(400, ""), (view_verdict{errc::invalid_argument, view_retry::none}));
     EXPECT_EQ(classify_view(401, "").error, errc::authentication_failure);

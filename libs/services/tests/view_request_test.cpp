@@ -5,7 +5,7 @@
 namespace reprise::services {
 namespace view_request_test {
 
-TEST(view_request, RH_18_is_always_idempotent_and_says_everything_in_its_path) {
+TEST(view_request, RH_18_is_always_idempotent_and_has_all_options_in_its_path) {
     view_request request{.bucket = "b 1", .design_document = "d/x", .view = "v"};
     const auto plain = make_view_call(request).value();
     EXPECT_EQ(plain.service, wire::service::views);
@@ -52,7 +52,7 @@ TEST(view_request, keys_go_into_a_body_and_stay_idempotent) {
     EXPECT_TRUE(call.is_idempotent);
 }
 
-TEST(view_request, what_is_missing_or_no_json_is_named) {
+TEST(view_request, missing_or_invalid_members_are_reported) {
     using enum service_call_errc;
     EXPECT_EQ(
         make_view_call({.design_document = "d", .view = "v"}).error(),

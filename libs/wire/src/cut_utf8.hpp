@@ -5,7 +5,7 @@
 
 namespace reprise::wire::detail {
 
-// At most `size_max` bytes of `text`, not cutting a UTF-8 sequence in two.
+// Returns at most the first `size_max` bytes of `text`, without splitting a UTF-8 sequence.
 inline std::string_view cut_utf8(std::string_view text, std::size_t size_max) noexcept {
     if (text.size() <= size_max) {
         return text;

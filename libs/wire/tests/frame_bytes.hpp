@@ -13,13 +13,13 @@
 #include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/message.hpp>
 
-// What the message tests share: bytes written as hex, one message to bytes, bytes to one frame.
+// Shared by the message tests: bytes from hex, a message to bytes, bytes to a frame.
 
 namespace frame_bytes {
 
 using reprise::base::byte_view;
 
-// "80 00 0a": two hex digits per byte, blanks and line ends ignored.
+// Parses "80 00 0a": two hexadecimal digits per byte, ignoring spaces and line ends.
 inline std::vector<std::byte> from_hex(std::string_view text) {
     std::vector<std::byte> bytes;
     int high = -1;
@@ -51,7 +51,7 @@ inline std::string to_hex(byte_view bytes) {
     return text;
 }
 
-// The bytes of one message; a failed encode gives no bytes and fails the test.
+// Returns the bytes of one message. If encode fails, it returns no bytes and fails the test.
 template <class Message, class Header>
 std::vector<std::byte> encoded(const Message& message, const Header& header) {
     std::vector<std::byte> bytes;
@@ -62,7 +62,7 @@ std::vector<std::byte> encoded(const Message& message, const Header& header) {
     return bytes;
 }
 
-// Why a message cannot be encoded; checks that nothing was written.
+// Returns why a message cannot be encoded, and checks that nothing was written.
 template <class Message, class Header>
 reprise::wire::wire_errc encode_error(const Message& message, const Header& header) {
     std::vector<std::byte> bytes;
@@ -73,7 +73,7 @@ reprise::wire::wire_errc encode_error(const Message& message, const Header& head
     return result ? reprise::wire::wire_errc{} : result.error();
 }
 
-// The one frame that `bytes` are, which must outlive it.
+// Returns the one frame in `bytes`, which must outlive it.
 inline reprise::wire::frame_view frame_of(byte_view bytes) {
     const auto scan = reprise::wire::scan_frame(bytes, {});
     EXPECT_TRUE(scan.has_value() && scan->frame.has_value() && scan->size == bytes.size());

@@ -29,7 +29,7 @@ std::string_view to_string(cluster_errc code) noexcept {
         case cluster_errc::already_exists:
             return "already exists";
         case cluster_errc::name_invalid:
-            return "name not allowed";
+            return "name is not allowed";
         case cluster_errc::node_down:
             return "node is down";
         case cluster_errc::last_node:
@@ -51,7 +51,7 @@ std::string_view to_string(cluster_errc code) noexcept {
         case cluster_errc::connections_refused:
             return "node refuses connections";
         case cluster_errc::nothing_older:
-            return "node knows no older configuration";
+            return "node has no older configuration";
         case cluster_errc::unknown_code:
             return "unknown error code";
     }
@@ -64,7 +64,7 @@ cluster::cluster(cluster&&) noexcept = default;
 cluster& cluster::operator=(cluster&&) noexcept = default;
 
 cluster::~cluster() {
-    // Connections point into the state.
+    // Connections refer to the state.
     REPRISE_ASSERT(state_ == nullptr || state_->sessions.empty());
 }
 
@@ -238,7 +238,8 @@ const group_options* cluster::find_group(std::string_view name) const noexcept {
 
 namespace {
 
-// What `node` knows of a bucket, or of the cluster for an empty name; null: nothing.
+// The configuration of a bucket, or of the cluster for an empty name, as `node` knows it. Null if
+// it does not.
 const detail::known_configuration* find_configuration(
     detail::cluster_state& state, node_id node, std::string_view bucket) {
     detail::node_record* at = state.find_node(node);

@@ -20,25 +20,26 @@ bool is_bucket_name(std::string_view name) noexcept {
 
 std::optional<std::string> find_problem(const bucket_options& bucket) {
     if (!is_bucket_name(bucket.name)) {
-        return "'" + bucket.name + "' is no name for a bucket";
+        return "'" + bucket.name + "' is not a valid bucket name";
     }
     if (bucket.replica_count.value_or(0) > 3) {
         return "bucket '" + bucket.name + "': at most 3 replicas";
     }
     if (!bucket.has_collections && !bucket.scopes.empty()) {
-        return "bucket '" + bucket.name + "': scopes, but no collections";
+        return "bucket '" + bucket.name + "': scopes require collections";
     }
     std::set<std::string_view> scopes;
     for (const scope_options& scope : bucket.scopes) {
         if (!wire::is_valid_collection_name(scope.name, wire::name_origin::user) ||
             !scopes.insert(scope.name).second) {
-            return "bucket '" + bucket.name + "': bad or repeated scope '" + scope.name + "'";
+            return "bucket '" + bucket.name + "': invalid or duplicate scope '" + scope.name + "'";
         }
         std::set<std::string_view> names;
         for (const std::string& name : scope.collections) {
             if (!wire::is_valid_collection_name(name, wire::name_origin::user) ||
                 !names.insert(name).second) {
-                return "bucket '" + bucket.name + "': bad or repeated collection '" + name + "'";
+                return "bucket '" + bucket.name + "': invalid or duplicate collection '" + name +
+                       "'";
             }
         }
     }
@@ -60,10 +61,10 @@ std::optional<std::string> find_problem(const cluster_options& options) {
     }
     if (options.lock_time_default.count() < 1 ||
         options.lock_time_default > options.lock_time_max) {
-        return "lock_time_default must be at least 1 s and not above lock_time_max";
+        return "lock_time_default must be at least 1 s and not exceed lock_time_max";
     }
     if (options.value_size_max_bytes > std::size_t{20} * 1024 * 1024) {
-        return "value_size_max_bytes must not be above 20 MiB";
+        return "value_size_max_bytes must not exceed 20 MiB";
     }
     if (options.replication_delay.count() < 0 || options.recommit_delay.count() < 0) {
         return "replication_delay and recommit_delay must not be negative";
@@ -77,13 +78,13 @@ std::optional<std::string> find_problem(const cluster_options& options) {
             return problem;
         }
         if (!names.insert(bucket.name).second) {
-            return "bucket '" + bucket.name + "' is given twice";
+            return "bucket '" + bucket.name + "' is defined twice";
         }
     }
     names.clear();
     for (const user_options& user : options.users) {
         if (user.name.empty() || !names.insert(user.name).second) {
-            return "user '" + user.name + "' has no name or is given twice";
+            return "user '" + user.name + "' has no name or is defined twice";
         }
     }
     return std::nullopt;

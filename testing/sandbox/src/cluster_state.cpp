@@ -22,7 +22,7 @@ std::uint32_t bucket_record::ttl_max(std::uint32_t collection) const noexcept {
 
 namespace {
 
-// Ports that are announced until a front sets the real ones: they must differ between nodes.
+// The ports that are announced until a front sets the real ones. They must differ between nodes.
 wire::cluster_node make_endpoints(const std::string& hostname, std::size_t number) {
     wire::cluster_node endpoints;
     endpoints.hostname = hostname;

@@ -27,50 +27,50 @@ namespace reprise::sandbox::detail {
 
 class session;
 
-// What is the same for all nodes about a bucket.
+// What all nodes share about a bucket.
 struct bucket_record {
     bucket_options options;
     std::string uuid;  // 32 hexadecimal digits
     std::size_t replica_count = 0;
     wire::collections_manifest manifest;
-    // Collections that exist, by id, with the seconds their documents live at most (0: as the
-    // bucket says, -1: for ever).
+    // The existing collections by id, each with the longest lifetime of its documents in seconds
+    // (0: the bucket's, -1: unlimited).
     std::unordered_map<std::uint32_t, std::int32_t> collections;
-    // The manifest uid each of them came with.
+    // The manifest uid that created each of them.
     std::unordered_map<std::uint32_t, std::uint64_t> created_uids;
-    // Who may not select it; an empty name: nobody may.
+    // The users who may not select it. An empty name stands for all users.
     std::set<std::string, std::less<>> denied_users;
     std::uint32_t collection_id_next = 8;
     std::uint32_t scope_id_next = 8;
-    // [active, replicas...] by node number, -1: none.
+    // [active, replicas...] in node numbers, -1: none.
     wire::vbucket_rows rows;
     wire::vbucket_rows forward_rows;
-    // The newest configuration; nodes that are held back know an older one.
+    // The newest configuration. Nodes that are held back have an older one.
     configuration_description_ptr published;
 
-    // How long documents of a collection live at most; 0: for ever.
+    // The longest lifetime of documents in a collection; 0: unlimited.
     std::uint32_t ttl_max(std::uint32_t collection) const noexcept;
     bool is_denied(std::string_view user) const noexcept {
         return !denied_users.empty() && (denied_users.contains("") || denied_users.contains(user));
     }
 };
 
-// What a node that is behind knows of a bucket's names.
+// The collection names that an outdated node knows in a bucket.
 struct older_names {
-    std::set<std::uint32_t> hidden;  // collections it has not heard of
+    std::set<std::uint32_t> hidden;  // collections it does not know
     wire::collections_manifest manifest;
 
-    // After a change of either.
+    // Call it after either of them changes.
     void rebuild(const bucket_record& bucket);
 };
 
-// What one node holds of one bucket.
+// The part of a bucket that one node holds.
 struct node_bucket {
-    // By vbucket; null: not here.
+    // Indexed by vbucket; null: not on this node.
     std::vector<std::unique_ptr<vbucket>> vbuckets;
     known_configuration configuration;
     bucket_presence presence = bucket_presence::full;
-    std::unique_ptr<older_names> names;  // null: the bucket's own
+    std::unique_ptr<older_names> names;  // null: same as the bucket's
 
     bool knows(const bucket_record& bucket, std::uint32_t collection) const noexcept {
         return bucket.collections.contains(collection) &&
@@ -92,36 +92,37 @@ struct node_record {
     std::map<std::string, node_bucket, std::less<>> buckets;
     known_configuration global_configuration;
 
-    // Part of the configuration.
+    // Whether the node is part of the configuration.
     bool is_configured() const noexcept {
         return state == node_state::up || state == node_state::down;
     }
-    // May hold vbuckets.
+    // Whether the node may hold vbuckets.
     bool is_member() const noexcept { return is_configured() && !is_joining; }
 };
 
-// A user, and what logging in needs of the password; made on first use, since it is slow.
+// A user and the keys derived from the password. They are derived on first use because that is
+// slow.
 struct user_record {
     user_options options;
     std::map<wire::sasl_mechanism, wire::scram_credential> scram;
 };
 
-// Who is logged in on a connection.
+// The user that a connection is authenticated as.
 struct identity {
     std::string name;
     detail::rights rights;
     bool can_access_system_xattrs = true;
-    // Of the cluster when `rights` were read: others are out of date.
+    // The cluster's generation when `rights` were read. If it differs, they are out of date.
     std::uint64_t rights_generation = 0;
 };
 
-// Everything a cluster is. Owned by `cluster`, pointed to by its sessions.
+// The state of a cluster. `cluster` owns it; sessions point to it.
 struct cluster_state {
     explicit cluster_state(cluster_options given);
 
     cluster_options options;
-    // Numbers for uuids, nonces and references. Faults have their own generator, so that adding a
-    // rule does not change the others.
+    // Generates uuids, nonces and references. Faults have their own generator, so that adding a
+    // rule does not change these numbers.
     std::mt19937_64 rng;
     fault_list faults;
     audit_log audit;
@@ -129,33 +130,34 @@ struct cluster_state {
     std::map<std::string, std::unique_ptr<bucket_record>, std::less<>> buckets;
     std::map<std::string, user_record, std::less<>> users;
     std::map<std::string, group_options, std::less<>> groups;
-    // Grows with every change of users and groups.
+    // Increases with every change of users and groups.
     std::uint64_t rights_generation = 0;
     std::string cluster_uuid;
     std::string scram_secret;
     wire::error_map error_map;
     std::string error_map_text[2];  // versions 1 and 2
-    // The framing extras of answers to connections with Tracing: always the same.
+    // The framing extras of answers to connections that negotiated Tracing. They never change.
     std::vector<std::byte> server_duration_field;
     std::uint64_t revision = 0;
     configuration_description_ptr published;  // the global configuration
     std::uint64_t generation = 0;
     std::uint64_t node_generation = 0;
-    std::optional<rebalance_plan> rebalance;  // the one that runs
-    rebalance_progress rebalance_last;        // what became of the one before
+    std::optional<rebalance_plan> rebalance;  // the one that is running
+    rebalance_progress rebalance_last;        // how the previous one ended
     bool is_replication_held = false;
     bool is_persistence_held = false;
     bool is_recommit_held = false;
     std::vector<pending_write> pending;
     std::uint64_t pending_id_next = 1;
-    // When time alone lets a pending write get on.
+    // When a pending write can make progress because of time alone.
     time_point pending_due = time_point::max();
-    // The newest time any call brought along: for changes that come without one.
+    // The latest time passed to any call, for changes that do not have a time.
     time_point time_seen{};
 
-    std::shared_ptr<service_host> services;  // null until somebody asks for it
+    std::shared_ptr<service_host> services;  // null until first use
 
-    std::map<std::uint64_t, session*> sessions;  // by connection number, for order
+    std::map<std::uint64_t, session*> sessions;  // by connection number, to keep the order
+                                                 // deterministic
     std::uint64_t connection_id_next = 1;
     std::vector<connection_id> wakeups;
 
@@ -163,26 +165,26 @@ struct cluster_state {
     bucket_record* find_bucket(std::string_view name) noexcept;
     const bucket_record* find_bucket(std::string_view name) const noexcept;
     node_bucket* find_local(node_record& node, std::string_view bucket) noexcept;
-    // The same for clients: null also if the bucket is absent there.
+    // The bucket as clients see it: also null if the bucket is absent on the node.
     node_bucket* find_present(node_record& node, std::string_view bucket) noexcept;
     bool is_up(std::int16_t node) const noexcept;
 
-    // So many lower-case hexadecimal digits from the generator.
+    // Returns this many random lower-case hexadecimal digits.
     std::string random_hex(std::size_t digit_count);
-    // An id as it stands in the `ref` of an error body.
+    // An id as used in the `ref` of an error body.
     std::string random_reference();
     std::uint64_t random_uuid() { return rng() >> 16; }
 
     identity identity_of(const user_options& user) const;
     const wire::scram_credential& credential_of(user_record& user, wire::sasl_mechanism mechanism);
 
-    // A node with the next number and made-up endpoints; it is announced by the next publish_all.
+    // Adds a node with the next number and invented endpoints. The next publish_all announces it.
     node_record& add_node();
-    // Adds the bucket's map and data to all nodes. The name must be free.
+    // Adds the bucket's map and data to all nodes. The name must not be in use.
     void add_bucket(const bucket_options& bucket);
     // The copy of a vbucket on a node; null: none.
     vbucket* find_copy(std::int16_t node, std::string_view bucket, std::size_t number) noexcept;
-    // Passes a change of the active copy on to the replicas and to disk, unless that is held.
+    // Propagates a change of the active copy to the replicas and to disk, unless that is held.
     void after_change(
         const bucket_record& bucket, std::size_t number, vbucket& active, const key_view& key,
         const document& content);
@@ -190,18 +192,18 @@ struct cluster_state {
 
     // --- pending durable writes (pending_write.cpp) --------------------------------------------
 
-    // Whether a durable write of this level has to wait now.
+    // Whether a durable write of this level must wait now.
     bool must_wait(const bucket_record& bucket, wire::durability_level level) const noexcept;
-    // The copies of a vbucket that acknowledge durable writes.
+    // The number of copies of a vbucket that acknowledge durable writes.
     std::size_t copies_up(const bucket_record& bucket, std::size_t number) const noexcept;
-    // Notes a write that `in`, the active copy, has prepared, and passes it on to the replicas.
-    // Gives its id.
+    // Records a write that `in`, the active copy, has prepared, and propagates it to the replicas.
+    // Returns its id.
     std::uint64_t add_pending(
         const bucket_record& bucket, std::size_t number, const key_view& key,
         const prepared_write& prepared, const wire::durability_requirement& wanted);
-    // Applies, answers and forgets what can be.
+    // Applies, answers and removes the pending writes that no longer need to wait.
     void settle_pending(time_point now);
-    // Every call from outside that knows the time comes through here.
+    // Every external call that passes the time goes through here.
     void on_time(time_point now) {
         time_seen = now;
         if (now >= pending_due) {
@@ -209,14 +211,14 @@ struct cluster_state {
         }
     }
 
-    // Brings every replica on nodes that are up to the state of its active copy.
+    // Brings every replica on a node that is up to the state of its active copy.
     void catch_up_replicas();
-    // A new revision of a bucket's configuration, or of all and the global one.
+    // Creates a new revision of a bucket's configuration, or of all buckets and the global one.
     void publish(bucket_record& bucket);
     void publish_all();
-    // Tells the nodes that are not held back what is published, and their connections.
+    // Gives what is published to the nodes that are not held back, and to their connections.
     void announce();
-    // Closes the connections of a node, or those bound to a bucket.
+    // Closes the connections of a node, or those that have selected a bucket.
     void close_sessions(const node_record& node);
     void close_sessions(std::string_view bucket);
     void wake(session& which);

@@ -22,7 +22,7 @@
 #include <reprise/wire/subdoc_messages.hpp>
 #include <reprise/wire/vbucket.hpp>
 
-// Talks to a cluster as a client does: messages in, frames out.
+// Talks to a cluster like a client: messages in, frames out.
 
 namespace sandbox_testing {
 
@@ -61,7 +61,7 @@ inline wire::hello_feature_set with(wire::hello_feature_set set, hello_feature f
     return set;
 }
 
-// A request of any shape, for what the encoders refuse to write.
+// A request of any shape, even one that the encoders refuse to write.
 struct raw_request {
     wire::magic magic = wire::magic::request;
     opcode op = opcode::get;
@@ -74,7 +74,7 @@ struct raw_request {
     base::byte_view value{};
 };
 
-// A frame with everything copied out.
+// A frame that owns its data.
 struct reply {
     wire::magic magic{};
     opcode op{};
@@ -126,7 +126,7 @@ inline sandbox::cluster make_cluster(sandbox::cluster_options options = small_op
     return std::move(*made);
 }
 
-// One connection, with the time it lives in.
+// One connection and its current time.
 class peer {
 public:
     explicit peer(
@@ -136,7 +136,7 @@ public:
     sandbox::connection& connection() { return connection_; }
     sandbox::time_point now = start_of_time;
 
-    // Bytes in, all frames out.
+    // Sends bytes and returns all frames that were sent back.
     std::vector<reply> send(base::byte_view bytes) {
         std::vector<std::byte> out;
         connection_.on_bytes(now, bytes, out);
@@ -160,7 +160,7 @@ public:
         EXPECT_TRUE(encoded) << to_string(encoded.error());
         return bytes;
     }
-    // One request, its one answer.
+    // Sends one request and returns its single answer.
     template <class Message>
     reply ask(const Message& message, wire::request_header header = {}) {
         const auto replies = send(bytes_of(message, header));
@@ -214,7 +214,7 @@ public:
     status select(std::string_view bucket = "travel") {
         return ask(wire::select_bucket_request{bucket}).status;
     }
-    // HELLO, login, bucket.
+    // Sends HELLO, logs in and selects the bucket.
     peer& ready(wire::hello_feature_set features = usual_features()) {
         form_ = features.contains(hello_feature::collections) ? wire::key_form::collection_prefixed
                                                               : wire::key_form::bare;
@@ -240,7 +240,7 @@ public:
             wire::store_request{op, key(name), flags, expiry, base::as_bytes(value)},
             at(name, cas));
     }
-    // The header for a key of a 16-vbucket cluster.
+    // The header for a key in a cluster with 16 vbuckets.
     static wire::request_header at(std::string_view name, std::uint64_t cas = 0) {
         wire::request_header header;
         header.vbucket = wire::vbucket_of(name, 16);
@@ -254,7 +254,7 @@ private:
     wire::key_form form_ = wire::key_form::collection_prefixed;
 };
 
-// A key whose active copy is on `node`, of a 16-vbucket bucket.
+// A key whose active copy is on `node`, in a bucket with 16 vbuckets.
 inline std::string key_on(
     const sandbox::cluster& cluster, std::uint32_t node, std::string_view bucket = "travel") {
     for (int i = 0; i < 1000; ++i) {

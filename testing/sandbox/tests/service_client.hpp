@@ -13,7 +13,7 @@
 #include <reprise/sandbox/cluster.hpp>
 #include <reprise/sandbox/services.hpp>
 
-// Asks the services of a small cluster, without a codec in between.
+// Sends requests to the services of a small cluster, without a codec in between.
 
 namespace service_testing {
 
@@ -43,7 +43,7 @@ inline sandbox::cluster make_cluster() {
     return sandbox::cluster::make(options).value();
 }
 
-// An answer, with a streamed body read to its end.
+// An answer with its complete body, even if it was streamed.
 struct reply {
     int status = 0;
     sandbox::service_header_list headers{};
@@ -51,13 +51,13 @@ struct reply {
     json::value body{};
 
     const json::value* find(std::string_view name) const { return body.find(name); }
-    // The text of a top-level member, "" if there is none.
+    // The text of a top-level member; "" if there is none.
     std::string member(std::string_view name) const {
         const json::value* found = body.find(name);
         return found == nullptr ? std::string() : json::serialize(*found);
     }
     std::string results() const { return member("results"); }
-    // The code of the first error, 0 without one.
+    // The code of the first error; 0 without one.
     std::int64_t code() const {
         const json::value* errors = body.find("errors");
         const json::value* first = errors == nullptr ? nullptr : errors->at(0);
@@ -101,7 +101,7 @@ public:
         return made;
     }
 
-    // A statement with further members of the request.
+    // Runs a statement with additional members of the request.
     reply query(std::string_view statement, json::object members = {}) {
         members.set("statement", statement);
         return ask(wire::service::query, "POST", "/query/service", json::serialize(members));
@@ -111,7 +111,7 @@ public:
         return ask(
             wire::service::analytics, "POST", "/analytics/service", json::serialize(members));
     }
-    // Documents k1 to k3 of the default collection.
+    // Stores documents k1 to k3 in the default collection.
     void fill() {
         const reply made = query(
             R"(UPSERT INTO travel (KEY, VALUE) VALUES ("k1", {"name": "first one", "n": 1}),

@@ -30,7 +30,7 @@ using extension_ptr = std::unique_ptr<X509_EXTENSION, openssl_free<X509_EXTENSIO
 
 constexpr long day_seconds = 24L * 60 * 60;
 
-// What a certificate says. Without an issuer it signs itself.
+// The content of a certificate. Without an issuer it is self-signed.
 struct certificate_request {
     std::string common_name;
     std::string subject_alternative_names;  // empty: none
@@ -45,7 +45,7 @@ struct certificate_request {
 std::unexpected<std::string> openssl_failure(const char* what) {
     const char* reason = ERR_reason_error_string(ERR_get_error());
     return std::unexpected(
-        std::string(what) + ": " + (reason != nullptr ? reason : "OpenSSL gives no reason"));
+        std::string(what) + ": " + (reason != nullptr ? reason : "no reason given by OpenSSL"));
 }
 
 bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& text) {
@@ -123,11 +123,11 @@ std::string key_text(EVP_PKEY* key) {
 std::expected<certificate_pem, std::string> issue(const certificate_request& request) {
     const key_ptr key(EVP_EC_gen("P-256"));
     if (!key) {
-        return openssl_failure("cannot make an EC key");
+        return openssl_failure("cannot create an EC key");
     }
     const x509_ptr certificate = make_certificate(key.get(), request);
     if (!certificate) {
-        return openssl_failure("cannot make a certificate");
+        return openssl_failure("cannot create a certificate");
     }
     certificate_pem pem{certificate_text(certificate.get()), key_text(key.get())};
     if (pem.certificate.empty() || pem.private_key.empty()) {
@@ -154,14 +154,14 @@ std::expected<certificate_authority, std::string> certificate_authority::make() 
     auto made = std::make_unique<keys>();
     made->key.reset(EVP_EC_gen("P-256"));
     if (!made->key) {
-        return openssl_failure("cannot make an EC key");
+        return openssl_failure("cannot create an EC key");
     }
     certificate_request request;
     request.common_name = "sandbox authority";
     request.is_authority = true;
     made->certificate = make_certificate(made->key.get(), request);
     if (!made->certificate) {
-        return openssl_failure("cannot make a certificate");
+        return openssl_failure("cannot create a certificate");
     }
     made->text = certificate_text(made->certificate.get());
     return certificate_authority(std::move(made));

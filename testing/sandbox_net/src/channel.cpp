@@ -162,7 +162,8 @@ private:
         written_size_ = 0;
         writing_.clear();
         if (writing_.capacity() > writing_capacity_kept_max) {
-            writing_ = {};  // one large answer must not hold its memory for the connection's life
+            writing_ = {};  // free the memory of a large answer instead of keeping it for the
+                            // lifetime of the connection
         }
         if (!output_.empty()) {
             flush();

@@ -14,50 +14,51 @@
 
 namespace reprise::sandbox::detail {
 
-// Whoever talks over a channel. Each call may close the channel; none comes after that.
+// The user of a channel. Each call may close the channel; there are no calls after that.
 class channel_user {
 public:
-    // Ready to talk. The name is a verified client certificate's common name, or empty.
+    // The channel is ready. The name is the common name of a verified client certificate, or empty.
     virtual void on_open(const std::string& certificate_user) = 0;
     virtual void on_bytes(base::byte_view bytes) = 0;
-    // Everything handed over so far has left.
+    // All bytes passed to the channel so far have been sent.
     virtual void on_written() = 0;
-    // The peer is gone or broke the transport's rules; the channel is closed already.
+    // The peer disconnected or violated the transport's rules. The channel is already closed.
     virtual void on_closed(std::string_view why) = 0;
 
 protected:
     ~channel_user() = default;
 };
 
-// One socket, plain or TLS: one read at a time into a buffer of its own, one write at a time of all
-// that was appended meanwhile. Its handlers keep it alive; they do nothing once it is closed.
+// One socket, plain or TLS. It has one read at a time into its own buffer, and one write at a time
+// with everything appended in the meantime. Its handlers keep it alive; they do nothing once it is
+// closed.
 class channel : public std::enable_shared_from_this<channel> {
 public:
     virtual ~channel() = default;
 
-    // Shakes hands if it has to, then calls on_open and begins to read. `user` must live until
-    // close() was called or on_closed came.
+    // Performs a handshake if necessary, then calls on_open and starts to read. `user` must live
+    // until close() is called or on_closed was called.
     virtual void open(channel_user& user) = 0;
 
     // Append here, then flush.
     std::vector<std::byte>& output() noexcept { return output_; }
     virtual void flush() = 0;
-    // Bytes appended and not yet taken by the system.
+    // Bytes appended but not yet accepted by the system.
     std::size_t pending_size() const noexcept {
         return output_.size() + writing_.size() - written_size_;
     }
-    // Grows with every byte the peer's system took.
+    // Increases with every byte that the peer's system accepted.
     std::uint64_t progress() const noexcept { return progress_; }
 
     virtual void set_reading(bool is_wanted) = 0;
 
-    // Writes what is pending, tells the peer that nothing more comes, and reads (to nobody) until
-    // the peer closes too: an immediate close could destroy the last bytes on their way. The user
-    // ends it with close() if the peer takes too long.
+    // Writes what is pending, sends end-of-stream, then reads and discards until the peer closes,
+    // too: closing at once could destroy the last bytes in flight. The user calls close() if the
+    // peer takes too long.
     virtual void close_gently() = 0;
-    // At once, without another call to the user.
+    // Closes at once, without another call to the user.
     virtual void close() noexcept = 0;
-    // The same, and the peer is told by a reset: what was under way is lost.
+    // Like close(), but resets the connection: what is in flight is lost.
     virtual void reset() noexcept = 0;
 
 protected:

@@ -32,7 +32,7 @@ struct control_address {
     std::string path;
 };
 
-// Only numeric addresses: the control API listens on loopback.
+// Accepts only numeric addresses: the control API listens on loopback.
 std::optional<control_address> parse_url(std::string_view url) {
     constexpr std::string_view scheme = "http://";
     if (!url.starts_with(scheme)) {
@@ -66,7 +66,7 @@ std::optional<control_address> parse_url(std::string_view url) {
         slash == std::string_view::npos ? "/control" : std::string(url.substr(slash))};
 }
 
-// One request and its answer on a connection of its own, driven until it is over or out of time.
+// One request and its answer on its own connection, driven until it is over or times out.
 class exchange {
 public:
     exchange(asio::io_context& io, std::vector<std::byte> request)
@@ -81,7 +81,7 @@ public:
             asio::async_write(
                 socket_, asio::buffer(request_),
                 [this](const boost::system::error_code& error, std::size_t) {
-                    // An answer may be there although we could not say everything.
+                    // There may be an answer although not everything could be sent.
                     static_cast<void>(error);
                     read_on();
                 });
@@ -115,7 +115,7 @@ private:
             });
     }
 
-    // True while there may be more in what was fed.
+    // True while the fed bytes may contain more.
     bool take(std::expected<http::response_event, http::http_errc> event) {
         if (!event) {
             fail("no answer: " + make_error_code(event.error()).message());
@@ -145,7 +145,8 @@ std::expected<json::value, std::string> read_answer(int status, const std::strin
     auto parsed = json::parse(body, {.size_max_bytes = answer_size_max});
     if (!parsed) {
         return std::unexpected(
-            "status " + std::to_string(status) + " and no JSON: " + to_string(parsed.error()));
+            "status " + std::to_string(status) +
+            " and an answer that is not JSON: " + to_string(parsed.error()));
     }
     const json::value* ok = parsed->root.find("ok");
     if (status == 200 && ok != nullptr && ok->as_bool().value_or(false)) {
@@ -164,7 +165,7 @@ std::expected<json::value, std::string> call_control(
     const std::optional<control_address> address = parse_url(target.url);
     if (!address) {
         return std::unexpected(
-            "'" + target.url + "' is no control address like http://127.0.0.1:1234/control");
+            "'" + target.url + "' is not a control address like http://127.0.0.1:1234/control");
     }
     const std::string body = json::serialize(command);
     const http::header_list headers{

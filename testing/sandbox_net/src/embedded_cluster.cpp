@@ -22,11 +22,11 @@ struct embedded_cluster::parts {
     server_addresses addresses;
     std::string username;
     std::string password;
-    std::mutex mutex;  // one caller at a time; guards `is_stopped`
+    std::mutex mutex;  // allows one caller at a time; guards `is_stopped`
     bool is_stopped = false;
     std::thread thread;
 
-    // Runs `task` on the server's thread and waits. False after the stop.
+    // Runs `task` on the server's thread and waits. Returns false after stop().
     bool call(const std::function<void(server&)>& task) {
         const std::lock_guard lock(mutex);
         if (is_stopped) {
@@ -45,7 +45,7 @@ struct embedded_cluster::parts {
         return true;
     }
 
-    // Begins something that takes steps, and lets the server take them.
+    // Begins an operation that proceeds in steps, and makes the server take the steps.
     std::expected<void, cluster_errc> begin(
         const std::function<std::expected<void, cluster_errc>(cluster&)>& beginning,
         std::chrono::milliseconds interval) {
@@ -141,7 +141,7 @@ std::expected<void, cluster_errc> embedded_cluster::graceful_failover(
 
 std::optional<rebalance_progress> embedded_cluster::wait_rebalance(
     std::chrono::milliseconds timeout) {
-    // Shared, since the server may call after the wait is over.
+    // Shared, because the server may call it after the wait is over.
     const auto ended = std::make_shared<std::promise<rebalance_progress>>();
     auto result = ended->get_future();
     const bool is_called = parts_->call([&](server& front) {

@@ -6,8 +6,8 @@
 
 namespace reprise::sandbox::detail {
 
-// The cluster's time: the wall clock at the start, carried on by the steady clock, so that it never
-// goes backwards. Converts back to the steady clock for timers.
+// The cluster's time: the wall clock at the start plus the steady clock since, so it never goes
+// backwards. Converts back to the steady clock for timers.
 class front_clock {
 public:
     using steady = std::chrono::steady_clock;

@@ -20,7 +20,7 @@ std::string error_json(std::string_view text) {
     return json::serialize(json::object{{"ok", false}, {"error", text}});
 }
 
-// Takes as long for a wrong token as for a right one.
+// Takes constant time, so that it does not reveal how much of a token is correct.
 bool is_token(std::string_view given, const std::string& wanted) noexcept {
     return given.size() == wanted.size() &&
            CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0;
@@ -67,11 +67,11 @@ void http_session::answer_control(const http::request& request) {
         return;
     }
     if (std::string_view(request.target).substr(0, request.target.find('?')) != "/control") {
-        reply(404, json_type, error_json("there is only /control"), request.is_kept_alive);
+        reply(404, json_type, error_json("the only path is /control"), request.is_kept_alive);
         return;
     }
     if (request.method != "POST") {
-        reply(405, json_type, error_json("only POST"), request.is_kept_alive);
+        reply(405, json_type, error_json("the only method is POST"), request.is_kept_alive);
         return;
     }
     const auto command = json::parse(request.body);
@@ -80,7 +80,7 @@ void http_session::answer_control(const http::request& request) {
         return;
     }
     const json::value answer = handle_control(core_.brain(), command->root, &core_);
-    core_.settle();  // what was changed has its effect before the peer hears of it
+    core_.settle();  // changes take effect before the peer gets the answer
     reply(200, json_type, json::serialize(answer), request.is_kept_alive);
 }
 
@@ -94,7 +94,7 @@ void http_session::reply(
          .body = base::as_bytes(body),
          .end = keep_alive ? http::connection_end::keep_alive : http::connection_end::close});
     if (!encoded) {
-        // A status or a type that cannot be written; the peer learns of it.
+        // The status or the type cannot be encoded; report it to the peer.
         http::encode_response(link_->output(), {.status = 500}).value();
     }
     if (write_out() && !keep_alive) {

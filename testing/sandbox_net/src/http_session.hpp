@@ -10,7 +10,7 @@
 
 namespace reprise::sandbox::detail {
 
-// A peer of the control port. One request after the other.
+// A connection to the control port. Handles one request at a time.
 class http_session final : public peer_session {
 public:
     http_session(server_core& core, std::uint64_t key, std::shared_ptr<channel> link);

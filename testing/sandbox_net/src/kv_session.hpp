@@ -10,7 +10,7 @@
 
 namespace reprise::sandbox::detail {
 
-// A key-value peer: its bytes go to the cluster's connection and the answers back.
+// A key-value connection: passes bytes to the cluster's connection and sends its answers.
 class kv_session final : public peer_session {
 public:
     kv_session(
@@ -25,7 +25,7 @@ public:
     void on_disturbance() override;
     void release() noexcept override;
 
-    // Something happened in the cluster that concerns this connection.
+    // Something that concerns this connection happened in the cluster.
     void on_wakeup(time_point now);
 
 private:

@@ -109,7 +109,7 @@ void listener::accept_next() {
 
 void listener::on_error(const boost::system::error_code& ec) {
     if (ec == asio::error::connection_aborted) {
-        accept_next();  // the peer went away between its knock and our answer
+        accept_next();  // the peer disconnected before it was accepted
         return;
     }
     if (!is_failing_) {

@@ -13,8 +13,8 @@
 
 namespace reprise::sandbox::detail {
 
-// One listening port on 127.0.0.1 that survives everything accept() can meet: when the process has
-// no file left it says so, with the limit, and tries again a little later.
+// One listening port on 127.0.0.1 that survives every failure of accept(): if the process has no
+// file descriptor left, it reports that, with the limit, and retries a little later.
 class listener : public std::enable_shared_from_this<listener> {
 public:
     using on_accept = std::function<void(boost::asio::ip::tcp::socket)>;
@@ -22,17 +22,17 @@ public:
 
     explicit listener(boost::asio::io_context& io) : acceptor_(io), pause_(io) {}
 
-    // Takes the port without listening: peers are refused, and nobody else gets it. Port 0: any.
-    // The error names the address.
+    // Binds the port without listening: peers are refused, and no other process gets the port. Port
+    // 0: any. The error names the address.
     std::expected<void, std::string> reserve(std::uint16_t port);
-    // After `reserve`.
+    // Call it after `reserve`.
     std::expected<void, std::string> listen();
     std::uint16_t port() const noexcept { return port_; }
 
     void start(on_accept accepted, on_notice notice);
-    // While paused peers get into the system's queue, but no further.
+    // While paused, new connections stay in the system's queue.
     void set_paused(bool is_paused);
-    // No callback comes after it.
+    // There is no callback after it.
     void stop() noexcept;
 
 private:

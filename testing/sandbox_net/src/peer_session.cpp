@@ -6,7 +6,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// How long a peer may take to close after we have.
+// How long a peer may take to close after the server has.
 constexpr std::chrono::seconds farewell_max{2};
 
 }  // namespace

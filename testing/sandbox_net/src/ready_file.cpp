@@ -33,7 +33,7 @@ json::value text_or_null(const std::string& text) {
     return text.empty() ? json::value() : json::value(text);
 }
 
-// Empty for a member that is not there or no text.
+// Empty if the member is missing or not a string.
 std::string text_of(const json::value* member) {
     return member != nullptr ? std::string(member->as_string().value_or("")) : std::string();
 }
@@ -41,7 +41,7 @@ std::string text_of(const json::value* member) {
 std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value* member) {
     const json::array* elements = member != nullptr ? member->as_array() : nullptr;
     if (elements == nullptr) {
-        return std::unexpected("'nodes' is missing or no array");
+        return std::unexpected("'nodes' is missing or not an array");
     }
     std::vector<node_ports> nodes;
     for (const json::value& element : *elements) {
@@ -54,7 +54,7 @@ std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value
             }
             const auto number = port->as_uint64();
             if (!number || *number > 65535) {
-                return std::unexpected("a node's '" + name + "' is no port");
+                return std::unexpected("a node's '" + name + "' is not a port");
             }
             ports.*row.field(over) = static_cast<std::uint16_t>(*number);
         }
@@ -72,7 +72,7 @@ std::expected<ready_info, std::string> from_json(const json::value& root) {
         info.addresses.control_token = text_of(control->find("token"));
     }
     if (info.addresses.connection_string.empty()) {
-        return std::unexpected("'connection_string' is missing or no text");
+        return std::unexpected("'connection_string' is missing or not a string");
     }
     if (info.addresses.control_url.empty() || info.addresses.control_token.empty()) {
         return std::unexpected("'control' has no 'url' or no 'token'");
@@ -96,7 +96,7 @@ std::string to_json(const ready_info& info) {
         json::object node;
         for (const auto& [row, over] : all_ports()) {
             const std::uint16_t port = ports.*row.field(over);
-            // A service that a node may be without is left out if it is not there.
+            // Omit an optional service that the node does not have.
             if (port != 0 || wire::facts_of(row.which).is_on_every_node) {
                 node.set(port_name(row.which, over), port != 0 ? json::value(port) : json::value());
             }
@@ -124,7 +124,7 @@ std::expected<void, std::string> write_ready_file(const std::string& path, const
 
 std::int64_t find_ready_file_owner(const std::string& path) {
     const auto info = read_ready_file(path);
-    // Not ours to signal is running as well.
+    // A process that we may not signal is running, too.
     const bool is_running =
         info && info->pid > 0 && (::kill(static_cast<pid_t>(info->pid), 0) == 0 || errno == EPERM);
     return is_running ? info->pid : 0;

@@ -104,7 +104,7 @@ void server_core::on_accepted(const port_role& role, tcp::socket socket) {
     const bool is_node_up = role.what == port_role::kind::control || is_up(role.node);
     const std::size_t count = sessions_.size() + doomed_.size();
     if (ec || !is_node_up || count >= options_.cluster.connection_count_max) {
-        // A reset, as from a host where nobody listens.
+        // Reset the connection, as from a host where no process listens.
         (void)socket.set_option(tcp::socket::linger(true, 0), ec);
         return;
     }
@@ -165,7 +165,7 @@ bool server_core::is_up(node_id node) const noexcept {
 }
 
 void server_core::settle() {
-    // Connections that are woken up come back here; the outermost call does their work.
+    // Woken-up connections call this again; the outermost call does the work.
     if (is_settling_ || is_stopped_) {
         return;
     }
@@ -192,8 +192,8 @@ void server_core::wake_connections() {
 }
 
 void server_core::update_streams() {
-    // A node that goes down changes no configuration, so streams are looked at whenever there are
-    // any: they are few.
+    // A node that goes down changes no configuration, so check all streams every time: there are
+    // few.
     if (streams_.empty()) {
         return;
     }
@@ -223,7 +223,7 @@ void server_core::schedule(peer_session& session, std::optional<time_point> due)
 
 void server_core::arm_timer() {
     if (due_.empty() || is_stopped_) {
-        return;  // an armed timer finds nothing to do
+        return;  // an armed timer would find nothing to do
     }
     const time_point first = due_.begin()->first;
     if (armed_ && *armed_ <= first) {

@@ -28,7 +28,7 @@ namespace reprise::sandbox::detail {
 class kv_session;
 class service_session;
 
-// What a listening port offers.
+// The purpose of a listening port.
 struct port_role {
     enum class kind : std::uint8_t { key_value, service, control };
     kind what = kind::key_value;
@@ -37,8 +37,8 @@ struct port_role {
     wire::service service = wire::service::key_value;  // of kind::service: which
 };
 
-// The server without its handle: the cluster, the sockets around it, and one timer for everything
-// that is due. One thread.
+// The implementation of `server`: the cluster, its sockets, and one timer for everything that is
+// due. Runs on one thread.
 class server_core final : public std::enable_shared_from_this<server_core>, public control_front {
 public:
     server_core(boost::asio::io_context& io, server_options options, sandbox::cluster brain);
@@ -59,10 +59,10 @@ public:
 
     // --- for sessions ------------------------------------------------------------------------
 
-    // Sees to everything a call into the cluster may have made due elsewhere.
+    // Acts on everything that a call into the cluster made due elsewhere.
     void settle();
     void schedule(peer_session& session, std::optional<time_point> due);
-    // Closes and forgets a session; its object lives on until the current handler has returned.
+    // Closes and removes a session. The object lives until the current handler has returned.
     void retire(peer_session& session) noexcept;
     void add_connection(connection_id id, kv_session& session);
     void remove_connection(connection_id id) noexcept;
@@ -76,46 +76,47 @@ public:
     void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
 
 private:
-    // A port that is announced, and who listens there now; null: nobody, on purpose. Then `held`
-    // keeps it, since the system gives free ports away.
+    // An announced port and its listener, which is null while the port is closed on purpose. `held`
+    // reserves the port then, because the system would give a free port to others.
     struct announced_port {
         port_role role;
         std::uint16_t port = 0;
         std::shared_ptr<listener> open;
         std::shared_ptr<listener> held;
-        bool has_failed = false;  // somebody should listen there, and it could not be opened
+        bool has_failed = false;  // it should be listening, but could not be opened
     };
 
     std::expected<void, std::string> open_port(announced_port& at);
     void hold_port(announced_port& at);
     std::expected<std::uint16_t, std::string> listen(const port_role& role, std::uint16_t port);
-    // How many of them follow each other when they are not chosen by the system.
+    // How many consecutive ports a node uses if the system does not choose them.
     std::size_t ports_per_node() const noexcept;
-    // The ports of the node of that number; all of them or none.
+    // Opens the ports of the node with this number; all of them or none.
     std::expected<node_ports, std::string> listen_node(std::size_t number);
     std::expected<void, std::string> listen_all();
     std::expected<void, std::string> publish();
-    // Whether somebody should listen for this role now.
+    // Whether this role should be listening now.
     bool is_listening_wanted(const port_role& role) const noexcept;
-    // Opens and closes ports as the nodes came, went and left since the last time.
+    // Opens and closes ports for the nodes that changed since the last call.
     void update_ports();
-    // Opens what should be open. What cannot be opened now is tried again until it can: a node that
-    // is back must not stay out of reach because descriptors were short for a moment.
+    // Opens the ports that should be open, and retries those that cannot be opened now: a node that
+    // is up again must not stay unreachable because of a temporary lack of descriptors.
     void open_wanted_ports();
     void close_ports(node_id node) noexcept;
     void arm_rebalance();
     void on_rebalance_due();
     void notify_rebalance_end();
     void on_accepted(const port_role& role, boost::asio::ip::tcp::socket socket);
-    // --- what is the matter with nodes (server_disturbances.cpp) -------------------------------
-    // TLS as the node does it now; null: the connection was refused.
+    // --- disturbances (server_disturbances.cpp) ----------------------------------------------
+
+    // A channel with the node's TLS disturbance; null: the connection was refused.
     std::shared_ptr<channel> make_disturbed_channel(
         const port_role& role, boost::asio::ip::tcp::socket socket);
-    // Waits for the peer's first byte, then resets.
+    // Waits for the peer's first byte, then resets the connection.
     void reset_when_heard(boost::asio::ip::tcp::socket socket);
-    // Tells every listener and session; the nodes changed.
+    // Notifies all listeners and sessions that the nodes changed.
     void update_disturbances();
-    // Durable writes that nobody waits for get on with time, too.
+    // Makes durable writes progress even if no client waits for them.
     void schedule_brain();
     void wake_connections();
     void update_streams();
@@ -137,18 +138,18 @@ private:
     std::set<std::uint64_t> streams_;                                 // keys of sessions
     std::set<std::shared_ptr<boost::asio::ip::tcp::socket>> doomed_;  // see reset_when_heard
     std::uint64_t generation_seen_ = 0;
-    // Retired in the current handler.
+    // Sessions retired in the current handler.
     std::vector<std::unique_ptr<peer_session>> retired_;
 
     boost::asio::steady_timer timer_;
     std::set<std::pair<time_point, std::uint64_t>> due_;  // by time: keys of sessions
     std::optional<time_point> armed_;
-    std::optional<time_point> brain_due_;  // in `due_` under the key of no session
+    std::optional<time_point> brain_due_;  // in `due_` with a key that no session has
     boost::asio::steady_timer port_timer_;
     boost::asio::steady_timer rebalance_timer_;
     time_point rebalance_due_{};
     std::chrono::milliseconds rebalance_interval_{0};
-    std::uint64_t rebalance_number_ = 0;  // of the one that is stepped by time
+    std::uint64_t rebalance_number_ = 0;  // the rebalance that is stepped by time
     std::vector<std::function<void(const rebalance_progress&)>> rebalance_waiters_;
 
     bool is_settling_ = false;

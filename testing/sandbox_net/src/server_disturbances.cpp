@@ -3,7 +3,7 @@
 
 #include "server_core.hpp"
 
-// What the front does about nodes with which something is the matter: the sockets' part of it.
+// The effects of node disturbances on sockets.
 
 namespace reprise::sandbox::detail {
 
@@ -22,7 +22,7 @@ std::shared_ptr<channel> server_core::make_disturbed_channel(
     }
     const auto context = tls_->context_for(how);
     if (!context) {
-        notice("cannot spoil a TLS handshake: " + context.error());
+        notice("cannot break a TLS handshake: " + context.error());
         return nullptr;
     }
     return make_tls_channel(std::move(socket), **context);

@@ -4,7 +4,7 @@
 
 #include "server_core.hpp"
 
-// Which ports are open: those of the control address and of every node that takes connections.
+// Decides which ports are open: the control port, and those of every node that accepts connections.
 
 namespace reprise::sandbox::detail {
 
@@ -18,7 +18,7 @@ bool is_offered(const server_options& options, wire::service which) noexcept {
            std::ranges::find(options.services, which) != options.services.end();
 }
 
-// What cannot be offered; empty: nothing.
+// Returns the first service that cannot be offered; empty: there is none.
 std::string find_unknown_service(const server_options& options) {
     for (const wire::service each : options.services) {
         if (!wire::facts_of(each).is_used) {
@@ -104,11 +104,11 @@ std::size_t server_core::ports_per_node() const noexcept {
 }
 
 std::expected<node_ports, std::string> server_core::listen_node(std::size_t number) {
-    // The control address stands between the first nodes and those that were added.
+    // The control port is between those of the initial nodes and of added ones.
     const std::size_t base =
         options_.port + ports_per_node() * number + (number >= options_.cluster.node_count ? 1 : 0);
     if (options_.port != 0 && base + ports_per_node() > 65536) {
-        return std::unexpected("the port is too high for so many nodes");
+        return std::unexpected("the port number is too high for this many nodes");
     }
     node_ports ports;
     std::size_t offset = 0;
@@ -142,7 +142,7 @@ std::expected<void, std::string> server_core::listen_all() {
     const std::size_t node_count = options_.cluster.node_count;
     const std::size_t control_port = options_.port + ports_per_node() * node_count;
     if (options_.port != 0 && control_port > 65535) {
-        return std::unexpected("the port is too high for so many nodes");
+        return std::unexpected("the port number is too high for this many nodes");
     }
     for (std::size_t number = 0; number < node_count; ++number) {
         const auto ports = listen_node(number);
@@ -180,7 +180,7 @@ std::expected<void, std::string> server_core::publish() {
 }
 
 std::expected<node_id, std::string> server_core::add_node() {
-    // Nodes that were added behind our back are numbered first.
+    // First number the nodes that were added directly to the cluster.
     update_ports();
     const auto ports = listen_node(addresses_.nodes.size());
     if (!ports) {
@@ -221,7 +221,7 @@ void server_core::update_ports() {
             notice("node " + std::to_string(number) + " has no ports: " + ports.error());
         }
         addresses_.nodes.push_back(ports ? *ports : node_ports{});
-        // A node that left already has nothing to announce.
+        // A node that already left has nothing to announce.
         (void)brain_.set_endpoints(to_node_id(number), describe_ports(addresses_.nodes.back()));
     }
     node_generation_seen_ = brain_.node_generation();

@@ -3,7 +3,7 @@
 
 #include "server_core.hpp"
 
-// Rebalances that go on by themselves, one step each interval.
+// Rebalances that proceed automatically, one step per interval.
 
 namespace reprise::sandbox::detail {
 
@@ -30,7 +30,7 @@ void server_core::arm_rebalance() {
 
 void server_core::on_rebalance_due() {
     rebalance_progress progress = brain_.rebalance_status();
-    // Another one, begun since, is stepped by whoever began it.
+    // If another rebalance has begun since, its own caller steps it.
     if (!progress.is_running || progress.number != rebalance_number_) {
         return;
     }
@@ -40,7 +40,8 @@ void server_core::on_rebalance_due() {
     settle();
     progress = brain_.rebalance_status();
     if (progress.is_running && progress.number == rebalance_number_) {
-        // By the plan, not by when the timer fired; but never a burst.
+        // Follows the schedule, not the time at which the timer fired, but never runs a burst of
+        // steps.
         rebalance_due_ = std::max(rebalance_due_ + rebalance_interval_, now());
         arm_rebalance();
     }

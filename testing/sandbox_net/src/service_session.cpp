@@ -7,7 +7,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// A streamed body is made ahead of the peer by so much. Bytes.
+// How far a streamed body may be ahead of the peer. Bytes.
 constexpr std::size_t stream_ahead_max_bytes = std::size_t{256} * 1024;
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace reprise::sandbox::detail {
 
-// A peer of a node's management, query, search, analytics or views port: moves the bytes of a
-// service_connection, and makes more of a streamed body only while the peer reads.
+// A connection to a node's management, query, search, analytics or views port. It moves the bytes
+// of a service_connection, and produces more of a streamed body only while the peer reads.
 class service_session final : public peer_session {
 public:
     service_session(
@@ -25,17 +25,17 @@ public:
     void on_due(time_point now) override;
     void on_disturbance() override;
 
-    // The configuration may have changed. Only for streaming sessions.
+    // The configuration may have changed. Only streaming sessions get this call.
     void on_configuration();
 
 private:
-    // The node says nothing, on purpose.
+    // Whether a disturbance keeps the node silent.
     bool is_silent() const noexcept;
     void after_call();
 
     port_role role_;
     std::optional<service_connection> connection_;
-    // What came while the node was silent; bounded by what a peer sends before it must wait.
+    // What was received while the node was silent. Bounded, because the peer must wait for answers.
     std::vector<std::byte> held_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 
-// A name nobody else has, for a file that stays empty until it is replaced.
+// Creates a uniquely named file, which stays empty until it is replaced.
 std::expected<std::string, std::string> make_temporary_path() {
     std::error_code ec;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(ec);
@@ -27,7 +27,7 @@ std::expected<std::string, std::string> make_temporary_path() {
     const int file = mkstemp(path.data());
     if (file < 0) {
         return std::unexpected(
-            "cannot make a temporary file like " + path + ": " +
+            "cannot create a temporary file like " + path + ": " +
             std::generic_category().message(errno));
     }
     ::close(file);
@@ -50,7 +50,7 @@ certificate_fault fault_of(tls_disturbance how) noexcept {
     return certificate_fault::none;
 }
 
-// OpenSSL calls it with what the client begins with.
+// OpenSSL calls it with the client's hello.
 int refuse_hello(SSL* /*ssl*/, int* alert, void* /*argument*/) {
     *alert = SSL_AD_HANDSHAKE_FAILURE;
     return SSL_CLIENT_HELLO_ERROR;
@@ -103,7 +103,8 @@ std::expected<void, std::string> tls_identity::fill(
         return std::unexpected("cannot set up TLS: " + ec.message());
     }
     SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-    // Resumed sessions would skip the client certificate; nobody measures handshakes here.
+    // Resumed sessions would skip the client certificate; the speed of handshakes does not matter
+    // here.
     SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_OFF);
     return {};
 }

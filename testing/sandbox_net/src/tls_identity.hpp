@@ -13,7 +13,7 @@
 
 namespace reprise::sandbox::detail {
 
-// The authority of one run, its certificate in a file, and the TLS context made from it. The
+// The authority of one run, its certificate in a file, and the TLS context built from it. The
 // destructor removes the file.
 class tls_identity {
 public:
@@ -24,7 +24,7 @@ public:
     ~tls_identity();
 
     boost::asio::ssl::context& context() noexcept { return context_; }
-    // A context whose handshakes fail in that way (not for `reset`); made when first asked for.
+    // A context whose handshakes fail in this way (not for `reset`). Created on first use.
     std::expected<boost::asio::ssl::context*, std::string> context_for(tls_disturbance how);
     const std::string& ca_path() const noexcept { return ca_path_; }
     const certificate_authority& authority() const noexcept { return authority_; }

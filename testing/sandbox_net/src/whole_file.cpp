@@ -15,7 +15,7 @@ std::unexpected<std::string> file_failure(const std::string& path, int error) {
     return std::unexpected("cannot write " + path + ": " + std::generic_category().message(error));
 }
 
-// 0, or why not everything was written.
+// Returns 0, or the error that stopped the write.
 int write_all(int file, std::string_view content) noexcept {
     while (!content.empty()) {
         const ssize_t size = ::write(file, content.data(), content.size());
@@ -32,10 +32,11 @@ struct draft_file {
     int file = -1;
 };
 
-// A new file beside `path`, never one that is there already: in a folder that others can write to,
-// a link of that name would lead elsewhere. `file` is negative if there is none, see errno.
+// Creates a new file beside `path` and never opens an existing one: in a folder that others can
+// write to, a link with that name would lead elsewhere. `file` is negative on failure; see errno.
 draft_file open_draft(const std::string& path, mode_t mode) {
-    constexpr int try_count_max = 100;  // drafts that a process of our number left behind
+    constexpr int try_count_max = 100;  // drafts that an earlier process with the same id left
+                                        // behind
     draft_file draft;
     for (int i = 0; i < try_count_max; ++i) {
         draft.path = path + "." + std::to_string(::getpid()) + "-" + std::to_string(i) + ".part";

@@ -24,7 +24,7 @@ x509 parse(const std::string& pem) {
     return certificate;
 }
 
-// OpenSSL's verdict on `leaf` when only `authority` is trusted.
+// The result of OpenSSL's verification of `leaf` when only `authority` is trusted.
 int verify(const std::string& leaf, const std::string& authority) {
     const x509 leaf_certificate = parse(leaf);
     const x509 authority_certificate = parse(authority);
@@ -52,7 +52,7 @@ TEST(certificates, names_the_loopback_hosts_and_is_trusted) {
     EXPECT_EQ(EVP_PKEY_get_id(X509_get0_pubkey(certificate.get())), EVP_PKEY_EC);
 }
 
-TEST(certificates, is_wrong_in_exactly_the_way_that_was_asked_for) {
+TEST(certificates, has_exactly_the_requested_fault) {
     const auto authority = certificate_authority::make();
     ASSERT_TRUE(authority);
     const auto elsewhere = authority->issue_server_certificate(certificate_fault::wrong_host);
@@ -68,7 +68,7 @@ TEST(certificates, is_wrong_in_exactly_the_way_that_was_asked_for) {
     EXPECT_EQ(X509_check_ip_asc(parse(stranger->certificate).get(), "127.0.0.1", 0), 1);
 }
 
-TEST(certificates, refuses_a_user_name_that_no_certificate_can_carry) {
+TEST(certificates, refuses_a_user_name_that_is_too_long_for_a_certificate) {
     const auto authority = certificate_authority::make();
     ASSERT_TRUE(authority);
     EXPECT_TRUE(authority->issue_client_certificate("app"));

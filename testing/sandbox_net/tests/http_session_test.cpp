@@ -45,7 +45,7 @@ std::string get(std::string_view path, bool with_password = true, bool keep_aliv
     return text + (keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
 }
 
-// What the server says to `request` until it closes.
+// What the server sends in answer to `request` until it closes.
 std::string ask(std::uint16_t port, std::string_view request) {
     raw_stream stream(port);
     stream.send(request);
@@ -68,14 +68,14 @@ TEST(sandbox_management, serves_what_a_client_bootstraps_from) {
     }
 }
 
-TEST(sandbox_management, wants_the_password) {
+TEST(sandbox_management, requires_the_password) {
     const auto cluster = start();
     const std::string answer = ask(management_port(*cluster), get("/pools/default", false));
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 401 ")) << answer;
     EXPECT_TRUE(answer.contains("WWW-Authenticate: Basic"));
 }
 
-TEST(sandbox_management, answers_requests_one_after_the_other_on_one_connection) {
+TEST(sandbox_management, answers_several_requests_on_one_connection) {
     const auto cluster = start();
     raw_stream stream(management_port(*cluster));
     stream.send(get("/pools", true, true) + get("/whoami", true, true) + get("/no/such/path"));
@@ -87,7 +87,7 @@ TEST(sandbox_management, answers_requests_one_after_the_other_on_one_connection)
     EXPECT_NE(all.find("HTTP/1.1 404", second), std::string::npos) << all;
 }
 
-TEST(sandbox_management, is_there_over_tls) {
+TEST(sandbox_management, is_also_available_over_tls) {
     const auto cluster = start(true);
     raw_stream stream(
         cluster->addresses().nodes.at(0).management_tls, {cluster->addresses().ca_path, {}});
@@ -111,7 +111,7 @@ TEST(sandbox_management, streams_the_configuration_and_every_change) {
     stream.receive_all();  // ends
 }
 
-TEST(sandbox_management, refuses_garbage_and_oversized_requests_by_name) {
+TEST(sandbox_management, refuses_garbage_and_oversized_requests_with_specific_statuses) {
     const auto cluster = start();
     for (const std::uint16_t port : {management_port(*cluster), control_port(*cluster)}) {
         EXPECT_TRUE(ask(port, "\x80\x1f\r\n\r\n").starts_with("HTTP/1.1 400"));
@@ -125,7 +125,7 @@ TEST(sandbox_management, refuses_garbage_and_oversized_requests_by_name) {
     EXPECT_TRUE(ask(management_port(*cluster), get("/pools")).starts_with("HTTP/1.1 200"));
 }
 
-TEST(sandbox_control, answers_commands_that_bring_the_token) {
+TEST(sandbox_control, answers_commands_with_the_token) {
     const auto cluster = start();
     const auto status = call_control(target_of(*cluster), json::object{{"command", "status"}});
     ASSERT_TRUE(status) << status.error();
@@ -143,7 +143,7 @@ TEST(sandbox_control, refuses_a_wrong_or_missing_token) {
                     .starts_with("HTTP/1.1 401"));
 }
 
-TEST(sandbox_control, refuses_what_is_no_command) {
+TEST(sandbox_control, refuses_requests_that_are_not_commands) {
     const auto cluster = start();
     const auto unknown = call_control(target_of(*cluster), json::object{{"command", "nothing"}});
     EXPECT_FALSE(unknown);
@@ -179,8 +179,8 @@ TEST(sandbox_control, a_command_that_takes_a_node_down_closes_its_peers) {
     EXPECT_FALSE(client.receive());
 }
 
-// The answer was written first: whoever got it quickly enough still reached a node that was down.
-TEST(sandbox_control, what_a_command_changes_has_changed_when_its_answer_comes) {
+// The answer used to be written first, so a fast client could still reach a node that was down.
+TEST(sandbox_control, changes_of_a_command_take_effect_before_its_answer) {
     const auto cluster = start();
     const std::uint16_t port = cluster->addresses().nodes.at(1).key_value;
     for (int round = 0; round < 200; ++round) {
@@ -192,13 +192,13 @@ TEST(sandbox_control, what_a_command_changes_has_changed_when_its_answer_comes) 
     }
 }
 
-TEST(control_client, names_an_address_that_is_none_or_where_nobody_listens) {
+TEST(control_client, reports_an_invalid_address_and_one_that_refuses_connections) {
     for (const char* url :
          {"", "127.0.0.1:1", "http://name:1/control", "http://127.0.0.1/c",
           "http://127.0.0.1:99999/c"}) {
         const auto answer = call_control({url, "t"}, json::object{});
         ASSERT_FALSE(answer);
-        EXPECT_TRUE(answer.error().contains("no control address")) << answer.error();
+        EXPECT_TRUE(answer.error().contains("not a control address")) << answer.error();
     }
     std::uint16_t port = 0;
     {
@@ -211,7 +211,7 @@ TEST(control_client, names_an_address_that_is_none_or_where_nobody_listens) {
     EXPECT_TRUE(answer.error().contains("cannot connect")) << answer.error();
 }
 
-TEST(ready_file, gives_back_what_was_written_and_keeps_it_private) {
+TEST(ready_file, returns_what_was_written_and_is_private) {
     const std::string path = testing::TempDir() + "ready_file_test.json";
     ready_info info;
     info.pid = 42;
@@ -232,7 +232,7 @@ TEST(ready_file, gives_back_what_was_written_and_keeps_it_private) {
     std::filesystem::remove(path);
 }
 
-TEST(ready_file, says_what_is_wrong_with_another_file) {
+TEST(ready_file, reports_what_is_wrong_with_an_invalid_file) {
     const std::string path = testing::TempDir() + "ready_file_bad.json";
     EXPECT_TRUE(read_ready_file(path).error().contains(path));
     for (const char* text :
@@ -250,7 +250,7 @@ TEST(ready_file, says_what_is_wrong_with_another_file) {
     EXPECT_FALSE(write_ready_file("no/such/folder/r.json", {}));
 }
 
-TEST(sandbox_server, names_a_port_that_is_taken_or_impossible) {
+TEST(sandbox_server, reports_a_port_that_is_in_use_or_impossible) {
     const auto cluster = start();
     server_options options;
     options.port = cluster->addresses().nodes.at(0).key_value;
@@ -278,7 +278,7 @@ TEST(sandbox_server, runs_on_the_caller_s_loop) {
     }
     EXPECT_EQ(front->session_count(), 1u);
     front->stop();
-    io.run_for(std::chrono::seconds(30));  // the handlers of what was closed come to rest
+    io.run_for(std::chrono::seconds(30));  // the handlers of closed sockets finish
     EXPECT_TRUE(io.stopped());
     EXPECT_EQ(front->session_count(), 0u);
 }

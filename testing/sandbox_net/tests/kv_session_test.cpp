@@ -37,8 +37,9 @@ std::uint16_t kv_port(const embedded_cluster& cluster, std::size_t node = 0) {
     return cluster.addresses().nodes.at(node).key_value;
 }
 
-// The first notice a server gives, for a test that waits for it. No promise: making one ready while
-// no file is left makes the sanitizer, which probes memory through a pipe, see a bad object.
+// The first notice of a server, for a test that waits for it. It does not use std::promise: setting
+// one while no file descriptor is left makes the sanitizer, which probes memory through a pipe,
+// report a bad object.
 class notice_box {
 public:
     void put(std::string_view text) {
@@ -48,7 +49,7 @@ public:
         }
         changed_.notify_all();
     }
-    // Empty if none came in time.
+    // Empty if there was none in time.
     std::string wait() {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, std::chrono::seconds(30), [&] { return !text_.empty(); });
@@ -78,7 +79,7 @@ TEST(sandbox_kv, a_raw_client_bootstraps_and_stores_over_plain) {
     EXPECT_EQ(got->value, "\"v\"");
 }
 
-TEST(sandbox_kv, a_burst_of_everything_in_one_write_is_answered_in_order) {
+TEST(sandbox_kv, a_pipelined_bootstrap_in_one_write_is_answered_in_order) {
     const auto cluster = start();
     raw_client client(kv_port(*cluster));
     client.send(wire::hello_request{"burst", {wire::hello_feature::xerror}});
@@ -91,7 +92,7 @@ TEST(sandbox_kv, a_burst_of_everything_in_one_write_is_answered_in_order) {
     EXPECT_EQ(client.receive()->status(), status::eaccess);
 }
 
-TEST(sandbox_kv, the_configuration_names_the_ports_that_really_listen) {
+TEST(sandbox_kv, the_configuration_contains_the_ports_that_are_listening) {
     server_options options;
     options.cluster.node_count = 3;
     options.tls.is_enabled = true;
@@ -117,7 +118,7 @@ TEST(sandbox_kv, the_configuration_names_the_ports_that_really_listen) {
     }
 }
 
-TEST(sandbox_kv, a_delayed_answer_comes_when_it_is_due_and_not_before) {
+TEST(sandbox_kv, a_delayed_answer_is_sent_when_due_and_not_before) {
     const auto cluster = start();
     raw_client client(kv_port(*cluster));
     client.bootstrap();
@@ -132,7 +133,7 @@ TEST(sandbox_kv, a_delayed_answer_comes_when_it_is_due_and_not_before) {
     EXPECT_LT(took, std::chrono::seconds(10));
 }
 
-TEST(sandbox_kv, answers_delayed_by_different_times_come_in_the_order_of_their_times) {
+TEST(sandbox_kv, answers_with_different_delays_are_sent_in_order_of_due_time) {
     const auto cluster = start();
     raw_client client(kv_port(*cluster));
     client.bootstrap(
@@ -177,7 +178,7 @@ TEST(sandbox_kv, a_close_fault_closes_before_or_after_the_request_is_applied) {
     }
 }
 
-TEST(sandbox_kv, a_topology_change_is_pushed_to_connections_that_asked_for_it) {
+TEST(sandbox_kv, a_topology_change_is_pushed_to_subscribed_connections) {
     server_options options;
     options.cluster.node_count = 2;
     const auto cluster = start(std::move(options));
@@ -187,7 +188,7 @@ TEST(sandbox_kv, a_topology_change_is_pushed_to_connections_that_asked_for_it) {
         {wire::hello_feature::xerror, wire::hello_feature::duplex,
          wire::hello_feature::clustermap_change_notification, wire::hello_feature::collections});
     cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.failover(node_id{1})); });
-    // The connection may be told of earlier revisions first.
+    // The connection may receive earlier revisions first.
     std::size_t node_count = 0;
     while (node_count != 1) {
         const std::optional<raw::answer> pushed = client.receive();
@@ -233,7 +234,7 @@ TEST(sandbox_kv, garbage_and_oversized_frames_close_that_connection_only) {
     EXPECT_EQ(bystander.set("k", "v")->status(), status::success);
 }
 
-TEST(sandbox_kv, a_frame_cut_into_single_bytes_is_understood) {
+TEST(sandbox_kv, a_frame_sent_in_single_bytes_is_understood) {
     const auto cluster = start();
     raw_client client(kv_port(*cluster));
     std::vector<std::byte> bytes;
@@ -271,7 +272,7 @@ TEST(sandbox_kv, a_peer_that_does_not_read_is_closed_at_the_limit) {
     EXPECT_TRUE(said.wait().contains("does not read"));
 }
 
-TEST(sandbox_kv, a_reader_that_is_only_slow_gets_everything) {
+TEST(sandbox_kv, a_slow_reader_gets_everything) {
     const auto cluster = start();
     raw_client client(kv_port(*cluster));
     client.bootstrap();
@@ -292,7 +293,7 @@ TEST(sandbox_kv, a_reader_that_is_only_slow_gets_everything) {
 TEST(sandbox_kv, a_thousand_connections_at_once_are_served) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    // Both ends are in this process; some files are open already.
+    // Both ends are in this process, and some files are open already.
     const std::size_t count =
         std::min<std::size_t>(1000, limit.rlim_cur > 100 ? (limit.rlim_cur - 100) / 2 : 1);
     RecordProperty("open_file_limit", std::to_string(limit.rlim_cur));
@@ -314,14 +315,14 @@ TEST(sandbox_kv, a_thousand_connections_at_once_are_served) {
     EXPECT_EQ(cluster->session_count(), count);
 }
 
-TEST(sandbox_kv, a_shortage_of_files_is_said_and_survived) {
+TEST(sandbox_kv, a_shortage_of_file_descriptors_is_reported_and_survived) {
     notice_box said;
     server_options options;
     options.on_notice = [&](std::string_view text) { said.put(text); };
     const auto cluster = start(std::move(options));
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-    // Takes every file but the one the client needs.
+    // Takes every file descriptor except the one that the client needs.
     std::vector<int> taken{::dup(0)};
     const rlimit tight{static_cast<rlim_t>(taken.front()) + 20, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
@@ -358,7 +359,7 @@ TEST(sandbox_kv, a_peer_that_stops_reading_while_held_back_is_closed_in_time) {
     EXPECT_TRUE(said.wait().contains("stopped reading"));
 }
 
-TEST(sandbox_kv, stopping_closes_connections_that_are_in_the_middle_of_something) {
+TEST(sandbox_kv, stopping_closes_busy_connections) {
     const auto cluster = start();
     raw_client idle(kv_port(*cluster));
     raw_client waiting(kv_port(*cluster));

@@ -28,11 +28,11 @@
 #include <reprise/wire/session_messages.hpp>
 #include <reprise/wire/vbucket.hpp>
 
-// A client of blocking sockets and nothing else: what the server says is checked without any of the
-// project's client code. Every wait ends after 30 s, so a test fails instead of hanging.
+// A client that uses only blocking sockets: it checks the server without the project's client code.
+// Every wait ends after 30 s, so a test fails instead of hanging.
 namespace reprise::sandbox::raw {
 
-// A connected loopback socket; closes itself.
+// A connected loopback socket that closes itself.
 class raw_socket {
 public:
     raw_socket() = default;
@@ -96,7 +96,7 @@ public:
         SSL_CTX_free(context_);
     }
 
-    // Connected, and shaken hands with.
+    // Whether the connection and its handshake succeeded.
     bool is_open() const noexcept { return is_open_; }
     long verify_result() const { return SSL_get_verify_result(ssl_); }
     int file() const noexcept { return socket_.file(); }
@@ -115,7 +115,7 @@ public:
     }
     bool send(std::string_view text) { return send(base::as_bytes(text)); }
 
-    // Some bytes; none once the peer has closed or reset.
+    // Returns some bytes; none once the peer has closed or reset.
     base::byte_view receive() {
         const auto size = ssl_ != nullptr
                               ? SSL_read(ssl_, buffer_.data(), static_cast<int>(buffer_.size()))
@@ -125,7 +125,7 @@ public:
         }
         return base::byte_view(buffer_).first(size > 0 ? static_cast<std::size_t>(size) : 0);
     }
-    // Everything until the peer closes.
+    // Returns everything until the peer closes.
     std::string receive_all() {
         std::string all;
         for (auto bytes = receive(); !bytes.empty(); bytes = receive()) {
@@ -133,7 +133,7 @@ public:
         }
         return all;
     }
-    // Everything up to and with `mark`, or until the peer closes.
+    // Returns everything up to and including `mark`, or until the peer closes.
     std::string receive_until(std::string_view mark) {
         std::string all;
         while (!all.contains(mark)) {
@@ -167,14 +167,14 @@ private:
     std::vector<std::byte> buffer_ = std::vector<std::byte>(65536);
 };
 
-// Where a document of a bucket with 1024 vbuckets lives.
+// The header for a document in a bucket with 1024 vbuckets.
 inline wire::request_header at_key(std::string_view key) {
     wire::request_header header;
     header.vbucket = wire::vbucket_of(key, 1024);
     return header;
 }
 
-// One answer, kept.
+// One answer that owns its data.
 struct answer {
     wire::frame_header header;
     std::string extras;
@@ -183,7 +183,7 @@ struct answer {
     wire::status status() const { return static_cast<wire::status>(header.vbucket_or_status); }
 };
 
-// A key-value connection spoken by hand.
+// A key-value connection without client code.
 class raw_client {
 public:
     explicit raw_client(std::uint16_t port) : stream_(port) {}
@@ -216,7 +216,7 @@ public:
             if (bytes.empty()) {
                 return std::nullopt;
             }
-            // The reader points into its piece until it wants more.
+            // The reader points into its piece until it needs more bytes.
             piece_.assign(bytes.begin(), bytes.end());
             reader_.feed(piece_);
         }
@@ -234,7 +234,7 @@ public:
         ASSERT_EQ(answered->status(), wire::status::success);
     }
 
-    // SCRAM-SHA512 or PLAIN; the status the last step got.
+    // Logs in with SCRAM-SHA512 or PLAIN and returns the status of the last step.
     wire::status log_in(
         const std::string& user, const std::string& password,
         wire::sasl_mechanism mechanism = wire::sasl_mechanism::scram_sha512) {
@@ -253,7 +253,7 @@ public:
         return answered ? answered->status() : wire::status::einternal;
     }
 
-    // Everything up to a bound bucket.
+    // Runs the whole bootstrap, up to a selected bucket.
     void bootstrap(
         const std::string& bucket = "default",
         wire::hello_feature_set features = {

@@ -16,7 +16,7 @@
 
 #include "raw_client.hpp"
 
-// What can be the matter with a node, as its peers see it on their sockets.
+// Disturbances of a node as its peers see them on their sockets.
 
 namespace reprise::sandbox {
 namespace disturbances_test {
@@ -51,7 +51,8 @@ bool has_bytes(raw_stream& stream) {
     return ::poll(&wanted, 1, 0) > 0;
 }
 
-// A whole conversation with the other node: whatever node 0 could do at once is done then.
+// Has a complete conversation with the other node; by then node 0 has done what it could do at
+// once.
 void talk_to_node_1(const embedded_cluster& cluster) {
     raw_client other(port_of(cluster, 1));
     other.bootstrap();
@@ -67,7 +68,7 @@ std::string key_on_node_0() {
     }
 }
 
-TEST(sandbox_disturbance, a_frozen_node_answers_once_it_is_thawed) {
+TEST(sandbox_disturbance, a_frozen_node_answers_once_it_is_released) {
     const auto cluster = start();
     raw_client client(port_of(*cluster));
     client.bootstrap();
@@ -84,14 +85,14 @@ TEST(sandbox_disturbance, a_frozen_node_answers_once_it_is_thawed) {
     EXPECT_TRUE(late.receive());
 }
 
-TEST(sandbox_disturbance, a_partitioned_node_gets_and_says_nothing_until_the_partition_ends) {
+TEST(sandbox_disturbance, a_partitioned_node_receives_and_sends_nothing_until_it_ends) {
     const auto cluster = start();
     raw_client client(port_of(*cluster));
     client.bootstrap();
     disturb(*cluster, {.is_partitioned = true});
     client.send(wire::empty_request{wire::opcode::noop});
     raw_client late(port_of(*cluster));
-    ASSERT_TRUE(late.stream().is_open()) << "the system takes it";
+    ASSERT_TRUE(late.stream().is_open()) << "the system accepts it";
     late.send(wire::hello_request{"late", {}});
     talk_to_node_1(*cluster);
     EXPECT_FALSE(has_bytes(client.stream()));
@@ -104,7 +105,7 @@ TEST(sandbox_disturbance, a_partitioned_node_gets_and_says_nothing_until_the_par
     EXPECT_TRUE(late.receive());
 }
 
-TEST(sandbox_disturbance, a_node_that_refuses_connections_really_does_and_keeps_the_others) {
+TEST(sandbox_disturbance, a_node_that_refuses_connections_keeps_existing_ones) {
     const auto cluster = start();
     raw_client client(port_of(*cluster));
     client.bootstrap();
@@ -119,9 +120,9 @@ TEST(sandbox_disturbance, a_node_that_refuses_connections_really_does_and_keeps_
     again.bootstrap();
 }
 
-// A test that ran beside another one lost its node's port to it while the node was down, and the
-// node never came back.
-TEST(sandbox_disturbance, the_port_of_a_node_that_is_down_is_not_given_to_anybody_else) {
+// A test that ran in parallel took the port of a node that was down, and the node never came up
+// again.
+TEST(sandbox_disturbance, the_port_of_a_node_that_is_down_stays_reserved) {
     const auto cluster = start();
     cluster->with_cluster([](sandbox::cluster& brain) { EXPECT_TRUE(brain.kill(node_id{0})); });
     boost::asio::io_context io;
@@ -135,7 +136,7 @@ TEST(sandbox_disturbance, the_port_of_a_node_that_is_down_is_not_given_to_anybod
     again.bootstrap();
 }
 
-TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_its_ports_are_closed) {
+TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_closes_its_ports) {
     const auto cluster = start();
     raw_client client(port_of(*cluster));
     client.bootstrap();
@@ -151,7 +152,7 @@ TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_its_ports_are
     again.bootstrap();
 }
 
-TEST(sandbox_disturbance, RH_26_tls_handshakes_fail_in_each_way_and_then_not_any_more) {
+TEST(sandbox_disturbance, RH_26_tls_handshakes_fail_in_each_way_until_it_is_removed) {
     const auto cluster = start(true);
     const std::uint16_t port = cluster->addresses().nodes.at(0).key_value_tls;
     const raw::tls_options trust{cluster->addresses().ca_path, {}};
@@ -179,7 +180,7 @@ TEST(sandbox_disturbance, RH_26_tls_handshakes_fail_in_each_way_and_then_not_any
     disturb(*cluster, {.tls = tls_disturbance::reset});
     errno = 0;
     EXPECT_FALSE(raw_stream(port, trust).is_open());
-    EXPECT_EQ(ERR_peek_last_error(), 0u) << "no alert, nothing TLS could say";
+    EXPECT_EQ(ERR_peek_last_error(), 0u) << "a reset causes no TLS alert";
     EXPECT_TRUE(before.call(wire::empty_request{wire::opcode::noop}));
     disturb(*cluster, {});
     raw_client after(port, trust);
@@ -196,7 +197,7 @@ TEST(sandbox_disturbance, stopping_forgets_peers_that_were_about_to_be_reset) {
     EXPECT_TRUE(silent.receive().empty());
 }
 
-TEST(sandbox_disturbance, the_management_port_is_silent_with_its_node) {
+TEST(sandbox_disturbance, the_management_port_of_a_frozen_node_is_silent) {
     const auto cluster = start();
     raw_stream http(cluster->addresses().nodes.at(0).management);
     disturb(*cluster, {.is_frozen = true});
@@ -207,7 +208,7 @@ TEST(sandbox_disturbance, the_management_port_is_silent_with_its_node) {
     EXPECT_TRUE(http.receive_until("sandbox").contains("200 OK"));
 }
 
-TEST(sandbox_disturbance, a_pending_durable_write_is_answered_when_its_replicas_have_it) {
+TEST(sandbox_disturbance, a_pending_durable_write_is_answered_once_its_replicas_have_it) {
     const auto cluster = start();
     cluster->with_cluster([](sandbox::cluster& brain) { brain.set_replication_delay(30ms); });
     raw_client client(port_of(*cluster));
@@ -227,7 +228,7 @@ TEST(sandbox_disturbance, a_pending_durable_write_is_answered_when_its_replicas_
     EXPECT_GE(std::chrono::steady_clock::now() - began, 30ms);
 }
 
-TEST(sandbox_disturbance, a_pending_write_goes_on_without_its_client) {
+TEST(sandbox_disturbance, a_pending_write_progresses_without_its_client) {
     const auto cluster = start();
     std::promise<void> committed;
     cluster->with_cluster([&committed](sandbox::cluster& brain) {

@@ -146,7 +146,7 @@ TEST(sandbox_net_topology, a_graceful_failover_and_an_add_back_use_the_old_ports
     EXPECT_EQ(ask_configuration(client)->kv_node_count(), 3u);
 }
 
-TEST(sandbox_net_topology, a_node_added_to_the_brain_alone_gets_ports_too) {
+TEST(sandbox_net_topology, a_node_added_directly_to_the_cluster_gets_ports_too) {
     const auto cluster = start_nodes(1);
     cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.add_node()); });
     raw_client client(kv_of(*cluster, 0));
@@ -159,8 +159,8 @@ TEST(sandbox_net_topology, a_node_added_to_the_brain_alone_gets_ports_too) {
     EXPECT_EQ(cluster->add_node()->node, node_id{2});
 }
 
-TEST(sandbox_net_topology, fixed_ports_go_on_behind_the_control_address) {
-    // Any block of free ports will do; the first try nearly always fits.
+TEST(sandbox_net_topology, fixed_ports_of_added_nodes_follow_the_control_port) {
+    // Any block of free ports will do; the first try nearly always succeeds.
     for (std::uint16_t port = 23'000; port < 23'500; port = static_cast<std::uint16_t>(port + 50)) {
         server_options options;
         options.cluster.node_count = 2;
@@ -184,14 +184,14 @@ TEST(sandbox_net_topology, fixed_ports_go_on_behind_the_control_address) {
     FAIL() << "no free ports";
 }
 
-TEST(sandbox_net_topology, ports_past_the_last_one_are_refused) {
+TEST(sandbox_net_topology, ports_beyond_the_last_one_are_refused) {
     server_options options;
     options.cluster.node_count = 1;
     options.port = 65'530;
     options.services = {};
     auto started = embedded_cluster::start(options);
     ASSERT_TRUE(started) << started.error();
-    EXPECT_EQ((*started)->add_node().error(), "the port is too high for so many nodes");
+    EXPECT_EQ((*started)->add_node().error(), "the port number is too high for this many nodes");
     (*started)->with_cluster([](sandbox::cluster& brain) { EXPECT_EQ(brain.nodes().size(), 1u); });
 }
 
@@ -217,7 +217,7 @@ TEST(sandbox_net_topology, the_control_port_adds_rebalances_and_restarts) {
     EXPECT_TRUE(raw_socket(kv_of(*cluster, 1)).is_connected());
 }
 
-TEST(sandbox_net_topology, a_rebalance_begun_by_hand_is_not_stepped_by_an_older_clock) {
+TEST(sandbox_net_topology, an_older_timer_does_not_step_a_manual_rebalance) {
     const auto cluster = start_nodes(3);
     ASSERT_TRUE(cluster->rebalance({.eject = {node_id{2}}}, milliseconds(1)));
     cluster->with_cluster([](sandbox::cluster& brain) {
@@ -240,7 +240,7 @@ TEST(sandbox_net_topology, stopping_the_cluster_ends_a_wait) {
     EXPECT_FALSE(cluster->add_node());
 }
 
-// Nobody in this process gets a descriptor while it lives.
+// While it lives, no thread of this process gets a descriptor.
 class no_descriptors {
 public:
     no_descriptors() {
@@ -257,9 +257,9 @@ private:
     rlimit before_{};
 };
 
-// A node that went down and came back while descriptors were short had no port for good: everybody
-// who needed it waited for a timeout.
-TEST(sandbox_net_topology, a_node_that_is_back_listens_again_once_there_are_descriptors) {
+// A node that went down and up while descriptors were scarce never got a port again: everything
+// that needed it ran into a timeout.
+TEST(sandbox_net_topology, a_node_that_is_up_listens_again_once_there_are_descriptors) {
     const auto cluster = start_nodes(2);
     const auto set_up = [&](bool is_up) {
         cluster->with_cluster(
@@ -274,7 +274,7 @@ TEST(sandbox_net_topology, a_node_that_is_back_listens_again_once_there_are_desc
     bool is_back = false;
     while (!is_back && std::chrono::steady_clock::now() < until) {
         is_back = raw_socket(kv_of(*cluster, 1)).is_connected();
-        static_cast<void>(cluster->session_count());  // a turn of the server's loop
+        static_cast<void>(cluster->session_count());  // an iteration of the server's loop
     }
     EXPECT_TRUE(is_back);
 }

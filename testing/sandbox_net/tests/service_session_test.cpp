@@ -84,7 +84,7 @@ TEST(sandbox_services, listen_and_are_announced_only_when_enabled) {
     EXPECT_EQ(without->addresses().nodes.at(0).query, 0);
 }
 
-TEST(sandbox_services, all_run_unless_it_is_said_otherwise) {
+TEST(sandbox_services, all_run_by_default) {
     const auto all = embedded_cluster::start({}).value();
     const node_ports& ports = all->addresses().nodes.at(3);
     for (const std::uint16_t port : {ports.query, ports.search, ports.analytics, ports.views}) {
@@ -116,7 +116,7 @@ TEST(sandbox_services, share_documents_with_the_key_value_ports) {
     EXPECT_TRUE(ask(ports.analytics, query("SELECT VALUE d.n FROM `default` d")).contains("[7]"));
 }
 
-TEST(sandbox_services, keep_a_connection_over_many_requests_and_tls) {
+TEST(sandbox_services, keep_a_connection_open_for_many_requests_even_over_tls) {
     const auto cluster = start(true);
     raw_stream stream(
         cluster->addresses().nodes.at(0).query_tls, {cluster->addresses().ca_path, {}});
@@ -129,8 +129,9 @@ TEST(sandbox_services, keep_a_connection_over_many_requests_and_tls) {
     EXPECT_TRUE(stream.receive_all().contains("\"end\""));
 }
 
-// A million rows through a socket whose reader pauses: the server must wait for it, not gather the
-// body. The bound on unsent bytes is far below the body's size, so gathering would close it.
+// Sends a million rows through a socket whose reader pauses. The server must wait for the reader
+// instead of buffering the body: the limit on unsent bytes is far below the size of the body, so
+// buffering would close the connection.
 TEST(sandbox_services, stream_large_results_no_faster_than_the_peer_reads) {
     server_options options;
     options.cluster.node_count = 1;
@@ -140,7 +141,7 @@ TEST(sandbox_services, stream_large_results_no_faster_than_the_peer_reads) {
     const auto cluster = embedded_cluster::start(std::move(options)).value();
     raw_stream stream(cluster->addresses().nodes.at(0).query);
     stream.send(query("SELECT RAW n FROM ARRAY_RANGE(0, 1000000) AS n"));
-    // Others are served meanwhile.
+    // Other clients are served in the meantime.
     EXPECT_TRUE(
         ask(cluster->addresses().nodes.at(0).query, query("SELECT RAW 'other'")).contains("other"));
     std::string tail;
@@ -174,7 +175,7 @@ TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
     EXPECT_TRUE(with_rule(service_fault_close_after_headers{}).ends_with("\r\n\r\n"));
     EXPECT_TRUE(with_rule(service_fault_close_mid_body{5}).ends_with("\r\n\r\n{\"req"));
     EXPECT_TRUE(with_rule(service_fault_delay{std::chrono::milliseconds(20)}).contains("[1]"));
-    EXPECT_TRUE(with_rule(service_fault_bad_chunk{}).contains("no size at all"));
+    EXPECT_TRUE(with_rule(service_fault_bad_chunk{}).contains("not a size"));
     cluster->with_cluster([](sandbox::cluster& brain) {
         const auto contexts = brain.services().audit().contexts();
         ASSERT_EQ(contexts.size(), 1u);
@@ -182,7 +183,7 @@ TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
     });
 }
 
-TEST(sandbox_services, a_frozen_node_answers_what_came_once_it_is_thawed) {
+TEST(sandbox_services, a_frozen_node_answers_earlier_requests_once_it_is_released) {
     const auto cluster = start();
     raw_stream stream(cluster->addresses().nodes.at(0).query);
     const auto freeze = [&](bool is_frozen) {
@@ -194,14 +195,14 @@ TEST(sandbox_services, a_frozen_node_answers_what_came_once_it_is_thawed) {
     };
     freeze(true);
     stream.send(query("SELECT RAW 'late'"));
-    // The other node's answer shows that the frozen one had time to speak.
+    // The other node's answer shows that the frozen one had time to answer.
     EXPECT_TRUE(
         ask(cluster->addresses().nodes.at(1).query, query("SELECT RAW 'now'")).contains("now"));
     freeze(false);
     EXPECT_TRUE(stream.receive_all().contains("late"));
 }
 
-TEST(sandbox_services, stand_in_the_ready_file_and_refuse_what_is_no_service) {
+TEST(sandbox_services, are_listed_in_the_ready_file_and_unknown_ones_are_refused) {
     const auto cluster = start();
     const std::string text = to_json({cluster->addresses(), 1});
     const auto parsed = json::parse(text);

@@ -42,7 +42,7 @@ TEST(sandbox_tls, a_raw_client_bootstraps_and_stores_over_tls) {
     EXPECT_EQ(client.get("large")->value, large);
 }
 
-TEST(sandbox_tls, plain_passwords_are_taken_on_all_ports) {
+TEST(sandbox_tls, plain_passwords_are_accepted_on_all_ports) {
     const auto cluster = start();
     raw_client secure(port_of(*cluster), {cluster->addresses().ca_path, {}});
     secure.hello({wire::hello_feature::xerror});
@@ -70,7 +70,7 @@ TEST(sandbox_tls, a_wrong_certificate_is_refused_for_its_reason) {
     }
 }
 
-TEST(sandbox_tls, a_client_certificate_logs_its_user_in) {
+TEST(sandbox_tls, a_client_certificate_authenticates_its_user) {
     const auto cluster = start({.takes_client_certificates = true});
     const std::string ca = cluster->addresses().ca_path;
     raw_client known(port_of(*cluster), {ca, cluster->issue_client_certificate("app").value()});
@@ -110,7 +110,7 @@ TEST(sandbox_tls, garbage_on_a_tls_port_closes_that_connection_only) {
     client.bootstrap();
 }
 
-TEST(sandbox_tls, the_authority_s_file_lives_as_long_as_the_server) {
+TEST(sandbox_tls, the_file_of_the_authority_exists_as_long_as_the_server) {
     std::string path;
     {
         const auto cluster = start();
@@ -120,7 +120,7 @@ TEST(sandbox_tls, the_authority_s_file_lives_as_long_as_the_server) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(sandbox_tls, an_authority_s_file_that_cannot_be_written_is_named) {
+TEST(sandbox_tls, an_error_names_the_authority_file_that_cannot_be_written) {
     server_options options;
     options.tls.is_enabled = true;
     options.tls.ca_path = "no/such/folder/ca.pem";

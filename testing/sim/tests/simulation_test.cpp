@@ -7,7 +7,7 @@
 namespace reprise::sim {
 namespace determinism_tests {
 
-// Everything that is told of a run, in order.
+// The whole trace of a run, in order.
 std::string trace_of(const scenario& plan) {
     std::string text;
     run_options options;
@@ -42,7 +42,7 @@ TEST(determinism, two_runs_of_a_seed_are_equal_in_every_number) {
     }
 }
 
-TEST(determinism, looking_on_changes_nothing) {
+TEST(determinism, tracing_changes_nothing) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         const scenario plan =
             random_scenario(seed, *find_profile(seed % 2 == 0 ? "quick" : "services"));
@@ -54,7 +54,7 @@ TEST(determinism, looking_on_changes_nothing) {
     }
 }
 
-TEST(determinism, runs_before_leave_no_trace_in_the_next) {
+TEST(determinism, earlier_runs_do_not_influence_later_ones) {
     const profile& from = *find_profile("quick");
     const std::string alone = trace_of(random_scenario(3, from));
     for (std::uint64_t seed = 100; seed < 110; ++seed) {
@@ -64,7 +64,7 @@ TEST(determinism, runs_before_leave_no_trace_in_the_next) {
     EXPECT_NE(trace_of(random_scenario(4, from)), alone);
 }
 
-TEST(determinism, the_fingerprint_tells_scenarios_apart) {
+TEST(determinism, different_scenarios_have_different_fingerprints) {
     scenario plan = random_scenario(5, *find_profile("calm"));
     const std::uint64_t before = run_scenario(plan).fingerprint;
     plan.network.latency += duration{1};

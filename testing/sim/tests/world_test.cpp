@@ -7,7 +7,7 @@
 #include <reprise/engine/reason_table.hpp>
 #include <reprise/sim/simulation.hpp>
 
-// Whole runs under every checker. What fails here is stepped through with
+// Whole runs with every checker. To step through a failure, use
 //     reprise sim --profile PROFILE --replay SEED
 
 namespace reprise::sim {
@@ -46,7 +46,7 @@ seed_sums run_seeds(std::uint64_t first, std::uint64_t last, std::string_view na
     return sums;
 }
 
-// A cell that the table does not have, as text; empty: there is none.
+// The text of a cell that is not in the table; empty if there is none.
 std::string find_impossible_cell(const reason_cells& cells) {
     for (std::size_t reason = 0; reason < couchbase::retry_reason_count; ++reason) {
         for (std::size_t stage = 0; stage < stage_count; ++stage) {
@@ -71,17 +71,16 @@ std::string find_impossible_cell(const reason_cells& cells) {
 
 using namespace seeds_tests;
 
-// A breaker closes, wakes more operations than the credit lets through, and the connection ends:
-// the rest has not been sent and is told so at once. A checker had taken that for a retry before
-// its time.
-TEST(seeds, woken_operations_that_lose_their_connection_unsent_are_no_early_retries) {
+// A breaker closes and wakes more operations than the credit allows, and the connection ends: the
+// others were not sent and learn that at once. A checker mistook that for an early retry.
+TEST(seeds, woken_operations_that_were_not_sent_are_not_early_retries) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(903302, "swarm", sums);
     EXPECT_GT(sums.retries, 0U);
 }
 
-// A collection made anew, a socket that takes 200 bytes at a time, and a timeout of 80 ms: what is
-// tried after everything has healed needs more time than the client's users usually give.
+// A recreated collection, a socket that accepts 200 bytes at a time, and a timeout of 80 ms: the
+// operations of the final round need more time than users usually allow.
 TEST(seeds, the_final_round_has_time_for_a_recreated_collection_on_a_slow_socket) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(3826, "swarm", sums);
@@ -89,25 +88,25 @@ TEST(seeds, the_final_round_has_time_for_a_recreated_collection_on_a_slow_socket
     EXPECT_GT(sums.succeeded, 0U);
 }
 
-// A service says itself that it had no time and asks for a retry, which the strategy refuses. A
-// checker had taken that for a timeout of the client's before its deadline.
-TEST(seeds, a_timeout_that_a_service_tells_may_come_before_the_deadline) {
+// A service reports that it had no time and asks for a retry, which the strategy refuses. A checker
+// mistook that for a timeout of the client before its deadline.
+TEST(seeds, a_timeout_reported_by_a_service_may_precede_the_deadline) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(902704, "swarm", sums);
     EXPECT_GT(sums.operations, 0U);
 }
 
-// A node was failed over while its ports were hidden and so never heard that they are not: added
-// back, it had no key-value service for ever, and half of the keys no node.
-TEST(seeds, a_node_that_comes_back_offers_what_the_others_offer) {
+// A node was failed over while its ports were hidden, so it missed that they were visible again:
+// after it was added back, it never had a key-value service, and half of the keys had no node.
+TEST(seeds, a_node_that_is_added_back_offers_the_same_services_as_the_others) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(957374, "swarm", sums);
     EXPECT_GT(sums.succeeded, 0U);
 }
 
-TEST(seeds, everything_holds_when_everything_fails) {
+TEST(seeds, all_promises_hold_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
-    // Not for want of trying.
+    // The runs must not be trivial.
     EXPECT_GT(sums.operations, 100'000U);
     EXPECT_GT(sums.succeeded, 20'000U);
     EXPECT_GT(sums.retries, 20'000U);
@@ -115,7 +114,7 @@ TEST(seeds, everything_holds_when_everything_fails) {
     EXPECT_GT(sums.writes.unknown, 500U);
 }
 
-TEST(seeds, everything_holds_with_the_http_services) {
+TEST(seeds, all_promises_hold_with_the_http_services) {
     const seed_sums sums = run_seeds(1, 200, "services");
     EXPECT_GT(sums.calls, 10'000U);
     EXPECT_GT(sums.rows, 300'000U);
@@ -125,7 +124,7 @@ TEST(seeds, everything_holds_with_the_http_services) {
     EXPECT_GT(sums.writes.unknown, 100U);
 }
 
-TEST(seeds, cells_of_the_table_are_met_and_no_others) {
+TEST(seeds, only_cells_of_the_table_are_reached) {
     seed_sums sums = run_seeds(1001, 1200, "swarm");
     sums.cells.add(run_seeds(1001, 1200, "services").cells);
     EXPECT_EQ(find_impossible_cell(sums.cells), "");
@@ -133,29 +132,29 @@ TEST(seeds, cells_of_the_table_are_met_and_no_others) {
     EXPECT_GE(sums.cells.filled() * 100, reason_cells::applicable_count() * 75);
 }
 
-TEST(seeds, everything_holds_in_small_runs) {
+TEST(seeds, all_promises_hold_in_small_runs) {
     const seed_sums sums = run_seeds(1, 400, "quick");
     EXPECT_GT(sums.succeeded, 5'000U);
 }
 
-TEST(seeds, everything_holds_on_a_bad_network) {
+TEST(seeds, all_promises_hold_on_a_bad_network) {
     const seed_sums sums = run_seeds(1, 100, "network");
     EXPECT_GT(sums.retries, 5'000U);
 }
 
-TEST(seeds, everything_holds_with_bad_servers) {
+TEST(seeds, all_promises_hold_with_bad_servers) {
     const seed_sums sums = run_seeds(1, 100, "servers");
     EXPECT_GT(sums.retries, 5'000U);
 }
 
-TEST(seeds, everything_holds_when_nothing_fails) {
+TEST(seeds, all_promises_hold_when_nothing_fails) {
     const seed_sums sums = run_seeds(1, 60, "calm");
     EXPECT_GT(sums.succeeded, 10'000U);
 }
 
-// Seeds that found a bug of the client, as they are drawn today. The bug itself is pinned down in
-// its smallest form in libs/engine/tests/simulation_findings_test.cpp.
-TEST(seeds, those_that_found_bugs_hold) {
+// Seeds that found a bug of the client, with the scenarios they produce today.
+// libs/engine/tests/simulation_findings_test.cpp tests each bug in its smallest form.
+TEST(seeds, seeds_that_found_bugs_have_no_findings) {
     struct known_seed {
         std::string_view profile;
         std::uint64_t seed;
@@ -169,8 +168,9 @@ TEST(seeds, those_that_found_bugs_hold) {
     EXPECT_GT(sums.succeeded, 0U);
 }
 
-// A seed that does not know the password, servers that lie about lengths and redirect without end.
-TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_keeps_nobody_from_the_cluster) {
+// A seed that does not know the password, and servers that lie about lengths and redirect
+// endlessly.
+TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_blocks_no_client) {
     const seeds_tests::seed_sums sums = seeds_tests::run_seeds(1, 120, "hostile");
     EXPECT_GT(sums.succeeded, sums.operations / 4);
 }

@@ -1,4 +1,4 @@
-// What a user of the client writes first. Without an argument it says how it is used.
+// A user's first program with the client. Without an argument it prints its usage.
 
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// What a user writes first: an operation that fails twice and then succeeds, with the standard
+// A user's first program: an operation that fails twice and then succeeds, with the standard
 // strategy and short delays. Exits with 0 if it took exactly three attempts.
 
 #include <chrono>

@@ -12,8 +12,8 @@
 
 #include "live_cluster.hpp"
 
-// Peers that are no Couchbase: whatever they send or do not send, an operation ends at its timeout
-// with a plain error, and the client goes on.
+// Peers that are not Couchbase servers. Whatever they send, an operation ends at its timeout with a
+// plain error, and the client keeps working.
 
 namespace {
 
@@ -21,7 +21,7 @@ using namespace live;
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-// Accepts everybody and does one thing to each.
+// Accepts all connections and handles each in the same way.
 class odd_listener {
 public:
     using deed = std::function<void(tcp::socket&)>;
@@ -62,7 +62,7 @@ private:
     std::thread thread_;
 };
 
-// An end that overtakes the client's first words would be reported as one while connecting.
+// Waits for the client's first bytes. An earlier close would be reported as a failure to connect.
 void hear_first_words(tcp::socket& socket) {
     std::array<char, 4096> words;
     boost::system::error_code ignored;
@@ -96,13 +96,13 @@ couchbase::error read_from(const odd_listener& peer, const char* scheme) {
 
 struct odd_case {
     const char* name;
-    const char* words;  // in the error
+    const char* words;  // expected in the error
     odd_listener::deed deed;
 };
 
 class broken_peers : public ::testing::TestWithParam<odd_case> {};
 
-TEST_P(broken_peers, a_plain_client_times_out_and_was_not_ambiguous) {
+TEST_P(broken_peers, a_plain_client_times_out_unambiguously) {
     const odd_listener peer(GetParam().deed);
     const auto failed = read_from(peer, "couchbase");
     EXPECT_EQ(failed.code(), couchbase::errc::unambiguous_timeout) << failed;
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         odd_case{"close", "or this is a TLS port", close_at_first_words},
         odd_case{"reset", "before it answered", reset_at_first_words},
-        odd_case{"are_silent", "the login is not done", say_nothing},
+        odd_case{"are_silent", "the login is not complete", say_nothing},
         odd_case{
             "speak_tls", "this is a TLS port",
             [](auto& to) { say(to, std::string("\x15\x03\x03\x00\x02\x02\x46", 7)); }},
@@ -138,23 +138,23 @@ INSTANTIATE_TEST_SUITE_P(
             }}),
     [](const auto& each) { return std::string(each.param.name); });
 
-// A connection that breaks in the handshake is not a word about certificates.
-TEST(broken_handshakes, RH_26_a_close_in_the_tls_handshake_is_no_tls_failure) {
+// A connection that breaks during the handshake is no evidence against the certificate.
+TEST(broken_handshakes, RH_26_a_close_during_the_tls_handshake_is_not_a_tls_failure) {
     const odd_listener peer(close_at_first_words);
     EXPECT_EQ(read_from(peer, "couchbases").code(), couchbase::errc::unambiguous_timeout);
 }
 
-TEST(broken_handshakes, RH_26_a_reset_in_the_tls_handshake_is_no_tls_failure) {
+TEST(broken_handshakes, RH_26_a_reset_during_the_tls_handshake_is_not_a_tls_failure) {
     const odd_listener peer(reset_at_first_words);
     EXPECT_EQ(read_from(peer, "couchbases").code(), couchbase::errc::unambiguous_timeout);
 }
 
-TEST(broken_handshakes, RH_26_silence_in_the_tls_handshake_is_no_tls_failure) {
+TEST(broken_handshakes, RH_26_silence_during_the_tls_handshake_is_not_a_tls_failure) {
     const odd_listener peer(say_nothing);
     EXPECT_EQ(read_from(peer, "couchbases").code(), couchbase::errc::unambiguous_timeout);
 }
 
-TEST(broken_handshakes, something_else_than_tls_is_a_tls_failure_that_says_so) {
+TEST(broken_handshakes, another_protocol_than_tls_is_a_tls_failure_that_names_it) {
     const odd_listener peer([](auto& to) { say(to, "220 smtp.example ready\r\n"); });
     const auto failed = read_from(peer, "couchbases");
     EXPECT_EQ(failed.code(), couchbase::errc::tls_failure);

@@ -10,7 +10,7 @@
 
 #include "live_cluster.hpp"
 
-// What keeps a client from its cluster is named: in errors, in wait_until_ready, in diagnostics.
+// Errors, wait_until_ready and diagnostics name what prevents a client from connecting.
 
 namespace connection_causes_test {
 
@@ -20,7 +20,7 @@ void expect_in(const std::string& text, std::string_view expected) {
     EXPECT_NE(text.find(expected), std::string::npos) << text << "\nlacks: " << expected;
 }
 
-// In the error of a read, of wait_until_ready, and in diagnostics.
+// Expects the text in the error of a read, of wait_until_ready, and in diagnostics.
 void expect_named(
     const std::string& where, const couchbase::cluster_options& options,
     std::string_view expected) {
@@ -45,7 +45,7 @@ std::string plain_port(const sandbox::embedded_cluster& server) {
     return "127.0.0.1:" + std::to_string(server.addresses().nodes.front().key_value);
 }
 
-// All descriptors but the given number of them.
+// Occupies all file descriptors except the given number.
 class few_descriptors {
 public:
     explicit few_descriptors(std::size_t left) {
@@ -84,14 +84,14 @@ TEST(connection_causes, a_refused_connection_is_named_with_its_address) {
     expect_named("couchbase://127.0.0.1:1", app_options(), "127.0.0.1:1: connection refused");
 }
 
-TEST(connection_causes, a_name_that_nobody_knows_is_named) {
+TEST(connection_causes, an_unknown_host_name_is_named) {
     auto options = app_options();
-    options.dns_servers = "127.0.0.1:1";  // nobody answers there
+    options.dns_servers = "127.0.0.1:1";  // no server there
     options.dns_timeout = 20ms;
     expect_named("couchbase://nosuch.invalid:11210", options, "cannot resolve nosuch.invalid");
 }
 
-TEST(connection_causes, a_tls_port_spoken_to_in_plain_text_is_named) {
+TEST(connection_causes, a_tls_port_contacted_in_plain_text_is_named) {
     const auto server = start(tls_server());
     const auto port = server->addresses().nodes.front().key_value_tls;
     expect_named(
@@ -124,7 +124,7 @@ TEST(connection_causes, refused_credentials_are_named) {
     expect_named(server->addresses().connection_string, options, "credentials refused");
 }
 
-TEST(connection_causes, running_out_of_file_descriptors_is_named_and_waited_out) {
+TEST(connection_causes, running_out_of_file_descriptors_is_named_and_retried) {
     const auto server = start();
     const auto cluster = connect(*server);
     {
@@ -133,7 +133,7 @@ TEST(connection_causes, running_out_of_file_descriptors_is_named_and_waited_out)
         ASSERT_FALSE(read);
         EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
         expect_in(read.error().message(), "out of file descriptors");
-        // Tried with a growing pause, not in a loop.
+        // Retried with growing delays, not in a busy loop.
         EXPECT_LT(read.error().info().retry_attempts, 50U);
     }
     const auto stored = documents(cluster).upsert("k", "v");

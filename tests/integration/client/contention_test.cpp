@@ -10,8 +10,8 @@
 #include "live_cluster.hpp"
 #include "write_books.hpp"
 
-// Durable writes in each other's way, collections that change under the client, and news of the
-// cluster that are no news. The server really behaves so; no status is made up.
+// Durable writes that conflict, collections that change while the client runs, and outdated
+// configurations. The server really behaves this way; no status is injected.
 
 namespace contention_test {
 
@@ -48,7 +48,7 @@ protected:
     couchbase::collection at_;
 };
 
-TEST_F(contention, RH_19_a_write_waits_for_the_pending_one_of_another_and_reads_see_the_old) {
+TEST_F(contention, RH_19_a_write_waits_for_a_pending_one_and_reads_see_the_old_value) {
     with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
     const auto first = books_.begin("durable");
     auto durable = at_.async_upsert(
@@ -80,7 +80,8 @@ TEST_F(contention, RH_19_a_write_waits_for_the_pending_one_of_another_and_reads_
 TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and_may_happen_later) {
     with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
     const auto value = books_.begin("durable");
-    // The server is told nine tenths of it, so its word comes before our own timeout.
+    // The server gets nine tenths of the timeout, so its answer arrives before the client's own
+    // timeout.
     const auto stored = at_.upsert(
         "k", plain_text{value}, {.timeout = 2s, .durability = durability_level::majority});
     books_.settle(value, stored);
@@ -91,14 +92,14 @@ TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and
     EXPECT_EQ(at_.get("k")->text(), "committed");
     with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
     await_pending(0);
-    EXPECT_EQ(at_.get("k")->text(), value) << "ambiguous, and this time it came true";
+    EXPECT_EQ(at_.get("k")->text(), value) << "ambiguous, and this time it was applied";
     EXPECT_EQ(books_.totals().unknown_applied, 1U);
     EXPECT_TRUE(books_.totals().is_clean()) << to_string(books_.totals());
 }
 
-TEST_F(contention, RH_19_a_write_that_is_committed_again_is_waited_for) {
+TEST_F(contention, RH_19_a_write_waits_for_one_that_is_committed_again) {
     with([](sandbox::cluster& cluster) {
-        cluster.set_replication_delay(60s);  // prepared everywhere, acknowledged by nobody
+        cluster.set_replication_delay(60s);  // prepared everywhere, acknowledged nowhere
         cluster.hold_recommit(true);
     });
     const auto value = books_.begin("durable");
@@ -147,7 +148,7 @@ TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
     EXPECT_TRUE(books_.totals().is_clean());
 }
 
-TEST_F(contention, RH_28_a_node_that_does_not_know_a_new_collection_yet_is_asked_again) {
+TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
     const auto nodes = [&] {
         std::vector<sandbox::node_id> all;
         with([&](sandbox::cluster& cluster) { all = cluster.nodes(); });
@@ -161,12 +162,12 @@ TEST_F(contention, RH_28_a_node_that_does_not_know_a_new_collection_yet_is_asked
     const auto hotel = cluster_.bucket(bucket_name).scope("inventory").collection("hotel");
     const auto patient = std::make_shared<couchbase::best_effort_strategy>();
     std::vector<std::future<std::expected<couchbase::mutation_result, couchbase::error>>> all;
-    for (int number = 0; number < 8; ++number) {  // some keys live on the node that is behind
+    for (int number = 0; number < 8; ++number) {  // some keys are on the outdated node
         all.push_back(hotel.async_upsert(
             "h" + std::to_string(number), "v", {.timeout = 20s, .strategy = patient},
             asio::use_future));
     }
-    EXPECT_TRUE(at_.upsert("k", "v")) << "others are not disturbed";
+    EXPECT_TRUE(at_.upsert("k", "v")) << "other collections are not affected";
     with([&](sandbox::cluster& cluster) {
         ASSERT_TRUE(
             cluster.hide_collection(nodes.front(), bucket_name, "inventory", "hotel", false));
@@ -197,11 +198,11 @@ TEST_F(contention, an_old_configuration_that_is_pushed_again_changes_nothing) {
     for (int number = 0; number < 20; ++number) {
         const auto read = at_.get("k");
         ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->trace().retry_attempts, 0U) << "the old map was believed";
+        EXPECT_EQ(read->trace().retry_attempts, 0U) << "the old map was used";
     }
 }
 
-TEST(stale_tokens, RH_40_a_stale_bearer_token_is_tried_again_and_a_refused_one_is_told) {
+TEST(stale_tokens, RH_40_a_stale_bearer_token_is_retried_and_a_refused_one_is_reported) {
     auto options = small_options();
     options.cluster.users.front().bearer_token = "token";
     options.tls.is_enabled = true;
@@ -219,7 +220,7 @@ TEST(stale_tokens, RH_40_a_stale_bearer_token_is_tried_again_and_a_refused_one_i
     with.tls.ca_file = server->addresses().ca_path;
     const auto& where = server->addresses().connection_string_tls;
     const auto cluster = couchbase::cluster::connect(where, with).value();
-    // Stale is not refused: the client logs in again by itself.
+    // Stale does not mean refused: the client logs in again on its own.
     const auto stored = documents(cluster).upsert("k", "v");
     EXPECT_TRUE(stored) << words(stored);
     with.bearer_token = "other";

@@ -7,8 +7,8 @@
 
 #include "live_cluster.hpp"
 
-// Durable writes of every kind: the level goes out with each of them, and the server's words about
-// it come back by name.
+// Durable writes of every kind: each sends its level, and each status of the server has its own
+// error.
 
 namespace durability_test {
 
@@ -43,7 +43,7 @@ std::span<const std::byte> some_bytes() {
     return bytes;
 }
 
-// Each write finds the document `k`, except insert; `timeout` zero means the default.
+// Every write except insert finds the document `k`. A `timeout` of zero means the default.
 std::vector<durable_write> all_writes() {
     using collection = couchbase::collection;
     using level = durability_level;
@@ -132,7 +132,7 @@ TEST_F(durability, every_mutation_takes_every_level) {
     }
 }
 
-TEST_F(durability, statuses_of_durable_writes_have_their_names_and_only_one_is_ambiguous) {
+TEST_F(durability, each_status_of_a_durable_write_has_its_error_and_only_one_is_ambiguous) {
     const std::vector<std::pair<status, errc>> final_words{
         {status::durability_invalid_level, errc::durability_level_not_available},
         {status::durability_impossible, errc::durability_impossible},
@@ -148,7 +148,7 @@ TEST_F(durability, statuses_of_durable_writes_have_their_names_and_only_one_is_a
     }
 }
 
-TEST_F(durability, RH_19_a_pending_write_of_another_is_waited_for_and_named_at_the_end) {
+TEST_F(durability, RH_19_a_write_waits_for_a_pending_one_and_the_timeout_names_it) {
     for (const auto code :
          {status::sync_write_in_progress, status::sync_write_re_commit_in_progress}) {
         for (const durable_write& write : all_writes()) {
@@ -159,7 +159,7 @@ TEST_F(durability, RH_19_a_pending_write_of_another_is_waited_for_and_named_at_t
             EXPECT_GE(ended.retries, 1U) << write.name;
         }
     }
-    // A strategy that does not wait sees the name itself.
+    // A strategy that does not wait gets this error at once.
     answer_with(opcode::set, status::sync_write_in_progress);
     const auto refused = at_.upsert(
         "k", "v",

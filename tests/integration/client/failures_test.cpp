@@ -7,7 +7,7 @@
 
 #include "live_cluster.hpp"
 
-// What users see when a cluster cannot be used: the right error, soon, with the way it came.
+// What users get when a cluster cannot be used: the right error, soon, with its history.
 
 namespace {
 
@@ -41,7 +41,7 @@ TEST(failures, RH_25_a_wrong_password_is_an_authentication_failure) {
     EXPECT_EQ(failed.message().find("wrong"), std::string::npos) << "passwords are never shown";
 }
 
-TEST(failures, RH_39_a_user_made_later_mends_the_client_without_a_restart) {
+TEST(failures, RH_39_a_user_created_later_fixes_the_client_without_a_restart) {
     const auto server = start();
     auto options = app_options();
     options.username = "late";
@@ -59,7 +59,7 @@ TEST(failures, RH_39_a_user_made_later_mends_the_client_without_a_restart) {
     EXPECT_TRUE(stored) << words(stored);
 }
 
-TEST(failures, nobody_listening_is_a_timeout_that_names_the_reason) {
+TEST(failures, a_port_without_a_listener_is_a_timeout_that_names_the_reason) {
     auto options = app_options();
     const auto cluster = couchbase::cluster::connect("couchbase://127.0.0.1:1", options).value();
     const auto read = documents(cluster).get("k", {.timeout = 400ms});
@@ -95,7 +95,7 @@ TEST_P(certificates, RH_26_a_bad_certificate_is_a_tls_failure) {
     EXPECT_TRUE(failed.code() == couchbase::error_condition::client_error);
 }
 
-TEST_P(certificates, without_verification_any_certificate_is_taken) {
+TEST_P(certificates, without_verification_any_certificate_is_accepted) {
     const auto server = start_tls(GetParam().fault);
     const auto cluster =
         couchbase::cluster::connect(
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         certificate_case{"untrusted", sandbox::certificate_fault::untrusted}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(failures, an_authority_nobody_told_us_of_is_not_trusted) {
+TEST(failures, an_unknown_authority_is_not_trusted) {
     const auto server = start_tls();
     const auto other = sandbox::certificate_authority::make();
     ASSERT_TRUE(other);
@@ -123,7 +123,7 @@ TEST(failures, an_authority_nobody_told_us_of_is_not_trusted) {
     EXPECT_EQ(failed.code(), couchbase::errc::tls_failure) << failed;
 }
 
-TEST(failures, tls_spoken_to_a_plain_port_is_no_success) {
+TEST(failures, tls_to_a_plain_port_fails) {
     const auto server = start();
     auto where = server->addresses().connection_string;
     where.replace(0, where.find(':'), "couchbases");
@@ -133,7 +133,7 @@ TEST(failures, tls_spoken_to_a_plain_port_is_no_success) {
     EXPECT_FALSE(read.error().is_ambiguous());
 }
 
-// Certificate and key as files, gone at the end.
+// A certificate and a key as files, removed at the end.
 class identity_files {
 public:
     explicit identity_files(const sandbox::certificate_pem& pem)
@@ -152,7 +152,7 @@ private:
     std::string stem_;
 };
 
-TEST(failures, a_client_certificate_says_who_we_are) {
+TEST(failures, a_client_certificate_identifies_the_client) {
     const auto server = start_tls();
     const identity_files files(server->issue_client_certificate("app").value());
     couchbase::cluster_options options;
@@ -166,7 +166,7 @@ TEST(failures, a_client_certificate_says_who_we_are) {
     EXPECT_TRUE(stored) << words(stored);
 }
 
-TEST(failures, wrong_arguments_are_told_by_connect) {
+TEST(failures, connect_reports_wrong_arguments) {
     const auto code_of = [](const char* where, const couchbase::cluster_options& options) {
         const auto made = couchbase::cluster::connect(where, options);
         return made ? std::error_code() : made.error().code();
@@ -192,7 +192,7 @@ TEST(failures, wrong_arguments_are_told_by_connect) {
     EXPECT_EQ(code_of("couchbase://h", half), client_errc::option_invalid);
 }
 
-TEST(failures, the_text_of_a_connect_error_says_where_it_is_wrong) {
+TEST(failures, the_text_of_a_connect_error_names_the_wrong_part) {
     const auto made = couchbase::cluster::connect("couchbase://h?kv_timout=1s", app_options());
     ASSERT_FALSE(made);
     EXPECT_NE(made.error().message().find("kv_timeout"), std::string::npos) << made.error();

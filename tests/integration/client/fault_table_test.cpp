@@ -10,9 +10,9 @@
 #include "live_cluster.hpp"
 #include "write_books.hpp"
 
-// Every disturbance the sandbox knows, against a request that may be repeated and one that may not:
-// what the user is told, how often it was sent, and what the server did by its own audit. Whatever
-// happens, the books balance and the client goes on afterwards.
+// Every fault of the sandbox, with a request that may be repeated and one that may not: the error
+// for the user, how often the request was sent, and what the server applied according to its audit.
+// In every case the results match the audit, and the client works afterwards.
 
 namespace fault_table_test {
 
@@ -22,11 +22,11 @@ using couchbase::retry_reason;
 using reprise::wire::opcode;
 using reprise::wire::status;
 
-// What the user is told.
+// The expected result.
 struct outcome {
     std::optional<errc> code{};  // absent: success
     bool is_ambiguous = false;
-    // A reason that must be in the history; absent: nothing may have been retried.
+    // A reason that must be in the history. Empty: nothing may have been retried.
     std::optional<retry_reason> reason{};
 };
 
@@ -35,11 +35,11 @@ struct fault_case {
     std::function<void(sandbox::cluster&)> disturb;
     outcome read;
     outcome write;
-    // Of the write: requests that reached a server (absent: not counted) and were applied by the
-    // time the user was told.
+    // For the write: how many requests reached a server (empty: not counted), and how many were
+    // applied when the call returned.
     std::optional<std::size_t> request_count{};
     std::size_t applied_count = 0;
-    // The client connects after the disturbance has begun.
+    // The client connects after the fault has started.
     bool is_fresh = false;
     bool is_tls = false;
     reprise::duration timeout = 20s;
@@ -49,7 +49,7 @@ void PrintTo(const fault_case& each, std::ostream* out) {
     *out << each.name;
 }
 
-// A rule for the reads and writes of documents, for so many of each.
+// Applies the rule to this many reads and writes of documents.
 std::function<void(sandbox::cluster&)> rule(
     sandbox::fault_effect effect, std::optional<std::uint64_t> limit) {
     return [=](sandbox::cluster& cluster) {
@@ -65,7 +65,7 @@ std::function<void(sandbox::cluster&)> answers(status code, std::uint64_t count)
     return rule(sandbox::fault_status{code, {}}, count);
 }
 
-// The same trouble with every node.
+// Applies the same fault to every node.
 std::function<void(sandbox::cluster&)> nodes(
     std::function<void(sandbox::node_disturbance&)> change) {
     return [=](sandbox::cluster& cluster) {
@@ -179,7 +179,7 @@ std::vector<fault_case> broken_cases() {
     };
 }
 
-// Trouble that only a new connection meets.
+// Faults that only affect a new connection.
 std::vector<fault_case> fresh_cases() {
     using reason = retry_reason;
     using sandbox::tls_disturbance;
@@ -266,7 +266,7 @@ protected:
                 GetParam().is_tls ? where.connection_string_tls : where.connection_string, with)
                 .value();
     }
-    // Requests written before a reset is noticed have another story.
+    // A request that was written before the reset is noticed would end differently.
     void await_end_if_killed() {
         const auto until = std::chrono::steady_clock::now() + 30s;
         while (std::string_view(GetParam().name) == "killed_nodes" &&
@@ -286,7 +286,7 @@ protected:
             ASSERT_TRUE(result) << words(result);
         }
     }
-    // Reasons of every retry, wherever the result keeps them.
+    // Finds the reasons of all retries, wherever the result keeps them.
     static void expect_reason(const couchbase::retry_history* history, const outcome& expected) {
         if (!expected.reason) {
             return;
@@ -311,7 +311,7 @@ protected:
         });
         return found;
     }
-    // After the trouble is over the client works again, whatever it had met.
+    // Once the fault is over, the client works again.
     void expect_recovery() {
         server_->with_cluster([](sandbox::cluster& cluster) {
             cluster.faults().clear();
@@ -342,7 +342,7 @@ protected:
     std::uint64_t seen_ = 0;
 };
 
-TEST_P(fault_table, RH_16_RH_29_what_may_be_repeated_ends_as_told) {
+TEST_P(fault_table, RH_16_RH_29_a_repeatable_request_ends_as_expected) {
     const outcome& expected = GetParam().read;
     const auto read = at().get("old", {.timeout = GetParam().timeout});
     if (GetParam().is_fresh && !expected.code) {
@@ -356,7 +356,9 @@ TEST_P(fault_table, RH_16_RH_29_what_may_be_repeated_ends_as_told) {
     expect_recovery();
 }
 
-TEST_P(fault_table, RH_16_RH_29_what_may_not_be_repeated_ends_as_told_and_is_never_applied_twice) {
+TEST_P(
+    fault_table,
+    RH_16_RH_29_a_request_that_is_not_repeatable_ends_as_expected_and_is_never_applied_twice) {
     const outcome& expected = GetParam().write;
     const auto value = books_.begin(GetParam().name);
     const auto stored = at().upsert("new", plain_text{value}, {.timeout = GetParam().timeout});

@@ -8,8 +8,8 @@
 
 #include "live_cluster.hpp"
 
-// Each disturbance of the server against a read and a write: what the user is told, and what the
-// server really did by its own audit.
+// Each fault of the server, with a read and a write: the result for the user, and what the server
+// really did according to its audit.
 
 namespace {
 
@@ -43,7 +43,7 @@ protected:
     couchbase::collection at_;
 };
 
-TEST_F(faults, RH_19_temporary_failures_are_waited_out_by_both) {
+TEST_F(faults, RH_19_temporary_failures_are_retried_by_both) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 3);
     disturb(opcode::set, sandbox::fault_status{status::etmpfail, {}}, 3);
     const auto read = at_.get("old");
@@ -68,7 +68,7 @@ TEST_F(faults, RH_16_a_connection_closed_after_the_write_is_never_written_twice)
     EXPECT_EQ(at_.get("once")->text(), "1") << "ambiguous, and this time it was applied";
 }
 
-TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_all_the_same) {
+TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_too) {
     disturb(opcode::set, sandbox::fault_close_before{}, 1);
     const auto stored = at_.upsert("never", "1");
     ASSERT_FALSE(stored);
@@ -78,7 +78,7 @@ TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_all_the_s
     EXPECT_EQ(applied_count(*server_, opcode::set, "never"), 0U);
 }
 
-TEST_F(faults, RH_16_a_connection_closed_under_a_read_is_read_again) {
+TEST_F(faults, RH_16_a_read_is_repeated_after_its_connection_closed) {
     disturb(opcode::get, sandbox::fault_close_before{}, 1);
     const auto read = at_.get("old");
     ASSERT_TRUE(read) << words(read);
@@ -102,7 +102,7 @@ TEST_F(faults, RH_29_silence_is_an_ambiguous_timeout_for_writes_only) {
     EXPECT_EQ(requests(opcode::set, "silent"), 1U);
 }
 
-TEST_F(faults, an_answer_that_comes_late_is_an_orphan_and_harms_nobody) {
+TEST_F(faults, a_late_answer_is_an_orphan_and_does_no_harm) {
     disturb(opcode::get, sandbox::fault_delay{400ms}, 1);
     const auto late = at_.get("old", {.timeout = 50ms});
     ASSERT_FALSE(late);
@@ -133,7 +133,7 @@ TEST_F(faults, a_moved_vbucket_is_found_again_by_both) {
     EXPECT_EQ(applied_count(*server_, opcode::set, "moved"), 1U);
 }
 
-TEST_F(faults, a_failed_over_node_is_left_behind) {
+TEST_F(faults, a_failed_over_node_is_no_longer_used) {
     for (int number = 0; number < 16; ++number) {
         ASSERT_TRUE(at_.upsert("f" + std::to_string(number), "v"));
     }
@@ -145,7 +145,7 @@ TEST_F(faults, a_failed_over_node_is_left_behind) {
     }
 }
 
-// The document's own example: what robots ask is not worth waiting for.
+// The example of the documentation: requests of robots are not worth waiting for.
 class robots_do_not_wait final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     void retry_after(
@@ -191,7 +191,7 @@ TEST_F(faults, RH_35_any_call_can_be_wrapped_in_the_retry_loop) {
     EXPECT_EQ(calls, 3);
 }
 
-// For this program a missing document is one that another writer has still to insert.
+// In this program, a missing document is one that another writer has not inserted yet.
 struct not_yet_there {
     couchbase::error failed;
 
@@ -223,7 +223,7 @@ TEST_F(faults, RH_35_replace_is_retried_until_another_writer_inserts) {
     EXPECT_EQ(at_.get("awaited")->text(), "second");
 }
 
-TEST_F(faults, RH_30_the_text_of_an_error_tells_every_attempt) {
+TEST_F(faults, RH_30_the_text_of_an_error_lists_every_attempt) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}});
     const auto read = at_.get("old", {.timeout = 40ms});
     ASSERT_FALSE(read);

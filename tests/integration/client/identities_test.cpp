@@ -25,7 +25,7 @@ void set_password(sandbox::embedded_cluster& server, const std::string& password
     });
 }
 
-// Connections that are logged in stay so: only new ones need the new password.
+// Existing connections stay logged in; only new ones need the new password.
 void end_all_connections(sandbox::embedded_cluster& server) {
     for (const bool is_up : {false, true}) {
         server.with_cluster([&](sandbox::cluster& cluster) {
@@ -36,7 +36,8 @@ void end_all_connections(sandbox::embedded_cluster& server) {
     }
 }
 
-// A password that ends while the client runs: refused by name, then mended without a restart.
+// A password that becomes invalid while the client runs: the error names it, and new credentials
+// fix it without a restart.
 void expect_new_password_mends(
     sandbox::embedded_cluster& server, const couchbase::cluster& cluster) {
     const auto at = documents(cluster);
@@ -55,19 +56,19 @@ void expect_new_password_mends(
     EXPECT_TRUE(standard) << words(standard);
 }
 
-TEST(identities, RH_39_new_credentials_mend_a_client_with_a_thread_of_its_own) {
+TEST(identities, RH_39_new_credentials_fix_a_client_with_its_own_thread) {
     const auto server = start();
     expect_new_password_mends(*server, connect(*server));
 }
 
-TEST(identities, RH_39_new_credentials_mend_a_client_driven_by_its_callers) {
+TEST(identities, RH_39_new_credentials_fix_a_client_driven_by_its_callers) {
     const auto server = start();
     auto options = app_options();
     options.threads = thread_mode::caller_drives;
     expect_new_password_mends(*server, connect(*server, options));
 }
 
-TEST(identities, RH_39_new_credentials_mend_a_client_on_the_programs_executor) {
+TEST(identities, RH_39_new_credentials_fix_a_client_on_the_programs_executor) {
     const auto server = start();
     boost::asio::thread_pool pool(2);
     {
@@ -80,7 +81,7 @@ TEST(identities, RH_39_new_credentials_mend_a_client_on_the_programs_executor) {
     pool.join();
 }
 
-TEST(identities, new_credentials_before_the_old_ones_end_are_never_noticed) {
+TEST(identities, credentials_replaced_before_the_old_ones_expire_cause_no_failure) {
     const auto server = start();
     const auto cluster = connect(*server);
     const auto at = documents(cluster);
@@ -100,7 +101,7 @@ sandbox::server_options two_buckets() {
     return options;
 }
 
-TEST(buckets, one_client_serves_several_and_opens_each_when_it_is_named) {
+TEST(buckets, one_client_serves_several_and_opens_each_on_first_use) {
     const auto server = start(two_buckets());
     const auto cluster = connect(*server);
     const auto travel = documents(cluster);
@@ -113,7 +114,7 @@ TEST(buckets, one_client_serves_several_and_opens_each_when_it_is_named) {
     EXPECT_EQ(hotels.get("k")->text(), "in hotels");
 }
 
-TEST(buckets, RH_27_the_trouble_of_one_shows_there_and_nowhere_else) {
+TEST(buckets, RH_27_the_failure_of_one_does_not_affect_the_others) {
     const auto server = start(two_buckets());
     const auto cluster = connect(*server);
     const auto nowhere = cluster.bucket("nowhere").default_collection();
@@ -130,7 +131,7 @@ TEST(buckets, RH_27_the_trouble_of_one_shows_there_and_nowhere_else) {
     EXPECT_TRUE(cluster.bucket("hotels").default_collection().upsert("k", "v"));
 }
 
-TEST(buckets, RH_39_a_bucket_made_later_is_found_without_a_restart) {
+TEST(buckets, RH_39_a_bucket_created_later_is_found_without_a_restart) {
     const auto server = start();
     const auto cluster = connect(*server);
     const auto late = cluster.bucket("late").default_collection();

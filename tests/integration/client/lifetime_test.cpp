@@ -16,8 +16,8 @@
 
 #include "live_cluster.hpp"
 
-// The end of a client and of operations, in every state. Whatever happens each operation completes
-// exactly once: a future that is set twice throws, one that is never set breaks its promise.
+// How clients and operations end in every state. Each operation completes exactly once: a future
+// that is set twice throws, and one that is never set breaks its promise.
 
 namespace {
 
@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 
 using read_result = std::expected<couchbase::get_result, couchbase::error>;
 
-// Where a client may hang when its end comes.
+// The stage at which the client is when it ends.
 enum class stage { connecting, hello, authentication, selecting, on_wire, retrying, answered };
 
 std::string name_of(const ::testing::TestParamInfo<stage>& each) {
@@ -54,7 +54,7 @@ protected:
                 add_fault(*server_, fault(opcode::get, silence));
                 break;
             case stage::retrying:
-                add_fault(*server_, fault(opcode::get));  // temporary failure, for ever
+                add_fault(*server_, fault(opcode::get));  // temporary failure, forever
                 break;
             case stage::connecting:
             case stage::answered:
@@ -62,7 +62,7 @@ protected:
         }
     }
 
-    // A client with three reads that have come as far as the stage lets them.
+    // A client with three reads that have reached the stage.
     couchbase::cluster begin() {
         auto cluster = connect(*server_);
         const auto at = documents(cluster);
@@ -125,7 +125,7 @@ TEST_P(lifetime, destruction_without_close_ends_every_operation_once) {
     {
         const auto cluster = begin();
     }
-    // Its own thread is joined: everything has happened by now.
+    // The client's thread is joined, so everything has happened by now.
     for (auto& each : reads_) {
         ASSERT_EQ(each.wait_for(0s), std::future_status::ready);
     }
@@ -133,8 +133,8 @@ TEST_P(lifetime, destruction_without_close_ends_every_operation_once) {
 }
 
 TEST_P(lifetime, cancellation_ends_one_operation_and_leaves_the_others) {
-    // A signal and the handler it is bound to belong to one thread: this one. The context outlives
-    // the client's thread, which posts to it.
+    // A signal and the handler bound to it belong to one thread: this one. The context outlives the
+    // client's thread, which posts to it.
     asio::io_context here;
     const auto cluster = begin();
     asio::cancellation_signal signal;
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
         stage::retrying, stage::answered),
     name_of);
 
-TEST(client_end, the_last_handle_may_go_inside_a_completion) {
+TEST(client_end, the_last_handle_may_be_released_inside_a_completion) {
     const auto server = start();
     auto cluster = std::make_unique<couchbase::cluster>(connect(*server));
     std::promise<void> gone;
@@ -178,7 +178,7 @@ TEST(client_end, the_last_handle_may_go_inside_a_completion) {
     ASSERT_EQ(future.wait_for(30s), std::future_status::ready);
 }
 
-TEST(client_end, a_hundred_clients_come_and_go) {
+TEST(client_end, a_hundred_clients_are_created_and_destroyed) {
     const auto server = start();
     for (int number = 0; number < 100; ++number) {
         const auto cluster = connect(*server);
@@ -203,7 +203,7 @@ TEST(client_end, a_server_that_stops_ends_calls_at_their_timeout) {
     EXPECT_FALSE(stored.error().is_ambiguous()) << stored.error();
 }
 
-TEST(client_end, a_full_submission_queue_is_told_at_once) {
+TEST(client_end, a_full_submission_queue_is_reported_at_once) {
     const auto server = start();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;

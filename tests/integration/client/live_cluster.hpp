@@ -13,7 +13,7 @@
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 #include <reprise/sandbox_net/server.hpp>
 
-// Tests store short literals by the dozen: here a literal is plain text. (Users say which.)
+// Lets tests store literals as plain text. Users must choose between JSON and text.
 template <std::size_t Size>
 struct reprise::couchbase::codec<char[Size]> {
     static encoded_value encode(const char (&text)[Size]) {
@@ -30,8 +30,8 @@ namespace sandbox = reprise::sandbox;
 
 inline constexpr const char* bucket_name = "travel";
 
-// Small: two nodes, 16 vbuckets, few hash rounds; the bucket `travel` with collection
-// inventory.airline; the user app/secret.
+// A small cluster: two nodes, 16 vbuckets, few hash iterations, the bucket `travel` with the
+// collection inventory.airline, and the user app/secret.
 inline sandbox::server_options small_options() {
     sandbox::server_options options;
     options.cluster.node_count = 2;
@@ -60,7 +60,7 @@ inline couchbase::cluster_options app_options() {
     return {.username = "app", .password = "secret", .kv_timeout = 10s, .connect_timeout = 5s};
 }
 
-// A client of `server`; throws if even the arguments are wrong.
+// A client of `server`. Throws if the arguments are invalid.
 inline couchbase::cluster connect(
     const sandbox::embedded_cluster& server,
     const couchbase::cluster_options& options = app_options()) {
@@ -75,7 +75,7 @@ inline couchbase::collection documents(const couchbase::cluster& cluster) {
     return cluster.bucket(bucket_name).default_collection();
 }
 
-// For assertions: the error's words, or nothing.
+// For assertions: the error's message, or nothing.
 template <class Result>
 std::string words(const Result& result) {
     return result ? std::string() : result.error().message();
@@ -85,7 +85,7 @@ inline void add_fault(sandbox::embedded_cluster& server, const sandbox::fault_ru
     server.with_cluster([&](sandbox::cluster& cluster) { cluster.faults().add(rule); });
 }
 
-// Every request of this opcode from now on.
+// Matches every request of this opcode from now on.
 inline sandbox::fault_rule fault(
     reprise::wire::opcode op, sandbox::fault_effect effect = sandbox::fault_status{}) {
     sandbox::fault_rule rule;

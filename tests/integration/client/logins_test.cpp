@@ -8,7 +8,7 @@
 
 #include "live_cluster.hpp"
 
-// How connections log in, as options and connection string say it.
+// How connections log in, depending on options and connection string.
 
 namespace logins_test {
 
@@ -30,7 +30,7 @@ couchbase::cluster connect_to(
     return std::move(*made);
 }
 
-// What the first connection said first.
+// The first commands of the first connection.
 std::vector<opcode> first_commands(sandbox::embedded_cluster& server) {
     std::vector<opcode> said;
     server.with_cluster([&](sandbox::cluster& cluster) {
@@ -51,7 +51,7 @@ sandbox::server_options with_rounds(std::uint32_t iterations) {
     return options;
 }
 
-TEST(logins, EM_01_hello_is_said_first_unless_options_or_string_put_it_after_the_login) {
+TEST(logins, EM_01_hello_is_sent_first_unless_options_or_string_put_it_after_the_login) {
     {
         const auto server = start();
         ASSERT_TRUE(documents(connect(*server)).upsert("k", "v"));
@@ -72,7 +72,7 @@ TEST(logins, EM_01_hello_is_said_first_unless_options_or_string_put_it_after_the
     EXPECT_EQ(first_commands(*server).at(0), opcode::sasl_list_mechanisms);
 }
 
-TEST(logins, more_rounds_than_usual_are_refused_until_options_or_string_allow_them) {
+TEST(logins, more_iterations_than_usual_are_refused_unless_options_or_string_allow_them) {
     const auto server = start(with_rounds(100'001));
     const auto refused = documents(connect(*server)).get("k", {.timeout = 500ms});
     ASSERT_FALSE(refused);

@@ -23,7 +23,7 @@ std::set<std::string> used_mechanisms(sandbox::embedded_cluster& server) {
 }
 
 // Like servers, the sandbox lists PLAIN on its plain ports.
-TEST(mechanisms, a_plain_that_is_listed_and_allowed_is_not_chosen) {
+TEST(mechanisms, plain_is_not_chosen_even_if_it_is_listed_and_allowed) {
     for (const bool is_allowed : {false, true}) {
         const auto server = start();
         auto options = app_options();

@@ -6,7 +6,7 @@
 
 #include "live_cluster.hpp"
 
-// Names of hosts and services, asked of a name server the test runs itself.
+// Names of hosts and services, resolved by a name server that the test runs.
 
 namespace {
 
@@ -23,8 +23,8 @@ couchbase::cluster connect_by_name(const fake_name_server& names, const std::str
     return couchbase::cluster::connect(where, options).value();
 }
 
-// By its default address a node is not found here, since ports are the system's choice: so a
-// service record, which has a port, is the way in.
+// A node is not at its default port here, since the system chooses the ports. The way to it is a
+// service record, which contains a port.
 TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
     const auto server = start();
     fake_name_server names;
@@ -45,7 +45,7 @@ TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
 TEST(name_service, an_address_that_refuses_is_followed_by_the_next_one) {
     const auto server = start();
     fake_name_server names;
-    names.add_address("two.reprise.test", {127, 0, 0, 2});  // nobody listens there
+    names.add_address("two.reprise.test", {127, 0, 0, 2});  // no listener there
     names.add_address("two.reprise.test", {127, 0, 0, 1});
     names.begin();
     const auto port = std::to_string(server->addresses().nodes.front().key_value);
@@ -54,7 +54,7 @@ TEST(name_service, an_address_that_refuses_is_followed_by_the_next_one) {
     EXPECT_TRUE(stored) << words(stored);
 }
 
-TEST(name_service, a_name_nobody_knows_is_a_timeout_that_says_so) {
+TEST(name_service, an_unknown_name_is_a_timeout_that_reports_it) {
     fake_name_server names;
     names.begin();
     const auto cluster = connect_by_name(names, "couchbase://unknown.reprise.test:11210");
@@ -66,7 +66,7 @@ TEST(name_service, a_name_nobody_knows_is_a_timeout_that_says_so) {
     EXPECT_GT(names.question_count(), 0);
 }
 
-TEST(name_service, a_silent_name_server_blocks_nothing_and_nobody) {
+TEST(name_service, a_silent_name_server_blocks_nothing) {
     fake_name_server names;
     names.be_silent();
     names.begin();

@@ -6,9 +6,9 @@
 
 #include "live_cluster.hpp"
 
-// What only a person can mend is told by its name as soon as the server has said so, with every
-// attempt listed, for reads and writes alike. How long it took from the server's answer is written
-// down beside the result, as information.
+// Errors that only a person can fix are reported by name as soon as the server has answered, with
+// every attempt listed, for reads and writes. The test records how long this took after the
+// server's answer, as information.
 
 namespace named_errors_test {
 
@@ -22,7 +22,7 @@ struct named_case {
     const char* name;
     errc code;
     retry_reason reason;
-    // The answer by which the server says it; none: the handshake fails.
+    // The answer with which the server reports it. Empty: the handshake fails.
     opcode answered_op;
     status answer;
     std::function<void(sandbox::server_options&)> server;
@@ -91,7 +91,7 @@ protected:
                    is_tls ? where.connection_string_tls : where.connection_string, with)
             .value();
     }
-    // The server's answers that say so, oldest first.
+    // The answers with which the server reports it, oldest first.
     std::vector<sandbox::audit_entry> answers() const {
         std::vector<sandbox::audit_entry> found;
         server_->with_cluster([&](sandbox::cluster& cluster) {
@@ -130,7 +130,7 @@ protected:
     couchbase::cluster cluster_;
 };
 
-TEST_P(named_errors, RH_08_RH_38_reads_and_writes_are_told_with_every_attempt) {
+TEST_P(named_errors, RH_08_RH_38_reads_and_writes_report_the_error_with_every_attempt) {
     const auto at = GetParam().open(cluster_);
     const auto read = at.get("k");
     const auto reported_at = std::chrono::system_clock::now();
@@ -138,12 +138,12 @@ TEST_P(named_errors, RH_08_RH_38_reads_and_writes_are_told_with_every_attempt) {
     expect_named(read.error());
     if (GetParam().answered_op != opcode::noop) {
         const auto seen = answers();
-        ASSERT_FALSE(seen.empty()) << "told before the server said so";
+        ASSERT_FALSE(seen.empty()) << "reported before the server's answer";
         const auto after =
             std::chrono::duration_cast<std::chrono::microseconds>(reported_at - seen.front().time);
         RecordProperty("microseconds_from_answer_to_error", static_cast<int>(after.count()));
     }
-    // The state holds: the next call is told without another round.
+    // The state persists: the next call fails without another request.
     const auto stored = at.upsert("k", "v");
     ASSERT_FALSE(stored);
     expect_named(stored.error());

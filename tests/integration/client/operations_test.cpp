@@ -96,7 +96,7 @@ TEST_P(operations, a_missing_document_is_not_found_and_does_not_exist) {
     EXPECT_FALSE(found->exists);
 }
 
-TEST_P(operations, insert_refuses_what_exists_and_replace_what_does_not) {
+TEST_P(operations, insert_refuses_an_existing_document_and_replace_a_missing_one) {
     EXPECT_EQ(documents_.replace(key(), "x").error().code(), couchbase::errc::document_not_found);
     ASSERT_TRUE(documents_.insert(key(), "1"));
     EXPECT_EQ(documents_.insert(key(), "2").error().code(), couchbase::errc::document_exists);
@@ -121,7 +121,7 @@ TEST_P(operations, a_stale_cas_is_a_mismatch_for_replace_and_remove) {
     EXPECT_EQ(documents_.get(key()).error().code(), couchbase::errc::document_not_found);
 }
 
-TEST_P(operations, counters_count_and_a_missing_one_is_made_only_if_asked) {
+TEST_P(operations, counters_count_and_a_missing_one_is_created_only_on_request) {
     EXPECT_EQ(documents_.increment(key()).error().code(), couchbase::errc::document_not_found);
     EXPECT_EQ(documents_.increment(key(), {.initial = 10})->value, 10U);
     EXPECT_EQ(documents_.increment(key(), {.delta = 5})->value, 15U);
@@ -209,7 +209,7 @@ TEST_P(operations, durable_writes_are_acknowledged) {
     EXPECT_EQ(documents_.get(key())->text(), "safe");
 }
 
-TEST_P(operations, readiness_is_told_and_a_missing_bucket_named) {
+TEST_P(operations, readiness_is_reported_and_a_missing_bucket_is_named) {
     const auto ready = cluster_.wait_until_ready(10s);
     EXPECT_TRUE(ready) << words(ready);
     const auto travel = cluster_.bucket(bucket_name).wait_until_ready(10s);

@@ -18,7 +18,7 @@
 #include "live_cluster.hpp"
 #include "relay.hpp"
 
-// What a client does to the process it lives in: no signals, and nothing strange after a fork.
+// Effects of a client on its process: it raises no signals and behaves after a fork.
 
 namespace process_test {
 
@@ -42,7 +42,7 @@ private:
     void (*previous_)(int);
 };
 
-// Shows that a peer broken by the relay raises the signal in whoever does not take care.
+// Shows that a connection broken by the relay raises the signal in code that does not prevent it.
 int signals_of_a_careless_write(relay& between) {
     const int before = pipe_signals;
     auto* previous = std::signal(SIGPIPE, &count_signal);
@@ -65,7 +65,7 @@ int signals_of_a_careless_write(relay& between) {
 
 class closed_peer : public ::testing::TestWithParam<bool> {};
 
-// The client is driven by its caller: it does not notice the end before it writes.
+// The caller drives the client, so it does not notice the close before it writes.
 TEST_P(closed_peer, a_write_to_it_raises_no_signal) {
     const bool is_tls = GetParam();
     auto server_options = small_options();
@@ -100,13 +100,13 @@ TEST_P(closed_peer, a_write_to_it_raises_no_signal) {
     const default_signals deadly;
     const auto after = at.upsert("k", "w");
     if (is_tls) {
-        // What TLS has taken counts as sent.
+        // Bytes that TLS has accepted count as sent.
         ASSERT_FALSE(after);
         EXPECT_EQ(after.error().code(), couchbase::errc::request_canceled) << after.error();
         EXPECT_TRUE(after.error().is_ambiguous());
         EXPECT_EQ(at.get("k")->text(), "v");
     } else {
-        ASSERT_TRUE(after) << "nothing had left: " << words(after);
+        ASSERT_TRUE(after) << "nothing was sent: " << words(after);
         EXPECT_EQ(at.get("k")->text(), "w");
     }
     EXPECT_EQ(applied_count(*server, reprise::wire::opcode::set, "k"), is_tls ? 1U : 2U);
@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(over, closed_peer, ::testing::Bool(), [](const auto& ea
     return each.param ? "tls" : "plain";
 });
 
-// How many sockets of this process are connected to one of the ports, and of them those that a
-// program started from here would inherit.
+// How many sockets of this process are connected to one of the ports, and how many of them a child
+// process would inherit.
 std::pair<int, int> client_sockets(const std::vector<std::uint16_t>& ports) {
     int open = 0;
     int inherited = 0;
@@ -149,7 +149,7 @@ TEST(programs_started_by_this_one, do_not_inherit_connections) {
 
 class forked : public ::testing::TestWithParam<thread_mode> {};
 
-// In the child: 0, or the number of the first thing that was not as promised.
+// Runs in the child. Returns 0, or the number of the first violated promise.
 int misbehaviour_in_child(
     std::optional<couchbase::cluster>& cluster, std::optional<couchbase::collection>& at) {
     const auto is_refused = [](const auto& result) {
@@ -179,7 +179,7 @@ int misbehaviour_in_child(
     return 0;
 }
 
-TEST_P(forked, the_child_is_refused_by_name_and_the_parent_goes_on) {
+TEST_P(forked, calls_of_the_child_fail_by_name_and_the_parent_keeps_working) {
     const auto server = start();
     auto options = app_options();
     options.threads = GetParam();
@@ -190,7 +190,7 @@ TEST_P(forked, the_child_is_refused_by_name_and_the_parent_goes_on) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-        ::alarm(60);  // a child that hangs must not hang the tests
+        ::alarm(60);  // a child that hangs must not block the tests
         ::_exit(misbehaviour_in_child(cluster, at));
     }
     int status = 0;
@@ -206,7 +206,7 @@ TEST_P(forked, the_child_is_refused_by_name_and_the_parent_goes_on) {
     EXPECT_EQ(at->get("k")->trace().retry_attempts, 0U) << "its connections were left alone";
 }
 
-TEST(fork, a_child_makes_a_client_of_its_own) {
+TEST(fork, a_child_can_create_its_own_client) {
     const auto server = start();
     const auto cluster = connect(*server);
     ASSERT_TRUE(documents(cluster).upsert("k", "parent"));

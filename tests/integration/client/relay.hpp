@@ -17,8 +17,8 @@
 
 namespace live {
 
-// Stands between a client and one port of a server, on a thread of its own, and passes bytes on
-// until it is told to break the connections.
+// Forwards bytes between a client and one port of a server, on its own thread, until the test
+// breaks the connections.
 class relay {
 public:
     using tcp = boost::asio::ip::tcp;
@@ -38,8 +38,8 @@ public:
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
     int accepted_count() const { return accepted_; }
 
-    // Every client first sees the end of the stream, then a reset: its next write meets a peer that
-    // is closed in both directions. Returns when both have been sent.
+    // Every client first sees the end of the stream, then a reset, so that its next write meets a
+    // peer that is closed in both directions. Returns when both have been sent.
     void break_all() {
         std::promise<void> done;
         boost::asio::post(context_, [&] {

@@ -24,7 +24,7 @@ using any_result = std::expected<couchbase::get_replica_result, couchbase::error
 
 class replica_reads : public ::testing::TestWithParam<couchbase::thread_mode> {
 protected:
-    // Three nodes, two replicas: every document is everywhere.
+    // Three nodes and two replicas: every node has every document.
     replica_reads() : server_(start(three_nodes())), cluster_(connect(*server_, with_mode())) {}
 
     static sandbox::server_options three_nodes() {
@@ -54,7 +54,7 @@ protected:
 };
 
 TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
-    // The first call of this client: the map is not there yet.
+    // The first call of this client, before the map has arrived.
     const auto missing = at().get_all_replicas("k");
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
@@ -72,7 +72,7 @@ TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
     EXPECT_EQ(requests(opcode::get_replica), 4U);
 }
 
-TEST_P(replica_reads, copies_that_cannot_be_read_are_left_out) {
+TEST_P(replica_reads, copies_that_cannot_be_read_are_omitted) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(
         *server_, fault(opcode::get, sandbox::fault_status{reprise::wire::status::einternal, {}}));
@@ -92,7 +92,7 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     ASSERT_TRUE(any) << words(any);
     EXPECT_EQ(any->text(), "v");
     EXPECT_TRUE(any->is_replica());
-    // Canceled, not waited for.
+    // The others are canceled, not waited for.
     const auto until = std::chrono::steady_clock::now() + 30s;
     while (cluster_.statistics()->operations_open > 0 && std::chrono::steady_clock::now() < until) {
         if (GetParam() == couchbase::thread_mode::caller_drives) {
@@ -102,7 +102,7 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     EXPECT_EQ(cluster_.statistics()->operations_open, 0U);
 }
 
-TEST_P(replica_reads, an_error_that_all_copies_share_is_given_itself) {
+TEST_P(replica_reads, an_error_that_all_copies_share_is_reported_once) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));
     add_fault(*server_, fault(opcode::get_replica, sandbox::fault_no_answer{}));
@@ -116,7 +116,7 @@ TEST_P(replica_reads, an_error_that_all_copies_share_is_given_itself) {
     EXPECT_EQ(at().get_any_replica("").error().code(), errc::invalid_argument);
 }
 
-TEST_P(replica_reads, errors_of_the_bucket_are_told_and_not_hidden) {
+TEST_P(replica_reads, errors_of_the_bucket_are_reported_and_not_hidden) {
     const auto nowhere = cluster_.bucket("nowhere").default_collection();
     EXPECT_EQ(nowhere.get_any_replica("k").error().code(), errc::bucket_access_failure);
     EXPECT_EQ(nowhere.get_all_replicas("k").error().code(), errc::bucket_access_failure);
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
         return each.param == couchbase::thread_mode::own_thread ? "own_thread" : "caller_drives";
     });
 
-TEST(replica_read_tokens, futures_callbacks_and_executors_are_served) {
+TEST(replica_read_tokens, futures_callbacks_and_executors_work) {
     const auto server = start();
     asio::io_context context;
     auto cluster = couchbase::connect(
@@ -177,7 +177,7 @@ TEST(replica_read_tokens, cancellation_ends_all_its_reads) {
     EXPECT_EQ(cluster.statistics()->operations_open, 0U);
 }
 
-TEST(replica_read_tokens, the_end_of_the_client_ends_them) {
+TEST(replica_read_tokens, closing_the_client_ends_them) {
     const auto server = start();
     add_fault(*server, fault(opcode::hello, sandbox::fault_no_answer{}));
     std::future<any_result> any;

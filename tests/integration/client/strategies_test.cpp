@@ -17,8 +17,8 @@
 
 #include "live_cluster.hpp"
 
-// Strategies, budgets, breakers and observers as a program sets them: by the public headers alone,
-// against a server that disturbs on purpose.
+// Strategies, budgets, breakers and observers as a program sets them: with public headers only,
+// against a server with injected faults.
 
 namespace strategies_test {
 
@@ -30,7 +30,7 @@ using reprise::wire::opcode;
 using reprise::wire::status;
 using read_result = std::expected<couchbase::get_result, couchbase::error>;
 
-// Takes questions and never answers them by itself.
+// Keeps questions until the test answers them.
 class thinker final : public couchbase::retry_strategy {
 public:
     void retry_after(const couchbase::retry_question&, couchbase::retry_sink& sink) override {
@@ -61,7 +61,8 @@ private:
 };
 
 TEST(
-    strategies, RH_02_RH_44_one_that_never_answers_ends_at_the_timeout_and_late_words_are_ignored) {
+    strategies,
+    RH_02_RH_44_one_that_never_answers_ends_at_the_timeout_and_late_answers_are_ignored) {
     const auto server = start();
     const auto cluster = connect(*server);
     const auto at = documents(cluster);
@@ -75,10 +76,10 @@ TEST(
     EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
     EXPECT_EQ(silent->asked(), 1U);
     silent->answer_all(couchbase::retry_action::after(0ms));
-    EXPECT_TRUE(at.get("k")) << "nobody else was disturbed";
+    EXPECT_TRUE(at.get("k")) << "other requests are not affected";
 }
 
-TEST(strategies, RH_02_an_answer_from_another_thread_lets_the_request_go_on) {
+TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
     const auto server = start();
     const auto cluster = connect(*server);
     const auto at = documents(cluster);
@@ -89,7 +90,7 @@ TEST(strategies, RH_02_an_answer_from_another_thread_lets_the_request_go_on) {
     const auto slow = std::make_shared<thinker>();
     auto read = at.async_get("k", {.strategy = slow}, asio::use_future);
     slow->await_questions(1);
-    EXPECT_TRUE(at.upsert("other", "v")) << "the client goes on meanwhile";
+    EXPECT_TRUE(at.upsert("other", "v")) << "the client keeps working";
     slow->answer_all(couchbase::retry_action::after(1ms));
     const auto done = read.get();
     ASSERT_TRUE(done) << words(done);
@@ -99,7 +100,7 @@ TEST(strategies, RH_02_an_answer_from_another_thread_lets_the_request_go_on) {
 TEST(
     strategies, RH_44_a_client_destroyed_with_parked_and_undecided_operations_completes_each_once) {
     const auto server = start();
-    add_fault(*server, fault(opcode::get));  // temporary failures, for ever
+    add_fault(*server, fault(opcode::get));  // temporary failures, forever
     const auto slow = std::make_shared<thinker>();
     std::vector<std::future<read_result>> reads;
     {
@@ -141,7 +142,7 @@ TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
     EXPECT_NE(read.error().message().find("no idea"), std::string::npos) << read.error();
 }
 
-TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_as_they_were) {
+TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unchanged) {
     const auto server = start();
     auto options = app_options();
     options.strategy = couchbase::overriding(
@@ -164,7 +165,7 @@ TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_as_t
     EXPECT_EQ(read.error().retry_attempts(), 2U);
 }
 
-TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
+TEST(strategies, RH_33_two_clients_share_one_budget_until_it_is_empty) {
     const auto server = start();
     add_fault(*server, fault(opcode::get));
     auto options = app_options();
@@ -182,7 +183,7 @@ TEST(strategies, RH_33_two_clients_draw_from_one_budget_until_it_is_empty) {
     EXPECT_EQ(at_first.error().retry_attempts(), 2U);
     const auto at_second = documents(second).get("k");
     ASSERT_FALSE(at_second);
-    EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other one has spent it";
+    EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other client has used it up";
     ASSERT_NE(at_second.error().history(), nullptr);
     const auto& entries = at_second.error().history()->entries;
     EXPECT_EQ(entries[0].refusal(), reprise::refusal_reason::budget_exhausted);
@@ -230,7 +231,7 @@ TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
     EXPECT_EQ(read.error().retry_attempts(), 2U);
 }
 
-TEST(strategies, EM_09_EM_10_the_servers_own_plan_is_followed_by_who_asks_for_it) {
+TEST(strategies, EM_09_EM_10_the_servers_plan_is_followed_if_the_strategy_is_selected) {
     auto options = small_options();
     reprise::wire::error_map_entry entry;
     entry.code = 0x7ff0;
@@ -252,7 +253,7 @@ TEST(strategies, EM_09_EM_10_the_servers_own_plan_is_followed_by_who_asks_for_it
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().info().status, 0x7ff0) << read.error();
     EXPECT_FALSE(read.error().code() == couchbase::error_condition::timeout) << "its own error";
-    // after, then every interval while the plan lasts: at 1, 6, 11, 16, 21 and 26 ms.
+    // `after`, then every interval while the plan lasts: at 1, 6, 11, 16, 21 and 26 ms.
     EXPECT_GE(read.error().retry_attempts(), 1U);
     EXPECT_LE(read.error().retry_attempts(), 6U);
     ASSERT_TRUE(read.error().info().error_map);
@@ -283,7 +284,7 @@ private:
     std::size_t count_ = 0;
 };
 
-TEST(strategies, every_attempt_is_known_to_the_observer_by_the_name_the_server_knows) {
+TEST(strategies, the_observer_and_the_server_identify_every_attempt_alike) {
     const auto server = start();
     auto options = app_options();
     const auto book = std::make_shared<attempt_book>();

@@ -8,7 +8,7 @@
 
 #include "live_cluster.hpp"
 
-// Parts of documents, read and changed over real sockets.
+// Reads and changes parts of documents over real sockets.
 
 namespace subdocument_test {
 
@@ -27,7 +27,7 @@ protected:
             "airline", json_text{R"({"name":"Reprise \"Air\"","fleet":["A220","E190"],)"
                                  R"("home":{"city":"Graz"},"flights":7,"open":true})"}));
     }
-    // The document as it is now.
+    // The current document.
     std::string text(const std::string& key = "airline") {
         const auto read = at_.get(key);
         return read ? std::string(read->text()) : words(read);
@@ -103,7 +103,7 @@ TEST_F(subdocument, every_change_does_what_its_name_says) {
     }
 }
 
-TEST_F(subdocument, a_path_that_fails_undoes_all_and_is_named_in_the_callers_order) {
+TEST_F(subdocument, a_path_that_fails_undoes_all_and_has_its_place_in_the_callers_order) {
     const auto before = text();
     const auto changed = at_.mutate_in(
         "airline", {change::upsert("name", "Other"), change::insert("flights", 1),
@@ -117,7 +117,7 @@ TEST_F(subdocument, a_path_that_fails_undoes_all_and_is_named_in_the_callers_ord
     EXPECT_EQ(applied_count(*server_, opcode::subdoc_multi_mutation, "airline"), 0U);
 }
 
-TEST_F(subdocument, semantics_decide_about_documents_that_are_there_or_not) {
+TEST_F(subdocument, semantics_decide_about_existing_and_missing_documents) {
     const auto with = [](store_semantics store) {
         return couchbase::mutate_in_options{.store = store};
     };
@@ -137,7 +137,7 @@ TEST_F(subdocument, semantics_decide_about_documents_that_are_there_or_not) {
     EXPECT_TRUE(at_.mutate_in("new", one, {.cas = at_.get("new")->cas()}));
 }
 
-TEST_F(subdocument, attributes_and_macros_live_beside_the_body) {
+TEST_F(subdocument, attributes_and_macros_are_separate_from_the_body) {
     const auto stored = at_.mutate_in(
         "airline",
         {change::upsert("flights", 8), change::upsert("audit.by", "me", {true, true}),
@@ -153,7 +153,7 @@ TEST_F(subdocument, attributes_and_macros_live_beside_the_body) {
     EXPECT_FALSE(seen->content_as<bool>(3).value());
 }
 
-TEST_F(subdocument, a_removed_document_shows_its_attributes_only_if_asked) {
+TEST_F(subdocument, a_removed_document_shows_its_attributes_only_on_request) {
     ASSERT_TRUE(at_.mutate_in("airline", {change::upsert("_kept", 5, {.is_xattr = true})}));
     ASSERT_TRUE(at_.remove("airline"));
     const auto get = [] { return std::vector{look::get("_kept", {.is_xattr = true})}; };
@@ -164,7 +164,7 @@ TEST_F(subdocument, a_removed_document_shows_its_attributes_only_if_asked) {
     EXPECT_EQ(seen->content_as<int>(0).value(), 5);
 }
 
-TEST_F(subdocument, expiry_and_durability_go_with_a_change) {
+TEST_F(subdocument, a_change_may_have_expiry_and_durability) {
     const auto changed = at_.mutate_in(
         "airline", {change::upsert("a", 1)},
         {.expiry = 10min, .durability = couchbase::durability_level::majority});

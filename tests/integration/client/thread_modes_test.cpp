@@ -14,7 +14,7 @@
 
 #include "live_cluster.hpp"
 
-// Who runs the loop: the client, its callers, or the program's executor.
+// The three ways to run the loop: on the client's thread, in calls, or on the program's executor.
 
 namespace {
 
@@ -47,7 +47,7 @@ TEST(thread_modes, own_thread_serves_many_threads_at_once) {
     EXPECT_EQ(good, 200);
 }
 
-TEST(thread_modes, callers_drive_and_nothing_moves_between_calls) {
+TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {
     const auto server = start();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;
@@ -55,7 +55,7 @@ TEST(thread_modes, callers_drive_and_nothing_moves_between_calls) {
     const auto at = documents(cluster);
     std::optional<read_result> seen;
     at.async_get("k", {}, [&](read_result result) { seen = std::move(result); });
-    EXPECT_FALSE(seen) << "nobody has driven yet";
+    EXPECT_FALSE(seen) << "the client was not driven yet";
     const auto stored = at.upsert("k", "v");
     ASSERT_TRUE(stored) << words(stored);
     EXPECT_TRUE(seen) << "the next call drains first";
@@ -69,7 +69,7 @@ TEST(thread_modes, callers_drive_and_nothing_moves_between_calls) {
     EXPECT_TRUE(is_done);
 }
 
-TEST(thread_modes, callers_of_a_driven_client_may_come_from_several_threads) {
+TEST(thread_modes, several_threads_may_call_a_driven_client) {
     const auto server = start();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;
@@ -137,7 +137,7 @@ TEST(thread_modes, a_pool_of_threads_is_used_through_a_strand) {
             const auto result = each.get();
             EXPECT_TRUE(result) << words(result);
         }
-        // From a thread that is not the pool's, blocking is fine.
+        // Blocking is allowed on a thread outside the pool.
         EXPECT_EQ(at.get("k1")->text(), "v");
     }
     pool.join();

@@ -34,7 +34,7 @@ protected:
     void never_answer() {
         add_fault(*server_, fault(reprise::wire::opcode::get, sandbox::fault_no_answer{}));
     }
-    // Until so many requests are on the wire.
+    // Waits until this many requests are on the wire.
     void await_on_wire(std::size_t count) const {
         const auto until = std::chrono::steady_clock::now() + 30s;
         while (cluster_.statistics()->operations_on_wire < count &&
@@ -48,7 +48,7 @@ protected:
     couchbase::collection at_;
 };
 
-TEST_F(tokens, a_future_holds_the_result) {
+TEST_F(tokens, a_future_returns_the_result) {
     auto stored = at_.async_upsert("k", "v", {}, asio::use_future).get();
     ASSERT_TRUE(stored) << words(stored);
     EXPECT_EQ(at_.async_get("k", {}, asio::use_future).get()->text(), "v");
@@ -78,7 +78,7 @@ TEST_F(tokens, a_callback_runs_on_its_associated_executor) {
                       EXPECT_TRUE(context.get_executor().running_in_this_thread());
                       is_called = true;
                   }));
-    context.run_for(30s);  // the operation keeps the context busy, and then no longer
+    context.run_for(30s);  // returns when the operation has completed
     EXPECT_TRUE(is_called);
 }
 
@@ -93,7 +93,7 @@ asio::awaitable<std::string> store_and_read(couchbase::collection at) {
     co_return read ? std::string(read->text()) : read.error().message();
 }
 
-TEST_F(tokens, coroutines_and_deferred_operations_give_the_result) {
+TEST_F(tokens, coroutines_and_deferred_operations_return_the_result) {
     asio::io_context context;
     auto done = asio::co_spawn(context, store_and_read(at_), asio::use_future);
     context.run_for(30s);
@@ -127,7 +127,7 @@ TEST_F(tokens, a_cancellation_slot_cancels_the_operation) {
     signal.emit(asio::cancellation_type::terminal);
     context.run_for(30s);
     EXPECT_EQ(code, couchbase::errc::request_canceled);
-    signal.emit(asio::cancellation_type::terminal);  // finds nobody
+    signal.emit(asio::cancellation_type::terminal);  // has no effect any more
 }
 
 asio::awaitable<void> read_one(couchbase::collection at, std::string key, int& canceled) {

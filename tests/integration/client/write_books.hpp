@@ -13,11 +13,11 @@
 
 namespace live {
 
-// Double-entry books of the writes of one test: each value begins with its number, which the
-// server's audit shows when it applies the write. Any thread.
+// Records the writes of one test and compares them with the server's audit. Each value starts with
+// a number, which the audit shows when the server applies the write. Thread-safe.
 class write_books {
 public:
-    // Watches the server for as long as it lives; the books may go before.
+    // Watches the server as long as the server lives; this object may be destroyed before.
     explicit write_books(sandbox::embedded_cluster& server) {
         server.with_cluster([&](sandbox::cluster& cluster) {
             cluster.audit().set_observer([shared = shared_](const sandbox::audit_entry& entry) {
@@ -29,14 +29,14 @@ public:
         });
     }
 
-    // The value to write.
+    // Returns the value to write.
     std::string begin(std::string label = {}) {
         const std::scoped_lock lock(shared_->mutex);
         const std::uint64_t number = ++shared_->last;
         shared_->ledger.begin(number, std::move(label));
         return "#" + std::to_string(number);
     }
-    // What the user was told about that write.
+    // Records the result that the user got for this write.
     template <class Result>
     void settle(const std::string& value, const Result& result) {
         using sandbox::write_outcome;
@@ -58,7 +58,7 @@ private:
         std::uint64_t last = 0;
     };
 
-    // 0, which is no write, if there is none.
+    // 0, which is not a valid number, if there is none.
     static std::uint64_t number_in(std::string_view value) {
         std::uint64_t number = 0;
         if (value.starts_with('#')) {

@@ -10,7 +10,7 @@
 
 #include "live_services.hpp"
 
-// Answers that lie, break off or make no sense: an error with a name, never a wrong result, and
+// Answers that are wrong, truncated or senseless cause a named error, never a wrong result, and
 // never a second run of a statement that may have written.
 
 namespace bad_answers_test {
@@ -93,7 +93,7 @@ TEST(bad_answers, a_redirect_is_not_followed) {
     EXPECT_EQ(requests_to(*server, service::management), 1U);
 }
 
-TEST(bad_answers, continue_before_the_answer_is_read_over) {
+TEST(bad_answers, continue_before_the_answer_is_skipped) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     add_rule(*server, disturb(service::query, sandbox::service_fault_continue_first{3}));
@@ -102,7 +102,7 @@ TEST(bad_answers, continue_before_the_answer_is_read_over) {
     EXPECT_EQ(result->rows.size(), 1U);
 }
 
-TEST(bad_answers, nonsense_after_many_rows_is_an_error_after_these_rows) {
+TEST(bad_answers, invalid_bytes_after_many_rows_are_an_error_after_these_rows) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     std::string body = R"({"results":[)";
@@ -120,7 +120,7 @@ TEST(bad_answers, nonsense_after_many_rows_is_an_error_after_these_rows) {
     }
     ASSERT_FALSE(row);
     EXPECT_EQ(count, 20000U);
-    EXPECT_NE(row.error().message().find("no result"), std::string::npos) << row.error();
+    EXPECT_NE(row.error().message().find("not a valid result"), std::string::npos) << row.error();
 }
 
 TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
@@ -133,7 +133,7 @@ TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
     EXPECT_EQ(result.error().code(), errc::unambiguous_timeout) << result.error();
 }
 
-TEST(bad_answers, cancellation_ends_a_call_that_waits) {
+TEST(bad_answers, cancellation_ends_a_waiting_call) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 2));

@@ -5,7 +5,7 @@
 
 #include "live_services.hpp"
 
-// The connections of a client as cluster::diagnostics tells them.
+// The connections of a client as cluster::diagnostics reports them.
 
 namespace service_diagnostics_test {
 
@@ -21,7 +21,7 @@ std::size_t count_of(const diagnostics_report& report, service_kind service, end
     }));
 }
 
-// Until the report is as wanted, or ten seconds have passed.
+// Waits until the report meets the condition, or for ten seconds.
 template <class Condition>
 diagnostics_report report_when(const couchbase::cluster& cluster, const Condition& is_wanted) {
     const auto until = std::chrono::steady_clock::now() + 10s;
@@ -30,11 +30,11 @@ diagnostics_report report_when(const couchbase::cluster& cluster, const Conditio
         if (is_wanted(report) || std::chrono::steady_clock::now() > until) {
             return report;
         }
-        (void)cluster.statistics();  // a turn of the loop
+        (void)cluster.statistics();  // runs an iteration of the loop
     }
 }
 
-TEST(diagnostics, name_both_ends_of_every_connection_without_asking_anybody) {
+TEST(diagnostics, name_both_ends_of_every_connection_without_any_request) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
@@ -59,7 +59,7 @@ TEST(diagnostics, name_both_ends_of_every_connection_without_asking_anybody) {
     EXPECT_EQ(requests_to(*server, service::query), asked);
 }
 
-TEST(diagnostics, of_a_caller_driven_client_are_told_between_calls) {
+TEST(diagnostics, of_a_caller_driven_client_are_available_between_calls) {
     const auto server = start_services();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;
@@ -96,7 +96,7 @@ TEST(diagnostics, of_a_node_that_is_down_are_degraded_and_of_all_offline) {
     set_up(0, true);
 }
 
-TEST(diagnostics, key_value_is_no_service_for_http_requests) {
+TEST(diagnostics, key_value_is_refused_for_http_requests) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto refused =

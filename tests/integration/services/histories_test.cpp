@@ -4,8 +4,8 @@
 
 #include "live_services.hpp"
 
-// Whatever a call of the HTTP services gives back, rows one by one and managers included, has the
-// history of its retries.
+// Every result of a call to an HTTP service has the history of its retries, including streamed rows
+// and managers.
 
 namespace service_histories_test {
 
@@ -41,7 +41,7 @@ protected:
     couchbase::cluster cluster_ = connect(*server_);
 };
 
-TEST_F(service_histories, RH_30_rows_read_one_by_one_have_one) {
+TEST_F(service_histories, RH_30_streamed_rows_have_one) {
     fail_next_query();
     auto rows = cluster_.query_stream("SELECT RAW 1", {.readonly = true});
     ASSERT_TRUE(rows) << words(rows);
@@ -103,8 +103,8 @@ TEST_F(service_histories, RH_30_managers_of_buckets_and_collections_have_one) {
     EXPECT_EQ(made->trace.history, nullptr) << "nothing was retried";
 }
 
-// The answer came in the end, and was no list of buckets.
-TEST_F(service_histories, RH_30_an_answer_that_cannot_be_read_has_one) {
+// The second attempt was answered, but not with a list of buckets.
+TEST_F(service_histories, RH_30_an_unreadable_answer_has_one) {
     lose_next_management_request();
     add_rule(
         *server_,
@@ -115,8 +115,8 @@ TEST_F(service_histories, RH_30_an_answer_that_cannot_be_read_has_one) {
     expect_one_retry(buckets.error(), retry_reason::socket_closed_while_in_flight, "unreadable");
 }
 
-// What a server says is shown, but a terminal is not told to do anything by it.
-TEST_F(service_histories, words_of_a_service_cannot_act_on_a_terminal) {
+// The server's text is shown, but it must not control the terminal.
+TEST_F(service_histories, text_of_a_service_cannot_control_a_terminal) {
     add_rule(
         *server_, disturb(service::query, query_error(3000, "no\\u001b[2J\\nsuch \\u009b thing")));
     const auto rows = cluster_.query("SELEKT", {.readonly = true});
@@ -135,7 +135,7 @@ TEST_F(service_histories, a_long_statement_is_cut_in_its_error) {
     EXPECT_NE(rows.error().message().find("more bytes)"), std::string::npos);
 }
 
-TEST_F(service_histories, names_that_mean_a_place_in_a_path_are_refused_before_anything_is_sent) {
+TEST_F(service_histories, names_with_a_meaning_in_paths_are_refused_before_anything_is_sent) {
     const auto before = requests_to(*server_, service::management);
     const auto bucket = cluster_.buckets().drop("..");
     ASSERT_FALSE(bucket);

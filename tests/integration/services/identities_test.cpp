@@ -9,8 +9,8 @@
 
 #include "live_services.hpp"
 
-// Who the client is and whom it trusts, towards the HTTP services: TLS, client certificates, bearer
-// tokens, credentials that change, and that none of them is ever told to anybody else.
+// Identity and trust towards the HTTP services: TLS, client certificates, bearer tokens and
+// credentials that change. None of the secrets may leak.
 
 namespace service_identities_test {
 
@@ -76,7 +76,7 @@ void set_tls(sandbox::embedded_cluster& server, sandbox::tls_disturbance kind) {
     });
 }
 
-// Every service answers, and knows who asks.
+// Every service answers and identifies the user.
 void expect_all_services(sandbox::embedded_cluster& server, const couchbase::cluster& cluster) {
     const auto bucket = cluster.bucket(bucket_name);
     const auto stored = bucket.default_collection().upsert("k", "v");
@@ -102,7 +102,7 @@ void expect_all_services(sandbox::embedded_cluster& server, const couchbase::clu
     });
 }
 
-// Told by name, long before the timeout, and no service was asked.
+// Expects the error by name, long before the timeout, and no request to a service.
 void expect_reported_quickly(
     sandbox::embedded_cluster& server, const couchbase::cluster& cluster, errc code,
     retry_reason reason) {
@@ -121,7 +121,7 @@ void expect_reported_quickly(
     EXPECT_EQ(requests_to(server, service::query), 0U);
 }
 
-// Certificate and key as files, gone at the end.
+// A certificate and a key as files, removed at the end.
 class certificate_files {
 public:
     explicit certificate_files(const sandbox::certificate_pem& pem)
@@ -142,7 +142,7 @@ private:
     std::string stem_;
 };
 
-TEST(service_identities, a_password_over_tls_enters_every_service) {
+TEST(service_identities, a_password_over_tls_works_for_every_service) {
     const auto server = start_tls_services();
     auto options = trusting(*server);
     options.username = "app";
@@ -150,7 +150,7 @@ TEST(service_identities, a_password_over_tls_enters_every_service) {
     expect_all_services(*server, connect_tls(*server, options));
 }
 
-TEST(service_identities, a_client_certificate_enters_every_service) {
+TEST(service_identities, a_client_certificate_works_for_every_service) {
     const auto server = start_tls_services();
     const certificate_files files(server->issue_client_certificate("app").value());
     auto options = trusting(*server);
@@ -159,19 +159,19 @@ TEST(service_identities, a_client_certificate_enters_every_service) {
     expect_all_services(*server, connect_tls(*server, options));
 }
 
-TEST(service_identities, a_bearer_token_enters_every_service) {
+TEST(service_identities, a_bearer_token_works_for_every_service) {
     const auto server = start_tls_services();
     expect_all_services(*server, connect_by_token(*server, good_token));
 }
 
-TEST(service_identities, RH_25_RH_40_a_wrong_token_is_told_by_name_and_soon) {
+TEST(service_identities, RH_25_RH_40_a_wrong_token_is_reported_by_name_and_soon) {
     const auto server = start_tls_services();
     expect_reported_quickly(
         *server, connect_by_token(*server, "wrong"), errc::authentication_failure,
         retry_reason::authentication_error);
 }
 
-TEST(service_identities, RH_25_a_wrong_password_is_told_by_name_and_soon) {
+TEST(service_identities, RH_25_a_wrong_password_is_reported_by_name_and_soon) {
     const auto server = start_tls_services();
     auto options = trusting(*server);
     options.username = "app";
@@ -181,13 +181,13 @@ TEST(service_identities, RH_25_a_wrong_password_is_told_by_name_and_soon) {
         retry_reason::authentication_error);
 }
 
-TEST(service_identities, RH_26_an_untrusted_server_is_told_by_name_and_soon) {
+TEST(service_identities, RH_26_an_untrusted_server_is_reported_by_name_and_soon) {
     const auto server = start_tls_services(sandbox::certificate_fault::untrusted);
     expect_reported_quickly(
         *server, connect_by_token(*server, good_token), errc::tls_failure, retry_reason::tls_error);
 }
 
-TEST(service_identities, RH_26_a_service_that_cannot_be_trusted_any_more_is_told_by_name) {
+TEST(service_identities, RH_26_a_service_that_is_no_longer_trusted_is_reported_by_name) {
     const auto server = start_tls_services();
     const auto cluster = connect_by_token(*server, good_token);
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
@@ -196,7 +196,7 @@ TEST(service_identities, RH_26_a_service_that_cannot_be_trusted_any_more_is_told
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), errc::tls_failure) << refused.error();
     EXPECT_EQ(refused.error().info().last_reason, retry_reason::tls_error) << refused.error();
-    EXPECT_TRUE(documents(cluster).get("k")) << "what is connected goes on";
+    EXPECT_TRUE(documents(cluster).get("k")) << "existing connections keep working";
     set_tls(*server, sandbox::tls_disturbance::none);
     const auto mended = cluster.query(
         "SELECT RAW 1",
@@ -204,7 +204,7 @@ TEST(service_identities, RH_26_a_service_that_cannot_be_trusted_any_more_is_told
     EXPECT_TRUE(mended) << words(mended);
 }
 
-TEST(service_identities, RH_25_an_expired_token_is_told_and_a_new_one_is_used_at_once) {
+TEST(service_identities, RH_25_an_expired_token_is_reported_and_a_new_one_is_used_at_once) {
     const auto server = start_tls_services();
     const auto cluster = connect_by_token(*server, good_token);
     ASSERT_TRUE(cluster.query("SELECT RAW 1", {.readonly = true}));
@@ -222,7 +222,7 @@ TEST(service_identities, RH_25_an_expired_token_is_told_and_a_new_one_is_used_at
     EXPECT_TRUE(cluster.buckets().list());
 }
 
-// Keeps every word that was logged.
+// Keeps all logged text.
 class hearing_sink final : public couchbase::log_sink {
 public:
     void on_decision(
@@ -244,7 +244,7 @@ private:
     std::string heard_;
 };
 
-// Everything an error can be asked for.
+// All texts that an error contains.
 std::string everything_said(const couchbase::error& failed) {
     std::ostringstream out;
     const auto& info = failed.info();
@@ -253,7 +253,8 @@ std::string everything_said(const couchbase::error& failed) {
     return out.str();
 }
 
-// Good and bad calls of all services with these credentials; what is to be heard of them.
+// Makes valid and invalid calls to all services with these credentials, and returns all text they
+// produce.
 std::string use_and_hear(
     sandbox::embedded_cluster& server, const couchbase::credentials& identity,
     const std::shared_ptr<hearing_sink>& sink) {
@@ -287,7 +288,7 @@ std::string use_and_hear(
     return said;
 }
 
-TEST(service_identities, credentials_are_never_told_in_logs_errors_reports_or_paths) {
+TEST(service_identities, credentials_never_appear_in_logs_errors_reports_or_paths) {
     const auto server = start_tls_services();
     const auto sink = std::make_shared<hearing_sink>();
     std::string all;
@@ -296,9 +297,9 @@ TEST(service_identities, credentials_are_never_told_in_logs_errors_reports_or_pa
     all += use_and_hear(*server, {.bearer_token = good_token}, sink);
     all += use_and_hear(*server, {.bearer_token = "stale-bearer-token"}, sink);
     all += sink->heard();
-    EXPECT_NE(all.find("AUTHENTICATION_ERROR"), std::string::npos) << "errors were told at all";
-    EXPECT_GT(sink->heard().size(), 500U) << "and something was logged";
-    // As they are, and as the Authorization header has them (app:secret, app:hunter2-wrong).
+    EXPECT_NE(all.find("AUTHENTICATION_ERROR"), std::string::npos) << "no error was reported";
+    EXPECT_GT(sink->heard().size(), 500U) << "nothing was logged";
+    // As plain text, and as in the Authorization header (app:secret, app:hunter2-wrong).
     for (const std::string& secret :
          {std::string("secret"), std::string("hunter2"), std::string(good_token),
           std::string("stale-bearer-token"), std::string("YXBwOnNlY3JldA"),

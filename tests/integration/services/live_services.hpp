@@ -10,7 +10,7 @@
 
 #include "../client/live_cluster.hpp"
 
-// A cluster with all HTTP services on real sockets, and what tests ask it.
+// A cluster with all HTTP services on real sockets, and helper functions for tests.
 
 namespace live_services {
 
@@ -29,7 +29,7 @@ inline std::unique_ptr<sandbox::embedded_cluster> start_services() {
     return start(service_options());
 }
 
-// The first `count` requests to this service; the rest are served.
+// Disturbs the first `count` requests to this service. The others are served normally.
 inline sandbox::service_fault_rule disturb(
     service where, sandbox::service_fault_effect effect, std::uint64_t count = 1) {
     sandbox::service_fault_rule rule;
@@ -43,7 +43,7 @@ inline void add_rule(sandbox::embedded_cluster& server, const sandbox::service_f
     server.with_cluster([&](sandbox::cluster& at) { at.services().faults().add(rule); });
 }
 
-// What query and analytics say when a statement fails.
+// The answer of query and analytics to a statement that fails.
 inline sandbox::service_fault_answer query_error(
     int code, const std::string& message, bool is_retry_advised = false) {
     return {
@@ -54,7 +54,7 @@ inline sandbox::service_fault_answer query_error(
             R"(}],"status":"fatal","metrics":{}})"};
 }
 
-// How often a request with this context id was seen, and how often it changed something.
+// How often a request with this context id was received, and how often it changed something.
 inline std::pair<std::size_t, std::size_t> seen(
     sandbox::embedded_cluster& server, const std::string& context_id) {
     std::pair<std::size_t, std::size_t> counts;
@@ -79,7 +79,7 @@ inline std::size_t requests_to(sandbox::embedded_cluster& server, service where)
     return count;
 }
 
-// Notes each question and lets the standard strategy answer, or says no.
+// Records each question and answers like the standard strategy, or refuses.
 class noting_strategy final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     explicit noting_strategy(bool is_refusing = false) : is_refusing_(is_refusing) {}

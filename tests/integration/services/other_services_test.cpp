@@ -6,7 +6,7 @@
 
 #include "live_services.hpp"
 
-// Analytics, search, views and management, against a server that behaves.
+// Analytics, search, views and management, with a server without faults.
 
 namespace other_services_test {
 
@@ -35,7 +35,7 @@ TEST(analytics, runs_statements_and_streams_rows) {
     EXPECT_EQ(failed.error().service_code(), 24000U) << failed.error();
 }
 
-TEST(search, gives_hits_and_shows_partial_results_as_such) {
+TEST(search, returns_hits_and_marks_partial_results) {
     const auto server = start_services();
     server->with_cluster([](sandbox::cluster& at) {
         ASSERT_TRUE(at.services().create_search_index("words", bucket_name));
@@ -109,7 +109,7 @@ TEST(views, are_read_page_by_page) {
     EXPECT_TRUE(stream->next());
 }
 
-TEST(management, buckets_are_made_listed_and_dropped) {
+TEST(management, buckets_are_created_listed_and_dropped) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto buckets = cluster.buckets();
@@ -130,7 +130,7 @@ TEST(management, buckets_are_made_listed_and_dropped) {
     EXPECT_EQ(gone.error().code(), errc::bucket_not_found) << gone.error();
 }
 
-TEST(management, scopes_and_collections_are_made_used_and_dropped) {
+TEST(management, scopes_and_collections_are_created_used_and_dropped) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto bucket = cluster.bucket(bucket_name);
@@ -156,7 +156,7 @@ TEST(management, scopes_and_collections_are_made_used_and_dropped) {
     EXPECT_EQ(missing.error().code(), errc::scope_not_found) << missing.error();
 }
 
-TEST(management, query_indexes_are_made_listed_and_dropped) {
+TEST(management, query_indexes_are_created_listed_and_dropped) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto indexes = cluster.query_indexes();
@@ -181,7 +181,7 @@ TEST(management, query_indexes_are_made_listed_and_dropped) {
     EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
 }
 
-TEST(management, any_request_can_be_made) {
+TEST(management, any_request_can_be_sent) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto answer = cluster.management_request({.target = "/pools/default/buckets/travel"});

@@ -8,14 +8,14 @@
 
 #include "live_services.hpp"
 
-// Statements as a program runs them, against a server that behaves.
+// Statements as a program runs them, with a server without faults.
 
 namespace query_test {
 
 using namespace live_services;
 using couchbase::json_text;
 
-TEST(query, rows_and_metadata_come_back) {
+TEST(query, rows_and_metadata_are_returned) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto result = cluster.query(
@@ -36,7 +36,7 @@ TEST(query, rows_and_metadata_come_back) {
     EXPECT_EQ(result->trace.retry_attempts, 0U);
 }
 
-TEST(query, parameters_go_by_position_and_by_name) {
+TEST(query, parameters_are_passed_by_position_and_by_name) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto by_position =
@@ -49,7 +49,7 @@ TEST(query, parameters_go_by_position_and_by_name) {
     EXPECT_EQ(by_name->rows[0].as<int>().value(), 7);
 }
 
-TEST(query, values_that_are_no_json_are_refused_by_name) {
+TEST(query, values_that_are_not_json_are_refused_by_name) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto broken = cluster.query("SELECT $x", {.named = {{"x", json_text{"{"}}}});
@@ -61,7 +61,7 @@ TEST(query, values_that_are_no_json_are_refused_by_name) {
     EXPECT_EQ(requests_to(*server, service::query), 0U);
 }
 
-TEST(query, a_scope_gives_unqualified_names_their_meaning) {
+TEST(query, unqualified_names_are_resolved_in_the_scope) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto scope = cluster.bucket(bucket_name).scope("inventory");
@@ -73,7 +73,7 @@ TEST(query, a_scope_gives_unqualified_names_their_meaning) {
     EXPECT_EQ(found->rows[0].as<std::string>().value(), "x");
 }
 
-TEST(query, the_services_code_and_words_are_in_the_error) {
+TEST(query, the_error_contains_the_services_code_and_message) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto failed = cluster.query("SELEKT 1", {.client_context_id = "bad one"});
@@ -103,7 +103,7 @@ TEST(query, statements_write_and_their_writes_can_be_waited_for) {
     EXPECT_EQ(documents(cluster).get("k")->text(), R"({"n":2})");
 }
 
-TEST(query, RH_20_a_prepared_statement_is_prepared_once_and_again_when_the_service_forgot_it) {
+TEST(query, RH_20_a_prepared_statement_is_prepared_once_and_again_if_the_service_lost_it) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const couchbase::query_options prepared{.readonly = true, .adhoc = false, .positional = {1}};
@@ -146,14 +146,14 @@ TEST(query, old_servers_prepare_and_run_in_two_requests) {
     expect_prepared_in_two_requests(*server, connect(*server));
 }
 
-TEST(query, statements_are_prepared_in_two_requests_if_asked_for) {
+TEST(query, statements_are_prepared_in_two_requests_on_request) {
     const auto server = start_services();
     auto options = app_options();
     options.enhanced_prepared_statements = false;
     expect_prepared_in_two_requests(*server, connect(*server, options));
 }
 
-TEST(query, a_result_beyond_the_bound_is_an_error_that_says_so) {
+TEST(query, a_result_beyond_the_bound_is_a_named_error) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     const auto result = cluster.query(
@@ -164,7 +164,7 @@ TEST(query, a_result_beyond_the_bound_is_an_error_that_says_so) {
         << result.error();
 }
 
-TEST(query, the_token_form_gives_the_same_and_driving_callers_too) {
+TEST(query, the_token_form_and_caller_driven_clients_return_the_same) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     auto later = cluster.async_query("SELECT RAW 1", {.readonly = true}, boost::asio::use_future);

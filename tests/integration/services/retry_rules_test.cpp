@@ -7,15 +7,15 @@
 
 #include "live_services.hpp"
 
-// Which answers of the HTTP services are tried again: each rule once, end to end, with the server's
-// own count of what it saw.
+// Which answers of the HTTP services are retried: tests each rule once, end to end, with the
+// server's own count of requests.
 
 namespace retry_rules_test {
 
 using namespace live_services;
 using couchbase::json_text;
 
-// One call of each service, so far as it ends: the error, the retries made, the reasons.
+// The end of one call to each service: the error, the retries and the reasons.
 struct ending {
     std::optional<couchbase::error> failure{};
     std::uint32_t retry_attempts = 0;
@@ -89,7 +89,7 @@ std::unique_ptr<sandbox::embedded_cluster> start_filled() {
     return server;
 }
 
-// The ending when the first request of this service is answered so.
+// The end of a call whose first request to this service gets this answer.
 ending disturbed(
     sandbox::embedded_cluster& server, const couchbase::cluster& cluster, service where,
     const sandbox::service_fault_effect& effect, const call_plan& plan = {}) {
@@ -108,7 +108,7 @@ TEST(service_retries, every_service_answers_undisturbed) {
     }
 }
 
-TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_on_every_service) {
+TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_for_every_service) {
     const auto server = start_filled();
     const auto of_client = std::make_shared<noting_strategy>();
     auto options = app_options();
@@ -139,7 +139,7 @@ TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_on_e
     EXPECT_EQ(operations[4].first, "management");
 }
 
-TEST(service_retries, RH_18_only_what_is_idempotent_is_sent_again_after_a_close_in_flight) {
+TEST(service_retries, RH_18_only_idempotent_requests_are_sent_again_after_a_close_in_flight) {
     const auto server = start_filled();
     const auto cluster = connect(*server);
     for (const service where : all_services) {
@@ -238,7 +238,7 @@ TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {
     EXPECT_EQ(attempts(400, "{}"), 0U);
 }
 
-TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_gets_one_except_12016) {
+TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_is_retried_except_12016) {
     const auto server = start_filled();
     const auto cluster = connect(*server);
     const auto asked =
@@ -252,7 +252,7 @@ TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_gets_one_except_12016
     EXPECT_EQ(index.failure->service_code(), 12016U);
 }
 
-TEST(service_retries, RH_43_retry_after_is_a_floor_under_the_delay) {
+TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
     const auto server = start_filled();
     const auto cluster = connect(*server);
     const auto begun = std::chrono::steady_clock::now();
@@ -262,7 +262,7 @@ TEST(service_retries, RH_43_retry_after_is_a_floor_under_the_delay) {
     EXPECT_TRUE(ended.is_ok()) << *ended.failure;
     EXPECT_EQ(ended.retry_attempts, 1U);
     EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
-    // Beyond the deadline it ends there.
+    // A wait beyond the deadline ends at the deadline.
     server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
     add_rule(*server, disturb(service::query, [] {
         auto answer = query_error(5999, "later", true);
@@ -276,7 +276,7 @@ TEST(service_retries, RH_43_retry_after_is_a_floor_under_the_delay) {
     EXPECT_EQ(seen(*server, "cap").first, 1U);
 }
 
-TEST(service_retries, timeouts_are_ambiguous_only_for_what_may_have_written) {
+TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_written) {
     const auto server = start_filled();
     const auto cluster = connect(*server);
     add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 2));
@@ -292,7 +292,7 @@ TEST(service_retries, timeouts_are_ambiguous_only_for_what_may_have_written) {
     EXPECT_EQ(seen(*server, "late"), std::pair(std::size_t{1}, std::size_t{1}));
 }
 
-TEST(service_retries, a_service_that_no_node_offers_is_waited_for_until_the_timeout) {
+TEST(service_retries, a_call_waits_until_the_timeout_for_a_service_that_no_node_offers) {
     auto options = service_options();
     options.services = {service::query};
     const auto server = start(std::move(options));

@@ -12,7 +12,7 @@
 
 #include "live_services.hpp"
 
-// Rows while they come.
+// Rows that are read while they arrive.
 
 namespace row_stream_test {
 
@@ -22,7 +22,7 @@ namespace asio = boost::asio;
 constexpr const char* many_rows = R"(SELECT n, "0123456789012345678901234567890123456789" AS pad )"
                                   R"(FROM ARRAY_RANGE(0, 300000) AS n)";
 
-// Reads to the end: how many rows came, and how it ended.
+// Reads to the end. Returns the number of rows and how the stream ended.
 struct reading {
     std::uint64_t row_count = 0;
     std::optional<couchbase::error> failure{};
@@ -51,17 +51,17 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
     auto stream = cluster.query_stream(
         many_rows, {.readonly = true, .metrics = true, .rows_size_max_bytes = bound});
     ASSERT_TRUE(stream) << words(stream);
-    // While nobody reads, at most the bound and one piece of the network lie here.
+    // While the reader pauses, at most the bound and one network read are buffered.
     ASSERT_TRUE(stream->next());
     EXPECT_FALSE(stream->metadata()) << "not before the end";
-    // A reader that thinks for as long as another call takes to time out: time for all rows to
-    // come, if anybody read them.
+    // The reader pauses until another call times out. In that time all rows would arrive if the
+    // client kept reading.
     add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
     ASSERT_FALSE(cluster.analytics_query("SELECT 1", {.timeout = 300ms}));
     const auto rest = read_all(*stream);
     EXPECT_FALSE(rest.failure) << *rest.failure;
     EXPECT_EQ(rest.row_count, 299999U);
-    constexpr std::size_t row_size_most = 1024;  // one may have begun in the piece before
+    constexpr std::size_t row_size_most = 1024;  // one row may have started in the piece before
     EXPECT_LE(stream->buffered_size_peak(), 2 * bound + row_size_most);
     EXPECT_GT(stream->buffered_size_peak(), 0U);
     const auto metadata = stream->metadata();
@@ -71,7 +71,7 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
     EXPECT_TRUE(after && !*after) << "the end stays the end";
 }
 
-TEST(row_stream, rows_come_in_order_and_whole) {
+TEST(row_stream, rows_arrive_in_order_and_complete) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     auto stream =
@@ -90,7 +90,7 @@ TEST(row_stream, rows_come_in_order_and_whole) {
     EXPECT_EQ(expected, 50000);
 }
 
-TEST(row_stream, what_goes_wrong_is_told_by_the_stream) {
+TEST(row_stream, the_stream_reports_failures) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     auto stream = cluster.query_stream("SELEKT");
@@ -98,7 +98,7 @@ TEST(row_stream, what_goes_wrong_is_told_by_the_stream) {
     const auto row = stream->next();
     ASSERT_FALSE(row);
     EXPECT_EQ(row.error().code(), errc::parsing_failure) << row.error();
-    EXPECT_FALSE(stream->next()) << "and it stays so";
+    EXPECT_FALSE(stream->next()) << "and it stays failed";
     EXPECT_FALSE(stream->metadata());
     EXPECT_FALSE(cluster.query_stream("")) << "arguments are checked at once";
 }
@@ -133,7 +133,7 @@ TEST(row_stream, a_connection_that_breaks_before_any_row_was_read_is_retried) {
     EXPECT_EQ(seen(*server, "twice").first, 2U);
 }
 
-TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_goes_on) {
+TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_keeps_working) {
     const auto server = start_services();
     const auto cluster = connect(*server);
     {
@@ -163,7 +163,7 @@ TEST(row_stream, a_reader_slower_than_the_timeout_gets_the_timeout) {
         many_rows, {.timeout = 150ms, .readonly = true, .rows_size_max_bytes = 4096});
     ASSERT_TRUE(stream) << words(stream);
     ASSERT_TRUE(stream->next());
-    // Waits on another call's deadline, which is later than that of the stream.
+    // Waits for another call's deadline, which is later than that of the stream.
     add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
     const auto later = cluster.analytics_query("SELECT 1", {.timeout = 300ms});
     ASSERT_FALSE(later);
@@ -197,7 +197,7 @@ TEST(row_stream, coroutines_read_on_their_own_executor) {
     EXPECT_EQ(counted.get(), 5000);
 }
 
-TEST(row_stream, callers_that_drive_read_too) {
+TEST(row_stream, caller_driven_clients_read_too) {
     const auto server = start_services();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;
@@ -210,7 +210,7 @@ TEST(row_stream, callers_that_drive_read_too) {
     EXPECT_EQ(all.row_count, 5000U);
 }
 
-TEST(row_stream, the_end_of_the_client_ends_a_stream_that_waits) {
+TEST(row_stream, closing_the_client_ends_a_waiting_stream) {
     const auto server = start_services();
     auto cluster = std::make_optional(connect(*server));
     add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}));

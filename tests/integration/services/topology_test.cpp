@@ -7,21 +7,22 @@
 
 #include "live_services.hpp"
 
-// Statements while nodes come and go, counted by the server's own audit.
+// Statements while nodes join and leave, counted by the server's audit.
 
 namespace topology_test {
 
 using namespace live_services;
 
-// Goal: no writing statement runs twice and no successful one is lost while a node is failed over
-// and a rebalance runs. Method: four threads write under context ids of their own, each once.
+// Goal: no writing statement runs twice, and no successful one is lost, while a node is failed over
+// and a rebalance runs. Method: four threads write, each statement once and with its own context
+// id.
 TEST(service_topology, no_writing_statement_runs_twice_through_a_failover_and_a_rebalance) {
     auto options = service_options();
     options.cluster.node_count = 3;
     options.cluster.replica_count = 1;
     const auto server = start(std::move(options));
     const auto cluster = connect(*server);
-    // Some of them lose their answers, too: what was sent then must not be sent again.
+    // Some of them also lose their answers. A statement that was sent must not be sent again.
     auto lost = disturb(service::query, sandbox::service_fault_close_after{}, 1'000'000);
     lost.every = 7;
     add_rule(*server, lost);

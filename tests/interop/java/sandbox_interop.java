@@ -95,7 +95,7 @@ class SandboxInterop {
     expect(Objects.equals(got, wanted), wanted + ", got: " + got);
   }
 
-  /** Runs what must fail, and hands out how it did. */
+  /** Runs an action that must fail, and returns its failure. */
   static <E extends Exception> E refused(Class<E> wanted, Body body) {
     try {
       body.run();
@@ -108,7 +108,7 @@ class SandboxInterop {
     throw new AssertionError("expected: " + wanted.getSimpleName() + ", got: success");
   }
 
-  /** The numbers that the query service itself gave for the failure. */
+  /** The codes of the query service for the failure. */
   static List<Integer> serviceCodes(CouchbaseException error) {
     return ((QueryErrorContext) error.context()).errors().stream()
         .map(ErrorCodeAndMessage::code).toList();

@@ -1,19 +1,19 @@
-/// A load that keeps books, for servers whose nodes are moved, killed and restarted meanwhile. Run
-/// by tests/interop/kv_engine/run_kv_engine.py:
+/// A load generator that checks its results, for servers whose nodes are moved, killed and
+/// restarted meanwhile. Run by tests/interop/kv_engine/run_kv_engine.py:
 ///
 ///     kv_engine_load CONNECTION_STRING USER PASSWORD BUCKET
 ///
-/// Prints "ready" once it is under way and works until it reads "stop". Then it writes every key
-/// once more, reads everything back, and prints what it found:
+/// Prints "ready" once it is running and works until it reads "stop". Then it writes every key once
+/// more, reads everything back, and prints its findings:
 ///
 ///     duplicate KEY WHY          a write was applied twice
-///     false KEY WHY              a success that was none
+///     false KEY WHY              an operation succeeded wrongly
 ///     lost VBUCKET KEY WHY       a confirmed write is gone; the script knows which vbuckets were
 ///                                emptied on purpose
 ///     trouble VBUCKET KEY WHY    an error that a moved or killed node does not explain
 ///     check <ok|FAILED> NAME     the rest
 ///
-/// Each key has one writer, which knows what it must hold.
+/// Each key has one writer, which knows its expected value.
 
 #include <algorithm>
 #include <array>
@@ -38,14 +38,14 @@ constexpr int writer_count = 4;
 constexpr std::size_t register_count = 96;
 constexpr std::size_t counter_count = 32;
 
-/// Lines of several threads do not mix.
+/// Keeps lines of several threads apart.
 void say(const std::string& line) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     std::cout << line << '\n' << std::flush;
 }
 
-/// As Couchbase maps keys: the upper half of CRC-32.
+/// Maps keys like Couchbase: with the upper half of CRC-32.
 unsigned vbucket_of(std::string_view key) {
     std::uint32_t crc = 0xffffffff;
     for (const char letter : key) {
@@ -61,7 +61,7 @@ std::string place_of(std::string_view key) {
     return std::to_string(vbucket_of(key)) + " " + std::string(key);
 }
 
-/// What a node that is away, or has just come back, may do to an operation.
+/// Errors that a node which is down, or has just returned, may cause.
 bool is_explained(const couchbase::error& error) {
     return error.is_ambiguous() || error.code() == make_error_code(errc::unambiguous_timeout) ||
            error.code() == make_error_code(errc::request_canceled);
@@ -91,7 +91,7 @@ public:
             one_round(is_stopping);
         }
     }
-    /// After the last change: everything must work again, and nothing may have been lost since.
+    /// After the last change, everything must work again, and nothing may have been lost since.
     void settle() {
         const std::atomic<bool> never = false;
         one_round(never);
@@ -107,10 +107,10 @@ public:
 private:
     struct register_book {
         int confirmed = 0;  // the last round that was reported as stored
-        int sent = 0;       // the last round that was tried
+        int sent = 0;       // the last round that was attempted
     };
     struct counter_book {
-        std::uint64_t confirmed = 0;  // increments since the counter began
+        std::uint64_t confirmed = 0;  // increments since the counter was created
         std::uint64_t doubtful = 0;
     };
     [[nodiscard]] std::string register_key(std::size_t index) const {
@@ -168,7 +168,7 @@ private:
         }
     }
 
-    /// The value that comes back says whether earlier increments were applied, and how often.
+    /// The returned value shows whether earlier increments were applied, and how often.
     void count(std::size_t index) {
         const std::string key = counter_key(index);
         counter_book& book = counters_[index];
@@ -188,11 +188,11 @@ private:
                 std::to_string(book.confirmed));
         }
         if (value < book.confirmed || value > book.confirmed + book.doubtful) {
-            book = {value, 0};  // it was reported: begin with what there is
+            book = {value, 0};  // already reported: continue with the actual value
         }
     }
 
-    /// Nobody else knows this key: "it exists" means that it was sent twice.
+    /// No other writer uses this key, so "it exists" means that it was sent twice.
     void insert_fresh() {
         const std::string key = prefix_ + "fresh-" + std::to_string(fresh_++);
         const auto inserted = documents_.insert(key, couchbase::json_text{content(key, 0)});
@@ -203,7 +203,7 @@ private:
         }
     }
 
-    /// A CAS that no document ever had.
+    /// Uses a CAS that the document never had.
     void replace_stale(std::size_t index) {
         const std::string key = register_key(index);
         const auto replaced = documents_.replace(
@@ -246,7 +246,8 @@ private:
             }
         }
         if (found < 0) {
-            say("false " + key + " holds what nobody has stored: " + std::string(read->text()));
+            say("false " + key +
+                " has a value that was never stored: " + std::string(read->text()));
         } else {
             book.confirmed = found;
         }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Our client on Couchbase's own data engine, in both versions that the servers' folder has:
 `reprise verify`, then a load while vbuckets move and nodes are killed and restarted. Prints a line
-"check <ok|FAILED> NAME" for each check; exits with 1 if one failed. Needs root, for a network
-namespace of its own.
+"check <ok|FAILED> NAME" for each check and exits with 1 if one failed. Needs root to create a
+network namespace.
 
-The load keeps books. Duplicates and successes that were none count always. A vbucket that moves
-starts empty on its new node, and a killed node may forget what it had not written down: losses
-count in all other vbuckets.
+The load checks its results. Duplicates and false successes always count. A vbucket that moves
+starts empty on its new node, and a killed node may lose what it had not persisted, so losses count
+only in all other vbuckets.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from private_network import enter_private_network  # noqa: E402
 VERSIONS = ("2018", "2019")
 NODES, VBUCKETS = 3, 64
 # The 2019 snapshot wants the path of get-collection-id in the key, unlike every released server.
-EXCEPTED = {("2019", "missing collection named at once")}
+EXCEPTED = {("2019", "missing collection is reported at once")}
 SHOWN_MAX = 5  # findings of a kind that are printed
 
 
 class Server:
-    """kv_server.py and what it has done to the data."""
+    """Drives kv_server.py and records its changes to the data."""
 
     def __init__(self, folder, version, seconds):
         self.process = subprocess.Popen(
@@ -55,7 +55,7 @@ class Server:
             raise RuntimeError(f"the server did not {line}: {answer!r}")
 
     def move(self, vbucket, node):
-        """Once for each vbucket: a second time it might find its old data again."""
+        """Moves a vbucket once, since a second move might find its old data again."""
         self.disturbed.add(vbucket)
         self.moved.add(vbucket)
         self.owner[vbucket] = node
@@ -101,17 +101,17 @@ def verify(report, build, server, version):
 
 
 def disturb(server, seconds, dice):
-    """Moves, kills and restarts until the time is over; every node is up at the end."""
+    """Moves, kills and restarts until the time is over. All nodes are up at the end."""
     end = time.monotonic() + seconds
     changes = {"moves": 0, "kills": 0}
     while time.monotonic() < end or not changes["kills"]:
         fresh = [v for v in range(VBUCKETS) if v not in server.moved]
-        # Some stay where they are: they show losses.
+        # Some vbuckets never move, so that losses are detected.
         for vbucket in dice.sample(fresh, min(4, max(0, len(fresh) - VBUCKETS // 2))):
             server.move(vbucket, (server.owner[vbucket] + dice.randrange(1, NODES)) % NODES)
             changes["moves"] += 1
         time.sleep(dice.uniform(0.2, 0.8))
-        node = dice.randrange(1, NODES)  # node 0 lives: its vbuckets show losses
+        node = dice.randrange(1, NODES)  # node 0 stays up, so that losses are detected
         server.kill(node)
         time.sleep(dice.uniform(0.3, 2))
         server.command("start", node)
@@ -123,7 +123,7 @@ def disturb(server, seconds, dice):
 
 
 def judge(report, version, server, lines):
-    """What the load has found, against what was done to the servers."""
+    """Compares the findings of the load with the changes of the servers."""
     found = {"duplicate": [], "false": [], "lost": [], "trouble": []}
     excused = 0
     for line in lines:

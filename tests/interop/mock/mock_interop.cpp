@@ -1,11 +1,12 @@
-/// Our client on a server we did not write (CouchbaseMock). Run by scripts/run_interop.py:
+/// Runs our client on a server that we did not write (CouchbaseMock). Run by
+/// scripts/run_interop.py:
 ///
 ///     mock_interop CONNECTION_STRING USER PASSWORD BUCKET [retries]
 ///
-/// With `retries` only the times of retries are checked, which needs a machine that does nothing
-/// else. Prints a line "check <ok|FAILED> <name> [detail]" for each check. What only the mock's
-/// monitor can do is asked for with a line "do <command>" on standard output; the script answers
-/// "done" when it has happened, or with what the mock said against it.
+/// With `retries`, only the times of retries are checked, which needs an otherwise idle machine.
+/// Prints a line "check <ok|FAILED> <name> [detail]" for each check. For actions of the mock's
+/// monitor it prints a line "do <command>"; the script answers "done" afterwards, or with the error
+/// of the mock.
 
 #include <array>
 #include <atomic>
@@ -54,7 +55,7 @@ private:
     int failed_ = 0;
 };
 
-/// Asks the script for something and waits until it has happened. What was said against it.
+/// Asks the script for an action and waits for it. Returns the error, or an empty text.
 std::string ask_for(const std::string& what) {
     std::cout << "do " << what << std::endl;
     std::string answer;
@@ -82,7 +83,7 @@ void check_documents(report& report, const couchbase::collection& documents) {
         documents.replace("first", couchbase::plain_text{"x"}, {.cas = stored->cas}),
         errc::cas_mismatch);
     report.succeeded("touch", documents.touch("first", 10min));
-    // The mock has no get-meta. What matters is that our client says so and goes on.
+    // The mock has no get-meta. The client must report this and keep working.
     report.failed_with(
         "exists is reported as not supported by this server", documents.exists("first"),
         errc::unsupported_operation);
@@ -118,7 +119,7 @@ constexpr int key_count = 500;
     return "load-" + std::to_string(index);
 }
 
-/// How many of the keys hold the expected generation.
+/// How many of the keys have the expected generation.
 [[nodiscard]] int count_current(
     const couchbase::collection& documents, std::string_view generation) {
     int current = 0;
@@ -136,9 +137,9 @@ struct write_totals {
     std::string trouble;
 };
 
-/// Stores one document. The node that a failover takes away swallows requests that it has received;
-/// such a write is reported as ambiguous and never sent again by the client. This program knows
-/// that storing the same value twice does no harm, so it may repeat it, once.
+/// Stores one document. The node that a failover removes drops requests that it has received. The
+/// client reports such a write as ambiguous and never sends it again. This program knows that
+/// storing the same value twice is harmless, so it repeats the write once.
 void write_one(
     write_totals& totals, const couchbase::collection& documents, const std::string& key,
     std::string_view generation) {
@@ -174,7 +175,8 @@ void write_all(
         std::to_string(current) + " of " + std::to_string(key_count));
 }
 
-/// One thread of the steady load: it alone writes its keys, so it knows what each must hold.
+/// One thread of the steady load. It is the only writer of its keys, so it knows their expected
+/// values.
 class steady_writer {
 public:
     steady_writer(couchbase::collection documents, int number)
@@ -187,7 +189,7 @@ public:
             }
         }
     }
-    /// Keys that hold neither what was confirmed last nor what may have come after it.
+    /// Keys with a value that is neither the last confirmed one nor a later ambiguous one.
     [[nodiscard]] int count_wrong() const {
         int wrong = 0;
         for (std::size_t index = 0; index < keys_.size(); ++index) {
@@ -208,7 +210,7 @@ public:
 private:
     struct known {
         int confirmed = 0;
-        int doubtful = 0;  // reported as ambiguous: may be there
+        int doubtful = 0;  // reported as ambiguous: may have been applied
     };
     [[nodiscard]] std::string key(std::size_t index) const {
         return prefix_ + std::to_string(index);
@@ -237,7 +239,7 @@ private:
     std::string trouble_;
 };
 
-/// A node leaves and comes back while four threads write.
+/// A node leaves and returns while four threads write.
 void check_failover_under_load(report& report, const couchbase::collection& documents) {
     std::vector<steady_writer> writers;
     for (int number = 0; number < 4; ++number) {
@@ -279,8 +281,8 @@ void check_failover_under_load(report& report, const couchbase::collection& docu
         std::to_string(wrong) + " keys hold something else");
 }
 
-/// The mock's own test codes: it plans the retries by its error map, logs what arrives, and says
-/// itself whether the times were kept, to 10 ms. One try.
+/// Uses the mock's own test codes: it plans the retries with its error map, logs the requests, and
+/// reports whether the times were right to 10 ms. Makes one try.
 void check_error_map_code(
     report& report, const couchbase::collection& documents, std::uint16_t code,
     std::string_view schedule) {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Numbers and names of errors as people type them.
+/// Codes and names of errors as users type them.
 
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace reprise::app {
 
-/// "0x86" or "134": hexadecimal with the prefix, otherwise decimal. Empty if it is neither.
+/// Parses "0x86" or "134": hexadecimal with the prefix, otherwise decimal. Empty if it is neither.
 [[nodiscard]] std::optional<std::uint16_t> parse_status_code(std::string_view text) noexcept;
 
-/// `text` as wrapped lines under a heading: each begins with four blanks and ends in a newline.
+/// `text` as wrapped lines below a heading: each begins with four spaces and ends in a newline.
 [[nodiscard]] std::string indented(std::string_view text);
 
-/// Lower case, without underscores and dashes: "KV_LOCKED", "kv-locked" and "KvLocked" are equal.
+/// Lower case without underscores and dashes: "KV_LOCKED", "kv-locked" and "KvLocked" are equal.
 [[nodiscard]] std::string plain_name(std::string_view text);
 
 }  // namespace reprise::app

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The commands of the program, one registration function per file `<name>.cpp`. Each adds
-/// a subcommand with its options and help to `app`; its callback runs the command and reports
-/// trouble by throwing `usage_error` or `failure` (see `output.hpp`).
+/// The commands of the program, one registration function per file `<name>.cpp`. Each adds a
+/// subcommand with its options and help to `app`. The callback runs the command and reports errors
+/// by throwing `usage_error` or `failure` (see `output.hpp`).
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,5 @@
-/// `reprise config` and `reprise error-map`: what a cluster says of itself, live or from a file.
+/// `reprise config` and `reprise error-map`: what a cluster publishes about itself, live or from a
+/// file.
 
 #include <algorithm>
 #include <charconv>
@@ -138,10 +139,10 @@ void print_place(const configuration& at, const std::string& key) {
         at.has_forward_map()
             ? fmt::format(
                   "  active in the fast-forward map: {}\n", node_text(at, at.forward_node(vbucket)))
-            : std::string("  no fast-forward map: it stays there\n"));
+            : std::string("  no fast-forward map: it does not move\n"));
 }
 
-// A node's number, null for none.
+// A node's number; null if there is none.
 void write_node(json::writer& out, std::optional<wire::node_index> index) {
     if (index) {
         out.value(*index);
@@ -178,7 +179,7 @@ void run_config(const config_options& options) {
         return;
     }
     if (at->vbucket_count() == 0) {
-        throw failure("this configuration has no vbucket map, so keys have no place in it");
+        throw failure("this configuration has no vbucket map, so it cannot locate keys");
     }
     options.json ? print_place_json(*at, options.key) : print_place(*at, options.key);
 }
@@ -190,7 +191,7 @@ void run_config(const config_options& options) {
     }
     return fmt::format(
         "waits {}, ... ms{}", delays,
-        spec.max_duration ? fmt::format(", for {} ms in all", spec.max_duration->count()) : "");
+        spec.max_duration ? fmt::format(", for {} ms in total", spec.max_duration->count()) : "");
 }
 
 void print_entry(const wire::error_map_entry& entry) {
@@ -237,7 +238,7 @@ void run_error_map(const config_options& options) {
         map = wire::error_map(map->version(), map->revision(), {*entry});
     }
     if (options.json) {
-        // One code is a map of one code, so that it can be read back with --file as well.
+        // A single code is printed as a map with one code, so that --file can read it, too.
         print(wire::encode_error_map(*map, map->version()) + "\n");
     } else if (code) {
         print_entry(map->entries().front());
@@ -252,11 +253,12 @@ void add_config_commands(CLI::App& app) {
     const auto options = std::make_shared<config_options>();
     CLI::App* config = app.add_subcommand("config", "Show a cluster's configuration");
     add_access_options(*config, options->access);
-    config->add_option("--file", options->file, "From this file instead; - for standard input");
-    config->add_option("--host", options->host, "With --file: what $HOST stands for")
+    config->add_option(
+        "--file", options->file, "Read it from this file instead; - for standard input");
+    config->add_option("--host", options->host, "With --file: the value of $HOST")
         ->capture_default_str();
-    config->add_option("--key", options->key, "Where this key lives, now and after a rebalance");
-    config->add_flag("--json", options->json, "As JSON; nodes are named by their numbers");
+    config->add_option("--key", options->key, "Show where this key is, now and after a rebalance");
+    config->add_flag("--json", options->json, "Print JSON; nodes are identified by number");
     using enum exit_code;
     config->footer(
         exit_code_help({timeout, no_access, server_error}) +
@@ -268,10 +270,11 @@ void add_config_commands(CLI::App& app) {
 
     const auto map_options = std::make_shared<config_options>();
     CLI::App* map = app.add_subcommand("error-map", "Show a cluster's error map");
-    map->add_option("code", map_options->code, "Only this code: 0x86");
+    map->add_option("code", map_options->code, "Show only this code: 0x86");
     add_access_options(*map, map_options->access);
-    map->add_option("--file", map_options->file, "From this file instead; - for standard input");
-    map->add_flag("--json", map_options->json, "As JSON, in the server's own format");
+    map->add_option(
+        "--file", map_options->file, "Read it from this file instead; - for standard input");
+    map->add_flag("--json", map_options->json, "Print JSON in the server's format");
     map->footer(
         exit_code_help({not_found, timeout, no_access}) +
         "\nExamples:\n"

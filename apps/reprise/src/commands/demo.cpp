@@ -1,4 +1,4 @@
-/// `reprise demo` and `reprise soak`: the client under trouble, with the books kept.
+/// `reprise demo` and `reprise soak`: the client under faults, with an audit of every write.
 
 #include <expected>
 #include <memory>
@@ -16,7 +16,7 @@ namespace reprise::app {
 
 namespace {
 
-// Runs until the end or a signal. What the audit found counts more than the signal.
+// Runs until the end or a signal. A failed audit takes precedence over the signal.
 template <class Options>
 using run_function =
     std::expected<bool, std::string> (*)(const Options&, const demo::run_surroundings&);
@@ -38,7 +38,8 @@ void run_watched(run_function<Options> run, const Options& options) {
 }
 
 constexpr const char* signal_text =
-    "SIGINT (Ctrl-C) and SIGTERM end the run early with the audit so far; a second one ends it at\n"
+    "SIGINT (Ctrl-C) and SIGTERM end the run early, with the audit so far; a second one ends it "
+    "at\n"
     "once.";
 
 [[nodiscard]] std::string make_footer(const char* verdict, const char* examples) {
@@ -49,13 +50,13 @@ constexpr const char* signal_text =
 
 void add_demo(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
-        "demo", "A cluster, a load, and trouble for a minute; then the audit of every write");
+        "demo", "Run a cluster under load and faults for a minute, then audit every write");
     const auto options = std::make_shared<demo::demo_options>();
-    command->add_option("--seconds", options->seconds, "Length of all phases together (60)")
+    command->add_option("--seconds", options->seconds, "Total length of all phases (60)")
         ->check(CLI::Range(2.0, 3600.0));
-    command->add_option("--seed", options->seed, "Number that all randomness follows from (1)");
-    command->add_flag("--plain", options->is_plain, "Lines instead of a live view");
-    command->add_flag("--json", options->is_json, "One JSON object at the end, nothing else");
+    command->add_option("--seed", options->seed, "Seed of all randomness (1)");
+    command->add_flag("--plain", options->is_plain, "Print lines instead of a live view");
+    command->add_flag("--json", options->is_json, "Print only one JSON object at the end");
     command->footer(make_footer(
         "A write that was lost or duplicated is a failure (1).",
         "  reprise demo\n"
@@ -66,13 +67,13 @@ void add_demo(CLI::App& app) {
 
 void add_soak(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
-        "soak", "Topology changes and faults without end; then the audit, and memory");
+        "soak", "Run continuous topology changes and faults, then audit writes and memory");
     const auto options = std::make_shared<demo::soak_options>();
-    command->add_option("--minutes", options->minutes, "How long (5)")
+    command->add_option("--minutes", options->minutes, "Length of the run (5)")
         ->check(CLI::Range(0.1, 60.0 * 24 * 7));
-    command->add_option("--seed", options->seed, "Number that all randomness follows from (1)");
-    command->add_flag("--plain", options->is_plain, "Lines instead of a live view");
-    command->add_flag("--json", options->is_json, "One JSON object at the end, nothing else");
+    command->add_option("--seed", options->seed, "Seed of all randomness (1)");
+    command->add_flag("--plain", options->is_plain, "Print lines instead of a live view");
+    command->add_flag("--json", options->is_json, "Print only one JSON object at the end");
     command->footer(make_footer(
         "A write that was lost or duplicated, or memory that grew, is a failure (1).",
         "  reprise soak --minutes 30\n"

@@ -1,4 +1,4 @@
-/// `reprise explain CODE|REASON`: what an error means and what the client does about it.
+/// `reprise explain CODE|REASON`: what an error means and how the client handles it.
 
 #include <algorithm>
 #include <memory>
@@ -27,17 +27,17 @@ using couchbase::errc;
 
 [[nodiscard]] std::string_view to_text(const std::optional<retry_safety>& safety) noexcept {
     if (!safety) {
-        return "nothing is known";
+        return "unknown";
     }
     switch (*safety) {
         case retry_safety::yes:
             return "yes: the server did nothing";
         case retry_safety::no:
-            return "no: the same request would fail the same way";
+            return "no: the same request would fail in the same way";
         case retry_safety::maybe:
             break;
     }
-    return "only if doing it twice does no harm: the server may have acted";
+    return "only if doing it twice is harmless: the server may have acted";
 }
 
 void print_advice(std::string_view advice) {
@@ -50,14 +50,14 @@ void explain(const couchbase::retry_reason_facts& facts) {
     print(fmt::format("{}: a retry reason\n", facts.name));
     print(indented(facts.meaning));
     print(fmt::format(
-        "    retried whatever the strategy says: {}\n", facts.always_retry ? "yes" : "no"));
+        "    retried whatever the strategy decides: {}\n", facts.always_retry ? "yes" : "no"));
     print(fmt::format(
         "    writes may be sent again: {}\n",
         facts.allows_non_idempotent_retry ? "yes, the server did nothing" : "no, only reads"));
     if (facts.is_terminal) {
         print(
-            indented("terminal: the default strategy fails at once with the named error, since "
-                     "only a person can fix it; best effort goes on until the timeout"));
+            indented("terminal: the default strategy fails at once with this error, because "
+                     "only a person can fix it; best effort retries until the timeout"));
     } else if (facts.reason == couchbase::retry_reason::unknown) {
         print("    never retried\n");
     } else {
@@ -74,7 +74,7 @@ void explain(wire::status status) {
     const auto& facts = wire::status_info(status);
     print(fmt::format(
         "0x{:02x} {}: a status of the key-value protocol\n", static_cast<unsigned>(status),
-        facts.is_listed ? facts.name : "(not in our table)"));
+        facts.is_listed ? facts.name : "(not in the table)"));
     print(indented(facts.meaning));
     if (const auto* entry = wire::default_error_map().find(static_cast<std::uint16_t>(status))) {
         if (entry->description != facts.meaning) {
@@ -91,8 +91,8 @@ void explain(wire::status status) {
         print("    the client does not retry it: the answer is complete\n");
     } else {
         print(
-            indented("not known to the client: it does what the server's error map says, and "
-                     "without an entry there it fails as unknown_server_status"));
+            indented("unknown to the client: it follows the server's error map, and "
+                     "without an entry there it fails with unknown_server_status"));
     }
     if (const auto error = error_of(status)) {
         print(fmt::format("    reported as {}\n", to_string(*error)));
@@ -105,13 +105,12 @@ void explain(errc error) {
     print(fmt::format("{} ({}): an error of the client\n", to_string(error), code.value()));
     print(indented(code.message()));
     const auto facts = retry_facts(error);
-    print(fmt::format("    worth calling again from outside: {}\n", to_text(facts.safety)));
+    print(fmt::format("    worth a retry by the application: {}\n", to_text(facts.safety)));
     if (facts.timeout) {
         print("    counts as a timeout: retry budgets charge more for it\n");
     }
     if (code == couchbase::error_condition::client_error) {
-        print(
-            "    goes away only when somebody changes something: password, certificate, bucket\n");
+        print("    goes away only after a change of the password, certificate or bucket\n");
     }
     print_advice(advice_on(error));
 }
@@ -120,7 +119,7 @@ void explain(const strategy_facts& strategy) {
     print(fmt::format("{}: a retry strategy\n", strategy.name));
     print(indented(strategy.meaning));
     print(indented(fmt::format("delays: {}", strategy.delays)));
-    print("    reasons that are always retried pass it by: 1, 10, 50, 100, 500, then 1000 ms\n");
+    print("    always-retried reasons do not use it: 1, 10, 50, 100, 500, then 1000 ms\n");
     print_advice(strategy.advice);
 }
 
@@ -171,13 +170,14 @@ void explain(const strategy_facts& strategy) {
     const auto closest = wire::closest_name(plain, {plain_names.begin(), plain_names.end()});
     const auto found = std::find(plain_names.begin(), plain_names.end(), closest);
     return fmt::format(
-        "'{}' is no status, retry reason, error or strategy{}", typed,
+        "'{}' is not a status, retry reason, error or strategy{}", typed,
         found == plain_names.end()
             ? ""
             : fmt::format("; did you mean {}?", names[std::size_t(found - plain_names.begin())]));
 }
 
-// A decimal number may be an error of the client, a status, or both; a name may be several things.
+// A decimal number may be an error of the client, a status, or both; a name may have several
+// meanings.
 [[nodiscard]] std::vector<explained> find_things(const std::string& typed) {
     std::vector<explained> found;
     if (const auto code = parse_status_code(typed)) {
@@ -245,12 +245,13 @@ void add_explain_command(CLI::App& app) {
     const auto is_list = std::make_shared<bool>(false);
     const auto is_json = std::make_shared<bool>(false);
     CLI::App* explain_command = app.add_subcommand(
-        "explain", "Say what a status code, retry reason, error or strategy means, and what to do");
+        "explain",
+        "Explain a status code, retry reason, error or strategy, and what to do about it");
     explain_command->add_option(
         "what", *typed,
         "0x86, 134, KV_LOCKED, document_not_found, Etmpfail, best_effort_strategy, ...");
-    explain_command->add_flag("--list", *is_list, "Everything that can be explained");
-    explain_command->add_flag("--json", *is_json, "As JSON");
+    explain_command->add_flag("--list", *is_list, "List everything that can be explained");
+    explain_command->add_flag("--json", *is_json, "Print JSON");
     explain_command->footer(
         exit_code_help() +
         "\nExamples:\n"
@@ -261,7 +262,7 @@ void add_explain_command(CLI::App& app) {
         "  reprise explain --list");
     explain_command->callback([typed, is_list, is_json] {
         if (*is_list == !typed->empty()) {
-            throw usage_error("explain: give one code or name, or --list");
+            throw usage_error("explain: pass one code or name, or --list");
         }
         const auto things = *is_list ? all_things() : find_things(*typed);
         if (*is_json) {

@@ -1,5 +1,5 @@
-/// `reprise ping` asks each service for a sign of life; `reprise diagnostics` shows the connections
-/// that came of it.
+/// `reprise ping` checks that each service answers; `reprise diagnostics` shows the resulting
+/// connections.
 
 #include <chrono>
 #include <memory>
@@ -39,7 +39,7 @@ using ping_result = std::expected<void, couchbase::error>;
     return at.access.timeout.value_or(std::chrono::seconds{2});
 }
 
-// A service that no node offers is told so at once; everything else is tried until the timeout.
+// A service that no node offers is reported at once; everything else is tried until the timeout.
 [[nodiscard]] ping_result ping_http(const opened_cluster& at, wire::service asked) {
     const auto answer = at.cluster.management_request(
         {.service = static_cast<service_kind>(asked),
@@ -56,13 +56,14 @@ using ping_result = std::expected<void, couchbase::error>;
            result.error().info().last_reason == couchbase::retry_reason::service_not_available;
 }
 
-// The error, and what stands in the way.
+// The error, and what prevents the connection.
 [[nodiscard]] std::string failure_text(const couchbase::error& failed) {
     const std::string& detail = failed.info().detail;
     return failed.code().message() + (detail.empty() ? "" : ": " + detail);
 }
 
-// Asking would show the password: that is for the user to allow, and no fault of the service.
+// A check would send the password in clear text: only the user can allow that, and it is not a
+// fault of the service.
 [[nodiscard]] bool is_not_checked(const ping_result& result) {
     return !result && result.error().code() == couchbase::errc::plain_http_not_allowed;
 }
@@ -72,11 +73,11 @@ struct ping_row {
     std::chrono::duration<double, std::milli> time{};
     ping_result result;
 
-    // False: the service was asked and did not answer.
+    // False if the service was checked and did not answer.
     [[nodiscard]] bool is_well() const {
         return result || is_not_offered(result) || is_not_checked(result);
     }
-    // One word, as in JSON.
+    // The state as used in JSON.
     [[nodiscard]] std::string_view state() const {
         if (result) {
             return "ok";
@@ -93,7 +94,7 @@ struct ping_row {
     }
     if (is_not_checked(row.result)) {
         return fmt::format(
-            "{:<10} {:>12}  not checked: HTTP without TLS would show the password; use "
+            "{:<10} {:>12}  not checked: HTTP without TLS would expose the password; use "
             "couchbases://, or --allow-plain-http\n",
             row.name, "-");
     }
@@ -116,7 +117,7 @@ void write_json(json::writer& out, const ping_row& row) {
     out.end_object();
 }
 
-// Each row is printed as it comes, as JSON all of them at the end.
+// Prints each row when it is ready; as JSON, all rows at the end.
 class ping_printer {
 public:
     explicit ping_printer(bool is_json) : is_json_(is_json) {
@@ -130,7 +131,7 @@ public:
             print(to_line(row));
         }
     }
-    // True if every service that was asked answered.
+    // Returns true if every checked service answered.
     [[nodiscard]] bool end() {
         out_.end_array().member("ok", is_well_).end_object();
         if (is_json_) {
@@ -181,7 +182,7 @@ void print_report(const couchbase::diagnostics_report& report) {
     }
 }
 
-// A client that nobody used has no connections to show: each service is asked once.
+// A new client has no connections to show, so each service is called once.
 void run_diagnostics(const health_options& options) {
     const auto opened = open_cluster(options.access, access_kind::reads);
     const auto ready =
@@ -216,7 +217,7 @@ CLI::App* add_health_command(CLI::App& app, const char* name, const char* help, 
     auto* command = app.add_subcommand(name, help);
     const auto options = std::make_shared<health_options>();
     add_access_options(*command, options->access);
-    command->add_flag("--json", options->is_json, "As JSON");
+    command->add_flag("--json", options->is_json, "Print JSON");
     command->callback([options, body] { body(*options); });
     return command;
 }
@@ -224,19 +225,19 @@ CLI::App* add_health_command(CLI::App& app, const char* name, const char* help, 
 }  // namespace
 
 void add_health_commands(CLI::App& app) {
-    add_health_command(app, "ping", "Ask each service of a cluster for a sign of life", run_ping)
+    add_health_command(app, "ping", "Check that each service of a cluster answers", run_ping)
         ->footer(
-            "A service that is not offered is no failure; one that does not answer is (1).\n\n" +
+            "A service that does not answer is a failure (1); one that is not offered is not.\n\n" +
             exit_code_help() +
             "\nExamples:\n"
             "  reprise ping -c couchbase://host -u app\n"
             "  reprise ping --json -c couchbase://host -u app --timeout 500ms");
     add_health_command(
-        app, "diagnostics", "Show the connections of a client that asked each service once",
+        app, "diagnostics", "Show the connections of a client that called each service once",
         run_diagnostics)
         ->footer(
-            "Columns: service, state, remote, local, bucket, last activity, and what is wrong or\n"
-            "else the id (as in the servers' logs). JSON is written as the SDKs write it. "
+            "Columns: service, state, remote, local, bucket, last activity, and the problem or,\n"
+            "without one, the id (as in the servers' logs). JSON has the format of the SDKs. "
             "Degraded\n"
             "or offline is a failure (1).\n\n" +
             exit_code_help() +

@@ -31,7 +31,7 @@ struct kv_options {
     bool json = false;
 };
 
-/// One line each, below "Examples:".
+/// One example per line, below "Examples:".
 [[nodiscard]] std::string make_footer(std::string_view examples) {
     using enum exit_code;
     return fmt::format(
@@ -39,7 +39,7 @@ struct kv_options {
         exit_code_help({not_found, conflict, timeout, no_access, server_error}), examples);
 }
 
-// A client for one call, ended before the embedded cluster.
+// A client for one call, destroyed before the embedded cluster.
 struct opened_collection {
     kv_access access;
     couchbase::cluster cluster;
@@ -96,7 +96,7 @@ void print_mutation(const kv_options& options, const couchbase::mutation_result&
     print(text + "\n");
 }
 
-// JSON is embedded as it is, text is a JSON string; other bytes would not survive as either.
+// Embeds JSON unchanged and text as a JSON string; other bytes cannot be represented in either way.
 void write_document(json::writer& out, const couchbase::get_result& read) {
     using couchbase::document_format;
     const std::string_view content = read.text();
@@ -182,16 +182,17 @@ void run_remove(const kv_options& options) {
             options.key, {.timeout = opened.access.timeout, .cas = couchbase::cas{options.cas}})));
 }
 
-// The options all six have.
+// The options that all six commands have.
 std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_view examples) {
     command.footer(make_footer(examples));
     auto options = std::make_shared<kv_options>();
     command.add_option("key", options->key, "The document's key")->required();
     add_access_options(command, options->access);
-    command.add_option("--scope", options->scope, "Scope; otherwise _default");
-    command.add_option("--collection", options->collection, "Collection; otherwise _default");
+    command.add_option("--scope", options->scope, "Scope (default: _default)");
+    command.add_option("--collection", options->collection, "Collection (default: _default)");
     command.add_flag(
-        "--json", options->json, "Result or error as JSON, a JSON document embedded as it is");
+        "--json", options->json,
+        "Print the result or error as JSON; a JSON document is embedded unchanged");
     return options;
 }
 
@@ -204,16 +205,16 @@ void add_store_command(
                       "  reprise {0} k - --as binary -c couchbase://host < file\n"
                       "  REPRISE_CONNECT=couchbase://host reprise {0} k text",
                       name));
-    command->add_option("value", options->value, "The value; - reads standard input")->required();
+    command->add_option("value", options->value, "The value; - for standard input")->required();
     command
         ->add_option(
             "--as", options->format,
-            "How it is marked: json, string, binary; auto: json if it is, else string")
+            "Format of the value: json, string, binary; auto: json if valid, otherwise string")
         ->check(CLI::IsMember({"auto", "json", "string", "binary"}))
         ->capture_default_str();
-    command->add_option("--expiry", options->expiry, "Gone after this time: 90s, 24h");
+    command->add_option("--expiry", options->expiry, "Expires after this time: 90s, 24h");
     if (kind == couchbase::detail::call_kind::replace) {
-        command->add_option("--cas", options->cas, "Only this version");
+        command->add_option("--cas", options->cas, "Only if the document has this CAS");
     }
     command->callback([options, kind] { run_store(*options, kind); });
 }
@@ -227,18 +228,18 @@ void add_kv_commands(CLI::App& app) {
         "  reprise get k -c couchbase://host -u app --password-file secret.txt -b travel\n"
         "  reprise get k --json --scope inventory --collection airline -c couchbase://host");
     get->callback([get_options] { run_get(*get_options); });
-    CLI::App* exists = app.add_subcommand("exists", "Say whether a document is there");
+    CLI::App* exists = app.add_subcommand("exists", "Check whether a document exists");
     const auto exists_options =
         add_document_options(*exists, "  reprise exists k -c couchbase://host -u app -b travel");
     exists->callback([exists_options] { run_exists(*exists_options); });
     using couchbase::detail::call_kind;
     add_store_command(app, "upsert", "Store a document", call_kind::upsert);
     add_store_command(app, "insert", "Store a new document", call_kind::insert);
-    add_store_command(app, "replace", "Store over a document", call_kind::replace);
+    add_store_command(app, "replace", "Replace a document", call_kind::replace);
     CLI::App* remove = app.add_subcommand("remove", "Remove a document");
     const auto options =
         add_document_options(*remove, "  reprise remove k -c couchbase://host -u app -b travel");
-    remove->add_option("--cas", options->cas, "Only this version");
+    remove->add_option("--cas", options->cas, "Only if the document has this CAS");
     remove->callback([options] { run_remove(*options); });
 }
 

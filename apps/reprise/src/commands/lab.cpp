@@ -1,4 +1,4 @@
-/// `reprise lab`: storm models of `libs/lab`, as a table, as JSON and as a page.
+/// `reprise lab`: the storm models of `libs/lab`, as a table, as JSON and as a page.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ namespace reprise::app {
 
 namespace {
 
-/// What was typed; absent: the scenario's own value.
+/// What was typed. Absent: the scenario's own value.
 struct lab_run_options {
     std::string scenario;
     std::optional<std::uint64_t> seed;
@@ -45,7 +45,7 @@ struct lab_run_options {
     bool quiet = false;
 };
 
-/// Which option sets which field of the model, to name the former when the latter is refused.
+/// The option for each field of the model, so that a refusal names the option.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> option_of_field{{
     {"clients", "--clients"},
     {"requests_per_second", "--rps"},
@@ -66,7 +66,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> option_of
     return field;
 }
 
-/// A number of seconds or milliseconds as typed. Throws `usage_error` when it cannot be a duration.
+/// Converts a typed number of seconds or milliseconds. Throws `usage_error` if it cannot be a
+/// duration.
 [[nodiscard]] duration to_duration(double value, double unit_ns, std::string_view option) {
     constexpr double week_ns = 7 * 86400e9;
     if (!std::isfinite(value) || value < 0.0 || value * unit_ns > week_ns) {
@@ -82,15 +83,15 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     }
 }
 
-/// The refusal in the words of the command line.
+/// Describes the refusal in terms of the command line.
 [[nodiscard]] std::string explain(const settings_error& error, const lab_run_options& typed) {
     if (error.field.starts_with("standard.prices")) {
         return fmt::format(
-            "--bucket: must hold at least {} units, what a retry after a timeout costs",
+            "--bucket: must be at least {} units, the cost of a retry after a timeout",
             retry_prices{}.timeout);
     }
     if (error.field == "length" && !typed.duration_seconds) {
-        return "--outage: makes the run longer than a day";
+        return "--outage: would make the run longer than a day";
     }
     return fmt::format("{}: {}", name_lab_option(error.field), error.message);
 }
@@ -104,7 +105,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     set_if_given(model.attempts_max, typed.attempts);
     set_if_given(model.standard.bucket.capacity, typed.bucket_units);
     if (typed.capacity) {
-        // The queue keeps its meaning: so many seconds of work.
+        // The queue keeps its meaning: a number of seconds of work.
         const double seconds = static_cast<double>(model.queue_limit) / model.capacity_per_second;
         model.capacity_per_second = *typed.capacity;
         const double limit = *typed.capacity * seconds;
@@ -112,7 +113,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     }
     if (typed.outage_seconds) {
         const duration length = to_duration(*typed.outage_seconds, 1e9, "--outage");
-        model.length += length - model.outage_length;  // As long to watch afterwards.
+        model.length += length - model.outage_length;  // Observe the same time after the outage.
         model.length -= model.length % lab::slot_length;
         model.outage_length = length;
     }
@@ -128,7 +129,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     return model;
 }
 
-/// The shortest command that makes the same run.
+/// The shortest command that reproduces the run.
 [[nodiscard]] std::string command_of(const lab_run_options& typed) {
     std::string command = "reprise lab run " + typed.scenario;
     const auto add = [&](const char* option, const auto& value) {
@@ -184,7 +185,8 @@ void list_scenarios_json() {
         .count();
 }
 
-/// What there is of a run that a signal ended: no page, and no reading, which compare all three.
+/// Prints what is available of an interrupted run: no page and no conclusions, since those compare
+/// all three policies.
 void print_part(const std::vector<lab::storm_result>& results, bool is_json) {
     std::string json_text;
     json::writer out(json_text, json::layout::indented);
@@ -237,8 +239,8 @@ void print_comparison(
 void run_scenario(const lab_run_options& typed) {
     const lab::scenario* scenario = lab::find_scenario(typed.scenario);
     if (scenario == nullptr) {
-        throw usage_error(fmt::format(
-            "scenario: there is none called '{}'; see reprise lab list", typed.scenario));
+        throw usage_error(
+            fmt::format("scenario: '{}' does not exist; see reprise lab list", typed.scenario));
     }
     lab::comparison compared{make_model(typed, *scenario), {}};
     const interrupt_watch watch;
@@ -253,7 +255,8 @@ void run_scenario(const lab_run_options& typed) {
     print_comparison(typed, *scenario, compared);
 }
 
-/// CLI11 reads "-1" as a very large unsigned number and cuts what is too large; we do not.
+/// CLI11 reads "-1" as a very large unsigned number and truncates numbers that are too large; this
+/// does not.
 template <std::unsigned_integral Number>
 [[nodiscard]] std::string check_whole_number(const std::string& text) {
     Number value{};
@@ -267,30 +270,31 @@ template <std::unsigned_integral Number>
 }
 
 void add_run_command(CLI::App& lab) {
-    CLI::App* run = lab.add_subcommand("run", "Runs a scenario under three policies, side by side");
+    CLI::App* run = lab.add_subcommand("run", "Run a scenario under three policies, side by side");
     const auto typed = std::make_shared<lab_run_options>();
-    run->add_option("scenario", typed->scenario, "Which one; see 'reprise lab list'")->required();
-    run->add_option("--seed", typed->seed, "Number that all randomness follows from (1)")
+    run->add_option("scenario", typed->scenario, "Name of the scenario; see 'reprise lab list'")
+        ->required();
+    run->add_option("--seed", typed->seed, "Seed of all randomness (1)")
         ->check(check_whole_number<std::uint64_t>);
     run->add_option("--clients", typed->clients, "Clients, each with its own retry budget (20)")
         ->check(check_whole_number<std::uint32_t>);
-    run->add_option("--rps", typed->rps, "Requests per second of all clients together");
-    run->add_option("--capacity", typed->capacity, "Requests per second the server can do (1000)");
+    run->add_option("--rps", typed->rps, "Total requests per second of all clients");
+    run->add_option(
+        "--capacity", typed->capacity, "Requests per second that the server can handle (1000)");
     run->add_option("--outage", typed->outage_seconds, "Length of the outage in seconds (10)");
     run->add_option("--duration", typed->duration_seconds, "Length of the run in seconds");
     run->add_option(
         "--timeout", typed->timeout_milliseconds,
-        "Milliseconds until a client gives an attempt up (500)");
-    run->add_option("--attempts", typed->attempts, "Attempts per request, the first included (5)")
+        "Milliseconds until a client gives up an attempt (500)");
+    run->add_option("--attempts", typed->attempts, "Attempts per request, including the first (5)")
         ->check(check_whole_number<std::uint32_t>);
     run->add_option(
         "--bucket", typed->bucket_units,
         "Units in each client's retry budget; a retry costs 5, after a timeout 10 (500)");
-    run->add_option("--html", typed->html, "Where to write the page (reprise-<scenario>.html)");
+    run->add_option("--html", typed->html, "File for the page (reprise-<scenario>.html)");
     run->add_flag(
-        "--json", typed->json,
-        "Print everything as JSON instead of the table; writes a page only with --html");
-    run->add_flag("--quiet", typed->quiet, "Print nothing; only write the page");
+        "--json", typed->json, "Print JSON instead of the table; write a page only with --html");
+    run->add_flag("--quiet", typed->quiet, "Print nothing, only write the page");
     run->footer(
         exit_code_help({exit_code::interrupted, exit_code::terminated}) +
         "\nExamples:\n"
@@ -304,11 +308,11 @@ void add_run_command(CLI::App& lab) {
 }  // namespace
 
 void add_lab_command(CLI::App& app) {
-    CLI::App* lab = app.add_subcommand("lab", "Retry storms made visible, in virtual time");
+    CLI::App* lab = app.add_subcommand("lab", "Simulate retry storms in virtual time");
     lab->require_subcommand(1);
-    CLI::App* list = lab->add_subcommand("list", "Lists the scenarios");
+    CLI::App* list = lab->add_subcommand("list", "List the scenarios");
     const auto is_json = std::make_shared<bool>(false);
-    list->add_flag("--json", *is_json, "As JSON");
+    list->add_flag("--json", *is_json, "Print JSON");
     list->footer(exit_code_help() + "\nExamples:\n  reprise lab list\n  reprise lab list --json");
     list->callback([is_json] { *is_json ? list_scenarios_json() : list_scenarios(); });
     add_run_command(*lab);

@@ -1,4 +1,4 @@
-/// `reprise query|analytics|search|view`, with rows printed as they come.
+/// `reprise query|analytics|search|view`; rows are printed as they arrive.
 
 #include <algorithm>
 #include <array>
@@ -26,9 +26,9 @@ namespace {
 struct service_command_options {
     kv_access_options access;
     std::string text;   // statement, index, or design document
-    std::string query;  // of a search; name of a view
+    std::string query;  // query of a search; name of a view
     std::string scope;
-    std::vector<std::string> arguments;   // JSON, by position
+    std::vector<std::string> arguments;   // JSON, positional
     std::vector<std::string> parameters;  // name=JSON
     bool is_readonly = false;
     bool is_prepared = false;
@@ -38,10 +38,10 @@ struct service_command_options {
 };
 
 constexpr const char* rows_footer =
-    "Rows go to standard output, one on a line, as they arrive; warnings and metrics go to\n"
-    "standard error. With --json everything is one object: rows, metadata, and the error if there\n"
-    "is one. Without --readonly a statement is sent once: after a broken connection nobody knows\n"
-    "whether it ran.\n";
+    "Rows go to standard output as they arrive, one per line; warnings and metrics go to\n"
+    "standard error. With --json the output is one object: rows, metadata, and the error if there\n"
+    "is one. Without --readonly a statement is sent only once: after a broken connection it is\n"
+    "unknown whether it ran.\n";
 
 [[nodiscard]] std::string service_footer(std::string_view examples) {
     using enum exit_code;
@@ -72,8 +72,8 @@ constexpr const char* rows_footer =
     return values;
 }
 
-// Gathers rows and writes them in large pieces, but does not sit on them. As JSON they are the
-// member `rows` of an object that `end` completes.
+// Collects rows and writes them in large pieces, but without delay. As JSON they are the member
+// `rows` of an object that `end` completes.
 class row_printer {
 public:
     explicit row_printer(bool is_json) : is_json_(is_json), text_(is_json ? "{\"rows\": [" : "") {}
@@ -207,7 +207,7 @@ void print_metadata(const service_command_options&, const couchbase::view_metada
     }
 }
 
-// Prints the rows as they arrive, then what the service says about them.
+// Prints the rows as they arrive, then the service's metadata.
 template <class Stream>
 void print_answer(
     const service_command_options& options, std::expected<Stream, couchbase::error>&& opened) {
@@ -240,7 +240,7 @@ void print_answer(
     }
 }
 
-// Statements that begin like this change nothing; others may.
+// Statements that begin with these words change nothing; others may.
 [[nodiscard]] access_kind kind_of(const service_command_options& options) {
     constexpr std::array<std::string_view, 7> harmless{"select", "with",  "from",  "explain",
                                                        "advise", "infer", "values"};
@@ -308,13 +308,14 @@ void run_view(const service_command_options& options) {
 
 using command_body = void (*)(const service_command_options&);
 
-// A command with the options that all have.
+// A command with the common options.
 std::pair<CLI::App*, std::shared_ptr<service_command_options>> add_command(
     CLI::App& app, const char* name, const char* help, command_body body) {
     auto* command = app.add_subcommand(name, help);
     const auto options = std::make_shared<service_command_options>();
     add_access_options(*command, options->access);
-    command->add_flag("--json", options->is_json, "Rows, metadata and errors as one JSON object");
+    command->add_flag(
+        "--json", options->is_json, "Print rows, metadata and errors as one JSON object");
     command->callback([options, body] { body(*options); });
     return {command, options};
 }
@@ -326,8 +327,9 @@ void add_statement_options(
         ->allow_extra_args(false);
     command.add_option("--param", options.parameters, "name=JSON for $name; repeatable")
         ->allow_extra_args(false);
-    command.add_flag("--readonly", options.is_readonly, "It must not write, and may be sent again");
-    command.add_flag("--metrics", options.shows_metrics, "Show the service's own figures");
+    command.add_flag(
+        "--readonly", options.is_readonly, "The statement does not write, so it may be sent again");
+    command.add_flag("--metrics", options.shows_metrics, "Show the service's metrics");
     command.footer(service_footer(examples));
 }
 
@@ -340,8 +342,9 @@ void add_service_commands(CLI::App& app) {
         "  reprise query 'SELECT RAW 1' -c couchbase://host -u app\n"
         "  reprise query 'SELECT * FROM travel WHERE id = $1' --arg 10 --readonly --json\n"
         "  reprise query 'SELECT RAW $x + 1' --param x=41 --sandbox");
-    query->add_option("--scope", query_options->scope, "Scope that unqualified names are in");
-    query->add_flag("--prepared", query_options->is_prepared, "Prepare it, run it by its name");
+    query->add_option("--scope", query_options->scope, "Scope of unqualified names");
+    query->add_flag(
+        "--prepared", query_options->is_prepared, "Prepare the statement and run it by name");
 
     auto [analytics, analytics_options] =
         add_command(app, "analytics", "Run a statement of the analytics service", run_analytics);
@@ -353,14 +356,14 @@ void add_service_commands(CLI::App& app) {
     search->add_option("index", search_options->text, "The index")->required();
     search->add_option("query", search_options->query, "Query string, or a query as JSON")
         ->required();
-    search->add_option("--limit", search_options->limit, "Hits at most");
+    search->add_option("--limit", search_options->limit, "Largest number of hits");
     search->footer(service_footer(
         "  reprise search hotels 'pool beach' --limit 5 -c couchbase://host -u app"));
 
     auto [view, view_options] = add_command(app, "view", "Read a view of the bucket", run_view);
     view->add_option("design", view_options->text, "The design document")->required();
     view->add_option("view", view_options->query, "The view")->required();
-    view->add_option("--limit", view_options->limit, "Rows at most");
+    view->add_option("--limit", view_options->limit, "Largest number of rows");
     view->footer(
         service_footer("  reprise view airlines by_country --limit 5 -c couchbase://host -u app"));
 }

@@ -1,4 +1,4 @@
-/// `reprise sandbox`: a test cluster on loopback sockets, and the commands that drive it.
+/// `reprise sandbox`: a test cluster on loopback sockets, and the commands that control it.
 
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ namespace {
 [[nodiscard]] std::string describe(
     const sandbox_start_options& typed, const sandbox::server_addresses& at) {
     std::string text = fmt::format(
-        "Sandbox of {} nodes is running; stop it with Ctrl-C.\n\n"
+        "A sandbox with {} nodes is running; stop it with Ctrl-C.\n\n"
         "  connection string  {}\n",
         typed.nodes, at.connection_string);
     if (!at.connection_string_tls.empty()) {
@@ -95,13 +95,14 @@ void run_sandbox(const sandbox_start_options& typed, start_output output) {
 }
 
 void add_start_command(CLI::App& sandbox) {
-    CLI::App* start = sandbox.add_subcommand("start", "Runs a cluster until Ctrl-C or SIGTERM");
+    CLI::App* start = sandbox.add_subcommand("start", "Run a cluster until Ctrl-C or SIGTERM");
     const auto typed = std::make_shared<sandbox_start_options>();
     const auto is_quiet = std::make_shared<bool>(false);
     const auto is_json = std::make_shared<bool>(false);
     add_sandbox_options(*start, *typed);
     auto* quiet = start->add_flag("--quiet", *is_quiet, "Print nothing");
-    start->add_flag("--json", *is_json, "Print what the ready file holds: all addresses as JSON")
+    start
+        ->add_flag("--json", *is_json, "Print the content of the ready file: all addresses as JSON")
         ->excludes(quiet);
     start->footer(
         exit_code_help() +
@@ -121,7 +122,7 @@ void add_start_command(CLI::App& sandbox) {
 
 void add_sandbox_command(CLI::App& app) {
     CLI::App* sandbox = app.add_subcommand(
-        "sandbox", "A test cluster in one process, with faults on demand and an audit");
+        "sandbox", "Run a test cluster in one process, with faults on demand and an audit");
     sandbox->require_subcommand(1);
     sandbox->footer(
         "Examples:\n"

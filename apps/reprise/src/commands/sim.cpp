@@ -1,4 +1,5 @@
-/// `reprise sim`: the client and the cluster on a simulated network and clock, seed by seed.
+/// `reprise sim`: runs the client and the cluster on a simulated network and clock, one seed at a
+/// time.
 
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ constexpr std::size_t lines_after = 8;
 
 struct sim_options {
     std::string seeds = "1..200";
-    double minutes = 0;  ///< 0: until the seeds are done.
+    double minutes = 0;  ///< 0: no limit, run all seeds.
     std::string profile = "swarm";
     std::optional<std::uint64_t> replay;
     bool json = false;
@@ -57,7 +58,7 @@ struct seed_range {
     return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
-/// "A..B", or "A" for one seed; "A.." goes on until the minutes are over.
+/// Parses "A..B", or "A" for one seed; "A.." runs until the minutes are over.
 [[nodiscard]] seed_range read_seeds(const std::string& text, bool is_timed) {
     const std::size_t dots = text.find("..");
     const auto first = read_number(std::string_view(text).substr(0, dots));
@@ -69,7 +70,7 @@ struct seed_range {
     }
     if (!first || !last || *last < *first) {
         throw usage_error(
-            fmt::format("--seeds: '{}' is not A..B with whole numbers, A not above B", text));
+            fmt::format("--seeds: '{}' is not A..B with whole numbers and A <= B", text));
     }
     return {*first, *last};
 }
@@ -77,8 +78,8 @@ struct seed_range {
 [[nodiscard]] const sim::profile& read_profile(const std::string& name) {
     const sim::profile* found = sim::find_profile(name);
     if (found == nullptr) {
-        throw usage_error(fmt::format(
-            "--profile: there is none called '{}'; see reprise sim --list-profiles", name));
+        throw usage_error(
+            fmt::format("--profile: '{}' does not exist; see reprise sim --list-profiles", name));
     }
     return *found;
 }
@@ -108,7 +109,7 @@ void list_profiles(bool is_json) {
     return std::max(std::chrono::duration<double>(clock::now() - start).count(), 1e-9);
 }
 
-/// On a terminal one line that changes, otherwise a line every ten seconds.
+/// On a terminal one line that is updated, otherwise a line every ten seconds.
 class progress_line {
 public:
     explicit progress_line(bool is_quiet)
@@ -153,7 +154,7 @@ private:
     return failure;
 }
 
-/// Everything that is run of a range of seeds.
+/// The results of a range of seeds.
 struct seed_results {
     sim_totals totals;
     std::vector<sim_failure> failures;
@@ -172,7 +173,7 @@ struct seed_results {
         results.totals.add(report);
         progress.show(results.totals);
         if (!report.is_clean()) {
-            // The first one is looked at closely; the others can be replayed.
+            // The first one is shrunk; the others can be replayed.
             results.failures.push_back(
                 describe_failure(plan, report, results.failures.empty(), watch));
             if (!options.keep_going) {
@@ -206,7 +207,7 @@ void run_seeds(const sim_options& options) {
             static_cast<double>(totals.seeds) / seconds,
             static_cast<double>(totals.operations) / seconds));
         if (options.cells) {
-            print("\ncells not met:\n" + missing_cells(totals.cells));
+            print("\ncells not reached:\n" + missing_cells(totals.cells));
         }
     }
     if (!failures.empty()) {
@@ -217,7 +218,7 @@ void run_seeds(const sim_options& options) {
     }
 }
 
-/// One seed with everything that happens, a line each; every run of it prints the same.
+/// Prints every event of one seed, one per line. Every run of a seed prints the same.
 void replay(const sim_options& options) {
     sim::scenario plan = sim::random_scenario(*options.replay, read_profile(options.profile));
     if (options.shrink) {
@@ -255,21 +256,23 @@ void replay(const sim_options& options) {
 
 void add_sim_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
-        "sim", "The client against the test cluster, simulated: many seeds, every promise checked");
+        "sim", "Simulate the client and a test cluster for many seeds, and check every promise");
     const auto options = std::make_shared<sim_options>();
-    command->add_option("--seeds", options->seeds, "Which seeds: A..B, or one (1..200)");
+    command->add_option("--seeds", options->seeds, "Seeds: A..B, or a single one (1..200)");
     command
         ->add_option(
-            "--minutes", options->minutes, "Stops after so many minutes; allows --seeds A..")
+            "--minutes", options->minutes, "Stop after this many minutes; allows --seeds A..")
         ->check(CLI::PositiveNumber);
-    command->add_option("--profile", options->profile, "What scenarios are drawn from (swarm)");
-    command->add_option("--replay", options->replay, "Steps through one seed, every event a line")
+    command->add_option(
+        "--profile", options->profile, "Profile that scenarios are generated from (swarm)");
+    command->add_option("--replay", options->replay, "Replay one seed and print every event")
         ->check(check_seed);
-    command->add_flag("--shrink", options->shrink, "With --replay: makes it smaller first");
-    command->add_flag("--keep-going", options->keep_going, "Goes on after a seed that fails");
-    command->add_flag("--cells", options->cells, "Lists the cells of the table not met");
-    command->add_flag("--list-profiles", options->list_profiles, "Lists the profiles");
-    command->add_flag("--json", options->json, "Results as JSON, without progress");
+    command->add_flag("--shrink", options->shrink, "With --replay: shrink the scenario first");
+    command->add_flag("--keep-going", options->keep_going, "Continue after a seed that fails");
+    command->add_flag(
+        "--cells", options->cells, "List the cells of the table that were not reached");
+    command->add_flag("--list-profiles", options->list_profiles, "List the profiles");
+    command->add_flag("--json", options->json, "Print the results as JSON, without progress");
     command->footer(
         "Examples:\n"
         "  reprise sim --seeds 1..1000\n"
@@ -278,7 +281,7 @@ void add_sim_command(CLI::App& app) {
         "\n"
         "A broken promise is a failure (1). SIGINT (Ctrl-C) and SIGTERM end the run after the "
         "seed\n"
-        "under way, with the totals so far.\n\n" +
+        "being run, with the totals so far.\n\n" +
         exit_code_help({exit_code::interrupted, exit_code::terminated}));
     command->callback([options] {
         if (options->list_profiles) {
@@ -286,7 +289,7 @@ void add_sim_command(CLI::App& app) {
         } else if (options->replay) {
             replay(*options);
         } else if (options->shrink) {
-            throw usage_error("--shrink: needs --replay");
+            throw usage_error("--shrink: requires --replay");
         } else {
             run_seeds(*options);
         }

@@ -1,4 +1,4 @@
-/// `reprise verify`: does the client keep its promises on this cluster?
+/// `reprise verify`: checks that the client keeps its promises on this cluster.
 
 #include <chrono>
 #include <memory>
@@ -49,8 +49,8 @@ struct verify_row {
     return row;
 }
 
-// A signal ends it after the check under way, so that the documents are removed; each check is
-// bounded by the timeouts of its operations.
+// A signal ends the run after the current check, so that the documents are removed. The timeouts of
+// its operations bound each check.
 [[nodiscard]] std::vector<verify_row> run_checks(
     verify_session& session, const interrupt_watch& watch) {
     std::vector<verify_row> rows;
@@ -63,7 +63,7 @@ struct verify_row {
         }
     };
     run_all(connection_checks());
-    // Without a connection every further line would say the same after a timeout each.
+    // Without a connection every further check would time out with the same message.
     if (!rows.empty() && rows.front().outcome.state == check_state::ok) {
         run_all(document_checks());
         run_all(retry_checks());
@@ -149,20 +149,20 @@ void run_verify(const verify_options& options) {
 }  // namespace
 
 void add_verify_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand(
-        "verify", "Check on your own cluster that the client keeps its promises there");
+    CLI::App* command =
+        app.add_subcommand("verify", "Check that the client keeps its promises on your cluster");
     const auto options = std::make_shared<verify_options>();
     add_access_options(*command, options->access);
     command->add_option("--scope", options->scope, "Scope to work in")->capture_default_str();
     command->add_option("--collection", options->collection, "Collection to work in")
         ->capture_default_str();
-    command->add_flag("--json", options->is_json, "Results as JSON");
+    command->add_flag("--json", options->is_json, "Print the results as JSON");
     command->footer(
-        "Writes only documents of its own (keys with a random prefix) and removes them at the "
+        "Writes only its own documents (keys with a random prefix) and removes them at the "
         "end,\n"
-        "also after a failure or Ctrl-C. Takes a few seconds. A check that fails is a failure "
+        "even after a failure or Ctrl-C. Takes a few seconds. A check that fails is a failure "
         "(1);\n"
-        "one that the cluster has no means for is skipped.\n\n" +
+        "one that the cluster does not support is skipped.\n\n" +
         exit_code_help({exit_code::interrupted, exit_code::terminated}) +
         "\nExamples:\n"
         "  reprise verify -c couchbase://host -u app --password-file secret.txt -b travel\n"

@@ -23,7 +23,7 @@ using couchbase::errc;
     return "maybe";
 }
 
-// The members of each kind, below `kind`.
+// Writes the members of each kind, after `kind`.
 class member_writer {
 public:
     explicit member_writer(json::writer& out) : out_(out) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `reprise explain` says, as JSON.
+/// The output of `reprise explain` as JSON.
 
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace reprise::app {
 
-/// Something that has an explanation. Pointers live for ever.
+/// Something that can be explained. The pointers stay valid for the life of the program.
 using explained = std::variant<
     const couchbase::retry_reason_facts*, wire::status, couchbase::errc, const strategy_facts*>;
 

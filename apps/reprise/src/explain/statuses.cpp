@@ -17,9 +17,9 @@ struct status_advice {
     std::string_view text;
 };
 constexpr std::string_view replication_advice =
-    "Nothing: part of the replication protocol, which this client does not speak.";
+    "Nothing: it belongs to the replication protocol, which this client does not use.";
 constexpr std::string_view full_advice =
-    "Make room in the bucket, or give it more memory or disk; writes are refused until then.";
+    "Free space in the bucket, or give it more memory or disk; until then it refuses writes.";
 constexpr std::array status_table{
     status_advice{status::success, "Nothing."},
     status_advice{status::dcp_stream_not_found, replication_advice},
@@ -28,24 +28,24 @@ constexpr std::array status_table{
     status_advice{status::dcp_stream_id_invalid, replication_advice},
     status_advice{
         status::econfig_only,
-        "Nothing by itself: this node does not hold the bucket's data, and the client does what "
-        "the error map says."},
+        "Nothing: this node does not hold the bucket's data, and the client follows "
+        "the error map."},
     status_advice{status::ewould_throttle, "Send fewer requests."},
-    status_advice{status::cas_value_invalid, "Use a CAS that came from a read or a write."},
-    status_advice{status::auth_continue, "Nothing: a step of every login."},
+    status_advice{status::cas_value_invalid, "Use a CAS returned by a read or a write."},
+    status_advice{status::auth_continue, "Nothing: it is a step of every login."},
     status_advice{status::erange, "Correct the number in the request."},
-    status_advice{status::encryption_key_not_available, "Give the node its encryption key again."},
     status_advice{
-        status::checksum_mismatch, "Look at the node's disk and memory: data is damaged."},
-    status_advice{status::expiry_overflow, "Use a nearer expiry."},
+        status::encryption_key_not_available, "Provide the node with its encryption key again."},
+    status_advice{status::checksum_mismatch, "Check the node's disk and memory: data is corrupt."},
+    status_advice{status::expiry_overflow, "Use an earlier expiry."},
     status_advice{status::lock_expiry_overflow, "Use a shorter lock time."},
     status_advice{status::bucket_size_limit_exceeded, full_advice},
     status_advice{status::bucket_resident_ratio_too_low, full_advice},
     status_advice{status::bucket_data_size_too_big, full_advice},
     status_advice{status::bucket_disk_space_too_low, full_advice},
     status_advice{status::bucket_paused, "Resume the bucket on the server."},
-    status_advice{status::cancelled, "Nothing was changed: try again if you still want it."},
-    status_advice{status::unknown_frame_info, "Ask for less: the server is too old for it."},
+    status_advice{status::cancelled, "Nothing was changed: try again if you still need it."},
+    status_advice{status::unknown_frame_info, "Omit the option: the server is too old for it."},
     status_advice{
         status::no_collections_manifest, "Use the default collection, or a newer server."},
     status_advice{
@@ -55,11 +55,11 @@ constexpr std::array status_table{
     status_advice{status::range_scan_complete, "Nothing: the scan is over."},
     status_advice{
         status::subdoc_multi_path_failure,
-        "Look at the result of each path: the others are there."},
-    status_advice{status::subdoc_success_deleted, "Nothing: done on a removed document."},
+        "Look at the result of each path: the other paths succeeded."},
+    status_advice{status::subdoc_success_deleted, "Nothing: it succeeded on a deleted document."},
     status_advice{
         status::subdoc_multi_path_failure_deleted,
-        "Look at the result of each path: the others are there."},
+        "Look at the result of each path: the other paths succeeded."},
     status_advice{
         status::subdoc_field_not_binary_value, "Read the field as JSON: it is not binary."},
 };

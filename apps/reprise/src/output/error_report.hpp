@@ -13,16 +13,16 @@
 
 namespace reprise::app {
 
-/// The class of an error, for scripts.
+/// The exit code for an error of the client.
 [[nodiscard]] exit_code exit_code_of(const std::error_code& code) noexcept;
 
 /// A JSON object: the error's symbolic name, number and category, the exit code, and every attempt.
 [[nodiscard]] std::string to_json(const couchbase::error& error);
 
-/// The same for a failure that is not the client's: its name is that of the exit code.
+/// The same for a failure that does not come from the client: its name is that of the exit code.
 [[nodiscard]] std::string error_json(exit_code code, std::string_view message);
 
-/// The client could not do it. `what()` is the error's whole text.
+/// An operation of the client failed. `what()` is the error's complete text.
 class operation_failure : public failure {
 public:
     explicit operation_failure(couchbase::error error)
@@ -33,7 +33,7 @@ private:
     couchbase::error error_;
 };
 
-/// The result of a call; throws `operation_failure` if it has none.
+/// Returns the result of a call; throws `operation_failure` if it failed.
 template <class Result>
 [[nodiscard]] Result take(std::expected<Result, couchbase::error>&& result) {
     if (!result) {

@@ -18,7 +18,8 @@ constexpr std::array known_exit_codes{
     exit_code_facts{
         exit_code::not_found, "not_found",
         "no such document, scope, collection, index, view, user or group"},
-    exit_code_facts{exit_code::conflict, "conflict", "it exists already, or has another CAS"},
+    exit_code_facts{
+        exit_code::conflict, "conflict", "it already exists, or its CAS does not match"},
     exit_code_facts{exit_code::timeout, "timeout", "timeout"},
     exit_code_facts{
         exit_code::no_access, "no_access",

@@ -19,7 +19,7 @@ namespace {
     return std::generic_category().message(errno);
 }
 
-/// 0, or why not everything was written.
+/// Returns 0, or the error that stopped the write.
 [[nodiscard]] int write_all(int file, std::string_view content) noexcept {
     while (!content.empty()) {
         const ssize_t size = ::write(file, content.data(), content.size());
@@ -37,7 +37,7 @@ void prepare_output() noexcept {
     std::signal(SIGPIPE, SIG_IGN);
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
-            // The wrong way round, so that using it fails as it would have failed before.
+            // Opened for the opposite direction, so that using the stream still fails.
             ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         }
     }
@@ -73,7 +73,7 @@ void print(std::string_view text) {
 }
 
 void complain(std::string_view text) noexcept {
-    ::flockfile(stderr);  // one line, whoever else is writing
+    ::flockfile(stderr);  // keep the line together while other threads write
     print_aside("reprise: ");
     print_aside(text);
     print_aside("\n");
@@ -81,7 +81,7 @@ void complain(std::string_view text) noexcept {
 }
 
 void print_aside(std::string_view text) noexcept {
-    // Unbuffered; a failure is kept by the stream.
+    // Unbuffered; the stream remembers a failure.
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }
 

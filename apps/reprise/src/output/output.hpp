@@ -1,7 +1,7 @@
 #pragma once
 
-/// How the program speaks: results on standard output, trouble on standard error. Neither a full
-/// disk nor a closed pipe ends the program by a signal or goes unnoticed.
+/// The program's output: results on standard output, problems on standard error. A full disk or a
+/// closed pipe neither kills the program nor goes unnoticed.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Something outside failed, e.g. a file could not be written.
+/// Something outside of the program failed, for example writing a file.
 class failure : public std::runtime_error {
 public:
     explicit failure(const std::string& message, exit_code code = exit_code::failed)
@@ -30,11 +30,11 @@ private:
     exit_code code_;
 };
 
-/// Ends the program with this code; everything has been said.
+/// Ends the program with this code. Everything has been printed.
 class exit_request {
 public:
     explicit exit_request(exit_code code) noexcept : code_(static_cast<int>(code)) {}
-    /// For the exit status of a command that `sandbox run` started.
+    /// The exit status of a command that `sandbox run` started.
     explicit exit_request(int status) noexcept : code_(status) {}
     [[nodiscard]] int code() const noexcept { return code_; }
 
@@ -42,30 +42,30 @@ private:
     int code_;
 };
 
-/// Before anything else: makes sure that no socket gets the number of a standard stream that is
-/// closed (text would go there), and that a closed pipe is an error rather than a signal.
+/// Call it before anything else. It makes sure that no socket gets the number of a closed standard
+/// stream (which would receive our text), and that a closed pipe is an error rather than a signal.
 void prepare_output() noexcept;
 
-/// Breaks `text` into lines of at most `width` columns at spaces; each line ends in a newline.
+/// Breaks `text` at spaces into lines of at most `width` columns; each line ends in a newline.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width = 96);
 
-/// Writes to standard output. Throws `failure` with `exit_code::output_failed` when that is not
-/// possible.
+/// Writes to standard output. Throws `failure` with `exit_code::output_failed` if that fails.
 void print(std::string_view text);
 
-/// "reprise: " and `text` as a line on standard error. What cannot be written is remembered, see
+/// Writes "reprise: " and `text` as a line to standard error. Records a failure to write; see
 /// `has_output_failed`.
 void complain(std::string_view text) noexcept;
 
-/// Any text on standard error, as it is; otherwise like `complain`.
+/// Writes `text` unchanged to standard error; otherwise like `complain`.
 void print_aside(std::string_view text) noexcept;
 
-/// True if something written to either stream so far did not get there.
+/// Whether any output to either stream was lost.
 [[nodiscard]] bool has_output_failed() noexcept;
 
 enum class file_choice : std::uint8_t {
-    by_user,  ///< The user named the file: links and devices are followed.
-    by_us,    ///< The name is ours: a symbolic link of that name is somebody's trap, and refused.
+    by_user,  ///< The user chose the name: links and devices are followed.
+    by_us,    ///< The program chose the name: a symbolic link with that name may be an attack and
+              ///< is refused.
 };
 
 /// Writes a whole file. Throws `failure` with the system's reason.

@@ -12,7 +12,7 @@ namespace reprise::app {
 
 namespace {
 
-/// Calls `visit(reason, stage, class, count)` for every cell that can be met or was.
+/// Calls `visit(reason, stage, class, count)` for every cell that is reachable or was reached.
 template <class Visit>
 void visit_cells(const sim::reason_cells& cells, const Visit& visit) {
     for (std::size_t reason = 0; reason < couchbase::retry_reason_count; ++reason) {
@@ -103,7 +103,7 @@ void sim_totals::add(const sim::run_report& report) noexcept {
 }
 
 std::string sim_time(duration at) {
-    // Cut, not rounded: as findings tell it.
+    // Truncated, not rounded, as in findings.
     return fmt::format("+{}.{:03} ms", at.count() / 1'000'000, at.count() / 1'000 % 1'000);
 }
 
@@ -123,34 +123,35 @@ std::string to_text(const sim_failure& failure, const std::string& profile) {
     if (failure.shrunk.run_count != 0) {
         const sim::scenario& plan = failure.shrunk.plan;
         text += fmt::format(
-            "\nShrunk by {} runs; operations: {}, faults: {}\n\n{}\n", failure.shrunk.run_count,
+            "\nShrunk in {} runs; operations: {}, faults: {}\n\n{}\n", failure.shrunk.run_count,
             plan.operations.size(), plan.faults.size(), sim::to_string(plan));
         for (const sim::finding& each : failure.shrunk.report.findings) {
             text += fmt::format("  {}\n", sim::to_string(each));
         }
-        text += "\nWhat happened around it:\n\n";
+        text += "\nEvents around the first finding:\n\n";
         for (const std::string& each : failure.events) {
             text += fmt::format("  {}\n", each);
         }
     }
     return text + fmt::format(
-                      "\nAgain, with every event:  reprise sim --profile {0} --replay {1}\n"
-                      "The shrunk one:           reprise sim --profile {0} --replay {1} --shrink\n",
+                      "\nReplay with every event:  reprise sim --profile {0} --replay {1}\n"
+                      "Replay the shrunk one:    reprise sim --profile {0} --replay {1} --shrink\n",
                       profile, failure.seed);
 }
 
 std::string to_text(const sim_totals& totals) {
     std::string text = fmt::format(
         "{} seeds, {} operations: {} succeeded, {} ambiguous; {} requests, {} retries\n"
-        "{} of them of the HTTP services, {} rows; {} connections, {} faults, {} events, {:.0f} s "
+        "{} of them used the HTTP services, {} rows; {} connections, {} faults, {} events, {:.0f} "
+        "s "
         "of virtual time\n"
         "cells of the reasons-by-stage table: {} of {}\n",
         totals.seeds, totals.operations, totals.succeeded, totals.ambiguous, totals.requests,
         totals.retries, totals.calls, totals.rows, totals.connections, totals.faults, totals.events,
         static_cast<double>(totals.virtual_time.count()) / 1e9, totals.cells.filled(),
         sim::reason_cells::applicable_count());
-    return text + (totals.failed == 0 ? "all held\n"
-                                      : fmt::format("{} seeds did not hold\n", totals.failed));
+    return text + (totals.failed == 0 ? "all promises held\n"
+                                      : fmt::format("{} seeds broke a promise\n", totals.failed));
 }
 
 std::string missing_cells(const sim::reason_cells& cells) {
@@ -167,7 +168,7 @@ std::string missing_cells(const sim::reason_cells& cells) {
         }
         text += fmt::format(" {}", engine::to_string(of));
     });
-    return text.empty() ? "every cell was met\n" : text + "\n";
+    return text.empty() ? "every cell was reached\n" : text + "\n";
 }
 
 std::string to_json(

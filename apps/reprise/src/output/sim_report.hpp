@@ -1,6 +1,6 @@
 #pragma once
 
-/// What `reprise sim` says: progress, failures, totals; for people and as JSON.
+/// The output of `reprise sim`: progress, failures and totals, as text and as JSON.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace reprise::app {
 
-/// Sums over all seeds run so far.
+/// Totals over all seeds run so far.
 struct sim_totals {
     std::uint64_t seeds = 0;
     std::uint64_t failed = 0;
     std::uint64_t operations = 0;
-    std::uint64_t calls = 0;  ///< Of these, of the HTTP services.
+    std::uint64_t calls = 0;  ///< How many of them used the HTTP services.
     std::uint64_t rows = 0;
     std::uint64_t succeeded = 0;
     std::uint64_t ambiguous = 0;
@@ -26,39 +26,39 @@ struct sim_totals {
     std::uint64_t connections = 0;
     std::uint64_t faults = 0;
     std::uint64_t events = 0;
-    std::uint64_t fingerprint = 0;  ///< Of all runs, in their order.
+    std::uint64_t fingerprint = 0;  ///< Of all runs, in order.
     duration virtual_time{};
     sim::reason_cells cells{};
 
     void add(const sim::run_report& report) noexcept;
 };
 
-/// A seed that did not hold, and what became of it.
+/// A seed that broke a promise, and its shrunk scenario.
 struct sim_failure {
     std::uint64_t seed = 0;
     std::vector<sim::finding> findings;
-    /// Made for the first failures only; `run_count` 0: not made.
+    /// Only the first failures are shrunk; `run_count` 0: not shrunk.
     sim::shrunk_scenario shrunk{};
-    /// What happened around the first finding of the shrunk scenario, a line each.
+    /// The events around the first finding of the shrunk scenario, one line each.
     std::vector<std::string> events;
 };
 
-/// "+1.204 ms", to microseconds.
+/// "+1.204 ms", with microseconds.
 [[nodiscard]] std::string sim_time(duration at);
 /// "312 seeds, 41.7 seeds/s, 55123 operations, cells 140 of 171"
 [[nodiscard]] std::string sim_progress(const sim_totals& totals, double seconds);
 [[nodiscard]] std::string to_text(const sim_failure& failure, const std::string& profile);
 [[nodiscard]] std::string to_text(const sim_totals& totals);
-/// The cells of the table that can be met and were not, a line for each reason.
+/// The reachable cells of the table that were not reached, a line for each reason.
 [[nodiscard]] std::string missing_cells(const sim::reason_cells& cells);
-/// Everything but the wall time: equal seeds give equal text. `is_interrupted`: not all seeds that
-/// were asked for were run.
+/// Everything except the wall time, so that equal seeds produce equal text. `is_interrupted`: not
+/// all of the requested seeds were run.
 [[nodiscard]] std::string to_json(
     const sim_totals& totals, const std::vector<sim_failure>& failures, const std::string& profile,
     bool is_interrupted);
 [[nodiscard]] std::string to_json(const sim::scenario& plan, const sim::run_report& report);
 
-/// Runs a failing scenario once more and keeps the lines around its first finding.
+/// Runs a failing scenario again and returns the lines around its first finding.
 [[nodiscard]] std::vector<std::string> events_around(
     const sim::scenario& plan, std::size_t before, std::size_t after);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// How often a fault rule acts, as typed: the same for key-value and for the HTTP services.
+/// When a fault rule acts, as typed: the same for key-value and for the HTTP services.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace reprise::app {
 
-/// Absent: whatever the sandbox takes for granted.
+/// Absent: the sandbox's default.
 struct cadence_options {
     std::optional<std::uint64_t> node;
     std::optional<std::uint64_t> nth;
@@ -25,10 +25,11 @@ struct cadence_options {
 
 inline void add_cadence_options(CLI::App& add, cadence_options& typed) {
     add.add_option("--node", typed.node, "Number of a node, from 0 (all)");
-    add.add_option("--nth", typed.nth, "Begin with the nth request that fits; --count is then 1");
-    add.add_option("--every", typed.every, "Then only each so-manieth (1)");
-    add.add_option("--probability", typed.probability, "Share of them, 0 to 1 (1)");
-    add.add_option("--count", typed.count, "Rest after so many requests (never)");
+    add.add_option(
+        "--nth", typed.nth, "Begin with the nth matching request; --count defaults to 1");
+    add.add_option("--every", typed.every, "After that, only every nth request (1)");
+    add.add_option("--probability", typed.probability, "Probability for each of them, 0 to 1 (1)");
+    add.add_option("--count", typed.count, "Stop after this many requests (no limit)");
 }
 
 /// Throws `usage_error`.
@@ -39,7 +40,7 @@ inline void set_cadence(json::object& command, const cadence_options& typed) {
     std::optional<std::uint64_t> limit = typed.count;
     if (typed.nth) {
         if (*typed.nth == 0) {
-            throw usage_error("--nth: the first request is 1");
+            throw usage_error("--nth: must be 1 or more");
         }
         command.set("skip", *typed.nth - 1);
         limit = typed.count.value_or(1);

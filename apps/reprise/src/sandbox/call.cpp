@@ -23,7 +23,7 @@ namespace {
     }
     if (typed.ready_file.empty()) {
         throw usage_error(
-            "--ready-file: say which sandbox is meant (or use --control and --token)");
+            "--ready-file: required to find the sandbox (or use --control and --token)");
     }
     const auto info = sandbox::read_ready_file(typed.ready_file);
     if (!info) {
@@ -32,12 +32,11 @@ namespace {
     return {info->addresses.control_url, info->addresses.control_token};
 }
 
-/// What the sandbox says of a member of the command, in terms of the option it came from; empty if
-/// it speaks of something else.
+/// Prefixes a message of the sandbox with the option that caused it; empty if none did.
 [[nodiscard]] std::optional<std::string> name_option(std::string_view error) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 15> option_of_text{{
         {"opcode", "--opcode"},
-        {"no status", "--status"},
+        {"not a status", "--status"},
         {"'node'", "--node"},
         {"'probability'", "--probability"},
         {"'every'", "--every"},
@@ -64,9 +63,10 @@ namespace {
 
 void add_remote_options(CLI::App& command, const std::shared_ptr<remote_options>& typed) {
     auto* file = command.add_option(
-        "--ready-file", typed->ready_file, "The file 'sandbox start --ready-file' wrote");
-    auto* control = command.add_option("--control", typed->control, "Control address instead");
-    auto* token = command.add_option("--token", typed->token, "Token that belongs to --control");
+        "--ready-file", typed->ready_file, "The file that 'sandbox start --ready-file' wrote");
+    auto* control =
+        command.add_option("--control", typed->control, "Control address, instead of --ready-file");
+    auto* token = command.add_option("--token", typed->token, "Token for --control");
     control->needs(token)->excludes(file);
     token->needs(control);
     command.add_flag("--json", typed->json, "Print the sandbox's answer as JSON");
@@ -105,7 +105,7 @@ std::uint64_t parse_milliseconds(std::string_view option, std::string_view text)
         }
     }
     throw usage_error(
-        fmt::format("{}: '{}' is no time like 200ms or 2s, at most a day", option, text));
+        fmt::format("{}: '{}' is not a time such as 200ms or 2s, at most one day", option, text));
 }
 
 }  // namespace reprise::app

@@ -1,6 +1,6 @@
 #pragma once
 
-/// One command to a running sandbox: which one is meant, how its answer is printed.
+/// One command to a running sandbox: finding the sandbox, sending, printing the answer.
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace reprise::app {
 
-/// Which sandbox is meant, and how its answer is wanted.
+/// Which sandbox to use, and how to print its answer.
 struct remote_options {
     std::string ready_file;
     std::string control;
@@ -26,15 +26,15 @@ void add_remote_options(CLI::App& command, const std::shared_ptr<remote_options>
 
 using table_function = std::string (*)(const json::value&);
 
-/// Sends a command and prints the answer, as JSON or by `table`. Throws `usage_error` that names
-/// the option the sandbox complains of, or `failure`.
+/// Sends a command and prints the answer, as JSON or with `table`. Throws `usage_error` naming the
+/// option that the sandbox refused, or `failure`.
 void run_remote(const remote_options& typed, const json::value& command, table_function table);
 
-/// A table for commands that answer nothing.
+/// A table function for commands with an empty answer.
 [[nodiscard]] std::string say_done(const json::value& answer);
 
-/// "200ms", "1s", "50us" rounded up, or a plain number of milliseconds. Throws `usage_error` that
-/// names the option.
+/// Parses "200ms", "1s", "50us" (rounded up), or a plain number of milliseconds. Throws
+/// `usage_error` naming the option.
 [[nodiscard]] std::uint64_t parse_milliseconds(std::string_view option, std::string_view text);
 
 }  // namespace reprise::app

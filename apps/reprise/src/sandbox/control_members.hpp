@@ -1,6 +1,6 @@
 #pragma once
 
-/// Members of a control command that are left out if nothing was typed.
+/// Members of a control command that are omitted if nothing was typed.
 
 #include <initializer_list>
 #include <optional>

@@ -21,7 +21,7 @@ namespace reprise::app {
 
 namespace {
 
-/// One subcommand with the options all of them have; `Options` are its own.
+/// A subcommand with the common options; `Options` are its own.
 template <class Options>
 struct disturb_command {
     CLI::App* app;
@@ -32,7 +32,7 @@ struct disturb_command {
         : app(parent.add_subcommand(name, text)) {
         add_remote_options(*app, remote);
     }
-    /// `make` gives the control command for what was typed.
+    /// `make` converts what was typed to the control command.
     template <class Make>
     void runs(Make make, table_function table = say_done) {
         app->callback([typed = typed, remote = remote, make = std::move(make), table] {
@@ -62,7 +62,7 @@ struct node_options {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{} || stop != end) {
-        throw usage_error(fmt::format("--stale-logins: '{}' is no number and not 'all'", text));
+        throw usage_error(fmt::format("--stale-logins: '{}' is neither a number nor 'all'", text));
     }
     return number;
 }
@@ -96,36 +96,41 @@ struct node_options {
 }
 
 void add_node_commands(CLI::App& fault) {
-    disturb_command<node_options> node(fault, "node", "Makes something the matter with nodes");
+    disturb_command<node_options> node(fault, "node", "Disturb one node or all nodes");
     node_options& typed = *node.typed;
     node.app->add_option("node", typed.node, "Number of a node, from 0 (all)");
-    node.app->add_option("--frozen", typed.frozen, "Reads, but answers nothing: true or false");
-    node.app->add_option("--refuse", typed.refuse, "New connections are refused");
-    node.app->add_option("--partition", typed.partition, "Nothing goes in or out");
+    node.app->add_option("--frozen", typed.frozen, "Read, but answer nothing: true or false");
+    node.app->add_option("--refuse", typed.refuse, "Refuse new connections: true or false");
+    node.app->add_option("--partition", typed.partition, "Let nothing in or out: true or false");
     node.app->add_option(
-        "--tls", typed.tls, "New handshakes: none, untrusted, wrong_host, expired, alert, reset");
-    node.app->add_option("--reject-credentials", typed.reject_credentials, "Logins get 0x20");
+        "--tls", typed.tls,
+        "How new handshakes fail: none, untrusted, wrong_host, expired, alert, reset");
     node.app->add_option(
-        "--stale-logins", typed.stale_logins, "The next so many OAUTHBEARER logins get 0x1f; all");
-    node.app->add_option("--corrupt-error-map", typed.corrupt_error_map, "Sends half a map");
+        "--reject-credentials", typed.reject_credentials, "Answer logins with 0x20");
     node.app->add_option(
-        "--corrupt-configuration", typed.corrupt_configuration, "Sends half configurations");
-    node.app->add_flag("--clear", typed.clear, "Takes everything else back first");
+        "--stale-logins", typed.stale_logins,
+        "Answer this many OAUTHBEARER logins with 0x1f, or all");
+    node.app->add_option(
+        "--corrupt-error-map", typed.corrupt_error_map, "Send only half of the map");
+    node.app->add_option(
+        "--corrupt-configuration", typed.corrupt_configuration,
+        "Send only half of each configuration");
+    node.app->add_flag("--clear", typed.clear, "Remove all disturbances first");
     node.app->footer(
-        "What is not given stays as it is. Examples:\n"
+        "Omitted options keep their values. Examples:\n"
         "  reprise sandbox fault node 1 --frozen true --ready-file r.json\n"
         "  reprise sandbox fault node --tls expired --ready-file r.json\n"
         "  reprise sandbox fault node --clear --ready-file r.json");
     node.runs(make_node_command);
 
-    disturb_command<node_options> nodes(fault, "nodes", "Shows what is the matter with nodes");
+    disturb_command<node_options> nodes(fault, "nodes", "Show the disturbances of all nodes");
     nodes.runs(
         [](const node_options&) { return json::object{{"command", "disturbances"}}; }, node_table);
 
     for (const auto& [name, command, text] :
-         {std::tuple{"kill", "node_kill", "Resets a node's connections and lets it be down"},
+         {std::tuple{"kill", "node_kill", "Reset a node's connections and take it down"},
           std::tuple{
-              "replay", "replay_configuration", "Lets a node push an older configuration"}}) {
+              "replay", "replay_configuration", "Make a node push an older configuration"}}) {
         disturb_command<node_options> one(fault, name, text);
         one.app->add_option("node", one.typed->node, "Number of a node, from 0")->required();
         one.runs([chosen = std::string(command)](const node_options& given) {
@@ -175,19 +180,22 @@ struct code_options {
 }
 
 void add_code_command(CLI::App& fault) {
-    disturb_command<code_options> code(fault, "code", "Puts a code into the error map");
+    disturb_command<code_options> code(fault, "code", "Add a code to the error map");
     code_options& typed = *code.typed;
-    code.app->add_option("code", typed.code, "0xNN or a name; 0x7ff0 and up are free")->required();
+    code.app->add_option("code", typed.code, "0xNN or a name; 0x7ff0 and above are unused")
+        ->required();
     code.app->add_option("--name", typed.name, "Its name");
-    code.app->add_option("--description", typed.description, "Its text for people");
+    code.app->add_option("--description", typed.description, "Its description");
     code.app->add_option("--attribute", typed.attributes, "temp, retry-now, auto-retry, ...")
         ->delimiter(',');
     auto* retry = code.app->add_option("--retry", typed.retry, "constant, linear or exponential");
-    code.app->add_option("--interval", typed.interval, "Of the retry: 10ms")->needs(retry);
-    code.app->add_option("--after", typed.after, "Before the first retry")->needs(retry);
+    code.app->add_option("--interval", typed.interval, "Interval of the retries: 10ms")
+        ->needs(retry);
+    code.app->add_option("--after", typed.after, "Delay before the first retry")->needs(retry);
     code.app->add_option("--ceil", typed.ceil, "Longest delay")->needs(retry);
-    code.app->add_option("--max-duration", typed.max_duration, "Of all retries")->needs(retry);
-    code.app->add_flag("--drop", typed.drop, "Takes it out instead");
+    code.app->add_option("--max-duration", typed.max_duration, "Longest duration of all retries")
+        ->needs(retry);
+    code.app->add_flag("--drop", typed.drop, "Remove the code instead");
     code.app->footer(
         "Examples:\n"
         "  reprise sandbox fault code 0x7ff0 --attribute auto-retry --retry linear \\\n"
@@ -206,13 +214,13 @@ struct user_command_options {
 
 void add_user_command(CLI::App& fault) {
     disturb_command<user_command_options> user(
-        fault, "user", "Changes a user while the cluster runs; connections stay logged in");
+        fault, "user", "Change a user while the cluster runs; connections stay logged in");
     user_command_options& typed = *user.typed;
-    user.app->add_option("name", typed.name, "A new one, or one there is")->required();
-    user.app->add_option("--password", typed.password, "Wanted of new logins");
-    user.app->add_option("--bearer-token", typed.token, "Taken of new OAUTHBEARER logins");
-    user.app->add_option("--bucket", typed.buckets, "Sees these only (all)");
-    user.app->add_flag("--drop", typed.drop, "Takes the user out instead");
+    user.app->add_option("name", typed.name, "A new or an existing user")->required();
+    user.app->add_option("--password", typed.password, "Password for new logins");
+    user.app->add_option("--bearer-token", typed.token, "Token for new OAUTHBEARER logins");
+    user.app->add_option("--bucket", typed.buckets, "Bucket the user may use, repeatable (all)");
+    user.app->add_flag("--drop", typed.drop, "Remove the user instead");
     user.runs([](const user_command_options& given) {
         json::object command{
             {"command", given.drop ? "user_drop" : "user_put"}, {"name", given.name}};
@@ -239,7 +247,7 @@ struct bucket_command_options {
 
 [[nodiscard]] json::value make_bucket_command(const bucket_command_options& typed) {
     if (int{typed.deny} + int{typed.allow} + int{!typed.presence.empty()} != 1) {
-        throw usage_error("--deny, --allow, --presence: give exactly one");
+        throw usage_error("--deny, --allow, --presence: use exactly one");
     }
     if (!typed.presence.empty()) {
         json::object command{
@@ -255,13 +263,13 @@ struct bucket_command_options {
 
 void add_bucket_command(CLI::App& fault) {
     disturb_command<bucket_command_options> bucket(
-        fault, "bucket", "Denies a bucket, or takes it away from a node");
+        fault, "bucket", "Deny a bucket, or remove it from a node");
     bucket_command_options& typed = *bucket.typed;
     bucket.app->add_option("bucket", typed.bucket, "Name of the bucket")->required();
-    bucket.app->add_flag("--deny", typed.deny, "Selecting it gets 0x24");
-    bucket.app->add_flag("--allow", typed.allow, "Takes that back");
-    bucket.app->add_option("--user", typed.user, "Of --deny and --allow (everybody)");
-    auto* node = bucket.app->add_option("--node", typed.node, "Of --presence");
+    bucket.app->add_flag("--deny", typed.deny, "Answer select_bucket with 0x24");
+    bucket.app->add_flag("--allow", typed.allow, "Undo --deny");
+    bucket.app->add_option("--user", typed.user, "User for --deny and --allow (all)");
+    auto* node = bucket.app->add_option("--node", typed.node, "Node for --presence");
     bucket.app->add_option("--presence", typed.presence, "full, absent or config_only, on a node")
         ->needs(node);
     bucket.runs(make_bucket_command);
@@ -279,7 +287,7 @@ struct collection_command_options {
 [[nodiscard]] json::value make_collection_command(const collection_command_options& typed) {
     if (int{typed.hide_on.has_value()} + int{typed.show_on.has_value()} + int{typed.recreate} !=
         1) {
-        throw usage_error("--hide-on, --show-on, --recreate: give exactly one");
+        throw usage_error("--hide-on, --show-on, --recreate: use exactly one");
     }
     json::object command{
         {"command", typed.recreate ? "collection_recreate" : "collection_hide"},
@@ -295,14 +303,15 @@ struct collection_command_options {
 
 void add_collection_command(CLI::App& fault) {
     disturb_command<collection_command_options> collection(
-        fault, "collection", "Hides a collection from a node, or makes it anew");
+        fault, "collection", "Hide a collection on a node, or recreate it");
     collection_command_options& typed = *collection.typed;
     collection.app->add_option("bucket", typed.bucket, "Name of its bucket")->required();
     collection.app->add_option("scope", typed.scope, "Name of its scope")->required();
     collection.app->add_option("collection", typed.collection, "Its name")->required();
-    collection.app->add_option("--hide-on", typed.hide_on, "The node has an older manifest");
-    collection.app->add_option("--show-on", typed.show_on, "Takes that back");
-    collection.app->add_flag("--recreate", typed.recreate, "Drops it and makes another");
+    collection.app->add_option("--hide-on", typed.hide_on, "Node that gets an older manifest");
+    collection.app->add_option(
+        "--show-on", typed.show_on, "Node that gets the current manifest again");
+    collection.app->add_flag("--recreate", typed.recreate, "Drop it and create a new one");
     collection.runs(make_collection_command);
 }
 
@@ -319,12 +328,12 @@ struct hold_options {
 }
 
 void add_durability_commands(CLI::App& fault) {
-    disturb_command<hold_options> hold(fault, "hold", "Holds something back until it is released");
+    disturb_command<hold_options> hold(fault, "hold", "Hold something back until it is released");
     hold.app
         ->add_option("what", hold.typed->what, "replication, persistence, recommit, configuration")
         ->required();
-    hold.app->add_option("--node", hold.typed->node, "Whose configuration");
-    hold.app->add_flag("--release", hold.typed->release, "Lets it go again");
+    hold.app->add_option("--node", hold.typed->node, "Node, for configuration");
+    hold.app->add_flag("--release", hold.typed->release, "Release it again");
     hold.runs([](const hold_options& given) {
         json::object command{{"command", "hold"}, {"what", given.what}, {"held", !given.release}};
         set_value(command, "node", given.node);
@@ -332,7 +341,7 @@ void add_durability_commands(CLI::App& fault) {
     });
 
     disturb_command<hold_options> durability(
-        fault, "durability", "Makes durable writes slow; says how many are pending");
+        fault, "durability", "Slow durable writes down and show how many are pending");
     durability.app->add_option(
         "--replication-delay", durability.typed->replication_delay,
         "How long replicas take to acknowledge: 50ms");

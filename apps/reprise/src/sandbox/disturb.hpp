@@ -1,6 +1,6 @@
 #pragma once
 
-/// What can be the matter with nodes, codes, users, buckets and durable writes of a sandbox.
+/// Disturbances of nodes, codes, users, buckets and durable writes of a sandbox.
 
 #include <CLI/CLI.hpp>
 

@@ -25,7 +25,7 @@ namespace reprise::app {
 
 namespace {
 
-/// A fault rule as typed; absent: whatever the sandbox takes for granted.
+/// A fault rule as typed. Absent: the sandbox's default.
 struct fault_options {
     std::vector<std::string> opcodes;
     std::string key;
@@ -48,7 +48,7 @@ struct audit_options {
     std::string opcode;
     std::string key;
     std::string bucket;
-    // Of the services; node, status, applied and limit are key-value's as well.
+    // The filters of services; node, status, applied and limit also apply to key-value.
     service_audit_options shared;
     bool clear = false;
 };
@@ -58,7 +58,7 @@ struct audit_options {
     return fmt::format("fault {} added\n", id != nullptr ? json::serialize(*id) : "?");
 }
 
-/// The effects that are a word of their own.
+/// The effects that consist of a single word.
 [[nodiscard]] std::vector<std::string_view> effect_words(const fault_options& typed) {
     return typed_words({
         {typed.never_answer, "no_answer"},
@@ -77,10 +77,10 @@ struct audit_options {
     if (count != 1) {
         throw usage_error(
             "--status, --delay, --never-answer, --close-before, --close-after, --answer-twice, "
-            "--wrong-opaque, --truncate, --garbage, --trickle: give exactly one");
+            "--wrong-opaque, --truncate, --garbage, --trickle: use exactly one");
     }
     if (!typed.context.empty() && typed.status.empty()) {
-        throw usage_error("--context: belongs to --status");
+        throw usage_error("--context: requires --status");
     }
     if (!words.empty()) {
         return words.front();
@@ -111,17 +111,17 @@ struct audit_options {
     return command;
 }
 
-/// What becomes of an answer that is sent, but not as it should be.
+/// Options that corrupt an answer.
 void add_answer_options(CLI::App& add, fault_options& typed) {
     add.add_flag("--answer-twice", typed.answer_twice, "Apply once, send the answer twice");
-    add.add_flag("--wrong-opaque", typed.wrong_opaque, "Apply, answer with another opaque");
-    add.add_option("--truncate", typed.truncate, "Apply, send so many bytes, then close");
-    add.add_option("--garbage", typed.garbage, "Apply, send so many random bytes instead");
-    add.add_option("--trickle", typed.trickle, "Apply, send one byte each so often: 5ms");
+    add.add_flag("--wrong-opaque", typed.wrong_opaque, "Apply, answer with a wrong opaque");
+    add.add_option("--truncate", typed.truncate, "Apply, send this many bytes, then close");
+    add.add_option("--garbage", typed.garbage, "Apply, send this many random bytes instead");
+    add.add_option("--trickle", typed.trickle, "Apply, send one byte per interval: 5ms");
 }
 
 void add_fault_add_command(CLI::App& fault) {
-    CLI::App* add = fault.add_subcommand("add", "Adds a rule that disturbs key-value requests");
+    CLI::App* add = fault.add_subcommand("add", "Add a rule that disturbs key-value requests");
     const auto remote = std::make_shared<remote_options>();
     const auto typed = std::make_shared<fault_options>();
     add_remote_options(*add, remote);
@@ -130,8 +130,9 @@ void add_fault_add_command(CLI::App& fault) {
     add->add_option("--key", typed->key, "Pattern with * and ? (all)");
     add->add_option("--bucket", typed->bucket, "Name of a bucket (all)");
     add_cadence_options(*add, typed->cadence);
-    add->add_option("--status", typed->status, "Answer this: 0xNN or a name; nothing is applied");
-    add->add_option("--context", typed->context, "Text for people beside --status");
+    add->add_option(
+        "--status", typed->status, "Answer with this status, 0xNN or a name; apply nothing");
+    add->add_option("--context", typed->context, "Error text to send with --status");
     add->add_option("--delay", typed->delay, "Apply, answer later: 200ms, 2s");
     add->add_flag("--never-answer", typed->never_answer, "Apply, and never answer");
     add->add_flag("--close-before", typed->close_before, "Close without applying");
@@ -146,21 +147,22 @@ void add_fault_add_command(CLI::App& fault) {
 }
 
 void add_fault_commands(CLI::App& sandbox) {
-    CLI::App* fault = sandbox.add_subcommand("fault", "Disturbs requests on purpose");
+    CLI::App* fault =
+        sandbox.add_subcommand("fault", "Disturb requests, nodes, users, buckets and collections");
     fault->require_subcommand(1);
     add_fault_add_command(*fault);
 
     const auto remote = std::make_shared<remote_options>();
-    CLI::App* list = fault->add_subcommand("list", "Lists the rules and what they did");
+    CLI::App* list = fault->add_subcommand("list", "List the rules and how often they acted");
     add_remote_options(*list, remote);
     list->callback(
         [=] { run_remote(*remote, json::object{{"command", "fault_list"}}, fault_table); });
 
     const auto id = std::make_shared<std::uint64_t>(0);
     const auto is_service = std::make_shared<bool>(false);
-    CLI::App* remove = fault->add_subcommand("remove", "Removes one rule");
+    CLI::App* remove = fault->add_subcommand("remove", "Remove one rule");
     remove->add_option("id", *id, "Number of the rule; see 'fault list'")->required();
-    remove->add_flag("--service", *is_service, "One of those about HTTP requests");
+    remove->add_flag("--service", *is_service, "It is a rule for HTTP requests");
     add_remote_options(*remove, remote);
     remove->callback([=] {
         const char* command = *is_service ? "service_fault_remove" : "fault_remove";
@@ -171,7 +173,7 @@ void add_fault_commands(CLI::App& sandbox) {
     add_sandbox_disturb_commands(*fault);
 
     CLI::App* clear =
-        fault->add_subcommand("clear", "Removes all rules, those about HTTP requests too");
+        fault->add_subcommand("clear", "Remove all rules, including those for HTTP requests");
     add_remote_options(*clear, remote);
     clear->callback(
         [=] { run_remote(*remote, json::object{{"command", "fault_clear"}}, say_done); });
@@ -197,23 +199,25 @@ void run_audit(const remote_options& remote, const audit_options& typed) {
 }
 
 void add_audit_command(CLI::App& sandbox) {
-    CLI::App* audit = sandbox.add_subcommand("audit", "Shows the requests the cluster saw");
+    CLI::App* audit =
+        sandbox.add_subcommand("audit", "Show the requests that the cluster received");
     const auto remote = std::make_shared<remote_options>();
     const auto typed = std::make_shared<audit_options>();
     service_audit_options& shared = typed->shared;
     add_remote_options(*audit, remote);
     CLI::Option* services = add_service_audit_options(*audit, shared);
-    audit->add_option("--opcode", typed->opcode, "Only this one: a name or 0xNN")
+    audit->add_option("--opcode", typed->opcode, "Only this opcode: a name or 0xNN")
         ->excludes(services);
-    audit->add_option("--key", typed->key, "Only keys like this; * and ? as in a shell")
+    audit->add_option("--key", typed->key, "Only keys that match this pattern of * and ?")
         ->excludes(services);
     audit->add_option("--bucket", typed->bucket, "Only this bucket")->excludes(services);
     audit->add_option("--node", shared.node, "Only this node");
     audit->add_option(
-        "--status", shared.status, "Only this status: 0xNN or a name, of HTTP a number");
-    audit->add_option("--applied", shared.applied, "Only those that did (true) or did not (false)");
-    audit->add_option("--limit", shared.limit, "The newest so many (50)");
-    audit->add_flag("--clear", typed->clear, "Forget everything instead");
+        "--status", shared.status, "Only this status: 0xNN or a name; for HTTP a number");
+    audit->add_option(
+        "--applied", shared.applied, "Only requests that were (true) or were not (false) applied");
+    audit->add_option("--limit", shared.limit, "Show this many, the newest (50)");
+    audit->add_flag("--clear", typed->clear, "Clear the audit instead");
     audit->footer(
         "Examples:\n"
         "  reprise sandbox audit --opcode set --applied true --ready-file r.json\n"
@@ -225,7 +229,7 @@ void add_audit_command(CLI::App& sandbox) {
 }  // namespace
 
 void add_sandbox_remote_commands(CLI::App& sandbox) {
-    CLI::App* status = sandbox.add_subcommand("status", "Shows nodes, buckets and numbers");
+    CLI::App* status = sandbox.add_subcommand("status", "Show nodes, buckets and totals");
     const auto remote = std::make_shared<remote_options>();
     add_remote_options(*status, remote);
     status->callback(

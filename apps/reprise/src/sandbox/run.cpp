@@ -1,4 +1,4 @@
-/// `reprise sandbox run -- COMMAND`: a cluster that lives as long as one program.
+/// `reprise sandbox run -- COMMAND`: a cluster that runs as long as one program.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -32,7 +32,7 @@ namespace reprise::app {
 
 namespace {
 
-// As shells have it.
+// The convention of shells.
 constexpr int exit_signal_base = 128;
 
 struct sandbox_run_options {
@@ -41,7 +41,7 @@ struct sandbox_run_options {
     bool is_json = false;
 };
 
-/// Our environment, and how to get into the sandbox. Ours is left out where it says something else.
+/// Our environment with the variables that lead to the sandbox. They replace ours.
 [[nodiscard]] std::vector<std::string> make_environment(
     const sandbox_start_options& typed, const sandbox::server_addresses& at) {
     std::vector<std::string> environment;
@@ -66,7 +66,7 @@ struct sandbox_run_options {
     return environment;
 }
 
-/// Descriptors open now.
+/// The descriptors that are open now.
 [[nodiscard]] std::set<int> list_descriptors() {
     std::set<int> open;
     for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -75,17 +75,18 @@ struct sandbox_run_options {
     return open;
 }
 
-/// The command gets what the shell gave us, not the sandbox's sockets: a program that it leaves
-/// behind would keep the ports.
+/// The command gets the descriptors that the shell gave us, but not the sandbox's sockets:
+/// otherwise a process that it leaves behind would keep the ports open.
 void keep_from_command(const std::set<int>& inherited) {
     for (const int each : list_descriptors()) {
         if (!inherited.contains(each)) {
-            ::fcntl(each, F_SETFD, FD_CLOEXEC);  // fails for the list's own, which is closed
+            ::fcntl(each, F_SETFD, FD_CLOEXEC);  // fails for the directory's own descriptor, which
+                                                 // is already closed
         }
     }
 }
 
-/// What exec wants: the texts must outlive it.
+/// The argument vector for exec. `texts` must outlive it.
 [[nodiscard]] std::vector<char*> to_pointers(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     pointers.reserve(texts.size() + 1);
@@ -96,7 +97,7 @@ void keep_from_command(const std::set<int>& inherited) {
     return pointers;
 }
 
-/// True if a terminal sends its signals (Ctrl-C, Ctrl-Z) to us and everything we start.
+/// Whether a terminal sends its signals (Ctrl-C, Ctrl-Z) to us and everything we start.
 [[nodiscard]] bool is_in_foreground() {
     const int terminal = ::open("/dev/tty", O_RDONLY | O_CLOEXEC);
     if (terminal < 0) {
@@ -107,14 +108,14 @@ void keep_from_command(const std::set<int>& inherited) {
     return group == ::getpgrp();
 }
 
-/// In the child: what exec cannot be told. Only calls that are allowed after a fork.
+/// Runs in the child and sets what exec cannot. Uses only calls that are allowed after a fork.
 void become_command(
     const std::vector<char*>& command, const std::vector<char*>& environment, bool has_own_group,
     pid_t parent, int trouble_pipe) noexcept {
     if (has_own_group) {
         ::setpgid(0, 0);
     }
-    // If we are killed outright, nothing can be passed on: the kernel does it then.
+    // If we are killed by SIGKILL we cannot forward anything, so the kernel does it.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigset_t none;
     sigemptyset(&none);
@@ -136,12 +137,12 @@ void become_command(
         exit_code::not_started);
 }
 
-/// Returns when the command runs. Throws `failure` if it cannot be started.
+/// Returns once the command is running. Throws `failure` if it cannot be started.
 [[nodiscard]] pid_t start_command(
     std::vector<std::string> command, std::vector<std::string> environment, bool has_own_group) {
     const std::vector<char*> words = to_pointers(command);
     const std::vector<char*> variables = to_pointers(environment);
-    // Closed by a successful exec; otherwise it carries the reason.
+    // A successful exec closes it; otherwise it carries the reason.
     std::array<int, 2> trouble{};
     if (::pipe2(trouble.data(), O_CLOEXEC) != 0) {
         fail_to_start(command.front(), errno);
@@ -167,10 +168,10 @@ void become_command(
     return child;
 }
 
-/// Serves until the command ends, passes signals on to it, and answers with its exit code.
+/// Serves until the command ends, forwards signals to it, and returns its exit code.
 class command_watch {
 public:
-    /// Before the command is started, so that its end is not missed.
+    /// Create it before starting the command, so that its end is not missed.
     explicit command_watch(boost::asio::io_context& io)
         : io_(io), signals_(io, SIGCHLD, SIGINT, SIGTERM), rest_timer_(io) {
         signals_.add(SIGQUIT);
@@ -178,12 +179,13 @@ public:
         if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
             signals_.add(SIGHUP);  // not under nohup
         }
-        // What the command leaves behind becomes our child, so that its end can be seen.
+        // Processes that the command leaves behind become our children, so that we see them end.
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
 
-    /// `has_own_group`: the command leads a process group; all of it gets the signals, and nothing
-    /// of it is left behind. Otherwise it is in ours, and a terminal sends to it as well.
+    /// `has_own_group`: the command leads a process group, which gets all signals and of which
+    /// nothing is left behind. Otherwise the command is in our group, and a terminal signals it,
+    /// too.
     [[nodiscard]] int wait_for(pid_t child, bool has_own_group) {
         child_ = child;
         has_own_group_ = has_own_group;
@@ -222,7 +224,7 @@ private:
             io_.stop();
         }
     }
-    /// What the command started and left behind has been asked to end; it gets two seconds.
+    /// The processes that the command left behind have been asked to end; they get two seconds.
     void wait_for_rest() {
         while (::waitpid(-child_, nullptr, WNOHANG) > 0) {
         }
@@ -270,24 +272,25 @@ void run_with_sandbox(const sandbox_run_options& typed) {
 }  // namespace
 
 void add_sandbox_run_command(CLI::App& sandbox) {
-    CLI::App* run = sandbox.add_subcommand("run", "Runs a command with a cluster of its own");
+    CLI::App* run = sandbox.add_subcommand("run", "Run a command with its own cluster");
     const auto typed = std::make_shared<sandbox_run_options>();
     add_sandbox_options(*run, typed->start);
     run->add_option("command", typed->command, "The program and its arguments, after --")
         ->required();
     run->add_flag(
         "--json", typed->is_json,
-        "Our own errors as JSON on standard output; the command's output stays its own");
+        "Print errors of reprise as JSON on standard output; the command's output is unchanged");
     run->footer(
-        "The command finds in its environment:\n"
-        "  REPRISE_CONNECT    connection string; with --tls it is over TLS and names the CA\n"
-        "  REPRISE_CA_FILE    certificate to trust, only with --tls\n"
+        "The environment of the command contains:\n"
+        "  REPRISE_CONNECT    connection string; with --tls it uses TLS and names the CA\n"
+        "  REPRISE_CA_FILE    the certificate to trust, only with --tls\n"
         "  REPRISE_USERNAME, REPRISE_PASSWORD\n"
-        "The cluster ends with the command. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to\n"
-        "the command and what it started, and nothing of it is left behind.\n"
+        "The cluster ends with the command. SIGINT, SIGTERM, SIGHUP and SIGQUIT are forwarded to\n"
+        "the command and the processes it started, and none of them is left behind.\n"
         "\n"
-        "The exit code is the command's own, or 128 and the number of the signal that ended it;\n"
-        "otherwise one of ours:\n" +
+        "The exit code is that of the command, or 128 plus the number of the signal that ended "
+        "it;\n"
+        "otherwise one of these:\n" +
         exit_code_help({exit_code::not_started}) +
         "\nExamples:\n"
         "  reprise sandbox run --bucket travel -- ./store_and_read\n"

@@ -86,11 +86,11 @@ struct service_fault_options {
         throw usage_error(
             "--status, --redirect, --delay, --never-answer, --close-before, --close-after, "
             "--close-after-headers, --close-mid-body, --wrong-length, --bad-chunk, --encoding, "
-            "--continue: give exactly one");
+            "--continue: use exactly one");
     }
     const json::object headers = make_headers(typed);
     if ((typed.body || !headers.empty()) && !is_answer) {
-        throw usage_error("--body, --header, --retry-after: belong to --status");
+        throw usage_error("--body, --header, --retry-after: require --status");
     }
     if (!words.empty()) {
         return words.front();
@@ -125,26 +125,27 @@ struct service_fault_options {
 }
 
 void add_effect_options(CLI::App& add, service_fault_options& typed) {
-    add.add_option("--status", typed.status, "Answer this, 100 to 999; nothing is carried out");
-    add.add_option("--body", typed.body, "Body beside --status");
-    add.add_option("--header", typed.headers, "'Name: value' beside --status, repeatable")
+    add.add_option("--status", typed.status, "Answer with this status, 100 to 999; apply nothing");
+    add.add_option("--body", typed.body, "Body for --status");
+    add.add_option("--header", typed.headers, "'Name: value' for --status, repeatable")
         ->allow_extra_args(false);
-    add.add_option("--retry-after", typed.retry_after, "Seconds or a date, beside --status");
-    add.add_option("--redirect", typed.redirect, "Send elsewhere; --status is 302 unless given");
-    add.add_option("--delay", typed.delay, "Carry out, answer later: 200ms, 2s");
-    add.add_flag("--never-answer", typed.never_answer, "Carry out, and never answer");
-    add.add_flag("--close-before", typed.close_before, "Close without carrying out");
-    add.add_flag("--close-after", typed.close_after, "Carry out, then close without an answer");
+    add.add_option("--retry-after", typed.retry_after, "Seconds or a date, for --status");
+    add.add_option(
+        "--redirect", typed.redirect, "Redirect to this location; --status defaults to 302");
+    add.add_option("--delay", typed.delay, "Apply, answer later: 200ms, 2s");
+    add.add_flag("--never-answer", typed.never_answer, "Apply, and never answer");
+    add.add_flag("--close-before", typed.close_before, "Close without applying");
+    add.add_flag("--close-after", typed.close_after, "Apply, then close without an answer");
     add.add_flag(
-        "--close-after-headers", typed.close_after_headers, "Carry out, close after the headers");
+        "--close-after-headers", typed.close_after_headers, "Apply, close after the headers");
     add.add_option(
-        "--close-mid-body", typed.close_mid_body, "Carry out, close after so many body bytes");
+        "--close-mid-body", typed.close_mid_body, "Apply, close after this many bytes of the body");
     add.add_option(
-        "--wrong-length", typed.wrong_length, "Carry out, Content-Length wrong by so much");
-    add.add_flag("--bad-chunk", typed.bad_chunk, "Carry out, chunks with nonsense between them");
-    add.add_option("--encoding", typed.encoding, "Carry out, claim this Content-Encoding");
+        "--wrong-length", typed.wrong_length, "Apply, make Content-Length wrong by this much");
+    add.add_flag("--bad-chunk", typed.bad_chunk, "Apply, send an invalid chunk size");
+    add.add_option("--encoding", typed.encoding, "Apply, claim this Content-Encoding");
     add.add_option(
-        "--continue", typed.continue_first, "Carry out, so many '100 Continue' come before");
+        "--continue", typed.continue_first, "Apply, send this many '100 Continue' first");
 }
 
 // --- audit --------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ void add_effect_options(CLI::App& add, service_fault_options& typed) {
                 "status", "code", "answer", "fault"},
                {"number", "node", "service", "method", "path", "context", "statement", "applied",
                 "status", "code", "answer", "fault"}) +
-           fmt::format("\n{} requests in all\n", cell(answer, "requests"));
+           fmt::format("\n{} requests in total\n", cell(answer, "requests"));
 }
 
 [[nodiscard]] std::string context_table(const json::value& answer) {
@@ -173,7 +174,7 @@ void add_effect_options(CLI::App& add, service_fault_options& typed) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{} || stop != end) {
-        throw usage_error(fmt::format("--status: '{}' is no HTTP status", text));
+        throw usage_error(fmt::format("--status: '{}' is not an HTTP status", text));
     }
     return number;
 }
@@ -181,7 +182,7 @@ void add_effect_options(CLI::App& add, service_fault_options& typed) {
 }  // namespace
 
 void add_sandbox_service_commands(CLI::App& fault) {
-    CLI::App* add = fault.add_subcommand("service", "Adds a rule that disturbs HTTP requests");
+    CLI::App* add = fault.add_subcommand("service", "Add a rule that disturbs HTTP requests");
     const auto remote = std::make_shared<remote_options>();
     const auto typed = std::make_shared<service_fault_options>();
     add_remote_options(*add, remote);
@@ -190,8 +191,8 @@ void add_sandbox_service_commands(CLI::App& fault) {
         "One of " + wire::name_services(wire::is_http_service) + " (all)");
     add->add_option("--method", typed->method, "GET, POST, ... (all)");
     add->add_option("--path", typed->path, "Pattern of the path with * and ? (all)");
-    add->add_option("--statement", typed->statement, "Pattern of a statement (all)");
-    add->add_option("--context", typed->context, "Pattern of a client context id (all)");
+    add->add_option("--statement", typed->statement, "Pattern of the statement (all)");
+    add->add_option("--context", typed->context, "Pattern of the client context id (all)");
     add_cadence_options(*add, typed->cadence);
     add_effect_options(*add, *typed);
     add->footer(
@@ -207,7 +208,7 @@ void add_sandbox_service_commands(CLI::App& fault) {
         [=] { run_remote(*remote, make_service_fault_command(*typed), say_service_fault_id); });
 
     CLI::App* forget = fault.add_subcommand(
-        "forget-prepared", "Lets the query service forget its prepared statements");
+        "forget-prepared", "Make the query service forget its prepared statements");
     const auto forget_remote = std::make_shared<remote_options>();
     add_remote_options(*forget, forget_remote);
     forget->callback([=] {
@@ -218,16 +219,17 @@ void add_sandbox_service_commands(CLI::App& fault) {
 CLI::Option* add_service_audit_options(CLI::App& audit, service_audit_options& typed) {
     CLI::Option* services =
         audit.add_flag("--services", typed.is_wanted, "HTTP requests instead of key-value");
-    audit.add_option("--service", typed.service, "Only this one: query, search, ...")
+    audit.add_option("--service", typed.service, "Only this service: query, search, ...")
         ->needs(services);
-    audit.add_option("--path", typed.path, "Only paths like this")->needs(services);
-    audit.add_option("--statement", typed.statement, "Only statements like this")->needs(services);
+    audit.add_option("--path", typed.path, "Only paths that match this pattern")->needs(services);
+    audit.add_option("--statement", typed.statement, "Only statements that match this pattern")
+        ->needs(services);
     audit.add_option("--context", typed.context, "Only this client context id")->needs(services);
     audit
         .add_flag(
             "--twice", typed.twice,
-            "Context ids that were seen more than once, and applied how "
-            "often; alone")
+            "Show the context ids that were seen more than once, and how often they were "
+            "applied; without other filters")
         ->needs(services);
     return services;
 }
@@ -236,7 +238,7 @@ void run_service_audit(const remote_options& remote, const service_audit_options
     if (typed.twice) {
         if (!typed.service.empty() || !typed.path.empty() || !typed.statement.empty() ||
             !typed.context.empty() || typed.node || !typed.status.empty() || typed.applied) {
-            throw usage_error("--twice: counts all requests, without other filters");
+            throw usage_error("--twice: cannot be combined with other filters");
         }
         run_remote(remote, json::object{{"command", "service_contexts"}}, context_table);
         return;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What can be done to the HTTP services of a running sandbox, and what they did.
+/// Disturbing the HTTP services of a running sandbox, and showing what they did.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ namespace reprise::app {
 /// Adds `service` and `forget-prepared` below `reprise sandbox fault`.
 void add_sandbox_service_commands(CLI::App& fault);
 
-/// Which HTTP requests are wanted of the audit.
+/// Selects HTTP requests in the audit.
 struct service_audit_options {
     bool is_wanted = false;
     std::string service;
@@ -24,17 +24,17 @@ struct service_audit_options {
     std::string statement;
     std::string context;
     bool twice = false;
-    // Also of key-value.
+    // Also for key-value.
     std::optional<std::uint64_t> node;
     std::string status;
     std::optional<bool> applied;
     std::uint64_t limit = 50;
 };
 
-/// Adds `--services` and the filters that belong to it; gives the option `--services`.
+/// Adds `--services` and its filters; returns the option `--services`.
 CLI::Option* add_service_audit_options(CLI::App& audit, service_audit_options& typed);
 
-/// Throws as `run_remote` does.
+/// Throws like `run_remote`.
 void run_service_audit(const remote_options& remote, const service_audit_options& typed);
 
 }  // namespace reprise::app

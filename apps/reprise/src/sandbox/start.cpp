@@ -19,7 +19,7 @@ namespace reprise::app {
 
 namespace {
 
-/// Sorts "scope.name" into the scopes of every bucket.
+/// Sorts "scope.name" into scopes, which every bucket gets.
 [[nodiscard]] std::vector<sandbox::scope_options> make_scopes(
     const std::vector<std::string>& collections) {
     std::vector<sandbox::scope_options> scopes;
@@ -62,7 +62,7 @@ namespace {
     return services;
 }
 
-/// What `--services` takes.
+/// The values that `--services` accepts.
 [[nodiscard]] std::vector<std::string> service_words() {
     std::vector<std::string> words{"none"};
     for (const wire::service each : wire::list_services(wire::is_optional_service)) {
@@ -71,7 +71,7 @@ namespace {
     return words;
 }
 
-/// The option to blame for what is wrong with the cluster's options.
+/// The option that causes a problem of the cluster's options.
 [[nodiscard]] std::string_view start_option_of(std::string_view problem) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> option_of_word{{
         {"node_count", "--nodes"},
@@ -93,7 +93,7 @@ namespace {
     const bool wants_tls_detail =
         typed.certificate != "good" || typed.client_certificates || !typed.ca_file.empty();
     if (wants_tls_detail && !typed.tls) {
-        throw usage_error("--certificate, --client-certificates, --ca-file: only with --tls");
+        throw usage_error("--certificate, --client-certificates, --ca-file: require --tls");
     }
     sandbox::server_options options;
     options.cluster.node_count = typed.nodes;
@@ -125,16 +125,16 @@ namespace {
     return options;
 }
 
-/// Others find the sandbox that wrote a ready file through it: as long as that one runs, the file
-/// is its own. A file that its process left behind is replaced.
+/// Other processes find the sandbox through its ready file, so the file belongs to the sandbox as
+/// long as it runs. A file whose process has ended is replaced.
 [[nodiscard]] sandbox_start_options checked(const sandbox_start_options& options) {
     const auto owner = options.ready_file.empty()
                            ? std::int64_t{0}
                            : sandbox::find_ready_file_owner(options.ready_file);
     if (owner != 0) {
         throw failure(fmt::format(
-            "--ready-file: {} belongs to a sandbox that is running, process {}; stop that one or "
-            "name another file",
+            "--ready-file: {} belongs to a running sandbox, process {}; stop that one or "
+            "use another file",
             options.ready_file, owner));
     }
     return options;
@@ -152,36 +152,38 @@ namespace {
 }  // namespace
 
 void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
-    command.add_option("--nodes", options.nodes, "Nodes, 1 to 256 (4)");
-    command.add_option("--replicas", options.replicas, "Copies beside the active one, 0 to 3 (1)");
+    command.add_option("--nodes", options.nodes, "Number of nodes, 1 to 256 (4)");
+    command.add_option("--replicas", options.replicas, "Number of replicas, 0 to 3 (1)");
     command.add_option("--bucket", options.buckets, "Name of a bucket, repeatable (travel)")
         ->allow_extra_args(false)
         ->delimiter(',');
-    command.add_option("--user", options.user, "Who may log in (app)");
-    command.add_option("--password", options.password, "With which password (secret)");
+    command.add_option("--user", options.user, "User who may log in (app)");
+    command.add_option("--password", options.password, "Password of the user (secret)");
     command
         .add_option("--collection", options.collections, "scope.name in every bucket, repeatable")
         ->allow_extra_args(false)
         ->delimiter(',');
-    command.add_option("--scram-iterations", options.scram_iterations, "Password rounds (4096)");
-    command.add_option("--seed", options.seed, "Number that all randomness follows from (1)");
+    command.add_option(
+        "--scram-iterations", options.scram_iterations, "Iterations of the password hash (4096)");
+    command.add_option("--seed", options.seed, "Seed of all randomness (1)");
     command
         .add_option(
             "--services", options.services,
-            "HTTP services beside management: " + wire::name_services(wire::is_optional_service) +
-                ", or none (all)")
+            "HTTP services in addition to management: " +
+                wire::name_services(wire::is_optional_service) + ", or none (all)")
         ->check(CLI::IsMember(service_words()))
         ->allow_extra_args(false)
         ->delimiter(',');
-    command.add_flag("--tls", options.tls, "TLS ports too, with certificates made for this run");
-    command.add_option("--ca-file", options.ca_file, "Where to write the CA (a temporary file)");
+    command.add_flag("--tls", options.tls, "Also open TLS ports, with certificates for this run");
+    command.add_option(
+        "--ca-file", options.ca_file, "File for the CA certificate (a temporary file)");
     command
         .add_option(
             "--certificate", options.certificate, "good, wrong-host, expired or untrusted (good)")
         ->check(CLI::IsMember({"good", "wrong-host", "expired", "untrusted"}));
     command.add_flag(
         "--client-certificates", options.client_certificates,
-        "Log in the user that a client certificate names");
+        "Accept client certificates and log in the user they name");
     command.add_option(
         "--port", options.port,
         "First port; each node uses two for key-value and two for each of " +
@@ -189,7 +191,7 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
             ", plain and over TLS; fewer with --services (any free ports)");
     command.add_option(
         "--ready-file", options.ready_file,
-        "JSON with all addresses, there as long as the sandbox can be used");
+        "File for all addresses as JSON; exists as long as the sandbox runs");
 }
 
 running_sandbox::running_sandbox(boost::asio::io_context& io, const sandbox_start_options& options)
@@ -206,7 +208,7 @@ running_sandbox::running_sandbox(boost::asio::io_context& io, const sandbox_star
 }
 
 running_sandbox::~running_sandbox() {
-    // Not if somebody removed it and another sandbox has that name now.
+    // Not if another sandbox has replaced the file in the meantime.
     if (!ready_file_.empty() && sandbox::find_ready_file_owner(ready_file_) == ::getpid()) {
         std::error_code ignored;
         std::filesystem::remove(ready_file_, ignored);

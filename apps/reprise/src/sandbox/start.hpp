@@ -1,7 +1,6 @@
 #pragma once
 
-/// A sandbox of this process: what can be set on the command line, and its life. For the commands
-/// `start` and `run`.
+/// A sandbox in this process: its options and its lifetime, for the commands `start` and `run`.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,11 +35,11 @@ struct sandbox_start_options {
 /// Adds `--nodes`, `--bucket`, ... to a command.
 void add_sandbox_options(CLI::App& command, sandbox_start_options& options);
 
-/// A sandbox on the caller's io_context, with the ready file if one is wanted. The file is removed
-/// at the end, however the end comes.
+/// A sandbox on the caller's io_context, with a ready file if requested. The destructor removes the
+/// file.
 class running_sandbox {
 public:
-    /// Listens when it returns. Throws `usage_error` that names an option, or `failure`.
+    /// Listens when it returns. Throws `usage_error` naming an option, or `failure`.
     running_sandbox(boost::asio::io_context& io, const sandbox_start_options& options);
     running_sandbox(const running_sandbox&) = delete;
     running_sandbox& operator=(const running_sandbox&) = delete;

@@ -112,7 +112,7 @@ namespace {
     return text.empty() ? "any" : text;
 }
 
-// Whether any node has a port of that name.
+// Whether any node has a port with this name.
 [[nodiscard]] bool has_port(const json::array& nodes, std::string_view name) {
     return std::ranges::any_of(nodes, [name](const json::value& node) {
         const json::value* port = node.find(name);
@@ -205,7 +205,7 @@ std::string audit_tables(const json::value& answer) {
            member_table(
                list_of(answer, "counters"), {"opcode", "status", "count", "applied"},
                {"op", "status", "count", "applied"}) +
-           fmt::format("\n{} requests in all\n", cell(answer, "requests"));
+           fmt::format("\n{} requests in total\n", cell(answer, "requests"));
 }
 
 }  // namespace reprise::app

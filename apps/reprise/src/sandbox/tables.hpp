@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the sandbox's control API answers, as tables for people.
+/// Answers of the sandbox's control API as tables.
 
 #include <string>
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace reprise::app {
 
-/// Rows of cells under a heading, columns as wide as their longest cell. Ends in a newline.
+/// Rows of cells under a heading; each column is as wide as its longest cell. Ends in a newline.
 [[nodiscard]] std::string to_columns(
     const std::vector<std::string>& heading, const std::vector<std::vector<std::string>>& rows);
 
-/// A member as a cell: text without quotes, everything else as JSON, "-" for nothing.
+/// A member as a cell: text without quotes, everything else as JSON, "-" if it is missing.
 [[nodiscard]] std::string cell(const json::value& row, std::string_view name);
 
-/// The elements of a list, none if there is no such list.
+/// The elements of a list; none if there is no such list.
 [[nodiscard]] const json::array& list_of(const json::value& answer, std::string_view name);
 
 /// A table of these members of each element.

@@ -18,13 +18,13 @@ namespace reprise::app {
 
 namespace {
 
-/// How a rebalance or a graceful failover goes on, as typed.
+/// The pace of a rebalance or a graceful failover, as typed.
 struct pace_options {
     std::string interval = "5ms";
     bool step = false;
 };
 
-/// Everything the commands below `topology` take; each uses its part.
+/// The options of all commands below `topology`; each uses some of them.
 struct topology_options {
     remote_options remote;
     std::uint32_t node = 0;
@@ -35,7 +35,7 @@ struct topology_options {
     bool lose_data = false;
 };
 
-/// What is going on, in one line.
+/// The state of the rebalance in one line.
 [[nodiscard]] std::string rebalance_line(const json::value& answer) {
     const json::value* rebalance = answer.find("rebalance");
     if (rebalance == nullptr) {
@@ -83,12 +83,12 @@ struct topology_options {
     return moved + rebalance_line(answer);
 }
 
-/// Says who answered what, or just "done" where there is nothing to say.
+/// Describes the result, or "done" if there is nothing to describe.
 [[nodiscard]] std::string say_outcome(const json::value& answer) {
     return answer.find("rebalance") == nullptr ? say_done(answer) : rebalance_line(answer);
 }
 
-/// Options of one command; all commands of a kind share the code that reads them.
+/// A command below `topology`; commands share the code for their options.
 class topology_command {
 public:
     topology_command(CLI::App& parent, const std::string& name, const std::string& text)
@@ -105,15 +105,16 @@ public:
     }
     topology_command& takes_pace() {
         auto* interval = app_->add_option(
-            "--interval", typed_->pace.interval, "Move one vbucket each so often (5ms)");
-        app_->add_flag("--step", typed_->pace.step, "Move nothing; 'topology step' does")
+            "--interval", typed_->pace.interval, "Move one vbucket per interval (5ms)");
+        app_->add_flag(
+                "--step", typed_->pace.step, "Move nothing; use 'topology step' to move vbuckets")
             ->excludes(interval);
         return *this;
     }
     CLI::App& app() const noexcept { return *app_; }
     topology_options& typed() const noexcept { return *typed_; }
 
-    /// `make` gets the options and gives the command to send.
+    /// `make` converts the options to the command to send.
     template <class Make>
     void runs(Make make, table_function table) {
         app_->callback(
@@ -146,12 +147,12 @@ void set_pace(json::object& command, const pace_options& pace) {
         command.set("graceful", true);
         set_pace(command, typed.pace);
     } else if (typed.pace.step) {
-        throw usage_error("--step: belongs to --graceful");
+        throw usage_error("--step: requires --graceful");
     }
     return command;
 }
 
-/// A command that names a node and has nothing else to say.
+/// A command whose only argument is a node.
 void add_node_command(
     CLI::App& topology, const std::string& name, const std::string& text,
     std::string_view control_name) {
@@ -165,7 +166,7 @@ void add_node_command(
 }
 
 void add_rebalance_commands(CLI::App& topology) {
-    topology_command rebalance(topology, "rebalance", "Spreads vbuckets evenly over the nodes");
+    topology_command rebalance(topology, "rebalance", "Distribute vbuckets evenly over the nodes");
     rebalance.takes_pace();
     rebalance.app()
         .add_option("--eject", rebalance.typed().eject, "Node that leaves at the end, repeatable")
@@ -175,21 +176,21 @@ void add_rebalance_commands(CLI::App& topology) {
         [](const topology_options& typed) { return make_rebalance(typed.eject, typed.pace); },
         rebalance_line);
 
-    topology_command remove(topology, "remove", "Rebalances a node out of the cluster");
+    topology_command remove(topology, "remove", "Rebalance a node out of the cluster");
     remove.takes_node("Number of the node").takes_pace();
     remove.runs(
         [](const topology_options& typed) { return make_rebalance({typed.node}, typed.pace); },
         rebalance_line);
 
-    topology_command step(topology, "step", "Moves the next vbucket of a rebalance");
-    step.app().add_option("--count", step.typed().count, "So many of them (1)");
+    topology_command step(topology, "step", "Move the next vbucket of a rebalance");
+    step.app().add_option("--count", step.typed().count, "Number of vbuckets to move (1)");
     step.runs(
         [](const topology_options& typed) -> json::value {
             return json::object{{"command", "rebalance_step"}, {"count", typed.count}};
         },
         step_table);
 
-    topology_command stop(topology, "stop", "Stops a rebalance where it is");
+    topology_command stop(topology, "stop", "Stop a rebalance where it is");
     stop.runs(
         [](const topology_options&) -> json::value {
             return json::object{{"command", "rebalance_stop"}};
@@ -199,19 +200,19 @@ void add_rebalance_commands(CLI::App& topology) {
 
 void add_failover_command(CLI::App& topology) {
     topology_command failover(
-        topology, "failover", "Promotes a node's replicas elsewhere, at once");
+        topology, "failover", "Fail a node over: promote replicas on other nodes at once");
     failover.takes_node("Number of the node").takes_pace();
     failover.app().add_flag(
-        "--graceful", failover.typed().graceful,
-        "Hand over one vbucket after the other, without loss");
+        "--graceful", failover.typed().graceful, "Move one vbucket at a time, without losing data");
     failover.runs(make_failover, say_outcome);
 }
 
 void add_restart_command(CLI::App& topology) {
-    topology_command restart(topology, "restart", "Stops a node and starts it again");
+    topology_command restart(topology, "restart", "Stop a node and start it again");
     restart.takes_node("Number of the node");
     restart.app().add_flag(
-        "--lose-data", restart.typed().lose_data, "As if all had been in memory only");
+        "--lose-data", restart.typed().lose_data,
+        "Lose all data, as if it had been in memory only");
     restart.runs(
         [](const topology_options& typed) -> json::value {
             return json::object{
@@ -224,7 +225,7 @@ void add_restart_command(CLI::App& topology) {
 
 void add_sandbox_topology_commands(CLI::App& sandbox) {
     CLI::App* topology =
-        sandbox.add_subcommand("topology", "Adds, removes, breaks and rebalances nodes");
+        sandbox.add_subcommand("topology", "Add, remove, kill and rebalance nodes");
     topology->require_subcommand(1);
     topology->footer(
         "Examples:\n"
@@ -233,13 +234,13 @@ void add_sandbox_topology_commands(CLI::App& sandbox) {
         "  reprise sandbox topology failover 1 --graceful --ready-file r.json\n"
         "  reprise sandbox topology status --ready-file r.json");
 
-    topology_command status(*topology, "status", "Shows nodes, their vbuckets and the rebalance");
+    topology_command status(*topology, "status", "Show nodes, their vbuckets and the rebalance");
     status.runs(
         [](const topology_options&) -> json::value {
             return json::object{{"command", "topology"}};
         },
         topology_table);
-    topology_command add(*topology, "add", "Adds a node; it is empty until a rebalance");
+    topology_command add(*topology, "add", "Add a node, which is empty until a rebalance");
     add.runs(
         [](const topology_options&) -> json::value {
             return json::object{{"command", "node_add"}};
@@ -248,10 +249,10 @@ void add_sandbox_topology_commands(CLI::App& sandbox) {
     add_rebalance_commands(*topology);
     add_failover_command(*topology);
     add_node_command(
-        *topology, "add-back", "Lets a failed-over node join again, empty", "node_add_back");
+        *topology, "add-back", "Add a failed-over node again, without data", "node_add_back");
     add_node_command(
-        *topology, "kill", "Makes a node stop answering, without a goodbye", "node_kill");
-    add_node_command(*topology, "up", "Brings a killed node back with its data", "node_up");
+        *topology, "kill", "Kill a node: reset its connections and take it down", "node_kill");
+    add_node_command(*topology, "up", "Bring a killed node back with its data", "node_up");
     add_restart_command(*topology);
 }
 

@@ -20,7 +20,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr auto ready_timeout = 10s;
 
-// The first line says it; the attempts belong to a longer report.
+// The first line is the summary; the attempts belong in a longer report.
 [[nodiscard]] std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
@@ -58,7 +58,7 @@ check_outcome check_store_and_read(verify_session& session) {
     if (!read) {
         return judge(read.error());
     }
-    return read->text() == "one" ? passed() : failed("another value came back");
+    return read->text() == "one" ? passed() : failed("read a different value");
 }
 
 check_outcome check_insert(verify_session& session) {
@@ -110,7 +110,7 @@ check_outcome check_exists(verify_session& session) {
     if (!before || !after) {
         return judge(before ? after.error() : before.error());
     }
-    return !before->exists && after->exists ? passed() : failed("exists says otherwise");
+    return !before->exists && after->exists ? passed() : failed("exists returned the wrong result");
 }
 
 check_outcome check_missing_document(verify_session& session) {
@@ -131,7 +131,7 @@ check_outcome check_append(verify_session& session) {
         return judge(appended ? prepended.error() : appended.error());
     }
     const auto read = documents.get(key);
-    return read && read->text() == "abc" ? passed() : failed("not abc afterwards");
+    return read && read->text() == "abc" ? passed() : failed("the value is not abc");
 }
 
 check_outcome check_counters(verify_session& session) {
@@ -151,8 +151,9 @@ check_outcome check_counters(verify_session& session) {
                : failed(fmt::format("{}, {}, {}", made->value, up->value, down->value));
 }
 
-// Stored for a minute and shortened to a second: only a touch that works makes it go in time. The
-// other way round the document may be gone before the touch, since servers count whole seconds.
+// Stores a document for a minute and shortens that to a second, so that it disappears in time only
+// if touch works. The other way round, the document might disappear before the touch, because
+// servers count whole seconds.
 check_outcome check_expiry(verify_session& session) {
     const std::string key = session.key("expiry");
     const auto& documents = session.documents();
@@ -168,10 +169,10 @@ check_outcome check_expiry(verify_session& session) {
         std::this_thread::sleep_for(100ms);
         const auto found = documents.get(key);
         if (!found && found.error().code() == make_error_code(errc::document_not_found)) {
-            return passed("gone after its time");
+            return passed("expired in time");
         }
     }
-    return failed("still there after 8 s");
+    return failed("still exists after 8 s");
 }
 
 check_outcome check_subdocument(verify_session& session) {
@@ -196,7 +197,7 @@ check_outcome check_subdocument(verify_session& session) {
     const auto name = seen->content(0);
     const bool is_right = name && name->text() == "\"two\"" && !seen->code(1) &&
                           seen->code(2) == make_error_code(errc::path_not_found);
-    return is_right ? passed() : failed("other values came back");
+    return is_right ? passed() : failed("read different values");
 }
 
 constexpr std::array connecting{
@@ -207,11 +208,11 @@ constexpr std::array connecting{
 
 constexpr std::array documents_of_all_kinds{
     verify_check{"upsert and get", check_store_and_read},
-    verify_check{"insert twice is refused", check_insert},
+    verify_check{"second insert is refused", check_insert},
     verify_check{"replace with an old CAS is refused", check_cas},
     verify_check{"remove", check_remove},
     verify_check{"exists", check_exists},
-    verify_check{"missing document named at once", check_missing_document},
+    verify_check{"missing document is reported at once", check_missing_document},
     verify_check{"append and prepend", check_append},
     verify_check{"counters", check_counters},
     verify_check{"expiry", check_expiry},
@@ -268,7 +269,7 @@ std::string verify_session::key(std::string_view name) {
 std::size_t verify_session::clean_up() {
     std::size_t left = 0;
     for (const std::string& key : keys_) {
-        // A document may still be locked: its lock ends within the timeout.
+        // A document may still be locked; the lock ends within the timeout.
         const auto removed = documents_.remove(key, {.timeout = 5s});
         left += removed || removed.error().code() == make_error_code(errc::document_not_found) ? 0U
                                                                                                : 1U;

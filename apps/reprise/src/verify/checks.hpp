@@ -1,7 +1,7 @@
 #pragma once
 
-/// The checks of `reprise verify`: what a cluster must do for this client to keep its promises.
-/// They touch nothing but documents of their own.
+/// The checks of `reprise verify`: what a cluster must do so that this client keeps its promises.
+/// They use only documents of their own.
 
 #include <chrono>
 #include <condition_variable>
@@ -22,7 +22,7 @@ namespace reprise::app {
 enum class check_state : std::uint8_t {
     ok,
     failed,
-    skipped,  // this server or bucket does not have it
+    skipped,  // this server or bucket does not support it
 };
 
 struct check_outcome {
@@ -30,13 +30,14 @@ struct check_outcome {
     std::string detail{};
 };
 
-/// Knows which retry decisions the client has made, so that a check can wait for one instead of for
-/// time to pass. Passes everything on to `next`, which may be null.
+/// Records the retry decisions of the client, so that a check can wait for one instead of sleeping.
+/// Forwards everything to `next`, which may be null.
 class decision_watch final : public couchbase::log_sink {
 public:
     explicit decision_watch(std::shared_ptr<couchbase::log_sink> next) : next_(std::move(next)) {}
 
-    /// True when an operation was retried for `reason` since `forget`; false after `time_max`.
+    /// Returns true once an operation has been retried for `reason` since `forget`; false after
+    /// `time_max`.
     [[nodiscard]] bool wait_for(couchbase::retry_reason reason, std::chrono::milliseconds time_max);
     void forget();
 
@@ -51,7 +52,7 @@ private:
     couchbase::retry_reason_set seen_;
 };
 
-/// What the checks share. Every key comes from `key`, so that all of them are known to `clean_up`.
+/// What the checks share. `key` creates every key, so that `clean_up` knows them all.
 class verify_session {
 public:
     /// Throws `usage_error` for options that the client refuses.
@@ -59,9 +60,9 @@ public:
         kv_access access, const std::string& scope, const std::string& collection,
         std::string prefix);
 
-    /// A key that no other program has, under the prefix of this run.
+    /// A unique key with the prefix of this run.
     [[nodiscard]] std::string key(std::string_view name);
-    /// Removes every document of this run; gives the number of those that could not be.
+    /// Removes every document of this run and returns the number of those it could not remove.
     std::size_t clean_up();
 
     [[nodiscard]] const kv_access& access() const noexcept { return access_; }
@@ -84,18 +85,18 @@ struct verify_check {
     check_outcome (*run)(verify_session& session);
 };
 
-/// In the order in which they are to be run. Those of connecting come first: without them the
-/// others make no sense.
+/// In the order in which they run. Those for connecting are first: without a connection the others
+/// make no sense.
 [[nodiscard]] std::span<const verify_check> connection_checks() noexcept;
 [[nodiscard]] std::span<const verify_check> document_checks() noexcept;
 [[nodiscard]] std::span<const verify_check> retry_checks() noexcept;
 
-/// The building blocks of outcomes.
+/// Create outcomes.
 [[nodiscard]] check_outcome passed(std::string detail = {});
 [[nodiscard]] check_outcome failed(std::string detail);
-/// Skipped if the error says that the server does not have it, otherwise failed.
+/// Skipped if the error says that the server does not support it, otherwise failed.
 [[nodiscard]] check_outcome judge(const couchbase::error& failure);
-/// Passed if `result` is this very error.
+/// Passed if `result` failed with exactly this error.
 template <class Result>
 [[nodiscard]] check_outcome expect_error(
     const std::expected<Result, couchbase::error>& result, couchbase::errc wanted) {

@@ -29,7 +29,8 @@ using namespace std::chrono_literals;
     return false;
 }
 
-// A document of its own, stored and locked for longer than any check takes; otherwise why not.
+// Stores a new document and locks it for longer than any check takes; otherwise returns why that
+// failed.
 std::expected<couchbase::cas, check_outcome> store_and_lock(
     const verify_session& session, const std::string& key) {
     const auto& documents = session.documents();
@@ -49,14 +50,15 @@ std::expected<couchbase::cas, check_outcome> store_and_lock(
     }
     const bool is_named_ambiguous = error.code() == make_error_code(errc::ambiguous_timeout);
     if (error.is_ambiguous() != is_named_ambiguous) {
-        return failed("the error's name contradicts what it says about ambiguity");
+        return failed("the error's name contradicts its ambiguity");
     }
     return error.history() != nullptr
                ? passed(fmt::format("{} retries in its history", error.retry_attempts()))
                : failed("no history");
 }
 
-// A second writer waits for the lock and gets through once it is gone; its history says why.
+// A second writer waits for the lock and succeeds once it is released; its history shows the
+// reason.
 check_outcome check_lock(verify_session& session) {
     const std::string key = session.key("lock");
     const auto& documents = session.documents();
@@ -68,7 +70,8 @@ check_outcome check_lock(verify_session& session) {
     auto waiting = std::async(std::launch::async, [&documents, key] {
         return documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = 8s});
     });
-    // Not so many milliseconds: on a busy machine the writer may not even have begun by then.
+    // Waits for the decision, not for a fixed time: on a busy machine the writer may not have
+    // started by then.
     const bool has_waited = session.decisions().wait_for(retry_reason::kv_locked, 8s);
     if (const auto unlocked = documents.unlock(key, *lock); !unlocked) {
         waiting.wait();
@@ -97,10 +100,10 @@ check_outcome check_wrong_unlock(verify_session& session) {
     return unlocked ? outcome : judge(unlocked.error());
 }
 
-// Under a lock that does not end: a timeout tells what it met. One attempt may be in flight when
-// the time is over, which makes a write ambiguous; both kinds are right, if the error says which.
-// On a busy machine the first answer may take longer than the timeout, then there is nothing to
-// tell: a longer one follows.
+// Under a lock that is not released, a timeout reports what happened. One attempt may be in flight
+// at the timeout, which makes a write ambiguous; both results are correct as long as the error says
+// which. On a busy machine the first answer may take longer than the timeout, and there is nothing
+// to report; so a longer timeout follows.
 check_outcome check_timeout(verify_session& session) {
     const std::string key = session.key("timeout");
     const auto& documents = session.documents();
@@ -113,7 +116,7 @@ check_outcome check_timeout(verify_session& session) {
         const auto written =
             documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = timeout});
         if (written) {
-            return failed("a locked document was written");
+            return failed("the write succeeded although the document was locked");
         }
         outcome = judge_timeout(written.error());
         if (written.error().history() != nullptr) {
@@ -146,7 +149,7 @@ check_outcome check_replicas(verify_session& session) {
         return judge(all.error());
     }
     return any->text() == "one" ? passed(fmt::format("{} copies", all->size()))
-                                : failed("another value came back");
+                                : failed("read a different value");
 }
 
 check_outcome check_missing_collection(verify_session& session) {
@@ -158,11 +161,11 @@ check_outcome check_missing_collection(verify_session& session) {
 
 constexpr std::array retried{
     verify_check{"a writer waits for a lock", check_lock},
-    verify_check{"unlock with another CAS is refused", check_wrong_unlock},
-    verify_check{"a timeout tells its attempts", check_timeout},
+    verify_check{"unlock with a wrong CAS is refused", check_wrong_unlock},
+    verify_check{"a timeout reports its attempts", check_timeout},
     verify_check{"durable write", check_durable},
     verify_check{"replica reads", check_replicas},
-    verify_check{"missing collection named at once", check_missing_collection},
+    verify_check{"missing collection is reported at once", check_missing_collection},
 };
 
 }  // namespace

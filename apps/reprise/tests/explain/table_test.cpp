@@ -34,7 +34,7 @@ TEST(explain_table, has_advice_for_every_error_and_none_for_other_numbers) {
     EXPECT_TRUE(app::advice_on(static_cast<couchbase::errc>(999)).empty());
 }
 
-// Each errc that the client can have stands in the list; the last ones are its own.
+// Each errc of the client is in the list; the last ones are its own.
 TEST(explain_table, lists_the_first_and_the_last_error) {
     const auto errors = app::all_errors();
     ASSERT_FALSE(errors.empty());
@@ -42,8 +42,8 @@ TEST(explain_table, lists_the_first_and_the_last_error) {
     EXPECT_EQ(errors.back(), couchbase::errc::plain_http_not_allowed);
 }
 
-// A status is either retried, or told as an error, or has words of its own; never two of them.
-TEST(explain_table, no_status_is_both_retried_and_told) {
+// A status is either retried, reported as an error, or has its own text, but never two of these.
+TEST(explain_table, no_status_is_both_retried_and_reported) {
     for (const auto& facts : wire::all_statuses()) {
         EXPECT_FALSE(app::reason_of(facts.code) && app::error_of(facts.code)) << facts.name;
     }

@@ -26,8 +26,8 @@ std::string refusal_text(std::string_view what, const wire::frame_view& frame) {
     return text;
 }
 
-// Inside verified TLS the server is proved already, and users of external directories have nothing
-// but PLAIN.
+// Verified TLS has already proved the server's identity, and users of external directories can only
+// log in with PLAIN.
 wire::plain_use plain_use_of(const bootstrap_options& options) noexcept {
     if (options.is_over_tls && options.is_tls_verified) {
         return wire::plain_use::preferred;
@@ -74,9 +74,9 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
         case bootstrap_failure::nonce_mismatch:
             return "nonce mismatch";
         case bootstrap_failure::iterations_too_few:
-            return "too few rounds";
+            return "too few iterations";
         case bootstrap_failure::iterations_too_many:
-            return "too many rounds";
+            return "too many iterations";
         case bootstrap_failure::key_not_derived:
             return "key not derived";
         case bootstrap_failure::sasl_failed:
@@ -170,7 +170,7 @@ void bootstrap_fsm::on_response(const wire::frame_view& frame, std::vector<std::
         case state::sasl_key:
         case state::done:
         case state::failed:
-            return fail(bootstrap_failure::unexpected_answer, "nothing was asked");
+            return fail(bootstrap_failure::unexpected_answer, "no request was pending");
     }
 }
 
@@ -189,7 +189,7 @@ void bootstrap_fsm::on_hello(const wire::frame_view& frame, std::vector<std::byt
     if (!hello) {
         return fail(bootstrap_failure::malformed_answer, std::string(to_string(hello.error())));
     }
-    // What was not asked for does not count, whatever the server says.
+    // Ignores features that the client did not ask for, even if the server grants them.
     granted_ = hello->features & options_.features;
     if (granted_.contains(wire::hello_feature::xerror)) {
         send(state::error_map, wire::opcode::get_error_map, wire::get_error_map_request{}, out);
@@ -200,7 +200,7 @@ void bootstrap_fsm::on_hello(const wire::frame_view& frame, std::vector<std::byt
 
 void bootstrap_fsm::on_error_map(const wire::frame_view& frame, std::vector<std::byte>& out) {
     if (frame.status() != wire::status::success) {
-        warn(refusal_text("GET_ERROR_MAP", frame) + "; going on without a map");
+        warn(refusal_text("GET_ERROR_MAP", frame) + "; continuing without a map");
         return after_hello(out);
     }
     wire::parse_error_map_options parsing;
@@ -211,7 +211,7 @@ void bootstrap_fsm::on_error_map(const wire::frame_view& frame, std::vector<std:
     } else if (wire::is_corruption(parsed.error().code)) {
         return fail(bootstrap_failure::error_map_corrupt, wire::to_string(parsed.error()));
     } else {
-        warn("empty error map; going on without one");
+        warn("empty error map; continuing without one");
     }
     after_hello(out);
 }
@@ -234,7 +234,7 @@ void bootstrap_fsm::begin_sasl(std::vector<std::byte>& out) {
         wire::empty_request{wire::opcode::sasl_list_mechanisms}, out);
 }
 
-// Whether PLAIN and tokens, which whoever answers can read, may be sent.
+// Whether PLAIN and tokens may be sent. Any server that answers can read them.
 bool bootstrap_fsm::may_send_secrets() const noexcept {
     return (options_.is_over_tls && options_.is_tls_verified) || options_.allow_plain_without_tls;
 }
@@ -318,7 +318,8 @@ void bootstrap_fsm::on_sasl(const wire::frame_view& frame, std::vector<std::byte
     }
     if (frame.status() == wire::status::success) {
         if (const auto proved = sasl_->on_success(said); !proved) {
-            // Whatever is wrong with its last message: it says that we are in, and proves nothing.
+            // The server accepted the login without proving itself, whatever is wrong with its last
+            // message.
             const bool is_wrong = proved.error().code == wire::sasl_errc::signature_mismatch;
             return fail_login(
                 {is_wrong ? wire::sasl_errc::signature_mismatch
@@ -358,7 +359,7 @@ void bootstrap_fsm::on_key(
     send(state::sasl_step, wire::opcode::sasl_step, request, out);
 }
 
-// The cause of a login that our side gave up.
+// Names the cause of a login that the client itself gave up.
 void bootstrap_fsm::fail_login(const wire::sasl_error& error) {
     switch (error.code) {
         case wire::sasl_errc::signature_mismatch:
@@ -372,19 +373,19 @@ void bootstrap_fsm::fail_login(const wire::sasl_error& error) {
         case wire::sasl_errc::nonce_mismatch:
             return fail(bootstrap_failure::nonce_mismatch, "server nonce does not extend ours");
         case wire::sasl_errc::iterations_too_few:
-            return fail(bootstrap_failure::iterations_too_few, wire::to_string(error));
+            return fail(bootstrap_failure::iterations_too_few, error.detail);
         case wire::sasl_errc::iterations_too_many:
             return fail(
                 bootstrap_failure::iterations_too_many,
-                wire::to_string(error) + "; scram_iterations_max allows more");
+                error.detail + "; scram_iterations_max allows more");
         default:
             return fail(bootstrap_failure::sasl_failed, wire::to_string(error));
     }
 }
 
 void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<std::byte>& out) {
-    // 0x20 also means "mechanism not offered": without the list, it says nothing about the
-    // password until every mechanism was tried, and not even then.
+    // 0x20 also means "mechanism not offered". Without the list of mechanisms it is no evidence
+    // against the password until every mechanism has been tried, and not even then.
     const bool is_refusal = frame.status() == wire::status::auth_error;
     if (is_refusal && !is_list_known_ && state_ == state::sasl_auth && !candidates_.empty()) {
         return send_auth(out);
@@ -431,7 +432,7 @@ void bootstrap_fsm::on_selected(const wire::frame_view& frame, std::vector<std::
     }
 }
 
-// A node without a configuration is still a usable connection: it will be polled.
+// A node without a configuration is still usable: the client polls it for one.
 void bootstrap_fsm::on_configuration(const wire::frame_view& frame) {
     state_ = state::done;
     if (frame.status() != wire::status::success) {

@@ -10,14 +10,14 @@
 
 namespace reprise::engine {
 
-// How near the need for a connection is.
+// How urgently a connection is needed.
 enum class connect_need : std::uint8_t {
-    later,  // nobody waits; it shall be there when somebody comes
+    later,  // no operation waits yet
     now,    // operations wait for it
 };
 
-// Something that opens connections: a key-value link or a pool of HTTP connections, which
-// derive from it.
+// The base class of everything that opens connections: key-value links and pools of HTTP
+// connections.
 class connect_wish : public list_hook {
 public:
     enum class kind : std::uint8_t { link, pool };
@@ -32,13 +32,13 @@ private:
 class connect_starter {
 public:
     virtual ~connect_starter() = default;
-    // The wish has a place at the gate: open one connection. False: not now, or not needed.
+    // Opens one connection for a wish that was admitted. Returns false if it cannot or need not.
     virtual bool begin_connect(connect_wish& wish, time_point now) = 0;
 };
 
-// Paces connecting: so many connections are being opened at once and no more, whatever a
-// configuration names. Those that operations wait for come first; the others leave a quarter of the
-// places free for them, so that dead nodes that nobody needs hold up nobody.
+// Limits how many connections are being opened at once, however many nodes a configuration names.
+// Connections that operations wait for are opened first. The others leave a quarter of the places
+// free, so that dead nodes without traffic do not delay the operations of others.
 //
 //     ask -> admit: begin_connect of the starter -> end_opening (it is open, or has failed)
 //
@@ -48,24 +48,25 @@ public:
     explicit connect_gate(std::size_t place_count) noexcept
         : place_count_(place_count), later_count_max_(place_count - place_count / 4) {}
 
-    // Who opens connections for wishes of this kind. Set once, before the first `admit`.
+    // Sets what opens connections for wishes of this kind. Call it once, before the first `admit`.
     void set_starter(connect_wish::kind kind, connect_starter& starter) noexcept {
         starters_[static_cast<std::size_t>(kind)] = &starter;
     }
 
-    // Queues the wish; one that is queued already moves only if its need has come nearer.
+    // Queues the wish. A wish that is queued already moves only if it has become more urgent.
     void ask(connect_wish& wish, connect_need need) noexcept;
-    // No effect if it is not queued.
+    // Has no effect if the wish is not queued.
     void withdraw(connect_wish& wish) noexcept;
-    // Everyone for whom there is a place begins to connect.
+    // Starts as many queued connections as there are free places.
     void admit(time_point now);
-    // The connection with this flag is open, or has failed: its place is free. Without effect if
-    // the flag says that it has none.
+    // Frees the place of a connection that has opened or failed, and clears its flag. Has no effect
+    // if the flag is not set.
     void end_opening(bool& is_opening, time_point now);
-    // The next wish leaves the queue with a place. Null: there is none, or no place.
+    // Removes the next wish from the queue and takes a place for it. Null if the queue is empty or
+    // no place is free.
     [[nodiscard]] connect_wish* enter() noexcept;
     void leave() noexcept;
-    // Nobody waits any more.
+    // Empties the queue.
     void clear() noexcept;
 
     [[nodiscard]] bool is_queued(const connect_wish& wish) const noexcept {

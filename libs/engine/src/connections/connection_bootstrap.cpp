@@ -1,4 +1,4 @@
-// The bootstrap of a connection, and what a login that succeeded or failed means for its node.
+// Runs the bootstrap of a connection, and applies the result of a login to its node.
 
 #include <array>
 #include <utility>
@@ -111,7 +111,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
         std::string(to_string(failure)) + ": " + shown(connection.bootstrap->text());
     bool is_terminal = false;
     bucket_state* affected = nullptr;
-    // What replaced credentials were refused says nothing about the new ones.
+    // A refusal of the replaced credentials is no evidence against the new ones.
     link.has_old_identity = connection.identity_number != context_.identity_number;
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
@@ -121,7 +121,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     }
     switch (link.has_old_identity ? bootstrap_failure::none : failure) {
         case bootstrap_failure::error_map_corrupt:
-            link.skip_error_map = true;  // once: on_connected forgets it
+            link.skip_error_map = true;  // once: on_connected clears it
             break;
         case bootstrap_failure::bucket_no_access:
             link.bucket->is_access_denied = true;
@@ -176,13 +176,13 @@ void connections::on_open(kv_connection& connection, time_point now) {
         !text.empty() && owners_.nodes.apply(bucket, text, link.endpoint->host, now) ==
                              configuration_effect::applied;
     owners_.polls.on_open(bucket, now);
-    if (connection.is_open()) {  // else the configuration does not have this node any more
+    if (connection.is_open()) {  // otherwise the configuration has dropped this node
         owners_.nodes.on_link_open(link, is_news, now);
     }
 }
 
-// From here on what this server says counts, and so does what it said about errors before. Called
-// for each further step of the bootstrap, too.
+// From here on the client trusts the server, including the error map that it sent before. Also
+// called at each later step of the bootstrap.
 void connections::on_authenticated(kv_connection& connection, time_point now) {
     endpoint_record& endpoint = *connection.link->endpoint;
     if (const auto& map = connection.bootstrap->error_map()) {
@@ -193,12 +193,12 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
         owners_.nodes.refresh_terminal_states();
     }
     if (endpoint.logins.on_proved()) {
-        owners_.nodes.reconnect_now(endpoint, now);  // nobody has to wait any longer
+        owners_.nodes.reconnect_now(endpoint, now);  // logins no longer have to wait
     }
 }
 
-// The server took a proof and gave none. Logins that are under way there end before they hand out
-// another one.
+// The server accepted a proof without giving one. Pending logins to it end before they send it
+// another proof.
 void connections::pace_logins(endpoint_record& endpoint, time_point now) {
     endpoint.logins.on_unproved(now);
     std::vector<kv_connection*> pending;
@@ -215,13 +215,14 @@ void connections::pace_logins(endpoint_record& endpoint, time_point now) {
     }
 }
 
-// Empty if the system has no randomness: then SCRAM refuses to begin.
+// Empty if the system has no randomness. SCRAM then refuses to start.
 std::string connections::fresh_nonce() const {
     std::array<std::byte, 16> bytes{};
     return context_.entropy(bytes) ? wire::encode_nonce(bytes) : std::string();
 }
 
-// The login goes on with the stretched password, now if it is known, else when it is derived.
+// Continues the login with the stretched password: now if the key is known, otherwise once it is
+// derived.
 void connections::want_key(kv_connection& connection, time_point now) {
     bootstrap_fsm& bootstrap = *connection.bootstrap;
     if (auto known = keys_.find(*bootstrap.wanted_key())) {
@@ -230,7 +231,7 @@ void connections::want_key(kv_connection& connection, time_point now) {
         return on_bootstrap_step(connection, now);
     }
     if (!keys_.want(*bootstrap.wanted_key(), connection.id)) {
-        bootstrap.on_key({}, "too many logins wait for their keys", connection.control);
+        bootstrap.on_key({}, "too many logins are waiting for their keys", connection.control);
         return on_bootstrap_step(connection, now);
     }
     keys_.begin(context_.actions);

@@ -1,5 +1,5 @@
-// Bytes and frames of a connection: in, to the part that waits for the answer; out, as credit
-// allows.
+// Bytes and frames of a connection. Incoming answers go to the part that waits for them; outgoing
+// operations are written as credit allows.
 
 #include <utility>
 #include <vector>
@@ -79,15 +79,15 @@ void connections::on_answer(
     time_point now) {
     opaque_entry* entry = connection.waiting.find(frame.opaque());
     if (entry == nullptr && !was_issued(connection, frame.opaque())) {
-        // Whose answer is it? Those of others cannot be trusted to be theirs any more.
+        // The answers on this connection can no longer be matched to their requests.
         return fail(connection, never_issued_text(frame.opaque()), now);
     }
     if (entry == nullptr) {
-        ++context_.counters.orphans;  // answered twice
+        ++context_.counters.orphans;  // the server answered twice
         return;
     }
     if (entry->op != frame.op()) {
-        return fail(connection, "an answer of another opcode", now);
+        return fail(connection, "an answer with the wrong opcode", now);
     }
     const opaque_entry answered = *entry;
     connection.waiting.erase(*entry);
@@ -121,10 +121,10 @@ void connections::on_collection_answer(
 void connections::on_push(
     kv_connection& connection, const wire::frame_view& frame, time_point now) {
     if (connection.bootstrap && !connection.bootstrap->is_authenticated()) {
-        return;  // nothing that is said before the login counts
+        return;  // nothing that arrives before the login is trusted
     }
     if (frame.server_op() != wire::server_opcode::cluster_map_change_notification) {
-        return;  // of a kind that clients need not know
+        return;  // clients may ignore other kinds
     }
     const auto pushed = wire::cluster_map_change_notification::decode(frame);
     if (!pushed) {

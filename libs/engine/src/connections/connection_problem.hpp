@@ -8,30 +8,33 @@
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/wire/status.hpp>
 
-// Why there is no connection, in words for people: kept by links and pools, shown in errors,
-// histories, diagnostics and the log. The address stands beside it and is not part of the words.
+// Explains to people why there is no connection. Links and pools keep these texts; errors,
+// histories, diagnostics and the log show them. The address is shown separately and is not part of
+// the text.
 
 namespace reprise::engine {
 
-// Texts that others sent, as part of a message: control characters are written out, and what is
-// longer than this is cut. Bytes.
+// Prepares text from a peer for a message: escapes control characters and cuts it at this many
+// bytes.
 inline constexpr std::size_t foreign_text_size_max = 256;
 [[nodiscard]] std::string shown(std::string_view text);
 
-// "connection refused", "cannot resolve nosuch.invalid". `detail` is the driver's and may be empty.
+// Returns for example "connection refused" or "cannot resolve nosuch.invalid". `detail` is the
+// driver's text and may be empty.
 [[nodiscard]] std::string connect_problem(
     connect_failure failure, std::string_view host, std::string_view detail);
 
-// Whether the first bytes that a peer sends cannot begin a frame of the key-value protocol.
+// Whether these first bytes from a peer cannot be the start of a key-value frame.
 [[nodiscard]] bool is_stranger(base::byte_view first_bytes) noexcept;
 
-// What a peer is whose first bytes are no frame: "this is a TLS port", "not a Couchbase server".
+// Guesses what sent such bytes: "this is a TLS port", "not a Couchbase server".
 [[nodiscard]] std::string stranger_problem(base::byte_view first_bytes);
 
-// The peer closed before the bootstrap was done; `has_answered`: it had sent a frame.
+// The peer closed the connection before the bootstrap was done. `has_answered`: it had sent a
+// frame.
 [[nodiscard]] std::string closed_problem(close_reason reason, bool has_answered, bool is_over_tls);
 
-// "the server gave no configuration (0x01)"
+// Returns for example "the server gave no configuration (0x01)".
 [[nodiscard]] std::string configuration_refusal(wire::status status);
 
 }  // namespace reprise::engine

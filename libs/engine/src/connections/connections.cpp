@@ -1,4 +1,4 @@
-// The life of a connection: opened for a link, probed while it is quiet, closed.
+// The life of a connection: it is opened for a link, probed while it is idle, and closed.
 
 #include "connections/connections.hpp"
 
@@ -14,7 +14,7 @@
 namespace reprise::engine {
 namespace {
 
-// Half of the window is lost to requests that nobody waits for any more.
+// Whether abandoned requests occupy half of the window.
 bool is_clogged(const kv_connection& connection, const engine_options& options) noexcept {
     return connection.waiting.abandoned_count() > options.pipeline_credit / 2;
 }
@@ -108,7 +108,7 @@ void connections::on_closed(
     connections_.erase(connection.id);
 }
 
-// The connection is over for us: its link looks for another one, its operations for another way.
+// Ends the connection: its link reconnects, and its operations are dispatched again or fail.
 void connections::finish(
     kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now) {
     node_link& link = *connection.link;
@@ -137,7 +137,7 @@ void connections::finish(
             connection.waiting.erase(entry);
         }
     }
-    // In the order in which they were sent, then those that never were.
+    // Operations fail in the order in which they were sent; those that were never sent come last.
     std::ranges::sort(slots, {}, &operation_slot::wire_offset);
     while (operation_slot* slot = connection.ready.front()) {
         connection.ready.erase(*slot);
@@ -163,7 +163,7 @@ void connections::on_due(kv_connection& connection, time_point now) {
         case connection_state::bootstrapping:
             return fail(
                 connection,
-                connection.has_answered ? "the login was not done in time"
+                connection.has_answered ? "the login timed out"
                                         : "no answer in time: not a Couchbase server",
                 now);
         case connection_state::open:
@@ -173,13 +173,13 @@ void connections::on_due(kv_connection& connection, time_point now) {
     }
 }
 
-// Somebody waits for an answer on a connection that says nothing: is the peer still there?
+// Requests wait for an answer on a silent connection: checks whether the peer is still there.
 void connections::probe(kv_connection& connection, time_point now) {
     if (connection.waiting.size() == 0) {
         return;
     }
-    // Canceled requests hold their credit as long as they are not answered. Half of the window lost
-    // to them for a while: it will not come back.
+    // Canceled requests keep their credit until they are answered. If they occupy half of the
+    // window for some time, the answers will not arrive any more.
     if (!is_clogged(connection, context_.options)) {
         connection.clogged_since.reset();
     } else if (!connection.clogged_since) {

@@ -20,7 +20,7 @@ namespace reprise::engine {
 
 class operations;
 
-// The parts that connections report to.
+// The parts to which connections report.
 struct connection_owners {
     topology& nodes;
     configuration_polls& polls;
@@ -28,8 +28,8 @@ struct connection_owners {
     operations& requests;
 };
 
-// All key-value connections: opened for links, logged in, written to, read, probed, closed. What an
-// answer means is decided by the part that asked; the opaque says which that is.
+// Owns all key-value connections: opens them for links, logs them in, writes, reads, probes and
+// closes them. Each answer goes to the part that sent the request; the opaque identifies it.
 //
 //     begin_connect -> on_connected: bootstrap -> open <-> begin_write, on_bytes
 //                   -> finish: what waits for an answer goes elsewhere -> forgotten when closed
@@ -39,9 +39,10 @@ public:
     connections(engine_context& context, const connection_owners& owners) noexcept
         : context_(context), owners_(owners) {}
 
-    // Null: not a key-value connection.
+    // Null if this is not a key-value connection.
     [[nodiscard]] kv_connection* find(connection_id id) noexcept;
-    // A link has a place at the gate. False: the server may not be logged in to yet.
+    // Opens a connection for a link that was admitted. Returns false if the server may not be
+    // logged in to yet.
     bool begin_connect(connect_wish& wish, time_point now) override;
 
     // --- what the driver reports (contracts: client_engine.hpp) ---
@@ -60,22 +61,22 @@ public:
     // The connection's timer.
     void on_due(kv_connection& connection, time_point now);
 
-    // --- what other parts ask for ---
+    // --- what other parts call ---
 
-    // Ends a connection by our own decision. Everything handed to a write counts as sent.
+    // Closes a connection from our side. Everything that was passed to a write counts as sent.
     void fail(kv_connection& connection, std::string_view why, time_point now);
-    // Closes the connection of a retired link that has nothing left to do.
+    // Closes the connection of a retired link that has no requests left.
     void close_drained(kv_connection& connection, time_point now);
-    // An operation was given up while on the wire. A connection that has lost half of its window to
-    // such operations is closed.
+    // An operation was abandoned while it was on the wire. Closes the connection if such operations
+    // occupy half of its window.
     void on_abandoned(kv_connection& connection, time_point now);
-    // False: there is no open connection to this endpoint.
+    // Returns false if there is no open connection to this endpoint.
     [[nodiscard]] bool send_canary(const endpoint_record& endpoint);
     void close();
     void add_to(engine_statistics& seen) const noexcept;
 
 private:
-    // connection_bootstrap.cpp: the bootstrap, and what logins mean for a node.
+    // connection_bootstrap.cpp: the bootstrap, and the effect of logins on a node.
     [[nodiscard]] bootstrap_options options_for(const node_link& link, connection_id id) const;
     [[nodiscard]] std::string fresh_nonce() const;
     void on_bootstrap_step(kv_connection& connection, time_point now);
@@ -105,7 +106,7 @@ private:
     connection_owners owners_;
     std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;
     key_derivations keys_;
-    base::block_pool value_pool_;  // results of users may outlive it
+    base::block_pool value_pool_;  // users' results may outlive it
 };
 
 }  // namespace reprise::engine

@@ -11,8 +11,9 @@
 
 namespace reprise::engine {
 
-// Keys that logins need: known, being derived, and waiting to be. Connections that need the same
-// key share one derivation; two are under way at most, so that servers cannot occupy a machine.
+// The keys that logins need: known, being derived, or queued. Connections that need the same key
+// share one derivation. At most two derivations run at once, so that servers cannot occupy the
+// machine.
 //
 //     find -> known
 //          -> want -> begin: derive_key_action -> on_derived: who waited
@@ -20,19 +21,21 @@ namespace reprise::engine {
 class key_derivations {
 public:
     static constexpr std::size_t running_count_max = 2;
-    // Different keys that are wanted at once.
+    // How many different keys may be pending at once.
     static constexpr std::size_t wanted_count_max = 1024;
 
     [[nodiscard]] std::optional<std::string> find(const wire::key_derivation& wanted) {
         return known_.find(wanted);
     }
-    // False: too many are wanted already.
+    // Returns false if too many keys are pending already.
     [[nodiscard]] bool want(const wire::key_derivation& wanted, connection_id by);
-    // It waits no longer. What has not begun, and nobody waits for, never begins.
+    // The connection no longer needs its key. A queued derivation that no connection needs is
+    // dropped.
     void forget(connection_id by);
-    // Appends what may begin now, the first wanted first.
+    // Appends the derivations that may start now, in the order in which they were requested.
     void begin(action_list& out);
-    // Remembers the key unless it is empty; says who waited for it. An unknown id: nobody.
+    // Remembers the key unless it is empty. Returns the connections that waited for it; none if the
+    // id is unknown.
     [[nodiscard]] std::vector<connection_id> on_derived(
         derivation_id derivation, const std::string& key);
 
@@ -44,7 +47,7 @@ private:
         bool is_running = false;
     };
 
-    std::vector<job> jobs_;  // in the order in which they were wanted
+    std::vector<job> jobs_;  // in the order in which they were requested
     std::size_t running_count_ = 0;
     std::uint64_t id_last_ = 0;
     wire::salted_password_cache known_;

@@ -9,7 +9,7 @@ wire::frame_limits client_limits() noexcept {
     return limits;
 }
 
-// Room for the client's own requests beside the credit of operations.
+// Room for the client's own requests in addition to the credit of operations.
 constexpr std::size_t own_request_count = 256;
 
 }  // namespace

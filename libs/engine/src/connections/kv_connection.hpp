@@ -21,13 +21,13 @@ struct node_link;
 
 enum class connection_state : std::uint8_t {
     connecting,     // the driver is opening it
-    bootstrapping,  // open; the bootstrap runs
+    bootstrapping,  // open; the bootstrap is running
     open,           // operations may use it
-    closed,         // given up; kept until the driver has let go of it
+    closed,         // given up; kept until the driver has released it
 };
 
-// One connection: what came in, what waits for an answer, what waits to be sent. Mechanics only;
-// what answers mean is decided elsewhere.
+// The mechanics of one connection: its input, the requests that wait for an answer, and its output.
+// Other parts interpret the answers.
 //
 //     ready list -> begin_write: opaque given, frame encoded -> handed (on the wire) -> answered
 //
@@ -36,25 +36,25 @@ public:
     kv_connection(connection_id id, node_link& owner, std::size_t credit);
 
     const connection_id id;
-    node_link* link;  // null once the link has given it up
+    node_link* link;  // null once the link has dropped it
     connection_state state = connection_state::connecting;
     bool is_opening = true;                    // has a place at the gate
-    bool has_received = false;                 // bytes
-    bool has_answered = false;                 // with a whole frame
+    bool has_received = false;                 // any bytes
+    bool has_answered = false;                 // a complete frame
     std::unique_ptr<bootstrap_fsm> bootstrap;  // until the connection is open
     wire::hello_feature_set features;
     wire::frame_reader reader;
     opaque_table waiting;
-    std::uint32_t bootstrap_opaque_last = 0;  // the numbers from 1 up to it were the bootstrap's
+    std::uint32_t bootstrap_opaque_last = 0;  // the bootstrap used the opaques from 1 to this
     intrusive_list<operation_slot> ready;
 
     time_point received_last{};
     std::optional<time_point> probe_sent;
-    std::optional<time_point> clogged_since;   // too many requests were given up, seen by a probe
-    std::optional<std::uint32_t> poll_opaque;  // of the configuration poll in flight
+    std::optional<time_point> clogged_since;   // when a probe found too many abandoned requests
+    std::optional<std::uint32_t> poll_opaque;  // of the pending configuration poll
     time_point poll_sent{};
     bool has_error_map_share = false;   // counted among the endpoint's live connections
-    std::uint32_t identity_number = 0;  // of the credentials it was begun with
+    std::uint32_t identity_number = 0;  // of the credentials it logs in with
 
     [[nodiscard]] bool is_open() const noexcept { return state == connection_state::open; }
     [[nodiscard]] wire::key_form key_form() const noexcept {
@@ -65,33 +65,34 @@ public:
 
     // --- output ---
 
-    // Requests of the client itself; sent before operations.
+    // Requests of the client itself. They are sent before operations.
     std::vector<std::byte> control;
     bool is_write_requested = false;
 
     // Whether one more operation may be on the wire.
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
-    // Asks the driver for a write if there is something to send and none is under way.
+    // Asks the driver for a write if there is something to send and no write is in progress.
     void request_write(action_list& actions);
-    // Appends a request of the client itself. The opaque; nothing if it cannot be sent.
+    // Appends a request of the client itself and returns its opaque. Empty if it cannot be sent.
     template <class Message>
     std::optional<std::uint32_t> send_own(
         waiter_kind kind, wire::opcode op, std::uint32_t target, const Message& message,
         action_list& actions);
-    // Nobody waits for this answer any more.
+    // The answer to this request is no longer needed.
     void abandon(std::uint32_t opaque) noexcept;
 
-    // The part of the outstanding write that the driver has not reported yet.
+    // The part of the current write that the driver has not reported as written.
     [[nodiscard]] base::byte_view outstanding() const noexcept;
-    // Begins a write with the control bytes; operations are appended to what it returns.
+    // Starts a write with the control bytes. The caller appends operations to the returned buffer.
     [[nodiscard]] std::vector<std::byte>& begin_outgoing();
-    // Offset in the stream of the next byte that will be appended to the running write.
+    // Stream offset of the next byte that will be appended to the current write.
     [[nodiscard]] std::uint64_t offset_of_next() const noexcept {
         return handed_before_ + outgoing_.size();
     }
-    // The driver reported `size` more bytes. False: more than there were.
+    // The driver has written `size` more bytes. Returns false if there were not that many.
     [[nodiscard]] bool on_written(std::size_t size) noexcept;
-    // First offset that has surely not left the process, if the last `unwritten` bytes have not.
+    // If the last `unwritten` bytes were not written, the first stream offset that has certainly
+    // not left the process.
     [[nodiscard]] std::uint64_t sent_end(std::size_t unwritten) const noexcept;
 
 private:

@@ -7,15 +7,15 @@
 
 namespace reprise::engine {
 
-// When one server may be logged in to. A server that takes a proof of the password and gives none
-// collects material for guessing it with every login: it gets one login in a while until it proves
-// that it knows the password.
+// Limits how often the client logs in to one server. A server that accepts a proof of the password
+// without giving its own collects material for guessing the password with every login. Until it
+// proves that it knows the password, it gets only one login per pause.
 class login_pace {
 public:
     static constexpr duration pause = std::chrono::seconds{10};
 
-    // Nothing: a login may begin now. Otherwise the time at which to ask again. After a pause one
-    // login gets through, and the next pause begins.
+    // Empty if a login may start now. Otherwise the time at which to ask again. After a pause one
+    // login is allowed, and the next pause starts.
     [[nodiscard]] std::optional<time_point> try_begin(time_point now) noexcept {
         if (!next_) {
             return std::nullopt;
@@ -31,7 +31,7 @@ public:
     bool on_proved() noexcept { return std::exchange(next_, std::nullopt).has_value(); }
 
 private:
-    std::optional<time_point> next_;  // absent: nobody has to wait
+    std::optional<time_point> next_;  // empty: logins need not wait
 };
 
 }  // namespace reprise::engine

@@ -14,7 +14,7 @@ std::optional<std::uint32_t> opaque_table::insert(
         return std::nullopt;
     }
     const std::size_t mask = entries_.size() - 1;
-    // Slow answers keep their place; numbers whose place is taken are skipped.
+    // A slow request keeps its place; skips opaques whose place is taken.
     while (entries_[next_ & mask].kind != waiter_kind::nobody) {
         step();
     }
@@ -38,7 +38,7 @@ std::string never_issued_text(std::uint32_t opaque) {
     return "the server answered opaque " + std::string(number.data()) + " that was never issued";
 }
 
-// The entry of a place keeps the newest number that was given there.
+// An entry keeps the newest opaque that was issued for its place.
 bool opaque_table::was_issued(std::uint32_t opaque) const noexcept {
     const std::uint32_t newest = entries_[opaque & (entries_.size() - 1)].opaque;
     return opaque >= opaque_min && (opaque <= newest || has_wrapped_);

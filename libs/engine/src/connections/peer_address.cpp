@@ -6,7 +6,7 @@
 namespace reprise::engine {
 namespace {
 
-// Four decimal numbers, the first of them 127.
+// Whether it is four decimal numbers, the first of which is 127.
 bool is_loopback_v4(std::string_view address) noexcept {
     for (int part = 0; part < 4; ++part) {
         std::uint8_t number = 0;

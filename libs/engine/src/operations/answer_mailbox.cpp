@@ -6,7 +6,7 @@ namespace reprise::engine {
 
 void answer_mailbox::post(
     decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept {
-    // Called under the lock: close() must not return while the hook still runs.
+    // The hook runs under the lock, because close() must not return while it is still running.
     const std::lock_guard lock(mutex_);
     if (is_closed_) {
         return;

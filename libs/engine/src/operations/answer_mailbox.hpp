@@ -10,8 +10,8 @@
 
 namespace reprise::engine {
 
-// Answers of strategies that came later, from whatever thread, until the engine looks. Shared with
-// every deferred_answer, so it may outlive the engine.
+// Collects late answers of strategies, from any thread, until the engine takes them. Every
+// deferred_answer shares the mailbox, so it may outlive the engine.
 class answer_mailbox final : public answer_channel {
 public:
     struct letter {
@@ -23,10 +23,10 @@ public:
     void post(
         decision_ticket ticket, std::optional<retry_action> action,
         std::string cause) noexcept override;
-    // Everything that has come since the last call.
+    // Returns the answers that arrived since the last call.
     [[nodiscard]] std::vector<letter> take();
     void set_hook(std::function<void()> hook);
-    // Nobody looks any more: letters are thrown away and the hook is forgotten.
+    // Drops all further answers and the hook.
     void close() noexcept;
 
 private:

@@ -10,19 +10,20 @@
 
 namespace reprise::engine {
 
-// Operations that have ended, until the driver lets user code run. The only way to a user's
-// completion: an operation that is pushed here has given up its slot, so it ends once.
+// Holds operations that have ended until the driver lets user code run. This is the only way to a
+// user's completion handler. An operation has released its slot before it is pushed, so it
+// completes once.
 class completions {
 public:
     void push(completion&& done, operation_result&& result) {
         finished_.emplace_back(std::move(done), std::move(result));
     }
-    // Calls `hook` before the next completions: rows wait.
+    // Calls `hook` before the next completions, because rows are available.
     void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
     [[nodiscard]] bool empty() const noexcept { return finished_.empty() && notices_.empty(); }
 
-    // Runs everything that has come before this call; returns how much that was. A call from inside
-    // a completion does nothing: the outer call goes on.
+    // Runs everything that was queued before this call and returns how much that was. A call from
+    // inside a completion does nothing, because the outer call continues.
     std::size_t drain() {
         if (!draining_.empty()) {
             return 0;

@@ -57,7 +57,7 @@ void decision_log::flush() {
     due_.reset();
 }
 
-// One line instead of many; as loud as the loudest of them.
+// Writes one line instead of many, at the highest of their levels.
 void decision_log::sum_up(retry_reason reason, window& of) {
     if (of.held_back != 0) {
         std::string text(to_string(reason));

@@ -11,25 +11,25 @@
 
 namespace reprise::engine {
 
-// Tells the sink about every decision. With a limit it keeps a storm from drowning the sink: for
-// each reason the first `per_second_max` decisions of a second are passed on, the others are
-// counted and summed up in one line when the second is over. A reason's second begins with its
-// first decision. Reads no clock.
+// Reports every decision to the sink. A limit protects the sink from a storm: for each reason it
+// passes on the first `per_second_max` decisions of a second, counts the others, and summarizes
+// them in one line when the second is over. The second of a reason starts with its first decision.
+// Reads no clock.
 //
 //     on_decision ... until next_due() has come: on_time ... at the very end: flush
 //
 class decision_log {
 public:
-    // `sink` may be null: then nothing happens. 0: no limit.
+    // If `sink` is null, nothing is reported. A `per_second_max` of 0 means no limit.
     decision_log(std::shared_ptr<log_sink> sink, std::size_t per_second_max) noexcept;
 
     [[nodiscard]] bool is_on() const noexcept { return sink_ != nullptr; }
     void on_decision(const decision_record& record, time_point now);
-    // When `on_time` must be called; nothing while nothing is held back.
+    // When `on_time` must be called. Empty while nothing is suppressed.
     [[nodiscard]] std::optional<time_point> next_due() const noexcept { return due_; }
-    // Sums up every second that is over.
+    // Summarizes every second that is over.
     void on_time(time_point now);
-    // Sums up what is still held back.
+    // Summarizes what is still suppressed.
     void flush();
 
 private:
@@ -37,7 +37,7 @@ private:
         time_point start{};
         std::uint64_t seen = 0;
         std::uint64_t held_back = 0;
-        std::uint64_t refused = 0;  // of those held back
+        std::uint64_t refused = 0;  // of the suppressed ones
     };
     void sum_up(retry_reason reason, window& of);
 

@@ -77,7 +77,7 @@ void decisions::report(const reported_attempt& what, time_point now) {
     }
 }
 
-// Our own requests fail fast, by the same rules as all others.
+// The client's own requests fail fast, under the same rules as all others.
 std::optional<duration> decisions::decide(
     const own_failure& what, const retry_case& failed, time_point now) {
     retry_subject subject;

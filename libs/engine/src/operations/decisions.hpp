@@ -18,7 +18,7 @@
 
 namespace reprise::engine {
 
-// What slots of different services name differently.
+// The names of an operation for logs and histories. Each service fills them in from its own slots.
 struct operation_names {
     std::string_view operation;  // "get"
     bool is_idempotent = false;
@@ -27,8 +27,8 @@ struct operation_names {
     std::string_view key{};
 };
 
-// Asks the retry decider about failed attempts of all services and of the client itself, and notes
-// each decision in the operation's history and in the log.
+// Asks the retry decider about the failed attempts of all services and of the client itself.
+// Records each decision in the operation's history and in the log.
 //
 //     note_failure, decide -> an outcome: record, then retry or fail
 //                          -> nothing: the strategy answers later -> take_answers -> on_answer:
@@ -41,13 +41,13 @@ public:
     template <class Slot>
     [[nodiscard]] retry_subject subject_of(Slot& slot, const operation_names& names);
 
-    // An attempt failed: the next question is about this one.
+    // Stores the failed attempt that the next question is about.
     static void note_failure(operation_base& operation, const failed_attempt& failed) noexcept {
         operation.failed = failed;
         operation.last_reason = failed.reason;
         ++operation.decision;
     }
-    // Nothing: the strategy will answer later.
+    // Empty if the strategy will answer later.
     [[nodiscard]] std::optional<retry_outcome> decide(
         const retry_case& failed, const retry_subject& subject, time_point now);
     [[nodiscard]] retry_outcome on_answer(
@@ -56,7 +56,7 @@ public:
     void on_success(const retry_subject& subject, time_point now) noexcept {
         decider_.on_success(subject, now);
     }
-    // Notes what was decided about the operation's last attempt.
+    // Records the decision about the operation's last attempt.
     void record(
         operation_base& operation, const operation_names& names, const retry_outcome& decided,
         time_point now);
@@ -70,14 +70,14 @@ public:
         time_point now) override;
     [[nodiscard]] retry_strategy& own_strategy() noexcept { return own_strategy_; }
 
-    // --- answers that come later, and the log's timer ---
+    // --- late answers, and the log's timer ---
 
     [[nodiscard]] std::vector<answer_mailbox::letter> take_answers() { return mailbox_->take(); }
     void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
     void on_log_due(time_point now);
-    // No more decisions are summed up later.
+    // Writes the pending summaries, because no timer will fire any more.
     void flush_log();
-    // Nobody looks at late answers any more.
+    // Ignores late answers from now on.
     void close_mailbox() noexcept { mailbox_->close(); }
 
 private:
@@ -85,13 +85,13 @@ private:
         std::string_view operation;
         const failed_attempt& failed;
         const retry_outcome& decided;
-        std::uint32_t retries = 0;  // made before
+        std::uint32_t retries = 0;  // before this failure
         std::int32_t endpoint = -1;
         std::string_view key{};
         operation_id id{};
     };
     void report(const reported_attempt& what, time_point now);
-    // The service's own; null: it uses the client's.
+    // The budget of the service. Null if the service uses the client's budget.
     retry_budget* budget_of(wire::service service) noexcept;
 
     engine_context& context_;

@@ -4,8 +4,9 @@
 
 namespace reprise::engine {
 
-// For the client's own requests: a configuration poll that fails is not repeated, since the next
-// one asks another node anyway. Not offered to users, who write their own in as many lines.
+// The strategy of the client's own requests. A failed configuration poll is not repeated, since the
+// next poll asks another node anyway. Users who need such a strategy can write one in as many
+// lines.
 class fail_fast_strategy final : public retry_strategy {
 public:
     void retry_after(const retry_question&, retry_sink& sink) override {

@@ -88,8 +88,8 @@ next_step lifecycle::record(
     if (!decided.is_retry) {
         return next_step::fail;
     }
-    // After an answer "now" is now. Before one, a loop without any answer between must go through
-    // the timer, or a strategy that always says zero would never let go.
+    // After an answer, a zero delay retries at once. If nothing was sent, the retry goes through
+    // the timer; otherwise a strategy that always returns zero would loop forever.
     const bool is_now = decided.delay == duration::zero() && !decided.is_capped &&
                         operation.failed.stage != attempt_stage::dispatch;
     return is_now ? next_step::dispatch : next_step::park;

@@ -13,23 +13,22 @@
 
 namespace reprise::engine {
 
-// What the owner of an operation does after a decision about its failed attempt.
+// What the owner of an operation does after the decision about a failed attempt.
 enum class next_step : std::uint8_t {
-    fail,      // it ends with the error of the decision
-    dispatch,  // it is tried again now
-    park,      // it is parked for the delay of the decision, where the end of its cause wakes it
+    fail,      // ends it with the error of the decision
+    dispatch,  // tries it again now
+    park,      // parks it for the delay of the decision, in a list that the end of its cause wakes
 };
 
 // How long an operation may take.
 struct operation_time {
-    std::optional<duration> timeout{};  // the user's
-    duration usual = duration::max();   // without one
-    time_point deadline = no_deadline;  // the user's; the earlier of both counts
+    std::optional<duration> timeout{};  // set by the user
+    duration usual = duration::max();   // the default without it
+    time_point deadline = no_deadline;  // set by the user; the earlier one applies
 };
 
-// The one life cycle of operations, whatever their service. It owns the rules (state, timer, place
-// among those that wait, decisions, exactly one completion); key-value and HTTP own their slots and
-// know how to dispatch them.
+// The life cycle of operations of all services. It owns the rules: state, timer, waiting place,
+// decisions and exactly one completion. Key-value and HTTP own their slots and dispatch them.
 //
 //     start -> running -> queued -> in_flight -> complete
 //               |   ^                   |
@@ -37,57 +36,58 @@ struct operation_time {
 //               v   |                   v
 //              parked  <--- record <- decide -> deciding -> on_answer -> record
 //
-// No function calls back: what follows is returned, and the owner does it.
+// It never calls its owner: functions return what to do next.
 class lifecycle {
 public:
     lifecycle(engine_context& context, decisions& decider, completions& ended) noexcept
         : context_(context), decider_(decider), ended_(ended) {}
 
-    // A free operation runs.
+    // Starts a free operation, which is then running.
     void start(
         operation_base& operation, completion&& done, const operation_time& time, time_point now);
 
     // --- waiting ---
 
-    // Whether one more operation may wait. A retry that was admitted has been asked already.
+    // Whether one more operation may wait. The admission of a retry has already checked this.
     [[nodiscard]] bool has_place() const noexcept {
         return context_.parked_count < context_.options.parked_count_max;
     }
-    // A retry waits for its time.
+    // Parks the operation until its retry is due.
     template <class Slot>
     void park(Slot& slot, intrusive_list<Slot>& list, time_point due) {
         list.push_back(slot);
         wait(slot, operation_state::parked, due);
         slot.is_silent = false;
     }
-    // It waits for what it needs, without a retry. There must be a place.
+    // Parks the operation without a retry until a resource is available. There must be a place.
     template <class Slot>
     void park_silently(Slot& slot, intrusive_list<Slot>& list, time_point due) {
         list.push_back(slot);
         wait(slot, operation_state::parked, due);
         slot.is_silent = true;
     }
-    // It waits for a connection to open, which takes a place.
+    // Queues the operation for a connection that is not open yet. This takes a place.
     template <class Slot>
     void queue_waiting(Slot& slot, intrusive_list<Slot>& list, time_point due) {
         list.push_back(slot);
         wait(slot, operation_state::queued, due);
     }
-    // It waits for its turn on an open connection, whose list has a bound of its own.
+    // Queues the operation on an open connection, whose list has its own bound.
     template <class Slot>
     void queue_ready(Slot& slot, intrusive_list<Slot>& list) {
         list.push_back(slot);
         slot.state = operation_state::queued;
         arm(slot, slot.deadline);
     }
-    // A connection has its request.
+    // A connection has taken the request.
     void send(operation_base& operation);
-    // It runs again: out of its list, its timer and its place. The owner takes it from its
-    // connection.
+    // Makes the operation run again: removes it from its list, its timer and its place. The owner
+    // removes it from its connection.
     void leave(operation_base& operation) noexcept;
 
-    // Looks at the operations that are in `list` now, in their order and at most `count_max`: `go`
-    // takes those for which `goes` holds out of it, the others keep their places and times.
+    // Visits the operations that are in `list` now, in order and at most `count_max`. If `goes`
+    // returns true, `go` must remove the operation from the list. The others keep their places and
+    // times.
     template <class Slot, class Goes, class Go>
     static void wake_if(
         intrusive_list<Slot>& list, Goes&& goes, Go&& go,
@@ -106,11 +106,11 @@ public:
 
     // --- failed attempts ---
 
-    // Asks what to do. Nothing: the strategy answers later, and until then the operation waits.
+    // Asks what to do. Empty if the strategy answers later; until then the operation waits.
     [[nodiscard]] std::optional<retry_outcome> decide(
         operation_base& operation, const retry_case& failed, const retry_subject& subject,
         time_point now);
-    // Whether this late answer is about the operation as it is now.
+    // Whether this late answer is about the operation's current question.
     [[nodiscard]] static bool is_awaited(
         const operation_base& operation, const answer_mailbox::letter& letter) noexcept {
         return operation.state == operation_state::deciding &&
@@ -119,24 +119,24 @@ public:
     [[nodiscard]] retry_outcome on_answer(
         operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
         time_point now);
-    // There are too many that wait. Its reason is that of the retry before, if there was one.
+    // Too many operations wait already. The reason is that of the last retry, if there was one.
     [[nodiscard]] static retry_outcome refuse_place(operation_base& operation);
-    // Notes the decision about the failed attempt in history and log.
+    // Records the decision about the failed attempt in the history and the log.
     [[nodiscard]] next_step record(
         operation_base& operation, const operation_names& names, const retry_outcome& decided,
         time_point now);
 
     // --- the end ---
 
-    // The error with what every operation knows about its failure.
+    // Builds the error from what every operation knows about its failure.
     [[nodiscard]] static std::shared_ptr<error_info> make_error(
         const operation_base& operation, std::error_code code);
-    // Passes the result to the user. It is the only way there, and an operation that runs goes it
-    // once: afterwards it is free.
+    // Passes the result to the user. This is the only way to complete, and a running operation
+    // completes once: afterwards it is free.
     void complete(
         operation_base& operation, const retry_subject& subject, operation_result&& result,
         time_point now);
-    // Ends an operation of the client's own, which has no user.
+    // Ends an operation of the client itself, which has no user.
     void drop(operation_base& operation) noexcept;
 
 private:

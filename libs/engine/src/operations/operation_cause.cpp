@@ -1,11 +1,12 @@
-// What an operation waits for and why that does not come, in words: made when an error is made.
+// Explains in words what an operation waits for and why that does not happen. Called only when an
+// error is built.
 
 #include "operations/operations.hpp"
 #include "topology/cause.hpp"
 
 namespace reprise::engine {
 
-// Why an operation that was not sent could not be.
+// Why an operation could not be sent.
 std::string operations::dispatch_cause(const operation_slot& slot) const {
     const bucket_state& bucket = bucket_of(slot);
     switch (slot.failed.reason) {
@@ -27,7 +28,7 @@ std::string operations::dispatch_cause(const operation_slot& slot) const {
     return link == nullptr ? bucket_cause(bucket, context_) : std::string();
 }
 
-// What an operation that has no time left was waiting for.
+// What an operation was waiting for when it ran out of time.
 std::string operations::wait_cause(const operation_slot& slot) const {
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
     const auto with_reason = [](const std::string& text, const std::string& why) {
@@ -49,7 +50,7 @@ std::string operations::wait_cause(const operation_slot& slot) const {
     }
     const bool is_answered = !slot.is_silent && slot.failed.stage == attempt_stage::response;
     if (is_answered) {
-        return {};  // its history tells
+        return {};  // the history explains it
     }
     if (!space.bucket->configuration) {
         return with_reason("waited for a configuration", dispatch_cause(slot));

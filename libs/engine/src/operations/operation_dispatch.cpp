@@ -1,4 +1,4 @@
-// From start to a connection's ready list.
+// Takes an operation from its start to the ready list of a connection.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ bool is_open(const kv_connection* connection) noexcept {
     return connection != nullptr && connection->is_open();
 }
 
-// First attempt to connect, not decided yet: worth waiting for, not a failure.
+// The first attempt to connect is still pending: a reason to wait, not a failure.
 bool is_still_connecting(const node_link& link) noexcept {
     return !link.has_failed && !link.was_open;
 }
@@ -48,8 +48,8 @@ operation_id operations::start(operation_request&& request, completion&& done, t
     return id;
 }
 
-// Sends the operation on its way, from wherever it waited. `is_woken`: its cause has ended; it must
-// not be turned away by a full ready list.
+// Dispatches the operation, wherever it waited before. `is_woken`: the cause of its waiting has
+// ended, so a full ready list must not reject it.
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     slot.endpoint = -1;
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
@@ -89,7 +89,8 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     submit(slot, *link, is_woken, now);
 }
 
-// Of a bucket it says that operations could be sent: only a node that owns something can say that.
+// A NOOP to a bucket proves that operations could be sent, so only a node that owns vbuckets may
+// answer it.
 void operations::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
     const bool is_of_bucket = !bucket.name.empty();
     if (is_of_bucket && bucket.configuration) {
@@ -139,7 +140,8 @@ void operations::await_collection(operation_slot& slot, collection_entry& entry,
         return complete_error(
             slot, errc::feature_not_available, {.detail = "the server has no collections"}, now);
     }
-    // Sent also if the operation finds no place to wait: the next one will want it.
+    // Asks for the id even if the operation finds no place to wait, because the next one will need
+    // it.
     parts_.collection_ids.ask(entry, *connection, now);
     park_silently(slot, entry.waiters, now);
 }
@@ -172,7 +174,7 @@ void operations::make_ready(operation_slot& slot, kv_connection& connection) {
     connection.request_write(context_.actions);
 }
 
-// There is no configuration, or no connection at all, to go on with.
+// No configuration or no connection is available.
 void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now) {
     if (bucket.configuration) {
         parts_.nodes.hurry(bucket, now);
@@ -186,7 +188,7 @@ void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, t
         bucket.configuration && std::ranges::any_of(bucket.links, [](const auto& link) {
             return link->was_open && !link->has_failed;
         });
-    // The history names one of those that were tried.
+    // Lets the history name one of the nodes that were tried.
     const auto failed = std::ranges::find_if(
         bucket.links, [](const auto& link) { return link->has_failed && !link->is_retired; });
     if (failed != bucket.links.end()) {
@@ -203,7 +205,7 @@ void operations::breaker_refused(operation_slot& slot, time_point now) {
     retry(slot, failed, now);
 }
 
-// Nothing was sent. A terminal state explains better than the socket why.
+// Nothing was sent. A terminal state explains why better than the socket does.
 void operations::dispatch_failed(operation_slot& slot, retry_reason reason, time_point now) {
     const retry_reason raised = terminal_reason(bucket_of(slot)).value_or(reason);
     retry_case failed;
@@ -213,7 +215,7 @@ void operations::dispatch_failed(operation_slot& slot, retry_reason reason, time
     retry(slot, failed, now);
 }
 
-// Whether `dispatch` would find a way now.
+// Whether `dispatch` could send the operation now.
 bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
     const bucket_state& bucket = *space.bucket;
@@ -243,13 +245,13 @@ bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
     return link != nullptr && is_open(link->connection);
 }
 
-// Where the link of the operation's node stands among the bucket's routes.
+// The index of the operation's link in the routes of the bucket.
 std::size_t operations::route_place(const operation_slot& slot) const noexcept {
     const std::size_t per_node = context_.options.kv_connections_per_node;
     return *slot.route.node * per_node + slot.index % per_node;
 }
 
-// By the route of the last attempt, if it still stands; null: it does not.
+// The link of the last attempt. Null if its route is no longer valid.
 node_link* operations::link_of_route(const operation_slot& slot) const {
     const bucket_state& bucket = bucket_of(slot);
     const bool is_routed = slot.endpoint >= 0 && slot.route.node && bucket.configuration &&

@@ -1,4 +1,4 @@
-// How an operation ends: exactly once, through the queue of completions.
+// Completes operations, exactly once, through the queue of completions.
 
 #include <utility>
 
@@ -21,7 +21,7 @@ error_map_note note_of(const wire::error_map_entry& entry) {
 
 }  // namespace
 
-// `with_problems`: also why nodes could not be reached.
+// `with_problems` adds why nodes could not be reached.
 std::shared_ptr<const retry_history> operations::history_of(
     const operation_slot& slot, bool with_problems) const {
     if (slot.history.empty()) {
@@ -80,8 +80,8 @@ void operations::complete_error(
     complete(slot, std::move(result), now);
 }
 
-// Ambiguous only if a request that is not idempotent is on the wire without an answer: whatever
-// waits in a backoff was answered with "nothing done", or was never sent.
+// A timeout is ambiguous only if a request that is not idempotent is on the wire without an answer.
+// An operation in a backoff was never sent, or the server answered that it did nothing.
 void operations::time_out(operation_slot& slot, time_point now) {
     const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
     kv_connection* connection =

@@ -10,14 +10,15 @@
 
 namespace reprise::engine {
 
-// The history of an operation while it lives: four entries inside, a block of its own from the
-// fifth. Endpoints are noted by their number in the engine; names are looked up when it is read.
+// The history of a running operation. It stores four entries inline and allocates a block for the
+// fifth. It keeps endpoints by their number in the engine; their names are looked up when the
+// history is read.
 class operation_history {
 public:
-    // Endpoints one history can name; further ones are left out.
+    // How many endpoints a history can name. Further ones are omitted.
     static constexpr std::size_t endpoint_count_max = 8;
 
-    // `endpoint`: number in the engine; negative if none.
+    // `endpoint` is its number in the engine, negative if there is none.
     void push(history_entry entry, std::int32_t endpoint) {
         entry.set_endpoint(local_index(endpoint));
         if (count_ < inline_.size()) {
@@ -34,7 +35,8 @@ public:
     }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-    // As users see it; `name_of` and `problem_of` give texts for an endpoint's number.
+    // Returns the history in the form that users see. `name_of` and `problem_of` map the number of
+    // an endpoint to its texts.
     template <class NameOf, class ProblemOf>
     [[nodiscard]] retry_history report(NameOf&& name_of, ProblemOf&& problem_of) const {
         retry_history result = more_ ? *more_ : retry_history{};

@@ -1,4 +1,4 @@
-// What answers mean for operations.
+// Applies answers to the operations that wait for them.
 
 #include <utility>
 
@@ -31,12 +31,13 @@ void operations::on_response(
     if (outcome.kind == outcome_kind::success) {
         return on_success(connection, slot, frame, source, now);
     }
-    // Kept for this call: the entry must outlive the connection it came by.
+    // Keeps the map alive during this call: `entry` points into it, and the connection may close.
     const std::shared_ptr<const wire::error_map> map = known_map;
     bucket_state& bucket = *connection.link->bucket;
     const std::string& host = connection.link->endpoint->host;
     if (outcome.drop_connection) {
-        parts_.kv_connections.fail(connection, "the server's status asks for it", now);
+        parts_.kv_connections.fail(
+            connection, "the server's status requires a new connection", now);
     }
     if (outcome.fetch_configuration) {
         parts_.polls.want(bucket, now);
@@ -71,7 +72,7 @@ void operations::on_success(
     }
     note.detail = std::move(error.detail);
     const bool is_malformed = error.code == errc::decoding_failure;
-    // The server says it is done; only its words could not be read.
+    // The server has executed the operation; only its answer cannot be decoded.
     note.is_ambiguous = is_malformed && !slot.is_idempotent;
     if (!is_malformed) {
         return complete_error(slot, error.code, std::move(note), now);
@@ -107,7 +108,8 @@ void operations::on_retryable(
         }
         const std::size_t replica =
             slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
-        // A NOOP is not routed; who answers it so lies, and must not make us hurry.
+        // A NOOP is not routed. A server that answers it with not-my-vbucket is wrong and must not
+        // cause an immediate retry.
         if (bucket.configuration && slot.route.node) {
             const route_step step =
                 on_not_my_vbucket(*bucket.configuration, slot.vbucket.value, replica, slot.route);

@@ -1,4 +1,4 @@
-// What happens to an operation whose attempt failed.
+// Decides what happens to an operation after a failed attempt.
 
 #include <utility>
 
@@ -16,7 +16,7 @@ retry_subject operations::subject_of(operation_slot& slot) {
     return parts_.decider.subject_of(slot, names_of(slot));
 }
 
-// An attempt failed: ask what to do about it, and do it.
+// Asks what to do about the failed attempt, and does it.
 void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
     decisions::note_failure(slot, failed);
     if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
@@ -42,7 +42,7 @@ void operations::apply(operation_slot& slot, const retry_outcome& decided, time_
     }
 }
 
-// It is not tried again.
+// Ends the operation, because it is not retried.
 void operations::fail(operation_slot& slot, const retry_outcome& decided, time_point now) {
     failure_note note;
     note.is_ambiguous = decided.is_ambiguous;
@@ -50,7 +50,7 @@ void operations::fail(operation_slot& slot, const retry_outcome& decided, time_p
     if (note.detail.empty() && slot.failed.stage == attempt_stage::dispatch) {
         note.detail = dispatch_cause(slot);
     }
-    // Kept for this call: the entry lives in it.
+    // Keeps the map alive during this call: the entry points into it.
     const auto map =
         slot.endpoint < 0 ? nullptr : parts_.nodes.endpoints()[slot.endpoint].error_map;
     if (slot.failed.status != 0) {
@@ -62,7 +62,7 @@ void operations::fail(operation_slot& slot, const retry_outcome& decided, time_p
     complete_error(slot, decided.error, std::move(note), now);
 }
 
-// A failure of no known kind. It is refused like any other; the note stays.
+// Fails with an unclassified error. The decider refuses the retry as usual, and the note is kept.
 void operations::fail_unclassified(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     retry_case failed;
@@ -77,7 +77,7 @@ void operations::fail_unclassified(
     complete_error(slot, decided->error, std::move(note), now);
 }
 
-// Where an operation waits decides what wakes it before its time.
+// The list in which an operation waits determines what wakes it early.
 wait_list& operations::list_for(operation_slot& slot) {
     bucket_state& bucket = bucket_of(slot);
     if (slot.failed.reason == retry_reason::kv_not_my_vbucket) {
@@ -86,7 +86,7 @@ wait_list& operations::list_for(operation_slot& slot) {
     if (!info(slot.failed.reason).is_about_connection) {
         return backoff_waiters_;
     }
-    // Whatever else happens to the bucket wakes those without a route.
+    // Operations without a route wake on any change of the bucket.
     node_link* link = link_of_route(slot);
     return link != nullptr ? link->waiters : bucket.topology_waiters;
 }

@@ -1,4 +1,5 @@
-// Operations on a connection: encoded as credit allows, sent elsewhere when the connection is gone.
+// Operations on a connection: encodes them as credit allows, and dispatches them again when the
+// connection is lost.
 
 #include <utility>
 

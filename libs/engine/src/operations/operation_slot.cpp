@@ -26,7 +26,7 @@ void operation_pool::release(operation_slot& slot) {
     REPRISE_ASSERT(!slot.is_armed());
     REPRISE_ASSERT(slot.list() == nullptr);
     slot.is_silent = false;
-    // What holds memory. The rest is set when the slot is acquired.
+    // Releases what holds memory. Acquiring the slot resets the other fields.
     slot.request.key = {};
     slot.request.value = {};
     slot.request.specs = {};

@@ -16,30 +16,30 @@ namespace reprise::engine {
 
 class kv_connection;
 
-// A request that was handed to a write: by these numbers the server's log knows it.
+// Identifies a request that was passed to a write by the numbers that the server logs.
 struct sent_request {
-    std::uint64_t connection = 0;  // as said in HELLO; 0: nothing was sent
+    std::uint64_t connection = 0;  // as in HELLO; 0: nothing was sent
     std::uint32_t opaque = 0;
     std::int32_t endpoint = -1;  // number of the endpoint
 };
 
-// One key-value operation. Lives in the pool. It is queued in its connection's ready list, and in
-// flight once it was passed to a write.
+// One key-value operation. It lives in the pool. It is queued in its connection's ready list, and
+// in flight once it was passed to a write.
 struct operation_slot : operation_base {
     operation_slot() noexcept : operation_base(timer_kind::operation) {}
 
-    // Small fields first: a million of these may wait.
+    // Small fields come first to save memory: a million operations may wait.
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool is_idempotent = false;
-    std::uint8_t hurry_count = 0;  // times a new revision cut a wait short; see route.hpp
+    std::uint8_t hurry_count = 0;  // how often a new revision cut a wait short; see route.hpp
 
-    // Where it goes and went.
+    // The destination, and the last attempt.
     wire::vbucket_id vbucket{};
     route_state route;
     kv_connection* connection = nullptr;  // while queued or in flight
     sent_request sent;                    // the last one that may have left the process
-    sent_request sent_before;             // counts again when `sent` proves to be unwritten
+    sent_request sent_before;             // valid again if `sent` turns out to be unwritten
     std::uint64_t wire_offset = 0;        // of its first byte in the connection's stream
 
     server_schedule schedule;
@@ -50,22 +50,23 @@ struct operation_slot : operation_base {
     }
 };
 
-// The bar for a parked operation, with keys and values of up to 48 bytes, which stand inside.
+// The limit for a parked operation. It includes keys and values of up to 48 bytes, which are stored
+// inline.
 static_assert(sizeof(operation_slot) <= 768);
 
-// Slots that never move. Ids are checked by generation.
+// A pool of slots that never move. The generation in an id detects stale ids.
 class operation_pool {
 public:
-    // A free slot of a new generation, to be started.
+    // Returns a free slot of a new generation, ready to be started.
     operation_slot& acquire();
-    // Empties the slot of an operation that has ended.
+    // Clears the slot of an operation that has ended.
     void release(operation_slot& slot);
     // Null if the operation has ended.
     [[nodiscard]] operation_slot* find(operation_id id) noexcept;
     [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept;
     [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
 
-    // Calls `visit(slot)` for every operation in use.
+    // Calls `visit(slot)` for every slot in use.
     template <class Visit>
     void for_each(Visit&& visit) {
         for (auto& chunk : chunks_) {

@@ -1,4 +1,4 @@
-// Operations that wait, and what ends their waiting.
+// Parks operations, and wakes them.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ void operations::park_silently(operation_slot& slot, wait_list& list, time_point
     parts_.life.park_silently(slot, list, slot.deadline);
 }
 
-// Takes the operation out of its list, its timer and its connection.
+// Removes the operation from its list, its timer and its connection.
 void operations::leave_place(operation_slot& slot) {
     if (slot.state == operation_state::in_flight && slot.connection != nullptr) {
         if (opaque_entry* entry = slot.connection->waiting.find(slot.sent.opaque)) {
@@ -43,8 +43,9 @@ void operations::on_due(operation_slot& slot, time_point now) {
     dispatch(slot, false, now);
 }
 
-// The cause has ended: everybody who was waiting for it goes on, in the order they came. Those
-// behind the first `count_max` have come since, and know it already.
+// The cause of the wait has ended: dispatches the waiting operations in the order of their arrival.
+// Only the first `count_max` are affected; the others arrived after the change and have taken it
+// into account.
 void operations::wake(wait_list& list, std::size_t count_max, time_point now) {
     const auto always = [](const operation_slot&) { return true; };
     const auto go = [&](operation_slot& slot) {
@@ -54,8 +55,8 @@ void operations::wake(wait_list& list, std::size_t count_max, time_point now) {
     lifecycle::wake_if(list, always, go, count_max);
 }
 
-// Whether a new revision may cut the operation's wait short, and counts that. Where revisions come
-// at a human pace it always may.
+// Whether a new revision may cut the operation's wait short. Counts each time it does. If revisions
+// arrive slowly, it always may.
 bool operations::may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept {
     if (bucket.is_configured_slowly) {
         return true;
@@ -67,8 +68,8 @@ bool operations::may_hurry(operation_slot& slot, const bucket_state& bucket) noe
     return true;
 }
 
-// Everybody who waits after not-my-vbucket goes by the new revision: now, or soon if revisions
-// follow each other so closely that "now" would be a loop.
+// Operations that wait after not-my-vbucket use the new revision: now, or after a short delay if
+// revisions arrive so fast that retrying now would be a loop.
 void operations::wake_for_revision(bucket_state& bucket, time_point now) {
     wake_if(bucket.not_my_vbucket_waiters, true, now, [&](operation_slot& slot) {
         if (may_hurry(slot, bucket)) {
@@ -79,8 +80,8 @@ void operations::wake_for_revision(bucket_state& bucket, time_point now) {
     });
 }
 
-// What was waited for did not come: those who only waited learn it; those in a backoff learn it
-// when that ends.
+// The awaited event did not happen. Operations that only wait for it are dispatched again and fail;
+// operations in a backoff find out when it ends.
 void operations::wake_silent(wait_list& list, time_point now) {
     wake_if(list, false, now, [](const operation_slot& slot) { return slot.is_silent; });
 }
@@ -115,15 +116,15 @@ void operations::on_terminal_state(bucket_state& bucket, time_point now) {
     }
 }
 
-// These wait for something else than a connection, and their backoff goes on if they have one. The
-// others would only find out later that nothing can be sent.
+// These operations do not wait for a connection, so a backoff continues if a way is open. Without a
+// way they would only find out later that they cannot be sent.
 void operations::wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now) {
     wake_if(list, true, now, [&](const operation_slot& slot) {
         return &bucket_of(slot) == &bucket && !is_dispatchable(slot);
     });
 }
 
-// The backoff of those that know it, or have another way, goes on.
+// Operations that already failed with it, or have another way, continue their backoff.
 void operations::wake_for_terminal_state(wait_list& list, time_point now) {
     wake_if(list, true, now, [&](const operation_slot& slot) {
         const bool is_known = info(slot.failed.reason).is_terminal;
@@ -139,11 +140,12 @@ void operations::on_collection_refused(
     }
 }
 
-// The waiting operations learn it one by one; those that are retried ask again.
+// Fails the attempt of each waiting operation. Those that are retried ask for the id again.
 void operations::on_collection_missing(
     collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now) {
     retry_case failed;
-    // If several terminal states hold, the first in their order is raised; a name is the last.
+    // If several terminal states apply, the first in their order is raised. An unknown name is the
+    // last.
     failed.reason = terminal_reason(*entry.bucket).value_or(reason);
     failed.stage = attempt_stage::dispatch;
     failed.own_error = own_error_of(failed.reason);

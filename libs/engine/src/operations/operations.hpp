@@ -35,7 +35,7 @@ struct operation_parts {
     lifecycle& life;
 };
 
-// Key-value operations from start to end. The sources follow the way of one operation:
+// Key-value operations from start to end. The sources follow the path of one operation:
 //
 //     start -> operation_dispatch.cpp: configuration, collection id, node, open connection
 //           -> operation_sending.cpp: encoded as credit allows, on the wire
@@ -52,7 +52,7 @@ public:
     // --- users ---
 
     operation_id start(operation_request&& request, completion&& done, time_point now);
-    // False: it has ended.
+    // Returns false if the operation has already ended.
     bool cancel(operation_id operation, time_point now);
     // Ends every operation as canceled.
     void close(time_point now);
@@ -66,14 +66,15 @@ public:
     // --- connections ---
 
     [[nodiscard]] operation_slot& slot(std::uint32_t index) noexcept { return slots_.at(index); }
-    // Encodes the first of the ready list. False: nothing more can be sent now.
+    // Encodes the first operation of the ready list. Returns false if nothing more can be sent now.
     [[nodiscard]] bool encode_next(
         kv_connection& connection, base::byte_writer& out, time_point now);
-    // The answer to the operation in this slot.
+    // Processes the answer to the operation in this slot.
     void on_response(
         kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
         const frame_source& source, time_point now);
-    // Their connection is gone. `sent_end`: the first byte of its stream that was surely not sent.
+    // The connection of these operations is gone. `sent_end` is the first offset of its stream that
+    // was certainly not sent.
     void requeue(std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now);
 
     // --- topology (contracts: topology_listener.hpp) ---
@@ -89,7 +90,7 @@ public:
         collection_entry& entry, errc error, std::uint16_t status, time_point now);
 
 private:
-    // What an error says beyond its code.
+    // What an error contains beyond its code.
     struct failure_note {
         bool is_ambiguous = false;
         std::optional<std::uint16_t> status{};
@@ -135,7 +136,7 @@ private:
     // operation_waiting.cpp
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
-    // Those that wait in the list now and for which `goes(slot)` holds are dispatched.
+    // Dispatches the operations in the list for which `goes(slot)` returns true.
     template <class Goes>
     void wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes);
     void wake_silent(wait_list& list, time_point now);
@@ -157,7 +158,7 @@ private:
     engine_context& context_;
     operation_parts parts_;
     operation_pool slots_;
-    wait_list backoff_waiters_;  // waiting for nothing but time
+    wait_list backoff_waiters_;  // waiting only for their backoff to end
 };
 
 }  // namespace reprise::engine

@@ -18,7 +18,7 @@ std::unexpected<encoding_error> not_available(std::string_view what) {
         errc::feature_not_available, std::string(what) + " is not available on this connection"});
 }
 
-// Durability and preserve-expiry, if the connection has them.
+// Adds durability and preserve-expiry, if the connection supports them.
 std::expected<void, encoding_error> add_frame_infos(
     const operation_request& request, const encoding_context& context,
     wire::request_frame_infos& infos) {
@@ -41,7 +41,7 @@ std::expected<void, encoding_error> add_frame_infos(
     return {};
 }
 
-// The value of a store, compressed if that pays; sets the datatype.
+// Returns the value to store, compressed if that makes it smaller, and sets the datatype.
 base::byte_view outgoing_value(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& storage, wire::request_header& header) {
@@ -60,7 +60,7 @@ base::byte_view outgoing_value(
     return request.value.view();
 }
 
-// What an encoder works on.
+// The arguments of an encoder.
 struct encoder_input {
     base::byte_writer& out;
     const operation_request& request;
@@ -74,8 +74,7 @@ std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& reque
                                                       : std::optional(request.doc_flags);
 }
 
-// Writes a request of one shape. A shape that an operation uses and that has no encoder here does
-// not compile.
+// Encodes a request of one shape. An operation whose shape has no encoder here does not compile.
 template <wire::request_shape Shape>
 encoded encode_shape(wire::opcode op, encoder_input& in) = delete;
 
@@ -160,14 +159,14 @@ encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder
 template <std::size_t Kind>
 encoded encode_kind(encoder_input& in) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
-    // A read expects no CAS, even where a server would compare one.
+    // A read sends no CAS, even where a server would compare it.
     if constexpr (facts.cas != wire::cas_rule::must_be_zero && !facts.is_idempotent) {
         in.header.cas = in.request.cas;
     }
     return encode_shape<facts.request>(facts.op, in);
 }
 
-// One encoder per kind, made from its row.
+// One encoder per kind, generated from its row.
 constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
     return std::array{&encode_kind<Kind>...};
 }(std::make_index_sequence<operation_kind_count>{});
@@ -210,7 +209,7 @@ std::expected<void, encoding_error> check_request(
     };
     const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
     if (!facts.is_known) {
-        return refuse("there is no such operation");
+        return refuse("unknown operation");
     }
     if (!facts.has_document_key) {
         return {};
@@ -228,12 +227,12 @@ std::expected<void, encoding_error> check_request(
     }
     if (request.kind == operation_kind::get_replica &&
         (request.replica < 1 || request.replica > wire::replica_count_max)) {
-        return refuse("replicas are numbered from 1 to 3");
+        return refuse("the replica must be 1 to 3");
     }
     if (facts.request == wire::request_shape::subdoc_lookup ||
         facts.request == wire::request_shape::subdoc_mutation) {
         if (request.specs.empty() || request.specs.size() > wire::subdoc_spec_count_max) {
-            return refuse("1 to 16 paths are possible");
+            return refuse("the number of paths must be 1 to 16");
         }
     }
     return {};

@@ -20,9 +20,10 @@ struct encoding_context {
     wire::collection_id collection = wire::default_collection;
     wire::key_form form = wire::key_form::collection_prefixed;
     wire::hello_feature_set features{};
-    // Absent: values are sent as they are.
+    // Null if values are sent uncompressed.
     const wire::compression_options* compression = nullptr;
-    // Of the operation; nine tenths of it are told to the server with a durability requirement.
+    // Time left for the operation. With a durability requirement, the server gets nine tenths of it
+    // as its timeout.
     duration time_left{};
 };
 
@@ -31,12 +32,12 @@ struct encoding_error {
     std::string detail{};
 };
 
-// Appends the frame, whole or not at all.
+// Appends the complete frame, or nothing if it fails.
 [[nodiscard]] std::expected<void, encoding_error> encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context);
 
-// What can be said about a request before there is a connection. `is_named_collection`: its
-// collection is not the default one.
+// Checks what can be checked before there is a connection. `is_named_collection`: the collection is
+// not the default one.
 [[nodiscard]] std::expected<void, encoding_error> check_request(
     const operation_request& request, bool is_named_collection);
 

@@ -15,7 +15,7 @@ namespace {
 using decoded = std::expected<void, decoding_error>;
 
 constexpr std::size_t value_size_max_bytes = std::size_t{21} * 1024 * 1024;
-// Smaller values are copied: they would keep a whole receive block alive.
+// Smaller values are copied, since sharing them would keep a whole receive block alive.
 constexpr std::size_t share_size_min_bytes = 4096;
 
 std::unexpected<decoding_error> unreadable(std::string detail) {
@@ -26,8 +26,8 @@ std::unexpected<decoding_error> unreadable(wire::wire_errc error) {
     return unreadable(std::string(wire::to_string(error)));
 }
 
-// Large values stay where they are, unless their frame crossed chunks and lies in the reader's
-// buffer, not in the block.
+// Shares large values with the receive block. A frame that crossed chunks lies in the reader's
+// buffer instead, so its value is copied.
 base::slice keep(base::byte_view bytes, const frame_source& source) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
         base::lies_within(bytes, source.owner->bytes())) {
@@ -40,7 +40,7 @@ base::slice keep(base::byte_view bytes, const frame_source& source) {
 decoded take_value(
     base::byte_view value, const wire::frame_view& frame, const frame_source& source,
     operation_result& result) {
-    // The value is handed out inflated; bits that we do not know mean nothing to the user.
+    // The user gets the inflated value without the Snappy bit. Unknown bits are dropped.
     result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
         result.value = keep(value, source);
@@ -54,7 +54,7 @@ decoded take_value(
     return {};
 }
 
-// What a decoder works on.
+// The arguments of a decoder.
 struct decoder_input {
     const operation_request& request;
     const wire::frame_view& frame;
@@ -63,8 +63,7 @@ struct decoder_input {
     operation_result& result;
 };
 
-// Takes over the answer of one shape. A shape that an operation uses and that has no decoder here
-// does not compile.
+// Decodes an answer of one shape. An operation whose shape has no decoder here does not compile.
 template <wire::response_shape Shape>
 decoded decode_shape(const decoder_input& in) = delete;
 
@@ -166,7 +165,7 @@ decoded decode_shape<wire::response_shape::counter>(const decoder_input& in) {
     return {};
 }
 
-// One decoder per kind, made from its row.
+// One decoder per kind, generated from its row.
 constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
     return std::array{&decode_shape<wire::opcode_info(operation_table[Kind].op).response>...};
 }(std::make_index_sequence<operation_kind_count>{});

@@ -11,22 +11,22 @@
 
 namespace reprise::engine {
 
-// Where the bytes of a frame lie, so that large values can share them.
+// Where the bytes of a frame are stored, so that large values can share them.
 struct frame_source {
     const base::block_ref* owner = nullptr;  // null: values are copied
     base::block_pool* pool = nullptr;        // for copies; null: they are allocated
 };
 
-// Why a success body could not be taken over.
+// Why the body of a successful answer could not be decoded.
 struct decoding_error {
     std::error_code code{};
     std::string detail{};
-    // Of a sub-document mutation: the path that failed. Then nothing was changed.
+    // The path of a sub-document mutation that failed. In that case nothing was changed.
     std::optional<std::uint8_t> failed_path{};
     std::uint16_t status = 0;  // of that path
 };
 
-// Fills the value part of `result` from an answer whose status is a success.
+// Fills the value part of `result` from an answer with a success status.
 [[nodiscard]] std::expected<void, decoding_error> decode_result(
     const operation_request& request, const wire::frame_view& frame, const frame_source& source,
     const wire::error_map* error_map, operation_result& result);

@@ -26,8 +26,8 @@ bool is_lost_in_flight(const failed_attempt& failed) noexcept {
     return failed.reason == retry_reason::socket_closed_while_in_flight;
 }
 
-// What no strategy may change: nothing unclassified is retried, and nothing that may have been
-// applied is sent again.
+// Rules that no strategy can override: an unclassified failure is not retried, and a request that
+// may have been applied is not sent again.
 std::optional<retry_outcome> forbidden(const retry_case& failed, const retry_subject& subject) {
     if (failed.reason == retry_reason::unknown) {
         return refused(failed.own_error, refusal_reason::unclassified);
@@ -40,8 +40,8 @@ std::optional<retry_outcome> forbidden(const retry_case& failed, const retry_sub
     return std::nullopt;
 }
 
-// What the failure says about itself: safe to repeat if the server did nothing, never for the
-// reasons that only a person can end.
+// Derives the facts of a failure from its reason. A retry is safe if the server did nothing, and
+// useless for terminal reasons, which only a person can resolve.
 failure_facts facts_of(const failed_attempt& failed) noexcept {
     const retry_reason_facts& known = info(failed.reason);
     failure_facts facts = describe(failed.own_error);
@@ -89,7 +89,7 @@ retry_question question_about(
     return question;
 }
 
-// A refusal that is the client's own has an error of its own; all others leave the operation's.
+// Refusals by the client itself have their own errors. All others keep the error of the operation.
 std::error_code error_of(refusal_reason refusal, errc own_error) noexcept {
     switch (refusal) {
         case refusal_reason::queue_full:
@@ -130,7 +130,8 @@ retry_outcome outcome_of(const admission& answer, errc own_error) {
     return result;
 }
 
-// A retry before anything was sent goes through the timer: it needs a place also without a delay.
+// A retry before anything was sent goes through the timer, so it needs a waiting place even with a
+// zero delay.
 proposed_retry proposal_about(const failed_attempt& failed, time_point now) noexcept {
     proposed_retry proposal;
     proposal.is_waiting = failed.stage == attempt_stage::dispatch;
@@ -184,7 +185,7 @@ retry_budget* retry_decider::client_budget_of(const retry_subject& subject) noex
     return budget_ ? &*budget_ : nullptr;
 }
 
-// A strategy that brings its own budget pays from it alone.
+// A strategy with its own budget is charged only to that budget.
 retry_limits retry_decider::limits_of(
     const retry_subject& subject, const waiting_bound& bound) noexcept {
     retry_budget* own = strategy_of(subject).paying_budget();
@@ -197,8 +198,8 @@ retry_limits retry_decider::limits_of(
     return limits;
 }
 
-// A strategy starts with the first failure, or with the success if there was none: a delay before
-// the first attempt is therefore not waited for.
+// A strategy starts at the first failure, or at the success if there was none. A delay that it
+// requests before the first attempt therefore has no effect.
 bool retry_decider::start(const retry_subject& subject, const decision_context& at) noexcept {
     retry_progress& progress = *subject.progress;
     if (!progress.is_started()) {
@@ -228,7 +229,8 @@ std::optional<retry_outcome> retry_decider::decide(
     strategy.ask(question_about(failed, subject, snapshot, at), sink);
     switch (sink.current()) {
         case retry_sink::state::deferred:
-            // Waiting for an answer takes a place, too; a late answer then has no effect.
+            // Waiting for an answer needs a place, too. If there is none, the late answer has no
+            // effect.
             if (bound.is_full()) {
                 return refused(errc::retry_queue_full, refusal_reason::queue_full);
             }

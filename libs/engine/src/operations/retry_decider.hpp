@@ -14,35 +14,35 @@
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 
-// What is Couchbase's in a retry decision: which failures are always retried, and what may never be
-// sent again. Everything else is the strategy's proposal and the library's admission. It sends
+// The Couchbase part of a retry decision: which failures are always retried, and what must never be
+// sent again. The rest is the proposal of the strategy and the admission by the library. Sends
 // nothing, waits for nothing and reads no clock.
 //
 //     failed attempt -> forbidden? -> always retried? -> strategy -> retry_progress -> outcome
 
 namespace reprise::engine {
 
-// One failed attempt, as far as it is remembered while a strategy thinks.
+// The facts of a failed attempt that are kept while a strategy is deciding.
 struct failed_attempt {
     retry_reason reason = retry_reason::unknown;
     attempt_stage stage = attempt_stage::dispatch;
     std::uint16_t status = 0;
-    // What the user sees if there is no retry and the strategy names nothing else.
+    // The error that the user gets if there is no retry and the strategy names no other error.
     errc own_error = errc::request_canceled;
 };
 
-// The same with what only the question needs.
+// A failed attempt, with the facts that only the question needs.
 struct retry_case : failed_attempt {
     std::optional<server_retry_rule> server_rule{};
-    // Not-my-vbucket only: a wait longer than this is cut to it. Zero: another node is known.
+    // Only for not-my-vbucket: the longest wait. Zero if another node is known.
     std::optional<duration> delay_max{};
-    // The server promised a waiting rule for this status, and none can be used.
+    // The server promised a waiting rule for this status but sent none that can be used.
     bool is_server_rule_unusable = false;
-    // The server asked for at least this wait (Retry-After); zero: it did not.
+    // The shortest wait that the server asked for (Retry-After). Zero if it did not ask.
     duration delay_floor{};
 };
 
-// What the operation contributes.
+// The facts of the operation itself.
 struct retry_subject {
     std::string_view operation{};
     bool is_idempotent = false;
@@ -51,47 +51,50 @@ struct retry_subject {
     const std::any* user_data = nullptr;
     retry_strategy* strategy = nullptr;  // null: the client's
     retry_allowance* allowance = nullptr;
-    retry_budget* budget = nullptr;  // of its service; null: the client's
+    retry_budget* budget = nullptr;  // of the service; null: the client's
     decision_ticket ticket{};
     retry_progress* progress = nullptr;  // never null
 };
 
-// What to do about a failed attempt.
+// What to do after a failed attempt.
 struct retry_outcome {
     bool is_retry = false;
-    // Retry: how long to wait; with `is_capped` exactly until the deadline, when it times out.
+    // Retry: how long to wait. With `is_capped`, the wait ends exactly at the deadline, when the
+    // operation times out.
     duration delay{};
     bool is_capped = false;
-    // No retry: what the user sees.
+    // No retry: the error that the user gets.
     std::error_code error{};
     bool is_ambiguous = false;
     refusal_reason refusal = refusal_reason::none;
-    std::string cause{};  // of a strategy that failed
+    std::string cause{};  // why the strategy failed
 };
 
-// How often it was retried before the failure that `decided` is about.
+// How many retries preceded the failure that `decided` is about.
 [[nodiscard]] inline std::uint32_t retries_before(
     const retry_progress& progress, const retry_outcome& decided) noexcept {
     return decided.is_retry ? progress.retries() - 1 : progress.retries();
 }
 
-// No retry, whatever a strategy would have said.
+// No retry, without asking a strategy.
 [[nodiscard]] retry_outcome refused(std::error_code error, refusal_reason refusal);
 
-// The error of an operation that could not be sent, or got no answer, for this reason.
+// The error of an operation that could not be sent or got no answer for this reason.
 [[nodiscard]] errc own_error_of(retry_reason reason) noexcept;
 
 class retry_decider {
 public:
-    // `channel` brings answers that come later.
+    // `channel` delivers late answers.
     retry_decider(const engine_options& options, std::shared_ptr<answer_channel> channel);
 
-    // The outcome; nothing if the strategy will answer later. `parked_count` operations wait now.
+    // Returns the outcome, or nothing if the strategy will answer later. `parked_count` is the
+    // number of waiting operations.
     [[nodiscard]] std::optional<retry_outcome> decide(
         const retry_case& failed, const retry_subject& subject, std::size_t parked_count,
         const decision_context& at);
 
-    // The outcome once a late answer is there (absent: the strategy failed, by `cause`).
+    // Returns the outcome after a late answer. No answer means that the strategy failed because of
+    // `cause`.
     [[nodiscard]] retry_outcome on_answer(
         const failed_attempt& failed, const retry_subject& subject,
         const std::optional<retry_action>& action, std::string cause, std::size_t parked_count,

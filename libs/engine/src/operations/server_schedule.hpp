@@ -8,18 +8,18 @@
 
 namespace reprise::engine {
 
-// Where one request stands in the waiting rule of the status it keeps getting. Plans only; whether
-// the plan is followed is the strategy's decision.
+// The progress of one request in the waiting rule of the status that it keeps getting. This class
+// only plans; the strategy decides whether to follow the plan.
 class server_schedule {
 public:
-    // The server answered with `status`; `spec` is null if its map has no usable one. Another
-    // status than the last one starts again.
+    // The server answered with `status`. `spec` is null if its error map has no usable rule. A
+    // status that differs from the last one starts a new plan.
     [[nodiscard]] std::optional<server_retry_rule> on_failure(
         std::uint16_t status, const wire::retry_spec* spec, time_point now) noexcept;
 
 private:
     time_point first_failure_{};
-    time_point planned_{};  // of the last retry; at first the first failure
+    time_point planned_{};  // when the last retry is due; at first the time of the first failure
     std::uint32_t retries_ = 0;
     std::uint16_t status_ = 0;
 };

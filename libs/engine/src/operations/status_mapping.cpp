@@ -21,7 +21,7 @@ response_outcome mapped_retry(retry_reason reason, errc own_error) noexcept {
     return outcome;
 }
 
-// Statuses whose meaning does not depend on the operation; 0: not in this list.
+// Statuses whose meaning does not depend on the operation. 0 if it is not in this list.
 errc plain_errc(status code) noexcept {
     switch (code) {
         case status::e2big:
@@ -76,7 +76,7 @@ errc plain_errc(status code) noexcept {
     }
 }
 
-// Statuses about a path of a sub-document; 0: not in this list.
+// Statuses of a sub-document path. 0 if it is not in this list.
 errc path_errc(status code) noexcept {
     switch (code) {
         case status::subdoc_path_enoent:
@@ -118,7 +118,7 @@ errc path_errc(status code) noexcept {
     }
 }
 
-// The closest error for a status only the map knows.
+// The closest error to a status that only the error map knows.
 errc error_by_attributes(wire::error_attributes attributes) noexcept {
     if (attributes.has(error_attribute::rate_limit)) {
         return errc::rate_limited;
@@ -174,7 +174,7 @@ bool has_insert_semantics(const response_facts& facts) noexcept {
             wire::has(facts.doc_flags, wire::doc_flags::add));
 }
 
-// 0x02 has three meanings: it exists, it changed or, from servers without XERROR, it is locked.
+// 0x02 means that the document exists, that it changed or, without XERROR, that it is locked.
 response_outcome classify_exists(const response_facts& facts) noexcept {
     if (has_insert_semantics(facts)) {
         return mapped_error(errc::document_exists);
@@ -246,7 +246,7 @@ response_outcome classify(const response_facts& facts) noexcept {
         facts.kind == operation_kind::lookup_in || facts.kind == operation_kind::mutate_in;
     response_outcome outcome = mapped_error(
         facts.status == status::eaccess && !is_subdoc ? errc::authentication_failure : error);
-    // The identity of the connection is gone: make it again.
+    // The server has dropped the connection's identity or bucket: reconnect.
     outcome.drop_connection =
         facts.status == status::auth_stale || facts.status == status::no_bucket;
     return outcome;

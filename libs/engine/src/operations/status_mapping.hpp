@@ -16,31 +16,32 @@ struct response_facts {
     std::uint64_t request_cas = 0;
     wire::doc_flags doc_flags = wire::doc_flags::none;
     bool has_xerror = true;                      // HELLO 0x07 was granted on the connection
-    const wire::error_map* error_map = nullptr;  // the node's; null if there is none
+    const wire::error_map* error_map = nullptr;  // of the node; null if it has none
 };
 
 enum class outcome_kind : std::uint8_t {
     success,  // the body has the shape of a success
     error,    // ends the operation
-    retry,    // goes to the retry decider with `reason`
+    retry,    // the retry decider decides, by `reason`
 };
 
-// What an answer means and what else it asks for.
+// The meaning of an answer, and what else it requires.
 struct response_outcome {
     outcome_kind kind = outcome_kind::success;
-    // The error the user sees: of an `error`, or of a `retry` that is not made.
+    // The error for the user: of an `error`, or of a `retry` that is refused.
     errc error{};
     retry_reason reason = retry_reason::unknown;
     bool fetch_configuration = false;
     bool drop_connection = false;
-    // The error map's entry of an unknown status; null for known ones.
+    // The entry of an unknown status in the error map. Null for known statuses.
     const wire::error_map_entry* entry = nullptr;
 };
 
-// The client is the authority on the statuses it knows; the error map is asked about all others.
+// The client decides about the statuses it knows. All others are looked up in the error map.
 [[nodiscard]] response_outcome classify(const response_facts& facts) noexcept;
 
-// The error of one sub-document path (0: success), unknown ones by the same node's map.
+// The error of one sub-document path. No error if it succeeded. Unknown statuses are looked up in
+// the node's error map.
 [[nodiscard]] std::error_code path_error(
     wire::status status, const wire::error_map* error_map) noexcept;
 

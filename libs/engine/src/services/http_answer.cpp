@@ -1,4 +1,4 @@
-// HTTP operations on a connection: the request out, the answer in.
+// HTTP operations on a connection: writes the request and reads the answer.
 
 #include <algorithm>
 #include <functional>
@@ -14,8 +14,8 @@
 namespace reprise::engine {
 namespace {
 
-// What one read may bring for an answer: many rows come in large reads, but few of them may lie
-// beyond the bound of what waits.
+// The size of one read. Large reads are faster for many rows, but only a few of these rows may
+// exceed the bound of rows that wait.
 std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noexcept {
     constexpr std::size_t read_size_max = 8 * read_size_default;
     return call.rows_member.empty()
@@ -23,7 +23,7 @@ std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noex
                : std::clamp(rows_size_max / 2, read_size_default, read_size_max);
 }
 
-// What an answer says about the endpoint it came from.
+// The outcome that an answer reports to the circuit breaker of its endpoint.
 std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
     const bool is_good =
         judged.what == exchange_verdict::step::done || judged.what == exchange_verdict::step::next;
@@ -137,7 +137,7 @@ void http_operations::on_bytes(
             read_answer(*connection, owner, now);
             break;
         case http_connection_state::idle:
-            pools_.drop(*connection);  // nobody asked: it could be mistaken for the next answer
+            pools_.drop(*connection);  // unrequested: it could be mistaken for an answer
             break;
         case http_connection_state::connecting:
         case http_connection_state::closed:
@@ -151,7 +151,7 @@ void http_operations::read_answer(
         const auto event = connection.parser.next();
         if (!event) {
             return reject_answer(
-                connection, "no HTTP answer: " + std::string(to_string(event.error())), now);
+                connection, "not an HTTP answer: " + std::string(to_string(event.error())), now);
         }
         switch (*event) {
             case http::response_event::need_more:
@@ -177,10 +177,12 @@ bool http_operations::on_head(http_connection& connection, time_point now) {
     const http::response_head& head = connection.parser.head();
     slot.status = head.status;
     if (http::find_content_encoding(head.headers)) {
-        reject_answer(connection, "the answer is compressed, which nobody asked for", now);
+        reject_answer(
+            connection, "the answer is compressed although the client did not accept it", now);
         return false;
     }
-    // Errors are objects, too, but those that matter before any row are small: kept whole.
+    // Error bodies are JSON objects, too. Those that arrive without rows are small, so they are
+    // kept whole.
     if (!slot.call.rows_member.empty() && head.status == 200) {
         services::row_splitter_options limits;
         limits.row_size_max_bytes = slot.request.row_size_max_bytes;
@@ -207,17 +209,19 @@ bool http_operations::on_body(
     while (true) {
         const auto event = splitter.next_rows();
         if (!event) {
-            reject_answer(connection, "the answer is no result: " + to_string(event.error()), now);
+            reject_answer(
+                connection, "the answer is not a valid result: " + to_string(event.error()), now);
             return false;
         }
         if (*event != services::row_event::row) {
             break;
         }
-        // Rows that are kept, maybe for long, must not hold on to what else was received.
+        // Rows that the client collects may be kept for long, so they must not keep the received
+        // block alive.
         slot.rows.append(splitter.rows(), base::as_text(piece), is_streamed ? owner : nullptr);
         slot.rows_seen += splitter.rows().size();
         if (!is_streamed && slot.rows.size_bytes() > slot.request.rows_size_max_bytes) {
-            reject_answer(connection, "the rows are larger than rows_size_max_bytes together", now);
+            reject_answer(connection, "all rows together are larger than rows_size_max_bytes", now);
             return false;
         }
     }
@@ -228,7 +232,7 @@ bool http_operations::on_body(
     return true;
 }
 
-// More than one piece beyond the bound is never kept: reading stops until rows are taken.
+// Stops reading until the user takes rows, so that at most one piece beyond the bound is kept.
 void http_operations::pause_if_full(http_connection& connection) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
         connection.slot->rows.size_bytes() >= connection.slot->request.rows_size_max_bytes) {
@@ -245,7 +249,7 @@ bool http_operations::take_rows(operation_id operation, row_batch& out, time_poi
     }
     http_slot& slot = *found->second;
     out.clear();
-    // What an answer brought that has failed is dropped with it, or part of the result.
+    // The rows of a failed answer are dropped, and those of a complete one are part of the result.
     if (slot.state != operation_state::in_flight) {
         return true;
     }
@@ -266,7 +270,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     if (slot.splitter) {
         if (const auto whole = slot.splitter->finish(); !whole) {
             return reject_answer(
-                connection, "the answer is no result: " + to_string(whole.error()), now);
+                connection, "the answer is not a valid result: " + to_string(whole.error()), now);
         }
         slot.body = slot.splitter->trailer();
     }
@@ -301,7 +305,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     retry(slot, failed, now);
 }
 
-// The answer cannot be used, and what follows on this connection neither.
+// Neither the answer nor the rest of this connection can be used.
 void http_operations::reject_answer(
     http_connection& connection, std::string detail, time_point now) {
     http_slot& slot = *connection.slot;
@@ -319,11 +323,13 @@ void http_operations::reject_answer(
 void http_operations::release(http_connection& connection, bool is_kept_alive, time_point now) {
     connection.slot = nullptr;
     if (connection.is_reading_paused) {
-        // The rest of the answer was on its way when reading stopped.
+        // Resumes reading, because the rest of the answer was still on its way when reading
+        // stopped.
         connection.is_reading_paused = false;
         context_.actions.emplace_back(read_action{connection.id, false, connection.read_size_max});
     }
-    // A server that answers before it has read the request has not read the rest of it.
+    // A server that answers early has not read the rest of the request, so the connection cannot be
+    // reused.
     const bool is_all_written = connection.written == connection.outgoing.size();
     if (!is_kept_alive || !is_all_written || context_.is_closed) {
         http_pool& pool = *connection.pool;
@@ -345,7 +351,7 @@ void http_operations::on_closed(
         pools_.forget(*connection);
         return connect_if_wanted(pool, now);
     }
-    // A body without a length ends so.
+    // The end of the stream completes a body without a length.
     http_slot* slot = connection->slot;
     if (slot != nullptr && reason == close_reason::end_of_stream && connection->parser.finish()) {
         on_complete(*connection, now);
@@ -382,8 +388,8 @@ void http_operations::on_closed(
     }
 }
 
-// The connection of an operation is gone before its answer was there. An alert of TLS says that the
-// server did not want us; only what it may have acted upon is in doubt.
+// The connection of an operation closed before its answer was complete. A TLS alert means that the
+// server rejected the client, so only a request that was already sent may have been executed.
 void http_operations::lost(http_slot& slot, bool is_sent, bool is_alerted, time_point now) {
     slot.avoided = slot.endpoint;
     slot.was_alerted = is_alerted;
@@ -398,7 +404,7 @@ void http_operations::lost(http_slot& slot, bool is_sent, bool is_alerted, time_
     if (slot.rows_taken != 0) {
         return refuse(
             slot, failed, refusal_reason::rows_taken,
-            "the connection closed after rows were handed out", now);
+            "the connection closed after rows were delivered", now);
     }
     retry(slot, failed, now);
 }

@@ -1,5 +1,5 @@
-// Circuit breakers of HTTP endpoints: the endpoints' own, asked before a request is queued. The
-// canary is a request of the client's own to the service's health path.
+// Circuit breakers of HTTP endpoints. They belong to the endpoints and are checked before a request
+// is queued. The canary is a request of the client itself to the service's health path.
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +15,7 @@
 namespace reprise::engine {
 namespace {
 
-// Any answer will do unless the service says itself that it does not work.
+// Accepts any answer, unless the service itself reports that it does not work.
 class canary_exchange final : public http_exchange {
 public:
     explicit canary_exchange(wire::service service) : path_(wire::facts_of(service).health_path) {}
@@ -45,8 +45,8 @@ void http_operations::breaker_refused(http_slot& slot, time_point now) {
     raise(slot, retry_reason::circuit_breaker_open, now);
 }
 
-// A request that was sent has ended, well or not. Those still waiting for a connection there must
-// not be sent once the breaker is open.
+// A sent request has succeeded or failed. If this opens the breaker, requests that still wait for a
+// connection to the endpoint must not be sent.
 void http_operations::note_outcome(
     http_pool& pool, const std::error_code& outcome, time_point now) {
     if (!is_allowed(pool)) {
@@ -73,7 +73,7 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
     asked.operation = "canary";
     asked.is_idempotent = true;
     asked.exchange = std::make_unique<canary_exchange>(asked.service);
-    // Not ours to keep alive: it lives as long as the engine.
+    // A non-owning pointer: the strategy lives as long as the engine.
     asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
     http_slot& slot = make_slot(std::move(asked));
     parts_.life.start(slot, {}, {.deadline = endpoint.breaker->next_due().value_or(now)}, now);

@@ -1,4 +1,5 @@
-// What an HTTP operation waits for and why that does not come, in words; its history.
+// Explains in words what an HTTP operation waits for and why that does not happen, and builds its
+// history.
 
 #include <memory>
 #include <string>

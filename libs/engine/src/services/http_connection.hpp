@@ -17,30 +17,30 @@
 #include "operations/operation_base.hpp"
 #include "topology/cluster_state.hpp"
 
-// The parts of HTTP operations as data: operations, connections, pools.
+// The data of HTTP operations: operations, connections and pools.
 
 namespace reprise::engine {
 
 class http_connection;
 struct http_pool;
 
-// One HTTP operation from start to end. Lives at one address. It is queued in its pool, and in
-// flight once it has a connection: its request may still be in our buffer.
+// One HTTP operation from start to end. Its address is stable. It is queued in its pool, and in
+// flight once it has a connection, whose buffer may still hold the request.
 struct http_slot : operation_base {
     http_slot() noexcept : operation_base(timer_kind::http_operation) {}
 
     operation_id id{};
     http_request request;
-    std::int32_t avoided = -1;     // where the last attempt failed
-    time_point attempt_started{};  // when the search for a node began
-    // Set once a terminal state was met: until then another node is looked for.
+    std::int32_t avoided = -1;     // endpoint of the failed attempt; negative: none
+    time_point attempt_started{};  // when the search for a node started
+    // Set once a terminal state is met. Until then the operation looks for another node.
     std::optional<time_point> search_end;
-    bool was_sent = false;                  // some attempt has left this process
-    bool was_alerted = false;               // TLS ended the last attempt's connection
-    bool is_canary = false;                 // the client's own: decides about a circuit breaker
+    bool was_sent = false;                  // some attempt has left the process
+    bool was_alerted = false;               // a TLS alert ended the last attempt
+    bool is_canary = false;                 // the client's own request for a circuit breaker
     http_connection* connection = nullptr;  // while in flight
 
-    // The answer that is coming in.
+    // The answer that is being received.
     http_call call;
     std::unique_ptr<services::row_splitter> splitter;
     std::string body;
@@ -52,7 +52,7 @@ struct http_slot : operation_base {
     std::uint32_t server_code = 0;
     std::string server_text;
 
-    // The request that was sent last may be sent again without an answer.
+    // Whether the last request may be sent again although its answer is missing.
     [[nodiscard]] bool is_repeatable() const noexcept {
         return request.is_idempotent || call.is_harmless;
     }
@@ -60,7 +60,8 @@ struct http_slot : operation_base {
 
 enum class http_connection_state : std::uint8_t { connecting, idle, busy, closed };
 
-// One keep-alive connection to one node's service. One request at a time: nothing is pipelined.
+// One keep-alive connection to the service of one node. It carries one request at a time; nothing
+// is pipelined.
 class http_connection : public engine_timer {
 public:
     http_connection(connection_id given, http_pool& owner)
@@ -68,16 +69,17 @@ public:
 
     const connection_id id;
     http_pool* pool;
-    bool may_carry_credentials = false;  // known once the peer's address is
+    bool may_carry_credentials = false;  // set once the address of the peer is known
     http_connection_state state = http_connection_state::connecting;
     bool is_opening = true;     // has a place at the gate
     http_slot* slot = nullptr;  // while busy
     http::response_parser parser;
     bool is_reading_paused = false;
     std::size_t read_size_max = read_size_default;
-    time_point active_last{};  // connected, or bytes came
+    time_point active_last{};  // last connected or received bytes
 
-    // The request, until the driver has written it; given to it at the first begin_write.
+    // The request, kept until the driver has written it. The first begin_write passes it to the
+    // driver.
     std::vector<std::byte> outgoing;
     std::size_t written = 0;
     bool is_handed = false;
@@ -93,8 +95,8 @@ struct http_pool : connect_wish {
     intrusive_list<http_slot> queue;
     std::optional<time_point> failed_last;  // when the last attempt to connect failed ...
     std::string problem;                    // ... and why
-    bool is_tls_failed = false;     // explicitly, by TLS; cleared by the first bytes received
-    bool is_plain_refused = false;  // the peer connected to last may not see credentials
+    bool is_tls_failed = false;     // TLS failed explicitly; cleared by the first received bytes
+    bool is_plain_refused = false;  // the last peer may not see the credentials
 
     [[nodiscard]] bool has_open_connection() const noexcept {
         return std::ranges::any_of(connections, [](const auto& each) {

@@ -1,4 +1,4 @@
-// HTTP operations on their way to a connection: nodes, pools, queues.
+// Takes HTTP operations to a connection: chooses nodes, pools and queues.
 
 #include <algorithm>
 #include <utility>
@@ -38,13 +38,13 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
     return id;
 }
 
-// The newest configuration that says where the services are.
+// The newest configuration that lists the services.
 const wire::cluster_configuration* http_operations::configuration_for(
     const http_slot& slot) const noexcept {
     return parts_.nodes.services_of(slot.request.bucket);
 }
 
-// From the start, or after a wait: every node may be tried again.
+// At the start and after a wait, every node may be tried again.
 void http_operations::begin_attempt(http_slot& slot, time_point now) {
     slot.attempt_started = now;
     dispatch(slot, now);
@@ -57,7 +57,7 @@ void http_operations::dispatch(http_slot& slot, time_point now) {
         return wait_for_configuration(slot, now);
     }
     if (slot.was_alerted && !has_node_left(slot)) {
-        slot.was_alerted = false;  // if it is tried again, they are asked again
+        slot.was_alerted = false;  // the next attempt checks it again
         return raise(slot, terminal_reason_for(slot).value_or(retry_reason::tls_error), now);
     }
     http_pool* pool = choose_pool(slot, *known, next_node_++);
@@ -87,9 +87,9 @@ void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
     parts_.life.park_silently(slot, topology_waiters_, due);
 }
 
-// One after the other; one whose circuit breaker is closed before all others, then one that may be
-// asked at all, then a node that works before one that does not, then another one than where it
-// failed before the same again.
+// Tries the nodes in rotation and prefers, in this order: a closed circuit breaker, a peer that may
+// see the credentials, a node that has not failed, and a node other than the one where the last
+// attempt failed.
 http_pool* http_operations::choose_pool(
     const http_slot& slot, const wire::cluster_configuration& in, std::size_t first) {
     http_pool* best = nullptr;
@@ -115,7 +115,7 @@ http_pool* http_operations::choose_pool(
 }
 
 void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) {
-    // The one used last is the least likely to be closed by the server meanwhile.
+    // The server is least likely to have closed the connection that was used last.
     const auto idle = std::ranges::find_if(pool.connections, [](const auto& each) {
         return each->state == http_connection_state::idle;
     });
@@ -123,7 +123,8 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
         return send(slot, **idle, now);
     }
     if (slot.is_canary) {
-        // The client's own, one for each breaker: it takes no place that a user could have.
+        // The client sends one canary per breaker. It does not take a place from a user's
+        // operation.
         parts_.life.queue_ready(slot, pool.queue);
     } else if (parts_.life.has_place()) {
         parts_.life.queue_waiting(slot, pool.queue, queue_due(slot, pool, now));
@@ -133,7 +134,7 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
     connect_if_wanted(pool, now);
 }
 
-// As many as wait, within the bound.
+// Opens as many connections as there are waiting operations, within the limit.
 bool http_operations::is_connection_wanted(const http_pool& pool) const noexcept {
     const auto connecting =
         static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
@@ -157,7 +158,7 @@ bool http_operations::begin_connect(connect_wish& wish, time_point now) {
     }
     pools_.connect(pool, now);
     if (is_connection_wanted(pool)) {
-        context_.gate.ask(pool, connect_need::now);  // behind the others
+        context_.gate.ask(pool, connect_need::now);  // behind the other wishes
     }
     return true;
 }
@@ -205,7 +206,8 @@ void http_operations::on_connect_failed(
     }
 }
 
-// Whoever waits for a connection of this pool goes elsewhere, unless others still serve it.
+// Operations that wait for a connection of this pool are dispatched elsewhere, unless the pool has
+// other connections.
 void http_operations::fail_queue(http_pool& pool, time_point now) {
     if (!pool.connections.empty()) {
         return;
@@ -218,7 +220,7 @@ void http_operations::fail_queue(http_pool& pool, time_point now) {
     }
 }
 
-// An idle connection takes the next of its pool's queue.
+// Gives an idle connection the next operation of its pool's queue.
 void http_operations::serve(http_connection& connection, time_point now) {
     connection.state = http_connection_state::idle;
     http_slot* next = connection.pool->queue.front();

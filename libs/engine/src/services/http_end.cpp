@@ -1,4 +1,4 @@
-// HTTP operations: retries, and how they end.
+// Retries and completes HTTP operations.
 
 #include <utility>
 
@@ -9,13 +9,13 @@
 namespace reprise::engine {
 namespace {
 
-// Statements, and what servers say about them, may be megabytes long: an error shows their start.
+// Statements and server messages can be megabytes long, so an error contains only their start.
 constexpr std::size_t error_text_size_max = 1024;
 
 }  // namespace
 
 operation_names http_operations::names_of(const http_slot& slot) noexcept {
-    // What is asked about a request that was lost is whether that one may be sent again.
+    // For a lost request, what matters is whether that very request may be sent again.
     const bool is_lost = slot.failed.stage == attempt_stage::network;
     const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
     return {slot.request.operation, is_idempotent, slot.request.service, slot.id};
@@ -25,14 +25,15 @@ retry_subject http_operations::subject_of(http_slot& slot) const {
     return parts_.decider.subject_of(slot, names_of(slot));
 }
 
-// There is no question to ask: it ends here, noted in history and log like every other decision.
+// Ends the operation without asking a strategy. History and log record it like every other
+// decision.
 void http_operations::refuse(
     http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
     time_point now) {
     slot.failed = failed;
     slot.last_reason = failed.reason;
     retry_outcome decided = refused(failed.own_error, why);
-    // A whole answer leaves no doubt; one that cannot be read does, and so does silence.
+    // A complete answer is unambiguous. An unreadable answer is not, and neither is a missing one.
     const bool has_answer =
         failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
     decided.is_ambiguous =
@@ -75,7 +76,7 @@ void http_operations::apply(http_slot& slot, const retry_outcome& decided, time_
     }
 }
 
-// Where an operation waits decides what wakes it before its time.
+// The list in which an operation waits determines what wakes it early.
 intrusive_list<http_slot>& http_operations::list_for(retry_reason reason) noexcept {
     switch (reason) {
         case retry_reason::service_not_available:
@@ -87,7 +88,7 @@ intrusive_list<http_slot>& http_operations::list_for(retry_reason reason) noexce
     }
 }
 
-// Takes the operation out of its list, its timer and its connection.
+// Removes the operation from its list, its timer and its connection.
 void http_operations::leave_place(http_slot& slot) {
     if (slot.connection != nullptr) {
         slot.connection->slot = nullptr;
@@ -122,7 +123,7 @@ void http_operations::on_operation_due(http_slot& slot, time_point now) {
     std::string waited_for = wait_cause(slot);
     leave_place(slot);
     if (connection != nullptr) {
-        pools_.drop(*connection);  // the answer may still come, and be mistaken for the next one
+        pools_.drop(*connection);  // a late answer could be mistaken for the next one
     }
     complete_error(slot, code, is_ambiguous, std::move(waited_for), now);
     if (is_sent) {

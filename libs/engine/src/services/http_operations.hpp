@@ -30,13 +30,14 @@ struct http_operation_parts {
     lifecycle& life;
 };
 
-// HTTP operations: node by node, pooled keep-alive connections, one retry decider with key-value.
+// HTTP operations. They choose among nodes, use pooled keep-alive connections, and share the retry
+// decider with key-value.
 //
 //     start -> choose a node -> its pool: idle connection | new connection | queue
-//           -> request written -> answer read, rows handed out -> judged
+//           -> request written -> answer read, rows delivered -> judged
 //           -> done | failed | retry_decider -> parked -> choose another node ...
 //
-// Events about connections that are not its own are ignored.
+// Events of connections that belong to other parts are ignored.
 class http_operations final : public connect_starter {
 public:
     http_operations(engine_context& context, const http_operation_parts& parts) noexcept
@@ -45,7 +46,7 @@ public:
     http_operations(const http_operations&) = delete;
     http_operations& operator=(const http_operations&) = delete;
 
-    // Ids of HTTP operations have this bit, those of key-value never.
+    // The ids of HTTP operations have this bit set, those of key-value operations never.
     static constexpr std::uint64_t id_mark = std::uint64_t{1} << 63U;
     [[nodiscard]] static bool is_own(std::uint64_t operation) noexcept {
         return (operation & id_mark) != 0;
@@ -54,13 +55,13 @@ public:
     // --- users ---
 
     operation_id start(http_request&& request, completion&& done, time_point now);
-    // False: it has ended.
+    // Returns false if the operation has already ended.
     bool cancel(operation_id operation, time_point now);
     // Ends every operation as canceled, and closes every connection.
     void close(time_point now);
-    // Moves the rows that wait into `out`; false if the operation has ended.
+    // Moves the available rows into `out`. Returns false if the operation has ended.
     bool take_rows(operation_id operation, row_batch& out, time_point now);
-    // Of users; the client's own canaries do not count.
+    // Operations of users. The client's own canaries do not count.
     [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size() - canary_count_; }
     // Appends one entry for each connection, and one for each pool that failed to connect.
     void describe(std::vector<endpoint_diagnostics>& out) const { pools_.describe(out); }
@@ -73,13 +74,13 @@ public:
 
     // --- what the driver reports (contracts: client_engine.hpp) ---
 
-    // The pool has a place at the gate. False: it needs no connection any more.
+    // Opens a connection for a pool that was admitted. Returns false if it needs none any more.
     bool begin_connect(connect_wish& wish, time_point now) override;
-    // `peer`: the numeric address connected to.
+    // `peer` is the numeric address of the peer.
     void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
         connection_id connection, connect_failure failure, std::string_view text, time_point now);
-    // `owner` of the bytes: rows that are streamed may stay in it. Null: nobody.
+    // `owner` holds the bytes, and streamed rows may share it. Null if nothing does.
     void on_bytes(
         connection_id connection, const base::block_ref* owner, base::byte_view bytes,
         time_point now);
@@ -90,20 +91,21 @@ public:
 
     // --- topology ---
 
-    // There is a new configuration: parked operations look for a node again, and addresses that are
-    // not offered any more are forgotten.
+    // A new configuration is in use: parked operations look for a node again, and addresses that
+    // are no longer offered are dropped.
     void on_topology(time_point now);
-    // A node could not be reached: parked operations look for another one.
+    // A node could not be reached: parked operations look for another node.
     void look_again(time_point now);
-    // A terminal state was set: operations that cannot be dispatched learn it.
+    // A terminal state was set: operations that cannot be dispatched fail with it.
     void on_terminal_state(time_point now);
-    // Operations that a circuit breaker kept away and that find a node now go on.
+    // Continues operations that a circuit breaker refused and that have a usable node now.
     void wake_refused(time_point now);
-    // An endpoint's circuit breaker needs to know whether it answers. False: it has no pool here.
+    // Checks for a circuit breaker whether its endpoint answers. Returns false if it has no pool
+    // here.
     bool send_canary(const endpoint_record& endpoint, time_point now);
 
 private:
-    // http_dispatch.cpp: to a node and its pool.
+    // http_dispatch.cpp: the path to a node and its pool.
     http_slot& make_slot(http_request&& request);
     void begin_attempt(http_slot& slot, time_point now);
     void dispatch(http_slot& slot, time_point now);
@@ -117,7 +119,7 @@ private:
     void serve(http_connection& connection, time_point now);
     void fail_queue(http_pool& pool, time_point now);
 
-    // http_terminal.cpp: nodes that cannot be used, and what is said if none can.
+    // http_terminal.cpp: unusable nodes, and the error if no node is usable.
     void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
     void raise(http_slot& slot, retry_reason reason, time_point now);
     std::optional<retry_reason> terminal_reason_for(const http_slot& slot) const noexcept;
@@ -130,16 +132,16 @@ private:
     void on_search_over(http_slot& slot, time_point now);
     void refuse_plain(http_pool& pool, std::string_view peer, time_point now);
 
-    // http_breaker.cpp: circuit breakers, which are the endpoints'.
+    // http_breaker.cpp: circuit breakers, which belong to the endpoints.
     static bool is_allowed(const http_pool& pool) noexcept;
     void breaker_refused(http_slot& slot, time_point now);
     void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
     void end_canary(http_slot& slot, bool is_answered, time_point now);
 
-    // http_answer.cpp: the request out, the answer in.
+    // http_answer.cpp: writing requests and reading answers.
     void send(http_slot& slot, http_connection& connection, time_point now);
     void authorize(http::header_list& headers) const;
-    // Whether requests on a connection to this address may say who we are.
+    // Whether requests to this address may carry the credentials.
     bool may_authorize(std::string_view peer) const noexcept;
     void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
     bool on_head(http_connection& connection, time_point now);
@@ -149,8 +151,8 @@ private:
     void reject_answer(http_connection& connection, std::string detail, time_point now);
     void release(http_connection& connection, bool is_kept_alive, time_point now);
 
-    // http_end.cpp, http_cause.cpp: retries, waiting and the end.
-    // Those that wait in the list now and for which `goes(slot)` holds look for a node.
+    // http_end.cpp, http_cause.cpp: retries, waiting and completion.
+    // Operations in the list for which `goes(slot)` returns true look for a node again.
     template <class Goes>
     void wake_if(intrusive_list<http_slot>& list, time_point now, Goes&& goes);
     void refuse(
@@ -169,7 +171,7 @@ private:
         http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
         time_point now);
     void end(http_slot& slot, operation_result&& result, time_point now);
-    // Why an operation that was not sent could not be, and what it waits for.
+    // Why an operation could not be sent, and what it waits for.
     std::string dispatch_cause(const http_slot& slot) const;
     std::string wait_cause(const http_slot& slot) const;
     http_pool* pool_of(const http_slot& slot, std::uint32_t endpoint) const;
@@ -184,7 +186,7 @@ private:
     intrusive_list<http_slot> backoff_waiters_;
     intrusive_list<http_slot> breaker_waiters_;
     std::size_t canary_count_ = 0;
-    std::size_t next_node_ = 0;  // which node is looked at first
+    std::size_t next_node_ = 0;  // the node to try first
 };
 
 template <class Goes>

@@ -90,7 +90,7 @@ void http_pools::forget(http_connection& connection) {
     std::erase_if(own, [&](const auto& each) { return each.get() == &connection; });
 }
 
-// Those that a configuration in use names.
+// The pools that a configuration in use names.
 std::unordered_set<const http_pool*> http_pools::offered() const {
     std::unordered_set<const http_pool*> named;
     for (const auto& bucket : nodes_.buckets()) {

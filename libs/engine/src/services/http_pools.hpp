@@ -15,34 +15,35 @@
 
 namespace reprise::engine {
 
-// The pools of HTTP connections, one for each service of each node, and all connections in them. It
-// finds, makes and forgets them; who uses which is decided by `http_operations`.
+// Owns the pools of HTTP connections, one for each service of each node, and their connections. It
+// finds, creates and removes them; `http_operations` decides which operation uses which.
 class http_pools {
 public:
     http_pools(engine_context& context, topology& nodes) noexcept
         : context_(context), nodes_(nodes) {}
 
-    // The pool of this address, made if there is none.
+    // Returns the pool of this address. Creates it if necessary.
     [[nodiscard]] http_pool& at(const wire::endpoint_view& address, wire::service service);
-    // Null: there is none.
+    // Null if there is none.
     [[nodiscard]] http_pool* find(const wire::endpoint_view& address, wire::service service) const;
     [[nodiscard]] http_pool* find(const endpoint_record& endpoint, wire::service service) const;
-    // Any pool of this endpoint; null: there is none.
+    // Returns any pool of this endpoint. Null if there is none.
     [[nodiscard]] http_pool* find(const endpoint_record& endpoint) const noexcept;
     [[nodiscard]] std::span<const std::unique_ptr<http_pool>> all() const noexcept {
         return pools_;
     }
-    // Null: not an HTTP connection.
+    // Null if this is not an HTTP connection.
     [[nodiscard]] http_connection* find(connection_id id) const noexcept;
 
     // Asks the driver for one more connection.
     void connect(http_pool& pool, time_point now);
-    // Asks the driver to close it. It stays known until the driver says that it is gone.
+    // Asks the driver to close the connection. It stays known until the driver reports that it is
+    // closed.
     void drop(http_connection& connection);
-    // The driver has nothing more to say about it.
+    // Removes a connection that the driver has released.
     void forget(http_connection& connection);
-    // Forgets addresses that no configuration names any more. Connections that are left end by
-    // themselves.
+    // Removes pools that no configuration names any more. Their remaining connections close on
+    // their own.
     void forget_unoffered();
 
     // Appends one entry for each connection, and one for each pool that failed to connect.
@@ -58,8 +59,8 @@ private:
     engine_context& context_;
     topology& nodes_;
     std::vector<std::unique_ptr<http_pool>> pools_;
-    std::unordered_map<std::uint64_t, http_pool*> index_;  // the same by endpoint and service
-    // Closed by us; the driver has not said so yet.
+    std::unordered_map<std::uint64_t, http_pool*> index_;  // lookup by endpoint and service
+    // Connections that we have closed and the driver has not yet released.
     std::vector<std::unique_ptr<http_connection>> closing_;
 };
 

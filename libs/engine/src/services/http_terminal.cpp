@@ -1,5 +1,5 @@
-// HTTP operations and nodes that cannot be used: which other one is tried, and what is said if
-// there is none.
+// Handles nodes that HTTP operations cannot use: which node is tried next, and which error is
+// reported if there is none.
 
 #include <algorithm>
 #include <string>
@@ -9,11 +9,11 @@
 namespace reprise::engine {
 namespace {
 
-// How long another node is looked for once a terminal state is known. Requests that wait hear of
-// it within 500 ms.
+// How long an operation looks for another node once a terminal state is known. Waiting requests
+// must fail within 500 ms.
 constexpr duration search_time_max = std::chrono::milliseconds{400};
 
-// Nothing was sent because nobody could be reached.
+// Nothing was sent because no node could be reached.
 bool is_stuck(const http_slot& slot) noexcept {
     return slot.failed.stage == attempt_stage::dispatch &&
            (slot.failed.reason == retry_reason::node_not_available ||
@@ -22,8 +22,8 @@ bool is_stuck(const http_slot& slot) noexcept {
 
 }  // namespace
 
-// Whether it holds for any node that offers the operation's service; `if_unknown` is the answer for
-// nodes that nobody has connected to yet.
+// Whether `holds` is true for any node that offers the operation's service. `if_unknown` is used
+// for nodes without a pool.
 template <class Predicate>
 bool http_operations::any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const {
     const wire::cluster_configuration* known = configuration_for(slot);
@@ -38,8 +38,9 @@ bool http_operations::any_pool(const http_slot& slot, Predicate holds, bool if_u
            });
 }
 
-// A node that has not failed since the operation began to look for one. After an alert one that was
-// not alerted either: such connections seem to be open until the server says no.
+// Whether there is a node that has not failed since the operation started its search. After a TLS
+// alert, nodes that sent an alert do not count either: their connections look open until the alert
+// arrives.
 bool http_operations::has_node_left(const http_slot& slot) const {
     return any_pool(
         slot,
@@ -63,8 +64,8 @@ std::optional<retry_reason> http_operations::terminal_reason_for(
     return is_untrusted ? std::optional(retry_reason::tls_error) : std::nullopt;
 }
 
-// Nothing was sent. A terminal state explains better than the socket why, but only if no other node
-// can be used: those are tried first, at once.
+// Nothing was sent. A terminal state explains why better than the socket does, but it is only
+// raised if no other node can be used. Other nodes are tried first, at once.
 void http_operations::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
     const auto terminal = terminal_reason_for(slot);
     if (terminal) {
@@ -76,7 +77,7 @@ void http_operations::dispatch_failed(http_slot& slot, retry_reason reason, time
     raise(slot, terminal.value_or(reason), now);
 }
 
-// Asks whether to try again what could not be sent for this reason.
+// Asks whether to retry an operation that could not be sent for this reason.
 void http_operations::raise(http_slot& slot, retry_reason reason, time_point now) {
     retry_case failed;
     failed.reason = reason;
@@ -85,8 +86,8 @@ void http_operations::raise(http_slot& slot, retry_reason reason, time_point now
     retry(slot, failed, now);
 }
 
-// From now on other nodes are looked for. Without a configuration there are none, and the seeds
-// have had their time already.
+// Starts the search for other nodes. Without a configuration there are none, and the seeds have
+// already had their time.
 void http_operations::begin_search(http_slot& slot, time_point now) const {
     if (!slot.search_end) {
         const bool has_nodes = configuration_for(slot) != nullptr;
@@ -94,7 +95,8 @@ void http_operations::begin_search(http_slot& slot, time_point now) const {
     }
 }
 
-// How long an operation waits for what may never come. Not for long under a terminal state.
+// When an operation stops waiting for something that may never happen. Under a terminal state that
+// is soon.
 time_point http_operations::waiting_end(http_slot& slot, time_point now) const {
     if (slot.is_canary || !terminal_reason_for(slot)) {
         return slot.deadline;
@@ -103,13 +105,13 @@ time_point http_operations::waiting_end(http_slot& slot, time_point now) const {
     return std::min(slot.deadline, *slot.search_end);
 }
 
-// When one that waits for a connection must be looked at again.
+// When to check again on an operation that waits for a connection.
 time_point http_operations::queue_due(
     http_slot& slot, const http_pool& pool, time_point now) const {
     return pool.has_open_connection() ? slot.deadline : waiting_end(slot, now);
 }
 
-// A terminal state is set and the connection that it waits for has not opened so far.
+// A terminal state is set, and the connection that the operation waits for is still not open.
 void http_operations::on_search_over(http_slot& slot, time_point now) {
     const auto pool = std::ranges::find_if(
         pools_.all(), [&](const auto& each) { return &each->queue == slot.list(); });
@@ -132,13 +134,14 @@ void http_operations::on_terminal_state(time_point now) {
             context_.wheel.arm(slot, queue_due(slot, *pool, now));
         }
     }
-    // Those in a backoff that could not reach anybody would hear of it only when that ends.
+    // Operations in a backoff that reached no node would otherwise only fail when it ends.
     wake_if(backoff_waiters_, now, [&](const http_slot& slot) {
         return is_stuck(slot) && terminal_reason_for(slot);
     });
 }
 
-// Whoever waits for this connection would have to show the credentials to everybody on the way.
+// Refuses the operations that wait for this connection: they would send the credentials in clear
+// text.
 void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_point now) {
     const std::string secret =
         context_.identity.bearer_token.empty() ? "the password" : "the bearer token";
@@ -149,7 +152,7 @@ void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_
         failed.own_error = errc::plain_http_not_allowed;
         refuse(
             slot, failed, refusal_reason::not_allowed,
-            "HTTP without TLS would send " + secret + " readably to " +
+            "HTTP without TLS would send " + secret + " in clear text to " +
                 (peer.empty() ? pool.endpoint->host : std::string(peer)) +
                 ": use couchbases://, or allow it with cluster_options::allow_plain_http = true, "
                 "allow_plain_http=true in the connection string or --allow-plain-http on the "

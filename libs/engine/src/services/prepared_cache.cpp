@@ -8,7 +8,7 @@ namespace reprise::engine {
 
 namespace {
 
-// Its size in front keeps two contexts apart whatever the texts hold.
+// The size prefix keeps two contexts apart, whatever characters they contain.
 std::string make_prepared_key(std::string_view statement, std::string_view query_context) {
     std::string key = std::to_string(query_context.size());
     key.reserve(key.size() + 1 + query_context.size() + statement.size());

@@ -8,10 +8,10 @@ namespace reprise::engine {
 
 namespace {
 
-// Own blocks grow from what is needed first to this.
+// The blocks that a batch allocates start small and grow up to this size.
 constexpr std::size_t own_block_size_max = std::size_t{256} * 1024;
 
-// From the first to the last of rows that lie side by side.
+// The range from the first to the last of adjacent rows.
 std::string_view range_of(std::span<const std::string_view> rows) noexcept {
     const char* const begin = rows.front().data();
     return {begin, rows.back().data() + rows.back().size()};
@@ -21,7 +21,7 @@ std::string_view range_of(std::span<const std::string_view> rows) noexcept {
 
 void row_batch::append(
     std::span<const std::string_view> rows, std::string_view piece, const base::block_ref* owner) {
-    // The first one may have begun in an earlier piece.
+    // The first row may have started in an earlier piece.
     while (!rows.empty() &&
            !base::lies_within(base::as_bytes(rows.front()), base::as_bytes(piece))) {
         append_copies(rows.first(1));

@@ -24,8 +24,8 @@ exchange_verdict failure(errc error) {
     return verdict;
 }
 
-// A retry for `reason` if there is one. A retry that names no error has one all the same, for the
-// case that it is refused.
+// Retries for `reason` if it is known. A retry without an error gets a default one, in case it is
+// refused.
 exchange_verdict verdict_of(std::optional<errc> error, retry_reason reason) {
     if (!error && reason == retry_reason::unknown) {
         return {};
@@ -38,8 +38,9 @@ exchange_verdict verdict_of(std::optional<errc> error, retry_reason reason) {
     return verdict;
 }
 
-// What Retry-After asks for. There is no clock here: a date is read against the Date of the same
-// answer, which is the clock it was written by; without one it is ignored.
+// The delay that Retry-After asks for. There is no clock here, so a date is compared with the Date
+// header of the same answer, which comes from the same clock. Without that header a date is
+// ignored.
 duration retry_after(const http::header_list& headers) {
     constexpr std::chrono::sys_seconds century_hint{
         std::chrono::sys_days{std::chrono::year{2026} / std::chrono::January / 1}};
@@ -67,7 +68,7 @@ void copy_call(const services::service_call& from, http_call& to) {
     }
 }
 
-// The same request each time; only the answers are read differently.
+// Sends the same request each time. Subclasses differ in how they read the answers.
 class fixed_exchange : public http_exchange {
 public:
     explicit fixed_exchange(services::service_call call) : call_(std::move(call)) {}
@@ -93,7 +94,7 @@ void describe_problem(exchange_verdict& verdict, const services::query_outcome& 
     }
 }
 
-// The rest of a query's or an analytics answer, or what a status alone says.
+// The rest of a query or analytics answer, or a verdict if the status alone decides.
 std::expected<services::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
     if (answer.body.empty()) {
         return std::unexpected(
@@ -188,7 +189,7 @@ private:
         if (answer.status >= 200 && answer.status < 300) {
             return {};
         }
-        // Only the path tells what a 404 misses; the other services have no such paths.
+        // What is missing after a 404 depends on the path. Other services have no such paths.
         const bool has_paths = wire::facts_of(call().service).has_resource_paths;
         exchange_verdict verdict = failure(
             has_paths ? services::classify_management(answer.status, call().target, answer.body)
@@ -199,7 +200,7 @@ private:
     }
 };
 
-// A statement sent as it is, or prepared first.
+// A statement that is sent as text or prepared first.
 class query_exchange final : public http_exchange {
 public:
     query_exchange(services::query_request asked, query_plan plan)
@@ -212,7 +213,7 @@ public:
             copy_call(*made, call);
         }
         if (phase_ == phase::preparing) {
-            call.rows_member.clear();  // the only row is not the user's
+            call.rows_member.clear();  // the only row is not for the user
             call.is_harmless = true;
         }
     }
@@ -256,14 +257,14 @@ private:
         return retry_reason::unknown;
     }
 
-    // Whether a statement may be prepared and run in one request. Asked for each request: servers
-    // are upgraded while clients run.
+    // Whether a statement may be prepared and run in one request. Checked for each request, because
+    // servers are upgraded while clients run.
     [[nodiscard]] bool is_enhanced(const wire::cluster_configuration* cluster) const noexcept {
         return plan_.may_be_enhanced && cluster != nullptr &&
                cluster->has_cluster_capability("n1ql", "enhancedPreparedStatements");
     }
 
-    // Fills in how the statement is named in the request to come.
+    // Sets how the next request refers to the statement.
     phase choose(services::query_request& sent, bool is_one_request) {
         used_name_.clear();
         if (!plan_.cache) {
@@ -291,7 +292,7 @@ private:
                              : std::unexpected(services::outcome_error{});
         if (!row) {
             exchange_verdict verdict = failure(errc::prepared_statement_failure);
-            verdict.server_text = "the answer to PREPARE names no plan";
+            verdict.server_text = "the answer to PREPARE contains no plan";
             return verdict;
         }
         plan_.cache->put(asked_.statement, asked_.query_context, {row->name, row->encoded_plan});
@@ -327,7 +328,7 @@ http_request_result fixed_request(services::service_call_result call, std::strin
 }  // namespace
 
 http_request_result make_query_operation(services::query_request asked, query_plan plan) {
-    // Checked here once: what differs later are texts of our own.
+    // Checks the request once, here. Later requests differ only in texts of the client itself.
     const auto call = services::make_query_call(asked);
     if (!call) {
         return std::unexpected(call.error());

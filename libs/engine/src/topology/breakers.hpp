@@ -8,8 +8,9 @@
 
 namespace reprise::engine {
 
-// The circuit breakers of all endpoints: outcomes in, canaries out, and one timer for each endpoint
-// whose breaker is not closed. Endpoints have a breaker only if the options ask for it.
+// The circuit breakers of all endpoints. It counts outcomes, sends canaries and runs one timer for
+// each endpoint whose breaker is not closed. Endpoints only have a breaker if the options enable
+// it.
 class breakers {
 public:
     explicit breakers(engine_context& context) noexcept : context_(context) {}
@@ -17,9 +18,9 @@ public:
     [[nodiscard]] static bool allow(const endpoint_record& endpoint) noexcept {
         return !endpoint.breaker || endpoint.breaker->allows();
     }
-    // A request that was sent has ended, well or not.
+    // A sent request has succeeded or failed.
     void on_outcome(endpoint_record& endpoint, const std::error_code& outcome, time_point now);
-    // The endpoint's timer. `send_canary(endpoint)` returns whether a canary is on its way.
+    // The endpoint's timer fired. `send_canary(endpoint)` returns whether it sent a canary.
     template <class SendCanary>
     void on_due(endpoint_record& endpoint, time_point now, SendCanary&& send_canary) {
         if (!endpoint.breaker) {
@@ -31,9 +32,10 @@ public:
         arm(endpoint);
     }
     void on_canary_lost(endpoint_record& endpoint, time_point now);
-    // The endpoint answers. True: it had been kept away from, and requests may go there now.
+    // The endpoint has answered. Returns true if its breaker was not closed, so that requests may
+    // go there again.
     [[nodiscard]] bool close(endpoint_record& endpoint);
-    // Nobody uses the endpoint any more; its breaker begins again with nothing counted.
+    // The endpoint is no longer used. Its breaker is reset.
     void forget(endpoint_record& endpoint);
 
 private:

@@ -7,7 +7,7 @@
 namespace reprise::engine {
 namespace {
 
-// Nodes named in one text, and looked at for it.
+// How many nodes one text names, and how many are examined for it.
 constexpr std::size_t node_named_max = 3;
 constexpr std::size_t node_seen_max = 64;
 
@@ -23,14 +23,14 @@ std::string link_cause(const node_link& link, const connect_gate& gate) {
         return name + link.problem;
     }
     if (gate.is_queued(link)) {
-        return name + "not its turn to connect yet";
+        return name + "waiting to connect";
     }
     if (link.connection == nullptr) {
         return name + "not connected";
     }
     return name + (link.connection->state == connection_state::connecting
                        ? "still connecting"
-                       : "the login is not done");
+                       : "the login is not complete");
 }
 
 std::string bucket_cause(const bucket_state& bucket, const engine_context& context) {

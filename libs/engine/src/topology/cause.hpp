@@ -6,7 +6,8 @@
 
 #include "topology/cluster_state.hpp"
 
-// Why something that operations wait for does not come, in words: made when an error is made.
+// Explains in words why something that operations wait for does not happen. Called only when an
+// error is built.
 
 namespace reprise::engine {
 
@@ -15,10 +16,10 @@ namespace reprise::engine {
 // Why there is no open connection.
 [[nodiscard]] std::string link_cause(const node_link& link, const connect_gate& gate);
 
-// Why nothing can be asked about, or sent to, this bucket.
+// Why operations of this bucket cannot be routed or sent.
 [[nodiscard]] std::string bucket_cause(const bucket_state& bucket, const engine_context& context);
 
-// Why a terminal state holds; empty: it does not.
+// Why a terminal state is set. Empty if it is not.
 [[nodiscard]] std::string terminal_cause(const bucket_state& bucket, retry_reason reason);
 
 }  // namespace reprise::engine

@@ -9,11 +9,11 @@ namespace reprise::engine {
 
 circuit_breaker::circuit_breaker(circuit_breaker_options options)
     : options_(std::move(options)),
-      // Rounded up: the steps together are never longer than the window.
+      // Rounded up, so that all steps together are never longer than the window.
       step_((options_.rolling_window - duration{1}) / step_count_max + duration{1}),
       step_count_(static_cast<std::size_t>(options_.rolling_window / step_)) {}
 
-// Forgets the steps that have left the window. After a silence longer than it, that is all of them.
+// Drops the steps that have left the window. After a longer silence these are all steps.
 void circuit_breaker::roll_to(time_point now) noexcept {
     if (!newest_begin_) {
         newest_begin_ = now;

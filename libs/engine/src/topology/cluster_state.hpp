@@ -15,8 +15,8 @@
 #include "intrusive_list.hpp"
 #include "topology/endpoint_table.hpp"
 
-// What the client knows about the cluster, as data: links, collections, buckets. Endpoints have
-// their own table.
+// What the client knows about the cluster, as plain data: links, collections and buckets. Endpoints
+// have their own table.
 
 namespace reprise::engine {
 
@@ -26,8 +26,8 @@ class kv_connection;
 
 using wait_list = intrusive_list<operation_slot>;
 
-// One wish to be connected: a bucket's connection number `ordinal` to an endpoint. Connects, and
-// connects again, until it is retired.
+// A connection that the client maintains: number `ordinal` of a bucket to an endpoint. It
+// reconnects until it is retired.
 struct node_link : engine_timer, connect_wish {
     node_link(bucket_state& owner, endpoint_record& to, std::size_t number) noexcept
         : engine_timer(timer_kind::link),
@@ -39,28 +39,28 @@ struct node_link : engine_timer, connect_wish {
     bucket_state* bucket;
     endpoint_record* endpoint;
     std::size_t ordinal;
-    kv_connection* connection = nullptr;  // from connecting until it is given up
+    kv_connection* connection = nullptr;  // from connecting until it is dropped
     wait_list waiters;                    // woken when the connection is open
-    std::string problem;                  // why there is no connection; empty: there is, or not yet
-    std::uint32_t failures = 0;           // in a row; the reconnect delay grows with it
-    bool is_retired = false;              // not in the topology any more; drains
+    std::string problem;                  // why there is no connection, if known
+    std::uint32_t failures = 0;           // in a row; determines the reconnect delay
+    bool is_retired = false;              // no longer in the topology; drains
     bool has_failed = false;              // the last attempt to connect failed
     bool was_open = false;                // has been open at least once
     bool skip_error_map = false;          // the next connection does not ask for it
     bool is_bucket_missing = false;       // answered 0x01 to select bucket
-    bool is_slow = false;                 // has been connecting for long; see docs/design
-    bool is_owner = false;                // the map names it as an active node
-    std::uint32_t missing_answers = 0;    // of 0x01, one for each connection
-    time_point begun{};                   // when the last attempt to connect began
-    bool has_old_identity = false;        // failed with credentials that were replaced meanwhile
-    std::uint32_t sync_number = 0;        // of the topology that named it last
+    bool is_slow = false;                 // has been connecting for long; see terminal_state.cpp
+    bool is_owner = false;                // the vbucket map names it as an active node
+    std::uint32_t missing_answers = 0;    // number of 0x01 answers, one for each connection
+    time_point begun{};                   // when the last attempt to connect started
+    bool has_old_identity = false;        // failed with credentials that have been replaced since
+    std::uint32_t sync_number = 0;        // of the last topology that named it
     time_point opened{};
 };
 
 enum class collection_state : std::uint8_t {
-    unknown,  // ask when somebody needs it
-    asking,   // the question is on its way
-    stale,    // a node behind its peers answered; asked again after a while
+    unknown,  // asked for when an operation needs it
+    asking,   // the request is pending
+    stale,    // an outdated node answered; asked again later
     known,
 };
 
@@ -79,42 +79,43 @@ struct collection_entry : engine_timer {
     std::uint32_t opaque = 0;
 };
 
-// A bucket, or with an empty name the cluster itself. Its timer is the configuration poll.
+// A bucket, or the cluster itself if the name is empty. Its timer is the configuration poll.
 struct bucket_state : engine_timer {
     explicit bucket_state(std::string given) noexcept
         : engine_timer(timer_kind::bucket), name(std::move(given)) {}
 
     std::string name;
-    bool is_open = false;  // somebody wants it; links are kept up
+    bool is_open = false;  // in use: its links are kept connected
     wire::cluster_configuration_ptr configuration;
     std::vector<std::unique_ptr<node_link>> links;
-    std::unordered_map<std::uint64_t, node_link*> link_index;  // the same by endpoint and ordinal
-    std::uint32_t sync_number = 0;  // counts how often the links were brought in line
-    bool has_seed_links = false;    // some were added beside those of the configuration
-    // By node index of the configuration, kv_connections_per_node entries each; null: no address.
+    std::unordered_map<std::uint64_t, node_link*> link_index;  // lookup by endpoint and ordinal
+    std::uint32_t sync_number = 0;  // counts how often the links were updated
+    bool has_seed_links = false;    // has links beyond those of the configuration
+    // Indexed by the configuration's node index, with kv_connections_per_node entries for each
+    // node. Null if the node has no address.
     std::vector<node_link*> routes;
-    // When it was installed, and whether that was long after the one before.
+    // When the configuration was installed, and whether that was long after the previous one.
     std::optional<time_point> configured_last;
     bool is_configured_slowly = true;
     wait_list not_my_vbucket_waiters;  // woken by a new configuration
-    wait_list topology_waiters;        // no configuration, or no owner in it: likewise
+    wait_list topology_waiters;  // no configuration, or no owner in it; also woken by a new one
     std::vector<std::unique_ptr<collection_entry>> collections;
     std::uint64_t manifest_uid_max = 0;
-    // Before the first configuration, a refusal by one seed waits a little for the others; once.
+    // Before the first configuration, a refusal by one seed waits once for the other seeds.
     bool has_waited_for_seeds = false;
-    // Terminal states. The first two: of any node this bucket is linked to.
+    // Terminal states. The first two are set if any node linked to this bucket has them.
     bool is_auth_refused = false;
     bool is_tls_failed = false;
     bool is_access_denied = false;
-    bool is_missing_everywhere = false;  // every node that could be asked answered 0x01
-    std::string access_problem;          // why one of the two before was set last, in words
-    std::string configuration_problem;   // why there is no newer configuration; empty: no trouble
+    bool is_missing_everywhere = false;  // every reachable node answered 0x01
+    std::string access_problem;          // why one of the two flags above was last set
+    std::string configuration_problem;   // why there is no newer configuration, if known
     std::optional<time_point> polled_last;
-    bool is_poll_wanted = false;  // by something else than the timer
+    bool is_poll_wanted = false;  // requested by something other than the timer
     std::uint32_t poll_retries = 0;
     std::uint32_t polls_without_owners = 0;  // in a row
     std::size_t poll_next = 0;               // index of the link to poll next
-    std::size_t noop_next = 0;               // likewise for what any node can answer
+    std::size_t noop_next = 0;               // the same for requests that any node can answer
 };
 
 struct keyspace_entry {

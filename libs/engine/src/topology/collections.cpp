@@ -74,7 +74,7 @@ void collections::on_refused(
     ask_later(entry, asked, status, now);
 }
 
-// A node behind its peers, or one that cannot answer now: ask again, less and less often.
+// An outdated node, or one that cannot answer now: asks again with increasing delays.
 void collections::ask_later(
     collection_entry& entry, const endpoint_record& asked, wire::status status, time_point now) {
     failed_attempt failed;

@@ -8,8 +8,8 @@ namespace reprise::engine {
 
 class kv_connection;
 
-// Ids of named collections: asked for once for each name, kept until a server does not know them
-// any more. Operations that need an id wait in its entry.
+// The ids of named collections. Each id is requested once and kept until a server no longer knows
+// it. Operations that need an id wait in its entry.
 //
 //     unknown -> ask: asking -> on_answer: known | stale (asked again later) | unknown (missing)
 //
@@ -20,13 +20,14 @@ public:
         : context_(context), listener_(listener), judge_(judge) {}
 
     void ask(collection_entry& entry, kv_connection& connection, time_point now);
-    // False: the answer cannot be decoded. The caller closes the connection, then calls `forget`.
+    // Returns false if the answer cannot be decoded. The caller then closes the connection and
+    // calls `forget`.
     [[nodiscard]] bool on_answer(
         collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
         time_point now);
     // The answer is overdue, or it is time to ask again.
     void on_due(collection_entry& entry, time_point now);
-    // Nobody will answer: those who wait ask again, by another connection if need be.
+    // No answer will arrive: the waiting operations ask again, on another connection if necessary.
     void forget(collection_entry& entry, time_point now);
 
 private:

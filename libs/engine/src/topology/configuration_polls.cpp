@@ -37,8 +37,8 @@ void configuration_polls::poll(bucket_state& bucket, time_point now) {
     }
 }
 
-// Null: nothing is open, and every bootstrap asks itself; or all are being asked, and
-// `is_poll_wanted` is looked at when one answers.
+// Null if no connection is open, since every bootstrap asks for the configuration, or if all
+// connections have a pending poll. In that case their answers check `is_poll_wanted`.
 kv_connection* configuration_polls::choose(bucket_state& bucket, time_point now) const {
     for (std::size_t step = 0; step < bucket.links.size(); ++step) {
         kv_connection* candidate = topology_.any_open(bucket, bucket.poll_next);
@@ -70,7 +70,7 @@ void configuration_polls::ask(bucket_state& bucket, kv_connection& connection, t
     bucket.is_poll_wanted = false;
 }
 
-// With the controlled backoff. The cluster itself has no owners, and some servers have no
+// Uses the controlled backoff. The cluster itself has no owners, and some servers have no
 // configuration of it.
 void configuration_polls::poll_soon(bucket_state& bucket, time_point now) {
     const bool is_served = bucket.configuration && bucket.configuration->has_owners();
@@ -97,7 +97,7 @@ void configuration_polls::on_answer(
     if (wire::is_success(frame.status())) {
         bucket.poll_retries = 0;
     }
-    // An empty value means: you have the newest.
+    // An empty value means that the client already has the newest configuration.
     if (frame.status() == wire::status::success && !frame.value().empty()) {
         const auto text = inflated_text(frame);
         if (!text ||
@@ -149,8 +149,8 @@ void configuration_polls::on_lost(
     on_failed(bucket, asked, failed, now);
 }
 
-// A poll is not repeated: the next one goes to the next node. Only what is always retried comes
-// again sooner.
+// A failed poll is not repeated, since the next poll goes to the next node. Only failures that are
+// always retried are repeated sooner.
 void configuration_polls::on_failed(
     bucket_state& bucket, const endpoint_record& asked, const retry_case& failed, time_point now) {
     const auto delay =

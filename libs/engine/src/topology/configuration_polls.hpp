@@ -8,25 +8,25 @@ namespace reprise::engine {
 
 class kv_connection;
 
-// Asks for newer configurations: at intervals by the bucket's timer, sooner when something calls
-// for it. One node after the other; never sooner than the floor after the last time, and never a
-// node that has not answered the last question.
+// Polls the nodes for newer configurations: at intervals with the bucket's timer, and sooner on
+// request. It asks the nodes in rotation, never sooner than the floor after the last poll, and
+// never a node that has not answered its last poll.
 class configuration_polls {
 public:
     configuration_polls(
         engine_context& context, topology& topology, own_request_judge& judge) noexcept
         : context_(context), topology_(topology), judge_(judge) {}
 
-    // Something shows that there is a newer configuration.
+    // Polls soon, because there seems to be a newer configuration.
     void want(bucket_state& bucket, time_point now);
-    // The bucket's timer is due.
+    // The bucket's timer fired.
     void poll(bucket_state& bucket, time_point now);
-    // Without a configuration that names owners nothing can be sent: the next poll comes sooner.
+    // Schedules an early poll. Without a configuration that names owners nothing can be sent.
     void poll_soon(bucket_state& bucket, time_point now);
-    // A connection of the bucket is open: its bootstrap has just asked.
+    // A connection of the bucket is open, and its bootstrap has just asked for the configuration.
     void on_open(bucket_state& bucket, time_point now);
     void on_answer(kv_connection& connection, const wire::frame_view& frame, time_point now);
-    // The connection that was asked is gone.
+    // The connection with the pending poll is gone.
     void on_lost(bucket_state& bucket, const endpoint_record& asked, time_point now);
 
 private:

@@ -24,8 +24,8 @@ void endpoint_record::release_error_map() noexcept {
     }
 }
 
-// Servers name endpoints: the table must not grow for ever. Very old histories may then show a
-// newer name.
+// Servers name endpoints, so the table must not grow without limit. A very old history may show the
+// new name of a reused record.
 endpoint_record& endpoint_table::new_record() {
     if (records_.size() >= count_max) {
         const auto unused =

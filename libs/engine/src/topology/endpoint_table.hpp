@@ -20,7 +20,8 @@
 
 namespace reprise::engine {
 
-// One address, whatever buckets use it. Kept as long as the engine, since histories name it.
+// One address, shared by all buckets. The record lives as long as the engine, since histories refer
+// to it.
 struct endpoint_record : engine_timer {
     endpoint_record() noexcept : engine_timer(timer_kind::endpoint) {}
 
@@ -29,20 +30,20 @@ struct endpoint_record : engine_timer {
     std::uint16_t port = 0;
     std::string name;            // "host:port"
     std::size_t link_count = 0;  // links of the current topology
-    bool is_pooled = false;      // an HTTP pool leads here
-    // Terminal states; meaningful while link_count is not 0.
+    bool is_pooled = false;      // has an HTTP pool
+    // Terminal states. Only meaningful while link_count is not 0.
     bool is_auth_refused = false;
     bool is_tls_failed = false;
-    std::string refusal;  // why they were set last, in words
+    std::string refusal;  // why they were last set, in words
     login_pace logins;
-    // The node's error map, while any connection to it lives.
+    // The node's error map. Kept while at least one connection to the node is alive.
     std::shared_ptr<const wire::error_map> error_map;
-    std::size_t error_map_shares = 0;        // connections that live
-    std::optional<circuit_breaker> breaker;  // absent: not enabled
+    std::size_t error_map_shares = 0;        // connections that are alive
+    std::optional<circuit_breaker> breaker;  // empty: not enabled
 
-    // One map for each node: of one format the highest revision, of two formats the newer one.
+    // Keeps one map for each node: the highest revision of a format, and the newer of two formats.
     void offer_error_map(const std::shared_ptr<const wire::error_map>& map);
-    // A connection to the endpoint begins and ends.
+    // A connection to the endpoint starts or ends.
     void share_error_map() noexcept { ++error_map_shares; }
     void release_error_map() noexcept;
     [[nodiscard]] bool is_in_use() const noexcept {
@@ -50,24 +51,25 @@ struct endpoint_record : engine_timer {
     }
 };
 
-// The endpoints by number and by name. Bounded: past the bound an unused record gets a new address.
+// The endpoints by number and by name. The table is bounded; once it is full, an unused record gets
+// the new address.
 class endpoint_table {
 public:
-    // Twice the nodes a configuration can have.
+    // Twice the number of nodes that a configuration can have.
     static constexpr std::size_t count_max = 2 * wire::node_count_max;
 
     explicit endpoint_table(engine_context& context) noexcept : context_(context) {}
 
-    // The record of this address, made if there is none.
+    // Returns the record of this address. Creates it if necessary.
     [[nodiscard]] endpoint_record& at(std::string_view host, std::uint16_t port);
-    // Null: nobody has asked for it yet.
+    // Null if there is no record of this address.
     [[nodiscard]] endpoint_record* find(std::string_view host, std::uint16_t port) const;
     template <std::integral Number>
     [[nodiscard]] endpoint_record& operator[](Number number) const noexcept {
         return *records_[static_cast<std::size_t>(number)];
     }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
-    // The engine closes: no breaker acts any more.
+    // The engine is closing: stops the timers of all breakers.
     void disarm_all() noexcept;
 
 private:

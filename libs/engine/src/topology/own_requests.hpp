@@ -12,19 +12,19 @@ namespace reprise::engine {
 // A request of the client itself that failed.
 struct own_failure {
     std::string_view operation;    // "get_cluster_config"
-    const endpoint_record& asked;  // who was asked
-    std::uint32_t retries = 0;     // made before
+    const endpoint_record& asked;  // the node that was asked
+    std::uint32_t retries = 0;     // before this failure
 };
 
-// Decides about the client's own requests, by the same rules as about all others, and reports each
-// decision to the log.
+// Decides about retries of the client's own requests, under the same rules as for all others, and
+// logs each decision.
 class own_request_judge {
 public:
     virtual ~own_request_judge() = default;
-    // After how long the request is sent again; nothing: it is not.
+    // The delay after which the request is sent again. Empty if it is not.
     [[nodiscard]] virtual std::optional<duration> decide(
         const own_failure& what, const retry_case& failed, time_point now) = 0;
-    // It will be sent again after `delay`, whatever a strategy says.
+    // Logs that the request will be sent again after `delay`, without asking a strategy.
     virtual void report_retry(
         const own_failure& what, const failed_attempt& failed, duration delay, time_point now) = 0;
 };

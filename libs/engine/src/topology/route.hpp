@@ -5,8 +5,8 @@
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 
-// Which node an operation goes to, and what a not-my-vbucket answer changes about it: the ten steps
-// of RFC 0005 as two pure functions over a little state of the operation.
+// Chooses the node of an operation, and applies a not-my-vbucket answer: the ten steps of RFC 0005
+// as two pure functions over a small state in the operation.
 
 namespace reprise::engine {
 
@@ -15,18 +15,18 @@ enum class route_map : std::uint8_t {
     forward,  // the map after the running rebalance
 };
 
-// What an operation remembers of its last attempt.
+// What an operation remembers about its last attempt.
 struct route_state {
     route_map map = route_map::current;
-    // The configuration by which the last attempt was sent.
+    // The configuration that the last attempt used.
     wire::configuration_revision revision{};
-    // The node it was sent to, as index of that configuration.
+    // The node of the last attempt, as an index in that configuration.
     std::optional<wire::node_index> node;
 };
 
-// The node for the next attempt; nothing if the map has none. Moves back to the current map when a
-// newer configuration has come since the last attempt, and only then. Notes in `state` what it
-// chose. `replica` 0 is the active copy; replicas have no forward map.
+// Returns the node for the next attempt. Empty if the map names none. Returns to the current map
+// only if a newer configuration has arrived since the last attempt. Records the choice in `state`.
+// `replica` 0 is the active copy; replicas have no forward map.
 [[nodiscard]] std::optional<wire::node_index> choose_node(
     const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
     route_state& state) noexcept;
@@ -34,20 +34,21 @@ struct route_state {
 // What to do after not-my-vbucket.
 enum class route_step : std::uint8_t {
     at_once,    // the forward map names another node: send now
-    newer_map,  // a newer configuration has come: go by it, now unless that happens too often
-    wait,       // nothing new: wait, or until a new configuration comes
+    newer_map,  // use the newer configuration, now unless that happens too often
+    wait,       // nothing new: wait for the backoff or a new configuration
 };
 
-// New revisions make an operation hurry: it is sent before its wait is over. A server that answers
-// each attempt with a newer revision must not make a loop of that. So an operation hurries only
+// A new revision sends an operation before its backoff is over. A server that answers each attempt
+// with a newer revision must not turn that into a busy loop. So an operation skips its backoff only
 // this often ...
 inline constexpr std::uint8_t hurry_count_max = 3;
-// ... and after that it waits this long once a new revision has come, or less by its backoff ...
+// ... after that it waits this long after a new revision, or until its backoff ends ...
 inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
-// ... unless there was no new revision for so long.
+// ... unless no revision had arrived for this long.
 inline constexpr duration revision_pause = std::chrono::milliseconds{500};
 
-// `configuration` is the newest one, with what the answer itself carried already applied.
+// `configuration` is the newest one. A configuration in the answer itself must have been applied
+// already.
 [[nodiscard]] route_step on_not_my_vbucket(
     const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
     route_state& state) noexcept;

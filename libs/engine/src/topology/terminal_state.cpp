@@ -7,7 +7,7 @@
 namespace reprise::engine {
 namespace {
 
-// A node that takes longer to be connected to does not hold up the others' word on a bucket.
+// A node that takes longer to connect does not delay the conclusion that a bucket is missing.
 constexpr duration slow_connect = std::chrono::milliseconds{500};
 
 }  // namespace
@@ -27,7 +27,7 @@ std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept
 
 void refresh_terminal_state(bucket_state& bucket) noexcept {
     std::size_t silent = 0;   // nodes that cannot be asked
-    std::size_t unclear = 0;  // nodes that will be heard
+    std::size_t unclear = 0;  // nodes that may still answer
     std::uint32_t answers = 0;
     bucket.is_auth_refused = false;
     bucket.is_tls_failed = false;
@@ -42,7 +42,7 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
         bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
         bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
     }
-    // Where some cannot be asked, one answer alone is not enough: that node may be behind.
+    // If some nodes cannot be asked, one answer is not enough, because that node may be outdated.
     bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
     if (may_wait_for_seeds(bucket)) {
         bucket.is_auth_refused = false;

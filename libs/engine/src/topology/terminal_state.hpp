@@ -7,30 +7,30 @@
 
 #include "topology/cluster_state.hpp"
 
-// Terminal states of buckets: whether waiting helps at all. Pure functions over the links of a
-// bucket and the flags of their endpoints. They are called when links change; what operations ask
-// for is kept in the bucket.
+// Terminal states of buckets: waiting does not help while one is set. These are pure functions over
+// the links of a bucket and the flags of their endpoints. They run when links change, and store the
+// result in the bucket for operations to read.
 
 namespace reprise::engine {
 
 // How long a refusal by one seed waits for the others. RH-38 allows 500 ms.
 inline constexpr duration seed_patience = std::chrono::milliseconds{400};
 
-// The state that explains best why nothing can be dispatched; nothing: there is none.
+// The state that best explains why nothing can be dispatched. Empty if there is none.
 [[nodiscard]] std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept;
 
-// Derives the bucket's flags from the nodes of its own topology, and from no others.
+// Derives the bucket's flags from the nodes of its own topology only.
 void refresh_terminal_state(bucket_state& bucket) noexcept;
 
-// One seed that refuses us, or cannot prove who it is, must not speak for a cluster that another
-// seed may be about to show us.
+// Whether a refusal should wait for other seeds. One seed that refuses the client, or that cannot
+// prove its identity, does not represent a cluster that another seed may still reveal.
 [[nodiscard]] bool may_wait_for_seeds(const bucket_state& bucket) noexcept;
 
-// Every way to a configuration of this bucket has failed once.
+// Whether every link of this bucket has failed to connect.
 [[nodiscard]] bool has_given_up(const bucket_state& bucket) noexcept;
 
-// A node answered that it has no such bucket. One node alone may be behind; if all that can be
-// asked answer so, there is no such bucket.
+// A node answered that it has no such bucket. A single node may be outdated; if all reachable nodes
+// agree, the bucket does not exist.
 void on_bucket_missing(node_link& link, time_point now) noexcept;
 
 // A node has opened the bucket.

@@ -1,4 +1,4 @@
-// Buckets and keyspaces, where the search for the cluster begins, and terminal states.
+// Buckets and keyspaces, the first links to the cluster, and terminal states.
 
 #include "topology/topology.hpp"
 
@@ -100,7 +100,7 @@ void topology::on_resolved(
     }
 }
 
-// All seeds at once: the first one that answers brings the configuration.
+// Connects to all seeds at once. The first one that answers provides the configuration.
 void topology::add_seed_links(bucket_state& bucket, time_point now) {
     const bool is_tls = context_.options.transport == wire::transport::tls;
     const std::uint16_t default_port = is_tls ? 11207 : 11210;

@@ -20,14 +20,14 @@
 namespace reprise::engine {
 
 enum class configuration_effect : std::uint8_t {
-    applied,     // it is newer than what we had
+    applied,     // newer than the current one
     refused,     // older, or of another bucket
     unreadable,  // not a configuration
 };
 
-// Buckets, their configurations, and the links that follow from them: who shall be connected to
-// whom, where a key's node is, and whether waiting helps. It asks the gate for connections and
-// never opens one itself.
+// Owns the buckets, their configurations and the links that follow from them. It determines which
+// nodes to connect to, which node owns a key, and whether waiting helps. It asks the gate for
+// connections and never opens one itself.
 //
 //     open -> links to the seeds -> apply (a configuration) -> links to its nodes, others retire
 //          -> a link fails: reconnect_later, on_link_failed -> a terminal state, or the seeds again
@@ -51,72 +51,75 @@ public:
     [[nodiscard]] bool contains(keyspace_id id) const noexcept {
         return id.value < keyspaces_.size();
     }
-    // The bucket's state, made if there is none; an empty name means the cluster.
+    // Returns the state of the bucket. Creates it if necessary. An empty name means the cluster.
     [[nodiscard]] bucket_state& bucket(std::string_view name);
-    // Null: nobody has named it yet.
+    // Null if the bucket has not been used yet.
     [[nodiscard]] const bucket_state* find_bucket(std::string_view name) const noexcept;
     [[nodiscard]] std::span<const std::unique_ptr<bucket_state>> buckets() const noexcept {
         return buckets_;
     }
-    // Somebody wants the bucket: its links are kept up from now on.
+    // Starts to keep the bucket's links connected.
     void open(bucket_state& bucket, time_point now);
     // The name service has answered.
     void on_resolved(
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
-    // Appends one entry for each link, with its connection if there is one.
+    // Appends one entry for each link, with its connection if it has one.
     void describe(std::vector<endpoint_diagnostics>& out) const;
-    // The engine closes: no timer of buckets and links is due any more.
+    // The engine is closing: stops the timers of buckets and links.
     void close() noexcept;
 
     // --- configurations (topology_configuration.cpp) ---
 
-    // What is not newer is refused without harm. `source_host` is where it came from.
+    // Refuses a configuration that is not newer; that is harmless. `source_host` is the node that
+    // sent it.
     configuration_effect apply(
         bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now);
-    // One link for each data node (and ordinal) of the configuration; the others retire.
+    // Creates one link for each data node (and ordinal) of the configuration, and retires the
+    // others.
     void sync_links(bucket_state& bucket, time_point now);
-    // The network whose addresses are used; empty until it is chosen.
+    // The network whose addresses are used. Empty until it is chosen.
     [[nodiscard]] const std::string& network() const noexcept { return network_; }
-    // The newest configuration that says where the services of this bucket are; an empty name:
-    // those of the cluster. Null: none is known.
+    // The newest configuration that lists the services of this bucket, or of the cluster if the
+    // name is empty. Null if none is known.
     [[nodiscard]] const wire::cluster_configuration* services_of(
         std::string_view bucket) const noexcept;
-    // Key-value does not open the bucket to us, and there is no configuration of it.
+    // Whether key-value has refused access to the bucket and there is no configuration of it.
     [[nodiscard]] bool is_closed_to_key_value(std::string_view bucket) const noexcept;
 
     // --- links (topology_links.cpp) ---
 
-    // Asks for a place; the connection begins when there is one.
+    // Asks the gate for a connection, which starts once the gate admits it.
     void connect(node_link& link, time_point now);
-    // Links of the bucket that wait for a place get one of the next.
+    // Makes the queued links of the bucket urgent.
     void hurry(bucket_state& bucket, time_point now);
     void hurry(node_link& link, time_point now);
-    // The link's connection is open. `is_news`: the bootstrap brought a newer configuration.
+    // The link's connection is open. `is_news`: the bootstrap returned a newer configuration.
     void on_link_open(node_link& link, bool is_news, time_point now);
-    // The link's connection is over. `has_failed`: it was never open.
+    // The link's connection has ended. `has_failed`: it was never open.
     void reconnect_later(node_link& link, bool has_failed, time_point now);
     void on_link_failed(node_link& link, time_point now);
-    // Links that wait after a failure try again: those to one endpoint, or all with new
-    // credentials.
+    // Links that wait after a failure reconnect at once: those to one endpoint, or all of them with
+    // new credentials.
     void reconnect_now(const endpoint_record& endpoint, time_point now);
     void reconnect_with_new_identity();
-    // The bucket's first link to this endpoint; null: there is none.
+    // The bucket's first link to this endpoint. Null if there is none.
     [[nodiscard]] node_link* find_link(const bucket_state& bucket, std::uint32_t endpoint) const;
-    // An open connection of the bucket, one after the other: `next` is where to look first.
+    // Returns an open connection of the bucket, in rotation. `next` is the position to start from.
     [[nodiscard]] kv_connection* any_open(bucket_state& bucket, std::size_t& next) const noexcept;
-    // The endpoint has answered: those that its breaker kept away go on.
+    // The endpoint has answered: closes its breaker and wakes the operations that it refused.
     void close_breaker(endpoint_record& endpoint, time_point now);
 
-    // --- terminal states (topology.cpp; what they are: terminal_state.hpp) ---
+    // --- terminal states (topology.cpp; defined in terminal_state.hpp) ---
 
-    // An endpoint's state changed; several buckets may use it.
+    // The state of an endpoint has changed. Several buckets may use it.
     void refresh_terminal_states() noexcept;
-    // Those who wait for a connection learn now that it will not come soon. Null: in every bucket.
+    // Fails operations that wait for a connection which will not open soon. Null affects every
+    // bucket.
     void on_terminal_state(bucket_state* affected, time_point now);
-    // The bucket's timer: a refusal by one seed has waited for the others long enough.
+    // The bucket's timer fired: a refusal by one seed has waited long enough for the others.
     void end_seed_patience(bucket_state& bucket, time_point now);
-    // Credentials and TLS are the same for all services. What a bucket allows concerns key-value
-    // alone.
+    // The terminal state that applies to all services. Credentials and TLS are shared by all
+    // services; access to a bucket only concerns key-value.
     [[nodiscard]] std::optional<retry_reason> terminal_reason_of_services() const noexcept;
 
 private:
@@ -137,7 +140,7 @@ private:
     topology_listener& listener_;
     std::vector<std::unique_ptr<bucket_state>> buckets_;
     std::vector<keyspace_entry> keyspaces_;
-    std::vector<wire::bootstrap_address> seeds_;  // empty until the name service answered
+    std::vector<wire::bootstrap_address> seeds_;  // empty until the name service has answered
     std::optional<resolution_id> resolving_;
     std::string network_;
     exponential_backoff reconnect_backoff_;

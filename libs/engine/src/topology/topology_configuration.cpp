@@ -1,4 +1,4 @@
-// Cluster configurations, and the links that follow from them.
+// Applies cluster configurations and updates the links.
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +26,7 @@ configuration_effect topology::apply(
     const bool is_ours = (*parsed)->bucket_name() == bucket.name;
     if (!is_ours) {
         bucket.configuration_problem = std::string(source_host) +
-                                       ": configuration refused: it is of bucket \"" +
+                                       ": configuration refused: it belongs to bucket \"" +
                                        shown((*parsed)->bucket_name()) + "\"";
         context_.log(log_level::warn, bucket.configuration_problem);
     }
@@ -34,13 +34,14 @@ configuration_effect topology::apply(
         ++context_.counters.configurations_refused;
         return configuration_effect::refused;
     }
-    // Servers that are being set up say so for a moment; the old map serves better than none.
+    // Servers that are being set up briefly send a map without owners. The old map is better than
+    // none.
     const bool had_owners = bucket.configuration && bucket.configuration->vbucket_count() != 0;
     if (had_owners && (*parsed)->vbucket_count() == 0) {
         ++context_.counters.configurations_refused;
         context_.log(
             log_level::warn, "configuration " + to_string((*parsed)->revision()) + " of " +
-                                 bucket.name + " names no owners; keeping the one before");
+                                 bucket.name + " names no owners; keeping the previous one");
         return configuration_effect::refused;
     }
     install(bucket, std::move(*parsed), now);
@@ -99,13 +100,13 @@ void topology::sync_links(bucket_state& bucket, time_point now) {
             has_any = true;
         }
     }
-    if (has_any) {  // else keep what we have: it is the only way to a better configuration
+    if (has_any) {  // else keep the links: they are the only way to a better configuration
         retire_others(bucket, now);
     }
 }
 
-// The cluster itself is only asked for its configuration, over the seeds that are part of it. Once
-// none is, one of its nodes takes their place: else news would end with the seeds.
+// The cluster itself is only asked for its configuration, through the seeds that are part of it. If
+// no seed is left, one of its nodes replaces them; otherwise there would be no further updates.
 void topology::sync_cluster_links(bucket_state& bucket, time_point now) {
     std::vector<wire::endpoint_view> offered;
     for (const auto& node : bucket.configuration->nodes()) {
@@ -133,7 +134,7 @@ void topology::sync_cluster_links(bucket_state& bucket, time_point now) {
     retire_others(bucket, now);
 }
 
-// Those that the topology did not name.
+// Retires the links that the topology did not name.
 void topology::retire_others(bucket_state& bucket, time_point now) {
     bucket.has_seed_links = false;
     std::vector<node_link*> leaving;
@@ -145,8 +146,8 @@ void topology::retire_others(bucket_state& bucket, time_point now) {
     retire(leaving, now);
 }
 
-// Who may open a bucket with key-value is one question, who may read its views another: only the
-// view service answers that.
+// Access to a bucket through key-value does not determine access to its views. Only the view
+// service can decide that.
 bool topology::is_closed_to_key_value(std::string_view name) const noexcept {
     const bucket_state* bucket = find_bucket(name);
     return bucket != nullptr && !bucket->configuration &&

@@ -1,4 +1,4 @@
-// A look at all key-value connections.
+// Describes all key-value connections for diagnostics.
 
 #include <utility>
 
@@ -36,7 +36,7 @@ void topology::describe(std::vector<endpoint_diagnostics>& out) const {
                     entry.active_last = connection->received_last;
                 }
             } else if (link->is_retired || context_.is_closed) {
-                continue;  // nobody wants it
+                continue;  // not in use
             }
             entry.problem = link->problem;
             if (entry.state == endpoint_state::connected && !bucket->configuration) {

@@ -1,4 +1,4 @@
-// Links: connecting, connecting again, retiring.
+// Links: connecting, reconnecting and retiring.
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +26,7 @@ node_link& topology::link_to(
         known = bucket.links.back().get();
         ++to.link_count;
         connect(*known, now);
-    } else if (known->is_retired) {  // it came back before it was gone
+    } else if (known->is_retired) {  // the node is back before its link was removed
         known->is_retired = false;
         ++to.link_count;
         connect(*known, now);
@@ -39,8 +39,8 @@ node_link* topology::find_link(const bucket_state& bucket, std::uint32_t endpoin
     return found == bucket.link_index.end() ? nullptr : found->second;
 }
 
-// Links of a bucket without any configuration are as urgent as those that operations wait for:
-// nothing moves without them.
+// Links of a bucket without a configuration are as urgent as those that operations wait for,
+// because nothing can be sent without them.
 void topology::connect(node_link& link, time_point now) {
     if (context_.is_closed || link.is_retired || link.connection != nullptr) {
         return;
@@ -69,7 +69,7 @@ void topology::hurry(node_link& link, time_point now) {
 
 void topology::on_link_open(node_link& link, bool is_news, time_point now) {
     bucket_state& bucket = *link.bucket;
-    // A new configuration has woken those who wait for the topology already.
+    // A new configuration has already woken the operations that wait for the topology.
     const std::size_t waiting_count = is_news ? 0 : bucket.topology_waiters.size();
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
     listener_.wake(link.waiters, SIZE_MAX, now);
@@ -79,8 +79,8 @@ void topology::on_link_open(node_link& link, bool is_news, time_point now) {
     }
 }
 
-// A node that restarts is met again at once; one that keeps failing less and less often, and not
-// by all its clients at the same moment.
+// Reconnects at once to a node that restarts. A node that keeps failing is tried less and less
+// often, and not by all its clients at the same time.
 void topology::reconnect_later(node_link& link, bool has_failed, time_point now) {
     link.has_failed = link.has_failed || has_failed;
     if (context_.is_closed || link.is_retired) {
@@ -101,12 +101,12 @@ void topology::on_link_failed(node_link& link, time_point now) {
     const bool is_any_left = std::ranges::any_of(
         bucket.links, [](const auto& other) { return !other->has_failed && !other->is_retired; });
     if (!is_any_left && bucket.configuration && !context_.is_closed) {
-        add_seed_links(bucket, now);  // nobody we know answers: begin again where we began
+        add_seed_links(bucket, now);  // no known node answers: start again with the seeds
     }
     const bool was_terminal = terminal_reason(bucket).has_value();
     refresh_terminal_state(bucket);
     if (terminal_reason(bucket) && !was_terminal) {
-        on_terminal_state(&bucket, now);  // this node was the last that could have known better
+        on_terminal_state(&bucket, now);  // this was the last node that could have contradicted
     }
 }
 
@@ -125,14 +125,14 @@ void topology::reconnect_with_new_identity() {
         for (const auto& link : bucket->links) {
             if (link->is_armed()) {
                 link->failures = 0;
-                context_.wheel.arm(*link, time_point{});  // has passed: due at the next on_time
+                context_.wheel.arm(*link, time_point{});  // in the past: due at the next on_time
             }
         }
     }
 }
 
-// The topology does not have these nodes of a bucket any more. What is on the wire may still be
-// answered; what is not looks for another way, by the state without them.
+// These nodes of a bucket are no longer in the topology. Requests on the wire may still be
+// answered; the others are dispatched again without these nodes.
 void topology::retire(std::span<node_link* const> links, time_point now) {
     for (node_link* link : links) {
         link->is_retired = true;
@@ -150,7 +150,7 @@ void topology::retire(std::span<node_link* const> links, time_point now) {
     }
 }
 
-// Forgets links that are retired and have nothing left to do.
+// Removes retired links that have nothing left to do.
 void topology::reap(bucket_state& bucket) {
     std::erase_if(bucket.links, [&](const auto& link) {
         const bool is_over =
@@ -172,7 +172,7 @@ kv_connection* topology::any_open(bucket_state& bucket, std::size_t& next) const
     return nullptr;
 }
 
-// Those who wait for a connection that is not there still do.
+// Operations that wait for a missing connection keep waiting.
 void topology::close_breaker(endpoint_record& endpoint, time_point now) {
     if (!breakers_.close(endpoint)) {
         return;

@@ -1,4 +1,5 @@
-// Counts allocations and bytes of the engine. A program of its own: it replaces operator new.
+// Counts the engine's allocations and bytes. It is a separate program because it replaces operator
+// new.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace {
 std::atomic<std::size_t> new_count{0};
 std::atomic<std::size_t> bytes_in_use{0};
 
-// Each block remembers its size in front of it; the prefix keeps the alignment.
+// Each block stores its size in a prefix, which preserves the alignment.
 constexpr std::size_t prefix_size = alignof(std::max_align_t);
 static_assert(prefix_size >= sizeof(std::size_t));
 
@@ -68,7 +69,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// Drives one open connection by hand: the servers of the other tests allocate themselves.
+// Drives one open connection by hand, because the scripted servers of the other tests allocate.
 struct canned_scene {
     canned_scene() : cluster(1), driver(cluster) {
         driver.connect();
@@ -77,7 +78,8 @@ struct canned_scene {
         actions.reserve(16);
         answer_bytes.reserve(256);
     }
-    // One operation from start to completion; the number of allocations made by the engine.
+    // Runs one operation from start to completion and returns the number of the engine's
+    // allocations.
     std::size_t run(operation_kind kind, status answered, bool is_stored) {
         client_engine& engine = driver.engine();
         const std::size_t before = new_count.load();
@@ -109,7 +111,7 @@ struct canned_scene {
         engine.on_bytes(connection, answer_bytes, driver.now);
         engine.drain_completions();
     }
-    // The opaque is the request's own; a stored document has four bytes of flags and its value.
+    // Uses the opaque of the request. A stored document has four bytes of flags and its value.
     void make_answer(
         operation_kind kind, base::byte_view request, status answered, bool is_stored) {
         answer_bytes.assign(24, std::byte{});
@@ -174,12 +176,13 @@ TEST(engine_allocation, RH_30_a_value_that_does_not_fit_into_the_result_allocate
     }
 }
 
-TEST(engine_allocation, RH_30_a_retry_allocates_only_for_the_history_it_hands_out) {
+TEST(engine_allocation, RH_30_a_retry_allocates_only_for_its_history) {
     canned_scene scene;
     for (int warming = 0; warming < 4; ++warming) {
         scene.run(operation_kind::get, status::success, true);
     }
-    // The failed attempt and its parking: nothing. The success: the history that is shown.
+    // The failed attempt and its parking allocate nothing. The success allocates the history for
+    // the user.
     EXPECT_EQ(scene.run(operation_kind::get, status::etmpfail, false), 0U);
     EXPECT_EQ(scene.driver.engine().statistics().operations_parked, 1U);
     const std::size_t before = new_count.load();
@@ -190,8 +193,8 @@ TEST(engine_allocation, RH_30_a_retry_allocates_only_for_the_history_it_hands_ou
     EXPECT_LE(new_count.load() - before, 4U);
 }
 
-// A million operations wait for the first connection; the queue is as long as the options say, each
-// costs its slot and nothing else, and waking them allocates nothing for each.
+// A million operations wait for the first connection. Each costs its slot and nothing else, and
+// waking them allocates nothing per operation.
 TEST(engine_allocation, RH_32_a_million_operations_park_in_768_bytes_each_and_wake_for_nothing) {
     constexpr std::size_t count = 1'000'000;
     scripted_cluster cluster(1);
@@ -230,7 +233,8 @@ TEST(engine_allocation, RH_32_a_million_operations_park_in_768_bytes_each_and_wa
     };
     const std::size_t news_before = new_count.load();
     driver.advance(options.connect_timeout + options.reconnect_delay_max);
-    EXPECT_LE(new_count.load() - news_before, 20'000U) << "a bootstrap, and nothing for each";
+    EXPECT_LE(new_count.load() - news_before, 20'000U)
+        << "one bootstrap, and no allocation per operation";
     EXPECT_EQ(driver.engine().statistics().operations_parked, 0U);
     EXPECT_EQ(driver.engine().statistics().operations_on_wire, options.pipeline_credit);
     EXPECT_EQ(driver.engine().statistics().operations_ready, count - options.pipeline_credit);

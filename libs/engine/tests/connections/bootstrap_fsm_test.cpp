@@ -2,8 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// What a server says before the login counts for nothing, and a server that cannot prove that it
-// knows the password gets no second chance in a hurry.
+// The client trusts nothing that a server sends before the login, and a server that cannot prove
+// that it knows the password must wait for its next login.
 
 namespace reprise::engine::testing {
 namespace trust_tests {
@@ -12,7 +12,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// Every login ends with this as the server's last message.
+// Makes the server end every login with this message.
 void end_logins_with(scripted_cluster& cluster, std::string last, status code = status::success) {
     cluster.on_request = [last = std::move(last),
                           code](const seen_request& seen) -> std::optional<answer> {
@@ -23,7 +23,7 @@ void end_logins_with(scripted_cluster& cluster, std::string last, status code = 
     };
 }
 
-// Two seeds: the first one never lets anybody in, the second one is the cluster.
+// Two seeds: the first refuses every login, the second is the cluster.
 engine_options with_two_seeds() {
     engine_options options;
     options.seeds = {{"node1", {}}, {"node2", {}}};
@@ -47,13 +47,13 @@ TEST(trust, a_configuration_pushed_before_the_login_changes_nothing) {
     engine_driver driver(cluster, with_two_seeds());
     driver.engine().open(cluster.bucket, driver.now);
     driver.settle();
-    // The healthy seed has told the true configuration; a fresh connection to it is poisoned, too.
+    // The healthy seed has sent the true configuration. A new connection to it is poisoned, too.
     cluster.revision.rev = std::int64_t{1} << 62;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
     driver.settle();
     ASSERT_NE(driver.engine().configuration("travel"), nullptr);
     EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, 10);
-    // News of the real cluster still arrive.
+    // Updates of the real cluster still arrive.
     cluster.revision.rev = 11;
     driver.push_configuration(driver.connections_to(1).at(0), 1, false);
     driver.settle();
@@ -85,8 +85,8 @@ TEST(trust, EM_02_an_error_map_is_held_on_its_connection_until_the_login) {
     driver.connect();
     driver.advance(10ms);
     ASSERT_EQ(driver.connections_to(0).size(), 2U);
-    // Somebody else answers at the node's address now, with a newer map that makes a plain failure
-    // something to be retried.
+    // An impostor now answers at the node's address, with a newer map that marks a plain failure as
+    // retryable.
     cluster.nodes[0].error_map_text =
         R"({"version":2,"revision":99,"errors":{)"
         R"("7ff1":{"name":"POISON","desc":"d","attrs":["temp","retry-now"]}}})";
@@ -146,7 +146,7 @@ TEST(trust, RH_25_a_server_that_does_not_know_the_password_fails_requests_at_onc
     }
 }
 
-TEST(trust, RH_25_scrams_own_refusal_counts_wherever_it_comes) {
+TEST(trust, RH_25_a_refusal_in_scram_counts_in_any_message) {
     for (const opcode at : {opcode::sasl_auth, opcode::sasl_step}) {
         for (const status code : {status::success, status::auth_continue, status::auth_error}) {
             scripted_cluster cluster(1);
@@ -179,15 +179,15 @@ TEST(trust, RH_25_a_success_without_a_challenge_proves_nothing) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
 }
 
-TEST(trust, RH_25_a_challenge_that_cannot_be_used_says_nothing_about_the_password) {
+TEST(trust, RH_25_an_unusable_challenge_is_no_evidence_about_the_password) {
     struct row {
         std::string challenge;
         std::string text;
     };
     const std::vector<row> rows{
         {"r=another,s=QQ==,i=4096", "server nonce does not extend ours"},
-        {"r=NONCE1,s=QQ==,i=4095", "too few rounds"},
-        {"r=NONCE1,s=QQ==,i=100001", "too many rounds"},
+        {"r=NONCE1,s=QQ==,i=4095", "too few iterations"},
+        {"r=NONCE1,s=QQ==,i=100001", "too many iterations"},
         {"r=NONCE1,s=,i=4096", "invalid salt"},
         {"garbage", "malformed message"},
     };
@@ -219,7 +219,7 @@ TEST(trust, RH_25_a_challenge_that_cannot_be_used_says_nothing_about_the_passwor
 }
 
 TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) {
-    // Refusing the proof is as good a way to collect proofs as a wrong signature.
+    // A server can collect proofs by refusing them as well as by a wrong signature.
     for (const char* last : {"v=AAAA", "", "e=invalid-proof"}) {
         scripted_cluster cluster(1);
         end_logins_with(cluster, last);
@@ -227,17 +227,17 @@ TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) 
         options.kv_connections_per_node = 4;
         engine_driver driver(cluster, options);
         driver.engine().open("travel", driver.now);
-        driver.engine().open("", driver.now);  // a second wish to be connected to the same node
+        driver.engine().open("", driver.now);  // a second link to the same node
         driver.advance(1s);
         const std::size_t at_first = cluster.count(opcode::sasl_auth);
-        EXPECT_LE(at_first, 2U) << "those that were under way";
+        EXPECT_LE(at_first, 2U) << "the connections that were in progress";
         driver.advance(59s);
         const auto logins = cluster.all(opcode::sasl_auth);
         EXPECT_GE(logins.size(), at_first + 4);
         for (std::size_t index = at_first; index < logins.size(); ++index) {
             EXPECT_GE(logins[index].at - logins[index - 1].at, 10s) << index;
         }
-        // The server learns the password: everybody comes back, without another pause.
+        // Once the server knows the password, all connections return without another delay.
         cluster.on_request = nullptr;
         driver.advance(11s);
         EXPECT_EQ(driver.engine().statistics().connections_open, 5U);
@@ -248,7 +248,7 @@ TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) 
     }
 }
 
-TEST(trust, RH_39_new_credentials_do_not_hand_out_another_proof_in_a_hurry) {
+TEST(trust, RH_39_new_credentials_do_not_send_another_proof_early) {
     scripted_cluster cluster(1);
     end_logins_with(cluster, "v=AAAA");
     engine_driver driver(cluster);
@@ -276,7 +276,7 @@ TEST(trust, RH_25_the_state_survives_reconnects_until_a_login_succeeds) {
     };
     driver.connect();
     expect_refused("refused");
-    // Whatever happens to later connections, short of a login, says nothing about the password.
+    // Failures of later connections before a login are no evidence about the password.
     cluster.nodes[0].refuses_connections = true;
     driver.advance(6s);
     expect_refused("no connection");
@@ -363,7 +363,7 @@ TEST(trust, RH_40_a_refused_bearer_token_counts_like_a_refused_password) {
     EXPECT_EQ(read->result.ec, errc::authentication_failure);
 }
 
-TEST(trust, a_server_that_offers_only_plain_is_named_with_the_option) {
+TEST(trust, an_error_about_a_server_that_offers_only_plain_names_the_option) {
     for (const auto transport : {wire::transport::plain, wire::transport::tls}) {
         scripted_cluster cluster(1);
         cluster.nodes[0].mechanisms = "PLAIN";
@@ -384,7 +384,7 @@ TEST(trust, a_server_that_offers_only_plain_is_named_with_the_option) {
     }
 }
 
-TEST(trust, allowed_plain_is_taken_only_when_nothing_else_is_offered) {
+TEST(trust, allowed_plain_is_used_only_when_nothing_else_is_offered) {
     scripted_cluster cluster(1);
     engine_options options;
     options.allow_plain_without_tls = true;
@@ -402,15 +402,15 @@ TEST(trust, allowed_plain_is_taken_only_when_nothing_else_is_offered) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-// A hostile seed answered first, and every request of the first milliseconds failed with an
-// authentication error although the next seed was the cluster.
-TEST(trust, RH_25_a_seed_that_refuses_does_not_speak_for_the_others) {
+// Regression: a hostile seed answered first, and every request of the first milliseconds failed
+// with an authentication error although the next seed was the cluster.
+TEST(trust, RH_25_a_refusal_by_one_seed_is_not_final_while_others_connect) {
     scripted_cluster cluster(2);
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster, with_two_seeds());
     std::string key = "k";
     while (wire::vbucket_of(key, 2).value != 1) {
-        key += "k";  // the second seed's
+        key += "k";  // until the second seed owns it
     }
     const auto stored = driver.upsert(key, "v");
     driver.advance(100ms);

@@ -48,20 +48,20 @@ TEST(connect_gate, gives_no_more_places_than_it_has) {
     EXPECT_EQ(gate.taken_count(), 2U);
 }
 
-TEST(connect_gate, takes_the_nearest_need_first) {
+TEST(connect_gate, admits_the_most_urgent_wish_first) {
     wishes of(3);
     connect_gate gate(3);
     gate.ask(of.all[0], connect_need::later);
     gate.ask(of.all[1], connect_need::now);
     gate.ask(of.all[2], connect_need::later);
     gate.ask(of.all[2], connect_need::now);
-    gate.ask(of.all[1], connect_need::later);  // a need that was near stays near
+    gate.ask(of.all[1], connect_need::later);  // an urgent wish stays urgent
     EXPECT_EQ(gate.enter(), &of.all[1]);
     EXPECT_EQ(gate.enter(), &of.all[2]);
     EXPECT_EQ(gate.enter(), &of.all[0]);
 }
 
-TEST(connect_gate, keeps_a_quarter_of_the_places_for_those_that_somebody_waits_for) {
+TEST(connect_gate, keeps_a_quarter_of_the_places_for_connections_that_operations_wait_for) {
     wishes of(10);
     connect_gate gate(8);
     for (connect_wish& each : of.all) {
@@ -76,7 +76,7 @@ TEST(connect_gate, keeps_a_quarter_of_the_places_for_those_that_somebody_waits_f
     gate.clear();
 }
 
-TEST(connect_gate, with_a_single_place_serves_everybody_in_turn) {
+TEST(connect_gate, with_a_single_place_admits_all_wishes_in_turn) {
     wishes of(1);
     connect_gate gate(1);
     gate.ask(of.all[0], connect_need::later);
@@ -108,7 +108,7 @@ TEST(connect_gate, admits_the_next_when_a_connection_is_open) {
     gate.end_opening(is_opening, {});
     EXPECT_EQ(starter.count, 2);
     EXPECT_FALSE(is_opening);
-    gate.end_opening(is_opening, {});  // has no place any more: no effect
+    gate.end_opening(is_opening, {});  // it has no place any more: no effect
     EXPECT_EQ(gate.taken_count(), 1U);
 }
 

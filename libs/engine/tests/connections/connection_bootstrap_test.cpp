@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// The conversation of a new connection: its order, and a failure at each of its steps.
+// The conversation on a new connection: its order, and a failure at each of its steps.
 
 namespace reprise::engine::testing {
 namespace bootstrap_tests {
@@ -17,7 +17,7 @@ std::vector<opcode> opcodes_of(const scripted_cluster& cluster) {
     return result;
 }
 
-// How many requests a whole bootstrap takes.
+// The number of requests in a complete bootstrap.
 std::size_t step_count() {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
@@ -43,7 +43,7 @@ TEST(bootstrap, EM_01_EM_02_the_order_is_hello_error_map_sasl_select_configurati
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-TEST(bootstrap, the_connections_identity_is_told_in_hello) {
+TEST(bootstrap, hello_contains_the_identity_of_the_connection) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -70,7 +70,7 @@ TEST(bootstrap, EM_01_hello_can_be_sent_after_authentication) {
     EXPECT_EQ(opcodes_of(cluster), golden);
 }
 
-TEST(bootstrap, EM_02_without_xerror_the_map_is_not_asked_for) {
+TEST(bootstrap, EM_02_without_xerror_the_map_is_not_requested) {
     scripted_cluster cluster(1);
     cluster.nodes[0].withheld = {wire::hello_feature::xerror};
     engine_driver driver(cluster);
@@ -79,7 +79,7 @@ TEST(bootstrap, EM_02_without_xerror_the_map_is_not_asked_for) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-TEST(bootstrap, EM_04_a_corrupt_map_makes_the_connection_again_once_without_xerror) {
+TEST(bootstrap, EM_04_a_corrupt_map_causes_one_reconnect_without_xerror) {
     scripted_cluster cluster(1);
     cluster.nodes[0].error_map_text = R"({"version":2,"revision":1,"errors":{"xyz":{}}})";
     engine_driver driver(cluster);
@@ -88,7 +88,7 @@ TEST(bootstrap, EM_04_a_corrupt_map_makes_the_connection_again_once_without_xerr
     EXPECT_TRUE(driver.server.hello_features[0].contains(wire::hello_feature::xerror));
     EXPECT_FALSE(driver.server.hello_features[1].contains(wire::hello_feature::xerror));
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
-    // The next fresh connection asks again.
+    // The next connection asks for the map again.
     cluster.nodes[0].error_map_text.clear();
     driver.close_node(0);
     driver.advance(1s);
@@ -96,7 +96,7 @@ TEST(bootstrap, EM_04_a_corrupt_map_makes_the_connection_again_once_without_xerr
     EXPECT_TRUE(driver.server.hello_features[2].contains(wire::hello_feature::xerror));
 }
 
-TEST(bootstrap, EM_04_a_refused_or_empty_map_is_no_corruption) {
+TEST(bootstrap, EM_04_a_refused_or_empty_map_is_not_corrupt) {
     for (const bool is_empty : {false, true}) {
         scripted_cluster cluster(1);
         cluster.nodes[0].is_error_map_empty = is_empty;
@@ -110,7 +110,7 @@ TEST(bootstrap, EM_04_a_refused_or_empty_map_is_no_corruption) {
     }
 }
 
-TEST(bootstrap, the_strongest_offered_scram_is_taken_and_plain_only_when_allowed) {
+TEST(bootstrap, the_strongest_offered_scram_is_used_and_plain_only_when_allowed) {
     scripted_cluster cluster(1);
     cluster.nodes[0].mechanisms = "PLAIN SCRAM-SHA1 SCRAM-SHA256";
     {
@@ -134,7 +134,7 @@ TEST(bootstrap, the_strongest_offered_scram_is_taken_and_plain_only_when_allowed
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-TEST(bootstrap, RH_25_a_mechanism_that_is_not_offered_says_nothing_about_the_credentials) {
+TEST(bootstrap, RH_25_a_missing_mechanism_is_no_evidence_about_the_credentials) {
     scripted_cluster cluster(1);
     cluster.nodes[0].mechanisms = "PLAIN";
     engine_driver driver(cluster);
@@ -255,7 +255,7 @@ TEST(bootstrap, a_server_that_cannot_prove_the_password_is_not_trusted) {
     EXPECT_EQ(cluster.count(opcode::select_bucket), 0U);
 }
 
-TEST(bootstrap, a_connect_that_never_ends_is_given_up_in_time_and_tried_again) {
+TEST(bootstrap, a_connect_that_never_ends_times_out_and_is_retried) {
     scripted_cluster cluster(1);
     cluster.nodes[0].ignores_connections = true;
     engine_options options;
@@ -269,7 +269,7 @@ TEST(bootstrap, a_connect_that_never_ends_is_given_up_in_time_and_tried_again) {
     EXPECT_EQ(driver.connects.size(), 2U);
 }
 
-TEST(bootstrap, seeds_come_from_the_name_service_if_it_has_some) {
+TEST(bootstrap, seeds_of_the_name_service_are_used_if_it_has_some) {
     scripted_cluster cluster(1);
     engine_options options;
     options.dns_srv_name = "_couchbase._tcp.example.com";

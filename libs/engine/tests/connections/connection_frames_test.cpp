@@ -2,7 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// Whatever a server sends: nothing crashes, hangs or grows, and no answer finds the wrong request.
+// Whatever a server sends, nothing crashes, hangs or grows, and no answer matches the wrong
+// request.
 
 namespace reprise::engine::testing {
 namespace untrusted_tests {
@@ -48,7 +49,7 @@ TEST(untrusted_bytes, an_answer_sent_twice_completes_its_request_once) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
 }
 
-TEST(untrusted_bytes, an_invented_opaque_finds_nobody_and_reads_are_sent_again) {
+TEST(untrusted_bytes, an_invented_opaque_matches_no_request_and_reads_are_sent_again) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

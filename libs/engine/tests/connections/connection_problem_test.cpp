@@ -6,7 +6,7 @@
 
 namespace reprise::engine {
 
-TEST(connection_problem, names_every_cause_in_words_of_its_own) {
+TEST(connection_problem, describes_every_cause_differently) {
     std::set<std::string> texts;
     std::size_t count = 0;
     for (int code = 0; code <= static_cast<int>(connect_failure::other); ++code) {
@@ -26,7 +26,7 @@ TEST(connection_problem, names_every_cause_in_words_of_its_own) {
         "the certificate is not trusted (self-signed certificate)");
 }
 
-TEST(connection_problem, tells_strangers_by_their_first_bytes) {
+TEST(connection_problem, recognises_other_servers_by_their_first_bytes) {
     const auto said = [](std::string_view bytes) {
         return stranger_problem(base::as_bytes(bytes));
     };
@@ -41,7 +41,7 @@ TEST(connection_problem, tells_strangers_by_their_first_bytes) {
         "not a Couchbase server: its answer is \"SSH-2.0-OpenSSH_9.2\\r\\n\"");
 }
 
-TEST(connection_problem, tells_what_a_close_without_any_answer_may_mean) {
+TEST(connection_problem, explains_what_a_close_without_any_answer_may_mean) {
     EXPECT_EQ(
         closed_problem(close_reason::end_of_stream, false, false),
         "closed by the peer before it answered: not a Couchbase server, or this is a TLS port");
@@ -52,7 +52,7 @@ TEST(connection_problem, tells_what_a_close_without_any_answer_may_mean) {
         closed_problem(close_reason::reset, true, false), "reset by the peer during the login");
 }
 
-TEST(connection_problem, escapes_and_cuts_what_others_said) {
+TEST(connection_problem, escapes_and_cuts_text_from_peers) {
     EXPECT_EQ(shown("a\x1b[2Jb\n"), "a\\x1b[2Jb\\n");
     EXPECT_EQ(shown("\xc2\x9b"), "\\u009b");
     EXPECT_EQ(

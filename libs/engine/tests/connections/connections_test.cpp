@@ -44,7 +44,7 @@ TEST(connections, report_a_failed_connect_to_the_topology) {
     with.links.on_connect_failed(*link.connection, connect_failure::refused, "", with.parts.now);
     EXPECT_EQ(with.parts.listener.take(), (events{"failed node1:11210"}));
     EXPECT_TRUE(link.has_failed);
-    EXPECT_TRUE(link.is_armed()) << "it connects again later";
+    EXPECT_TRUE(link.is_armed()) << "it reconnects later";
     EXPECT_EQ(link.problem, "connection refused");
 }
 
@@ -66,7 +66,7 @@ TEST(connections, close_on_an_answer_to_a_request_that_was_never_sent) {
     EXPECT_TRUE(with.has_close_action());
 }
 
-TEST(connections, close_on_bytes_that_no_server_of_this_kind_sends) {
+TEST(connections, close_on_bytes_that_no_key_value_server_sends) {
     key_value_parts with(1);
     with.configure();
     kv_connection& connection = with.open();
@@ -76,7 +76,7 @@ TEST(connections, close_on_bytes_that_no_server_of_this_kind_sends) {
     EXPECT_EQ(with.bucket.links[0]->connection, nullptr);
 }
 
-TEST(connections, send_a_canary_only_where_a_connection_is_open) {
+TEST(connections, send_a_canary_only_if_a_connection_is_open) {
     key_value_parts with(1);
     with.configure();
     const endpoint_record& endpoint = *with.bucket.links[0]->endpoint;
@@ -86,7 +86,7 @@ TEST(connections, send_a_canary_only_where_a_connection_is_open) {
     EXPECT_EQ(connection.waiting.size(), 1U);
 }
 
-TEST(connections, probe_a_quiet_peer_and_close_it_when_it_stays_quiet) {
+TEST(connections, probe_a_silent_peer_and_close_it_when_it_stays_silent) {
     key_value_parts with(1);
     with.configure();
     kv_connection& connection = with.open();

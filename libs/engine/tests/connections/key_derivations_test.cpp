@@ -3,7 +3,7 @@
 #include "connections/key_derivations.hpp"
 #include "engine_driver.hpp"
 
-// Passwords are stretched by the driver, away from the loop; the engine never waits for it.
+// The driver stretches passwords outside the event loop. The engine never waits for it.
 
 namespace reprise::engine::testing {
 namespace key_stretching_tests {
@@ -44,7 +44,7 @@ TEST(key_stretching, a_login_waits_for_its_key_and_operations_keep_their_deadlin
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
     EXPECT_LE(read->at - started, 251ms) << "to the tick";
-    // The key comes: the login goes on where it was.
+    // The key arrives, and the login continues where it was.
     driver.derive();
     driver.settle();
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
@@ -107,7 +107,7 @@ TEST(key_stretching, late_unknown_and_repeated_answers_are_ignored) {
     driver.settle();
 }
 
-TEST(key_stretching, an_answer_after_the_engine_was_closed_begins_nothing) {
+TEST(key_stretching, an_answer_after_the_engine_was_closed_starts_nothing) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.holds_keys = true;
@@ -154,7 +154,7 @@ TEST(key_stretching, an_answer_of_the_server_while_the_key_is_derived_ends_the_c
     EXPECT_EQ(driver.closes.size(), 1U);
 }
 
-TEST(key_stretching, more_rounds_are_allowed_by_an_option) {
+TEST(key_stretching, an_option_allows_more_iterations) {
     scripted_cluster cluster(1);
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::sasl_auth) {
@@ -188,14 +188,14 @@ TEST(key_stretching, nonces_and_client_ids_come_from_the_entropy_and_never_from_
     EXPECT_EQ(agent->client_id, 0x0807060504030201U);
     EXPECT_EQ(
         cluster.all(opcode::sasl_auth).at(0).value, "n,,n=app,r=090a0b0c0d0e0f101112131415161718");
-    // A second connection draws another one.
+    // A second connection uses another nonce.
     driver.close_node(0);
     driver.advance(1s);
     EXPECT_NE(
         cluster.all(opcode::sasl_auth).at(1).value, cluster.all(opcode::sasl_auth).at(0).value);
 }
 
-TEST(key_stretching, without_randomness_nobody_logs_in) {
+TEST(key_stretching, without_randomness_no_login_succeeds) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.random = randomness{1, [](std::span<std::byte>) { return false; }};
@@ -204,7 +204,7 @@ TEST(key_stretching, without_randomness_nobody_logs_in) {
     EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
 }
 
-TEST(key_derivations, two_are_under_way_at_most_and_the_others_follow_in_their_order) {
+TEST(key_derivations, two_run_at_most_and_the_others_follow_in_order) {
     key_derivations keys;
     action_list begun;
     for (std::uint64_t index = 1; index <= 4; ++index) {
@@ -222,14 +222,14 @@ TEST(key_derivations, two_are_under_way_at_most_and_the_others_follow_in_their_o
     EXPECT_EQ(keys.find(key_of("salt2")), std::nullopt);
 }
 
-TEST(key_derivations, what_nobody_waits_for_any_more_never_begins) {
+TEST(key_derivations, a_derivation_that_is_no_longer_needed_never_starts) {
     key_derivations keys;
     action_list begun;
     for (std::uint64_t index = 1; index <= 4; ++index) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));
     }
     keys.begin(begun);
-    keys.forget(connection_id{1});  // goes on: its result will be remembered
+    keys.forget(connection_id{1});  // already running: its result will be remembered
     keys.forget(connection_id{3});
     EXPECT_TRUE(keys.on_derived(std::get<derive_key_action>(begun[0]).derivation, "key").empty());
     EXPECT_EQ(keys.find(key_of("salt1")), "key");
@@ -238,7 +238,7 @@ TEST(key_derivations, what_nobody_waits_for_any_more_never_begins) {
     EXPECT_EQ(std::get<derive_key_action>(begun[2]).wanted.salt, "salt4");
 }
 
-TEST(key_derivations, the_wanted_keys_are_bounded) {
+TEST(key_derivations, the_number_of_pending_keys_is_bounded) {
     key_derivations keys;
     for (std::uint64_t index = 0; index < key_derivations::wanted_count_max; ++index) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));

@@ -34,7 +34,7 @@ struct one_connection {
 
 using kv_connection_tests::one_connection;
 
-TEST(kv_connection, asks_for_one_write_until_the_driver_has_begun_it) {
+TEST(kv_connection, requests_one_write_until_the_driver_starts_it) {
     one_connection with(2);
     ASSERT_TRUE(with.send_noop());
     ASSERT_TRUE(with.send_noop());
@@ -42,13 +42,13 @@ TEST(kv_connection, asks_for_one_write_until_the_driver_has_begun_it) {
     with.connection.is_write_requested = false;
     const auto handed = with.connection.begin_outgoing().size();
     ASSERT_TRUE(with.send_noop());
-    EXPECT_EQ(with.actions.size(), 1U) << "a write is under way";
+    EXPECT_EQ(with.actions.size(), 1U) << "a write is in progress";
     EXPECT_TRUE(with.connection.on_written(handed));
     with.connection.request_write(with.actions);
     EXPECT_EQ(with.actions.size(), 2U);
 }
 
-TEST(kv_connection, asks_for_no_write_without_credit) {
+TEST(kv_connection, requests_no_write_without_credit) {
     one_connection with(1);
     operation_slot waiting;
     with.connection.ready.push_back(waiting);
@@ -64,20 +64,20 @@ TEST(kv_connection, keeps_the_credit_of_an_abandoned_operation_until_it_is_answe
     const auto opaque =
         with.connection.waiting.insert(waiter_kind::operation, wire::opcode::get, 0);
     with.connection.abandon(*opaque);
-    with.connection.abandon(*opaque + 1);  // nobody waits for it: no effect
+    with.connection.abandon(*opaque + 1);  // no request has this opaque: no effect
     EXPECT_FALSE(with.connection.has_credit());
     with.connection.waiting.erase(*with.connection.waiting.find(*opaque));
     EXPECT_TRUE(with.connection.has_credit());
 }
 
-TEST(kv_connection, asks_for_nothing_once_it_is_closed) {
+TEST(kv_connection, requests_nothing_once_it_is_closed) {
     one_connection with(1);
     with.connection.state = connection_state::closed;
     ASSERT_TRUE(with.send_noop());
     EXPECT_TRUE(with.actions.empty());
 }
 
-TEST(kv_connection, counts_what_the_driver_took_as_sent) {
+TEST(kv_connection, counts_bytes_that_the_driver_accepted_as_sent) {
     one_connection with(1);
     ASSERT_TRUE(with.send_noop());
     const auto handed = with.connection.begin_outgoing().size();
@@ -85,7 +85,7 @@ TEST(kv_connection, counts_what_the_driver_took_as_sent) {
     ASSERT_TRUE(with.connection.on_written(4));
     EXPECT_EQ(with.connection.sent_end(handed), 4U);
     EXPECT_EQ(with.connection.sent_end(0), handed);
-    EXPECT_FALSE(with.connection.on_written(handed)) << "more than there was";
+    EXPECT_FALSE(with.connection.on_written(handed)) << "more bytes than there were";
 }
 
 }  // namespace reprise::engine::testing

@@ -11,21 +11,21 @@ constexpr time_point start{std::chrono::hours{1}};
 
 using login_pace_tests::start;
 
-TEST(login_pace, lets_logins_begin_as_long_as_servers_prove_themselves) {
+TEST(login_pace, allows_logins_as_long_as_servers_prove_themselves) {
     login_pace pace;
     EXPECT_FALSE(pace.try_begin(start));
     EXPECT_FALSE(pace.try_begin(start));
     EXPECT_FALSE(pace.on_proved());
 }
 
-TEST(login_pace, names_the_time_of_the_next_login_after_a_server_gave_no_proof) {
+TEST(login_pace, returns_the_time_of_the_next_login_after_a_server_gave_no_proof) {
     login_pace pace;
     pace.on_unproved(start);
     EXPECT_EQ(pace.try_begin(start), start + login_pace::pause);
     EXPECT_EQ(pace.try_begin(start + login_pace::pause - duration{1}), start + login_pace::pause);
 }
 
-TEST(login_pace, lets_one_login_through_after_each_pause) {
+TEST(login_pace, allows_one_login_after_each_pause) {
     login_pace pace;
     pace.on_unproved(start);
     const time_point later = start + login_pace::pause;

@@ -4,7 +4,7 @@
 
 namespace reprise::engine {
 
-TEST(opaque_table, numbers_are_sequential_and_found_only_whole) {
+TEST(opaque_table, opaques_are_sequential_and_compared_as_a_whole) {
     opaque_table table(4);
     const auto first = table.insert(waiter_kind::operation, wire::opcode::get, 7);
     const auto second = table.insert(waiter_kind::probe, wire::opcode::noop, 0);
@@ -19,7 +19,7 @@ TEST(opaque_table, numbers_are_sequential_and_found_only_whole) {
     EXPECT_EQ(table.operation_count(), 0U);
 }
 
-TEST(opaque_table, a_full_table_gives_nothing_and_taken_places_are_skipped) {
+TEST(opaque_table, a_full_table_returns_nothing_and_skips_taken_places) {
     opaque_table table(4);
     std::vector<std::uint32_t> given;
     for (int index = 0; index < 4; ++index) {
@@ -33,7 +33,7 @@ TEST(opaque_table, a_full_table_gives_nothing_and_taken_places_are_skipped) {
     EXPECT_GT(*next, given[3]);
 }
 
-TEST(opaque_table, numbers_that_were_issued_are_told_from_those_that_were_not) {
+TEST(opaque_table, issued_opaques_are_distinguished_from_others) {
     opaque_table table(4);
     EXPECT_FALSE(table.was_issued(opaque_table::opaque_min));
     const auto first = table.insert(waiter_kind::operation, wire::opcode::get, 0);

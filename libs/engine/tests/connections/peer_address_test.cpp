@@ -3,7 +3,7 @@
 #include "connections/peer_address.hpp"
 #include "engine_driver.hpp"
 
-// Credentials over HTTP without TLS: to this machine alone, unless more was asked for.
+// Without TLS, HTTP sends credentials to this machine only, unless the options allow more.
 
 namespace reprise::engine::testing {
 namespace http_plain_tests {
@@ -34,7 +34,7 @@ protected:
     scripted_cluster cluster_{1};
 };
 
-TEST_F(http_plain, goes_to_the_machine_itself_without_being_asked_for) {
+TEST_F(http_plain, is_allowed_to_the_machine_itself_by_default) {
     for (const char* address : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}) {
         SCOPED_TRACE(address);
         cluster_.http_requests.clear();
@@ -45,7 +45,7 @@ TEST_F(http_plain, goes_to_the_machine_itself_without_being_asked_for) {
     }
 }
 
-// Nothing is written on that connection, not even a request without credentials.
+// Nothing is written to that connection, not even a request without credentials.
 TEST_F(http_plain, to_another_machine_fails_at_once_and_sends_nothing) {
     for (const char* address : {"10.0.0.1", "::ffff:10.0.0.1", "fe80::1", ""}) {
         SCOPED_TRACE(address);
@@ -69,11 +69,11 @@ TEST_F(http_plain, to_another_machine_fails_at_once_and_sends_nothing) {
         EXPECT_TRUE(cluster_.http_requests.empty());
         const auto upserted = driver.upsert("k", "v");
         driver.settle();
-        EXPECT_FALSE(upserted->result.ec) << "key-value is another matter";
+        EXPECT_FALSE(upserted->result.ec) << "key-value has its own breaker";
     }
 }
 
-// What a name says about the machine behind it, the machine does not have to keep.
+// A name such as localhost does not guarantee that the address is local.
 TEST_F(http_plain, is_judged_by_the_address_and_never_by_the_name) {
     for (const char* name : {"localhost", "127.0.0.1", "127.evil.example"}) {
         SCOPED_TRACE(name);
@@ -89,7 +89,7 @@ TEST_F(http_plain, is_judged_by_the_address_and_never_by_the_name) {
     EXPECT_TRUE(cluster_.http_requests.empty());
 }
 
-TEST_F(http_plain, a_bearer_token_is_kept_back_as_a_password_is) {
+TEST_F(http_plain, a_bearer_token_is_withheld_like_a_password) {
     engine_driver driver(cluster_);
     driver.peer_address = "10.0.0.1";
     driver.connect();
@@ -125,7 +125,7 @@ TEST_F(http_plain, tls_needs_no_permission) {
     expect_sent(driver);
 }
 
-TEST_F(http_plain, every_call_that_waits_is_told_and_none_is_left_behind) {
+TEST_F(http_plain, every_waiting_call_fails_and_none_is_forgotten) {
     engine_driver driver(cluster_, {.http = {.connections_per_node_max = 1}});
     driver.peer_address = "10.0.0.1";
     driver.connect();

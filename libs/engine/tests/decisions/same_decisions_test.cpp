@@ -1,7 +1,7 @@
-// SM-18, RH-11: the same failures lead to the same decisions, whoever drives them. Random scripts
-// are played through the blocking loop, the completion-token loop, the coroutine loop and the
-// Couchbase engine, each with an equal strategy, budget and allowance. What must agree, attempt by
-// attempt: the delay, and why there was no further retry.
+// SM-18, RH-11: the same failures lead to the same decisions in every driver. Random scripts run
+// through the blocking loop, the completion-token loop, the coroutine loop and the Couchbase
+// engine, each with an equal strategy, budget and allowance. For each attempt, the delay and the
+// reason against a further retry must agree.
 
 #include <gtest/gtest.h>
 
@@ -43,14 +43,14 @@ constexpr std::array all_strategies{
     strategy_kind::no_retries};
 
 struct script {
-    std::vector<failure> failures;  // then it succeeds
+    std::vector<failure> failures;  // then the request succeeds
     strategy_kind strategy{};
     standard_options options{};
     std::optional<std::uint32_t> allowance{};
     std::optional<duration> timeout{};
 };
 
-// What a driver did about the failures.
+// What a driver decided about a failure.
 struct decided {
     duration delay{};
     refusal_reason refusal{};
@@ -74,7 +74,7 @@ std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
     return nullptr;
 }
 
-// As the engine describes such an answer.
+// Describes the answer in the same way as the engine.
 struct attempt_error {
     failure_facts facts;
 };
@@ -103,7 +103,7 @@ attempt_result outcome_of(const script& plan, std::size_t index) {
     return std::unexpected(attempt_error{facts});
 }
 
-// Everything that one loop needs, filled alike for all of them.
+// Everything that one loop needs, set up in the same way for all of them.
 template <class Clock>
 struct loop_run {
     explicit loop_run(const script& plan) : strategy(make_strategy(plan)) {
@@ -230,7 +230,7 @@ script random_script(std::mt19937_64& random) {
 
 using namespace same_decisions;
 
-TEST(same_decisions, SM_18_RH_11_random_scripts_are_decided_alike_by_every_driver) {
+TEST(same_decisions, SM_18_RH_11_every_driver_decides_random_scripts_alike) {
     std::mt19937_64 random(20261115);
     std::size_t refusals = 0;
     for (int number = 0; number < 400; ++number) {
@@ -244,7 +244,7 @@ TEST(same_decisions, SM_18_RH_11_random_scripts_are_decided_alike_by_every_drive
     EXPECT_GT(refusals, 50U) << "the scripts end in refusals often enough to compare them";
 }
 
-// The one difference between the documents, by its name: `deadline_policy`.
+// The one difference between the documents has a name: `deadline_policy`.
 TEST(same_decisions, RH_13_SM_19_at_the_deadline_loops_refuse_and_the_engine_waits) {
     script plan;
     plan.strategy = strategy_kind::best_effort;

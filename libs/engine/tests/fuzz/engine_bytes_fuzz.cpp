@@ -5,8 +5,8 @@
 
 #include <reprise/engine/client_engine.hpp>
 
-// Whatever a server says, in pieces: first to the bootstrap, then to a read and a write. Nothing
-// may crash, hang or be completed twice.
+// Feeds arbitrary server bytes in pieces: first to the bootstrap, then to a read and a write.
+// Nothing may crash, hang or complete twice.
 
 namespace {
 
@@ -25,7 +25,7 @@ struct fuzz_run {
     }
     static engine::credentials identity() {
         engine::credentials made;
-        made.has_client_certificate = true;  // no SASL: bytes get further
+        made.has_client_certificate = true;  // without SASL, bytes get further
         return made;
     }
     fuzz_run() : client(options(), identity(), engine::seeded_randomness(1), now) {}
@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     while (!rest.empty()) {
         run.perform();
-        // The first byte says how long the pieces are.
+        // The first byte determines the size of the pieces.
         const std::size_t piece = std::min(rest.size(), std::size_t{1} + data[0] % 64U);
         run.client.on_bytes(
             run.connection, reprise::base::as_bytes(rest.substr(0, piece)), run.now);

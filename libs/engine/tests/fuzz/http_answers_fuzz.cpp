@@ -17,11 +17,11 @@
 #include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/session_messages.hpp>
 
-// Whatever the HTTP services answer, in whatever pieces, with rows taken, operations canceled,
-// connections closed and time passing in between. Every operation must complete exactly once, rows
-// must come once, and what waits for its reader must stay within its bound.
+// Feeds arbitrary HTTP answers in arbitrary pieces, and between them takes rows, cancels
+// operations, closes connections and lets time pass. Every operation must complete exactly once,
+// every row must be delivered once, and waiting rows must stay within their bound.
 //
-// An input is a list of steps, each one byte and what belongs to it; see `step`.
+// An input is a list of steps, each of one byte and its data; see `step`.
 
 namespace {
 
@@ -219,7 +219,7 @@ private:
             std::move(request),
             [&made](engine::operation_result&& result) {
                 ++made.completed;
-                // A second answer, after rows of the first were taken, would count too few.
+                // If rows of the first answer were taken, a second answer would report too few.
                 const std::uint64_t seen = result.http->row_count;
                 const std::uint64_t known = made.rows_taken + result.http->rows.size();
                 expect(result.ec ? known <= seen : known == seen);
@@ -234,7 +234,7 @@ private:
         }
         expect(operations_[index]->completed == 0);
         operations_[index]->rows_taken += rows.size();
-        // One piece beyond the bound, and the beginning of a row that came before.
+        // At most one piece beyond the bound, plus the start of a row from an earlier piece.
         expect(rows.size_bytes() <= rows_size_max + piece_size_max + row_size_max);
         for (std::size_t row = 0; row < rows.size(); ++row) {
             expect(!rows[row].empty() && rows[row].size() <= row_size_max);
@@ -242,7 +242,8 @@ private:
         }
     }
 
-    // Each piece is a copy that dies after use; every other one in a block that rows may keep.
+    // Each piece is a copy that is destroyed after use. Every other one is in a block that rows may
+    // share.
     void feed(std::string_view bytes) {
         const auto to = chosen();
         if (to == peers_.end() || to->second.is_paused) {
@@ -318,10 +319,10 @@ private:
 
     reprise::time_point now_{1h};
     std::shared_ptr<engine::prepared_cache> cache_ = std::make_shared<engine::prepared_cache>(4);
-    std::vector<std::unique_ptr<operation>> operations_;  // before the engine, which calls them
+    std::vector<std::unique_ptr<operation>> operations_;  // must outlive the engine
     peer_map peers_;
     std::size_t chosen_ = 0;
-    bool is_owned_ = false;  // what was fed last
+    bool is_owned_ = false;  // whether the last piece was in a block
     engine::client_engine client_;
 };
 

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Strategies that answer late, twice or never, and requests that ended meanwhile.
+// Strategies that answer late, twice or never, and requests that have ended by then.
 
 namespace reprise::engine::testing {
 namespace late_answers_tests {
@@ -55,7 +55,7 @@ TEST(late_answers, RH_44_a_strategy_that_never_answers_costs_the_request_its_tim
     const auto read = scene.driver->get("k");
     scene.driver->advance(2499ms);
     EXPECT_EQ(stored->calls, 0);
-    EXPECT_EQ(read->calls, 1) << "nothing else waits with it";
+    EXPECT_EQ(read->calls, 1) << "no other operation waits";
     scene.driver->advance(1ms);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->at - started, 2500ms);

@@ -27,7 +27,7 @@ TEST(completions, run_in_the_order_in_which_operations_ended) {
     EXPECT_EQ(ended.drain(), 0U);
 }
 
-TEST(completions, keep_what_a_completion_adds_for_the_next_call) {
+TEST(completions, leave_completions_added_by_a_completion_for_the_next_call) {
     completions ended;
     texts seen;
     ended.push(

@@ -39,7 +39,8 @@ decision_record decision_about(retry_reason reason, bool is_retried = true) {
 
 using namespace decision_log_tests;
 
-TEST(decision_log, RH_14_the_first_of_a_second_are_told_and_the_rest_are_summed_up_when_it_ends) {
+TEST(
+    decision_log, RH_14_the_first_of_a_second_are_logged_and_the_rest_are_summarized_when_it_ends) {
     const auto sink = std::make_shared<line_keeper>();
     decision_log log(sink, 3);
     for (int index = 0; index < 5; ++index) {
@@ -55,16 +56,16 @@ TEST(decision_log, RH_14_the_first_of_a_second_are_told_and_the_rest_are_summed_
     EXPECT_EQ(sink->sums[0].second, "KV_LOCKED: 2 more decisions in 1 s");
     EXPECT_FALSE(log.next_due().has_value());
     log.on_decision(decision_about(retry_reason::kv_locked), log_start + 1s);
-    EXPECT_EQ(sink->decisions.size(), 4U) << "a new second begins";
+    EXPECT_EQ(sink->decisions.size(), 4U) << "a new second starts";
 }
 
-TEST(decision_log, RH_14_a_sum_is_as_loud_as_the_loudest_decision_in_it) {
+TEST(decision_log, RH_14_a_summary_has_the_highest_level_of_its_decisions) {
     const auto sink = std::make_shared<line_keeper>();
     decision_log log(sink, 1);
     for (const bool is_retried : {true, true, false}) {
         log.on_decision(decision_about(retry_reason::kv_locked, is_retried), log_start);
     }
-    // Nobody called on_time: the next decision closes the second by itself.
+    // Without a call of on_time, the next decision closes the second.
     log.on_decision(decision_about(retry_reason::kv_locked, false), log_start + 2s);
     ASSERT_EQ(sink->sums.size(), 1U);
     EXPECT_EQ(sink->sums[0].first, log_level::warn);
@@ -72,7 +73,7 @@ TEST(decision_log, RH_14_a_sum_is_as_loud_as_the_loudest_decision_in_it) {
     EXPECT_EQ(sink->decisions.back().first, log_level::warn);
 }
 
-TEST(decision_log, RH_14_each_reason_has_its_own_second_and_the_end_tells_what_is_left) {
+TEST(decision_log, RH_14_each_reason_has_its_own_second_and_the_end_logs_the_rest) {
     const auto sink = std::make_shared<line_keeper>();
     decision_log log(sink, 1);
     log.on_decision(decision_about(retry_reason::kv_locked), log_start);

@@ -50,7 +50,7 @@ TEST(decisions, note_each_retry_in_the_history_and_count_it) {
     EXPECT_EQ(with.parts.context.counters.retries, 1U);
 }
 
-TEST(decisions, number_the_questions_about_one_operation) {
+TEST(decisions, number_the_questions_about_an_operation) {
     deciding with;
     static_cast<void>(with.decide(retry_reason::kv_locked, attempt_stage::response));
     EXPECT_EQ(with.all.subject_of(with.operation, with.names).ticket.decision, 1U);

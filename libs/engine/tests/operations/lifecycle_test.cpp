@@ -7,7 +7,7 @@
 
 #include "engine_parts.hpp"
 
-// The life cycle with operations of no service: what key-value and HTTP have in common.
+// The life cycle of operations without a service: the common part of key-value and HTTP.
 
 namespace reprise::engine::testing {
 namespace lifecycle_tests {
@@ -134,7 +134,7 @@ TEST(lifecycle, only_the_ready_list_of_an_open_connection_takes_no_place) {
     EXPECT_EQ(with.slot.due(), with.slot.deadline) << "its deadline still counts";
 }
 
-TEST(lifecycle, wakes_those_that_were_there_in_their_order) {
+TEST(lifecycle, wakes_waiting_operations_in_order) {
     one_life with;
     std::array<life_slot, 3> slots;
     for (life_slot& each : slots) {
@@ -142,7 +142,7 @@ TEST(lifecycle, wakes_those_that_were_there_in_their_order) {
         with.life.park(each, with.list, with.parts.now + 10ms);
     }
     std::vector<life_slot*> woken;
-    // The second stays; the others come back at once, which must not be a loop.
+    // The second stays. The others are queued again at once, which must not cause a loop.
     lifecycle::wake_if(
         with.list, [&](const life_slot& each) { return &each != &slots[1]; },
         [&](life_slot& each) {
@@ -151,7 +151,7 @@ TEST(lifecycle, wakes_those_that_were_there_in_their_order) {
             with.life.park(each, with.list, with.parts.now + 20ms);
         });
     EXPECT_EQ(woken, (std::vector{&slots[0], &slots[2]}));
-    EXPECT_EQ(slots[1].due(), with.parts.now + 10ms) << "its backoff goes on";
+    EXPECT_EQ(slots[1].due(), with.parts.now + 10ms) << "its backoff continues";
     EXPECT_EQ(with.waiting(), 3U);
     woken.clear();
     lifecycle::wake_if(
@@ -176,7 +176,7 @@ TEST(lifecycle, a_retry_at_once_after_an_answer_skips_the_timer) {
         with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::dispatch);
     with.slot.failed.stage = attempt_stage::dispatch;
     EXPECT_EQ(with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::park)
-        << "nothing was sent: without the timer it would be a loop";
+        << "nothing was sent; without the timer this would be a busy loop";
     at_once.delay = 1ms;
     with.slot.failed.stage = attempt_stage::response;
     EXPECT_EQ(with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::park);

@@ -21,7 +21,7 @@ struct kept_log : log_sink {
 struct troubled_client {
     explicit troubled_client(std::size_t nodes = 1) : cluster(nodes, 4) {}
 
-    // The error of a read that the given trouble keeps from being sent.
+    // Returns the error of a read that the given problem keeps from being sent.
     std::string history_text(duration timeout = 1s) {
         options.log = log;
         driver.emplace(cluster, options);
@@ -33,7 +33,7 @@ struct troubled_client {
         EXPECT_TRUE(read->result.ec);
         return to_string(*read->result.error);
     }
-    // What diagnostics say about the first endpoint.
+    // What diagnostics report about the first endpoint.
     std::string seen() {
         const auto all = driver->engine().diagnostics();
         return all.endpoints.empty() ? "nothing" : all.endpoints.front().problem;
@@ -49,7 +49,7 @@ void expect_in(const std::string& text, std::string_view words) {
     EXPECT_NE(text.find(words), std::string::npos) << text << "\nlacks: " << words;
 }
 
-// Everywhere: error, diagnostics, log.
+// Expects the words everywhere: in the error, the diagnostics and the log.
 void expect_named(troubled_client& with, std::string_view words, duration timeout = 1s) {
     expect_in(with.history_text(timeout), words);
     expect_in(with.seen(), words);
@@ -70,9 +70,9 @@ TEST(named_causes, RH_30_a_refused_connection_is_named_with_its_address_and_in_e
     expect_in(with.log->text, "node1:11210: connection refused");
 }
 
-TEST(named_causes, every_failure_to_connect_has_its_own_words) {
+TEST(named_causes, every_failure_to_connect_has_its_own_message) {
     for (const auto& [failure, words] : std::vector<std::pair<connect_failure, std::string>>{
-             {connect_failure::unreachable, "no way to the host"},
+             {connect_failure::unreachable, "no route to the host"},
              {connect_failure::name_not_found, "cannot resolve node1"},
              {connect_failure::no_descriptors, "out of file descriptors"},
              {connect_failure::reset, "connection reset while connecting"},
@@ -93,10 +93,10 @@ TEST(named_causes, a_connection_that_is_still_being_made_is_named) {
     expect_in(with.history_text(), "waited for a configuration (node1:11210: still connecting)");
     troubled_client later;
     later.cluster.nodes[0].ignores_connections = true;
-    expect_named(later, "no connection in time", 3s);
+    expect_named(later, "connecting timed out", 3s);
 }
 
-TEST(named_causes, a_server_that_is_none_is_named) {
+TEST(named_causes, a_peer_that_is_not_a_server_is_named) {
     for (const auto& [bytes, words] : std::vector<std::pair<std::string, std::string>>{
              {"\x15\x03\x03", "this is a TLS port"},
              {"HTTP/1.1 400 Bad Request\r\n\r\n", "not a Couchbase server"},
@@ -151,7 +151,7 @@ TEST(named_causes, VB_08_a_map_without_owners_is_named) {
     expect_in(with.history_text(), "configuration 1:10 of travel names no owners yet");
 }
 
-TEST(named_causes, a_node_that_is_down_is_named_by_those_who_wait_for_it) {
+TEST(named_causes, operations_that_wait_for_a_node_that_is_down_name_it) {
     troubled_client with(3);
     with.cluster.nodes[2].connect_failure_kind = connect_failure::refused;
     with.cluster.map.assign(4, {2});
@@ -180,7 +180,7 @@ TEST(named_causes, of_many_nodes_a_few_are_named) {
     expect_in(text, "; and others");
 }
 
-TEST(named_causes, a_problem_is_forgotten_when_the_connection_is_there) {
+TEST(named_causes, a_problem_is_cleared_when_the_connection_is_open) {
     troubled_client with;
     with.cluster.nodes[0].refuses_connections = true;
     expect_in(with.history_text(), "connection refused");
@@ -189,7 +189,7 @@ TEST(named_causes, a_problem_is_forgotten_when_the_connection_is_there) {
     EXPECT_EQ(with.seen(), "");
 }
 
-TEST(named_causes, an_operation_that_waits_for_a_collection_says_so) {
+TEST(named_causes, an_operation_that_waits_for_a_collection_reports_it) {
     scripted_cluster cluster(1, 4);
     cluster.on_request = [](const seen_request& seen) {
         return seen.op == wire::opcode::get_collection_id ? std::optional(answer{.is_silent = true})

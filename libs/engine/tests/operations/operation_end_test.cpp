@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Cancel, close and destroy in every state: each operation completes exactly once.
+// Cancel, close and destruction in every state: each operation completes exactly once.
 
 namespace reprise::engine::testing {
 namespace lifetime_tests {
@@ -34,7 +34,7 @@ public:
     deferred_answer pending;
 };
 
-// Brings a write to the place and keeps it there.
+// Brings a write to this state and keeps it there.
 struct scene {
     scripted_cluster cluster{1};
     std::shared_ptr<holding_strategy> strategy = std::make_shared<holding_strategy>();

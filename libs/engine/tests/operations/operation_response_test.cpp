@@ -2,7 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// Not-my-vbucket from servers that are broken or hostile: paced, and asked no more than once.
+// Not-my-vbucket from broken or hostile servers: retries are paced, and each node has at most one
+// pending poll.
 
 namespace reprise::engine::testing {
 namespace not_my_vbucket_tests {
@@ -11,7 +12,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// Refuses every write, each time with a configuration that is newer than the last one.
+// Refuses every write, each time with a newer configuration than the last one.
 scripted_cluster::hook ever_newer(scripted_cluster& cluster) {
     return [&cluster](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::set) {
@@ -36,7 +37,8 @@ TEST(not_my_vbucket, VB_06_VB_07_ever_newer_revisions_in_the_answers_do_not_make
     cluster.on_request = ever_newer(cluster);
     const auto stored = driver.upsert("k", "v");
     driver.advance(1s);
-    // The first comes at once and three more hurry; from then on there are 100 ms between them.
+    // The first retry is immediate and three more skip their backoff. From then on they are 100 ms
+    // apart.
     EXPECT_GE(cluster.count(opcode::set), 12U);
     EXPECT_LE(cluster.count(opcode::set), 16U);
     driver.advance(2s);
@@ -76,12 +78,12 @@ TEST(not_my_vbucket, VB_07_a_node_that_does_not_answer_a_poll_is_not_asked_again
         return seen.op == opcode::set ? std::optional(answer{.status = status::not_my_vbucket})
                                       : std::nullopt;
     };
-    // Each refusal has no configuration with it and asks for one; they come far apart enough.
+    // Each refusal arrives without a configuration and triggers a poll. They are far enough apart.
     driver.upsert("k", "v");
     driver.advance(700ms);
     ASSERT_GE(cluster.count(opcode::set), 5U);
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), asked + 1);
-    // A question without an answer is given up after the internal timeout.
+    // A poll without an answer is given up after the internal timeout.
     driver.upsert("k", "v");
     driver.advance(2500ms);
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), asked + 2);

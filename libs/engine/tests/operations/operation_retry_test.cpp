@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Retries of operations, seen from the user: what was sent, when, and how it ended.
+// Retries of operations from the user's view: what was sent, when, and how the operation ended.
 
 namespace reprise::engine::testing {
 namespace retry_flow_tests {
@@ -40,7 +40,7 @@ std::vector<duration> gaps(const std::vector<seen_request>& requests) {
     return result;
 }
 
-// Keeps the question until somebody answers it.
+// Keeps the question until the test answers it.
 class slow_strategy final : public retry_strategy {
 public:
     void retry_after(const retry_question&, retry_sink& sink) override {
@@ -127,7 +127,7 @@ TEST(retry_flow, RH_13_a_capped_request_times_out_at_the_deadline_and_is_not_sen
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->at - started, 400ms);
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
-    // 1, 10, 50, 100 ms; the fifth would have waited 500 ms.
+    // 1, 10, 50, 100 ms. The fifth wait would have been 500 ms.
     EXPECT_EQ(cluster.count(opcode::set), 5U);
     const auto& entries = stored->result.history->entries;
     EXPECT_EQ(entries.back().delay(), 400ms - 161ms);
@@ -226,7 +226,7 @@ TEST(retry_flow, RH_29_a_write_that_was_never_sent_times_out_unambiguous) {
     EXPECT_EQ(write->result.error->last_dispatched_to, "");
 }
 
-TEST(retry_flow, RH_30_the_history_tells_time_stage_endpoint_reason_and_delay) {
+TEST(retry_flow, RH_30_the_history_has_time_stage_endpoint_reason_and_delay) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -329,7 +329,7 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
     EXPECT_EQ(read->result.history->entries[0].refusal(), refusal_reason::strategy_refused);
 }
 
-TEST(retry_flow, RH_03_a_strategy_that_always_says_now_never_hangs_the_engine) {
+TEST(retry_flow, RH_03_a_strategy_that_always_answers_now_never_hangs_the_engine) {
     scripted_cluster cluster(1);
     cluster.nodes[0].refuses_connections = true;
     engine_options options;
@@ -396,7 +396,7 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
     }
 }
 
-TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its_words) {
+TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its_texts) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -423,7 +423,7 @@ TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its
     EXPECT_EQ(failed->result.history, nullptr);
 }
 
-TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_words_of_the_map_too) {
+TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_texts_of_the_map_too) {
     scripted_cluster cluster(1);
     engine_options options;
     options.strategy = std::make_shared<no_strategy>();
@@ -441,7 +441,7 @@ TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_words_of_the_map_too) {
         std::string::npos);
 }
 
-TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_words_of_the_map) {
+TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_texts_of_the_map) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

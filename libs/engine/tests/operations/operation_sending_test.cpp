@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What counts as sent, to the byte: errors and ambiguity follow from it.
+// What counts as sent, to the byte. Errors and ambiguity depend on it.
 
 namespace reprise::engine::testing {
 namespace on_the_wire_tests {
@@ -25,7 +25,7 @@ scripted_cluster::hook temporary_once() {
 
 using namespace on_the_wire_tests;
 
-TEST(on_the_wire, RH_29_a_request_left_unwritten_was_sent_nowhere) {
+TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -51,7 +51,7 @@ TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_l
     const auto stored = driver.upsert("k", "v");
     driver.settle();
     driver.write_room = 0;
-    driver.advance(2ms);  // the retry is due and handed over
+    driver.advance(2ms);  // the retry is due and passed to a write
     EXPECT_EQ(driver.engine().statistics().operations_on_wire, 1U);
     const seen_request first = cluster.all(opcode::set).at(0);
     cluster.nodes[0].refuses_connections = true;
@@ -80,7 +80,7 @@ TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
     EXPECT_EQ(half->result.ec, errc::request_canceled);
     EXPECT_TRUE(half->result.error->is_ambiguous);
     EXPECT_EQ(half->result.error->last_dispatched_to, "node1:11210");
-    EXPECT_EQ(none->calls, 0) << "nothing of it had left: it waits for the next connection";
+    EXPECT_EQ(none->calls, 0) << "it was not sent, so it waits for the next connection";
     cluster.nodes[0].refuses_connections = false;
     driver.advance(1s);
     ASSERT_EQ(none->calls, 1);
@@ -88,7 +88,9 @@ TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
     EXPECT_EQ(driver.server.applied_writes, 1U);
 }
 
-TEST(on_the_wire, RH_29_the_last_place_sent_to_is_told_although_a_later_attempt_went_nowhere) {
+TEST(
+    on_the_wire,
+    RH_29_the_last_endpoint_sent_to_is_reported_although_a_later_attempt_was_not_sent) {
     scripted_cluster cluster(1, 1);
     engine_driver driver(cluster);
     driver.connect();

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// When a bucket can be used, when it cannot yet, and when there is no such bucket.
+// When a bucket is ready, when it is not yet ready, and when it does not exist.
 
 namespace reprise::engine::testing {
 namespace readiness_tests {
@@ -10,7 +10,7 @@ namespace readiness_tests {
 using wire::opcode;
 using wire::status;
 
-// What wait_until_ready sends.
+// Sends what wait_until_ready sends.
 engine_driver::outcome_ptr ask_ready(engine_driver& driver, duration timeout) {
     auto request = driver.request(operation_kind::noop, "");
     request.timeout = timeout;
@@ -23,7 +23,7 @@ void expect_not_ready(const engine_driver::outcome_ptr& asked) {
     EXPECT_EQ(asked->result.error->last_reason, retry_reason::node_not_available);
 }
 
-// All nodes are seeds; the bucket is on none of them.
+// All nodes are seeds, and none of them has the bucket.
 engine_options all_seeds(scripted_cluster& cluster) {
     engine_options options;
     for (scripted_node& node : cluster.nodes) {
@@ -87,7 +87,7 @@ TEST(readiness, a_bucket_whose_map_has_no_owners_is_not_ready) {
     }
 }
 
-TEST(readiness, a_bucket_is_ready_only_over_a_node_that_owns_something) {
+TEST(readiness, a_bucket_is_ready_only_through_a_node_that_owns_vbuckets) {
     scripted_cluster cluster(2, 4);
     cluster.map.assign(4, {1});
     cluster.nodes[1].refuses_connections = true;
@@ -126,7 +126,7 @@ TEST(readiness, VB_07_revisions_up_to_the_largest_number_are_compared) {
     ASSERT_NE(driver.engine().configuration("travel"), nullptr);
     cluster.requests.clear();
     driver.advance(3s);
-    // The protocol's field for the known revision ends below it: the question comes without.
+    // The protocol's field for the known revision is too small for it, so the request omits it.
     ASSERT_FALSE(cluster.all(opcode::get_cluster_config).empty());
     EXPECT_EQ(cluster.all(opcode::get_cluster_config).front().extras, "");
     cluster.revision.rev = UINT64_MAX;
@@ -148,7 +148,7 @@ TEST(readiness, RH_27_a_misspelt_bucket_is_reported_while_a_node_is_down) {
     EXPECT_EQ(read->result.ec, errc::bucket_access_failure);
 }
 
-TEST(readiness, RH_27_one_answer_alone_is_not_enough_where_others_cannot_be_asked) {
+TEST(readiness, RH_27_one_answer_is_not_enough_if_other_nodes_cannot_be_asked) {
     scripted_cluster cluster(2, 4);
     const engine_options options = all_seeds(cluster);
     cluster.nodes[1].refuses_connections = true;
@@ -156,12 +156,12 @@ TEST(readiness, RH_27_one_answer_alone_is_not_enough_where_others_cannot_be_aske
     const auto read = driver.get("k");
     driver.advance(10ms);
     EXPECT_EQ(read->calls, 0);
-    driver.advance(500ms);  // it is asked again meanwhile, and says the same
+    driver.advance(500ms);  // it is asked again and gives the same answer
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::bucket_access_failure);
 }
 
-TEST(readiness, RH_27_a_node_that_does_not_let_itself_be_connected_to_does_not_block_the_report) {
+TEST(readiness, RH_27_a_node_that_never_connects_does_not_block_the_report) {
     scripted_cluster cluster(3, 4);
     const engine_options options = all_seeds(cluster);
     cluster.nodes[2].ignores_connections = true;

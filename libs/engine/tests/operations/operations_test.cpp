@@ -4,8 +4,8 @@
 
 #include "key_value_parts.hpp"
 
-// Operations and connections without engine_core: nothing is woken, since the events of the
-// topology are only written down.
+// Operations and connections without engine_core. Nothing wakes operations, since the events of the
+// topology are only recorded.
 
 namespace reprise::engine::testing {
 
@@ -74,7 +74,7 @@ TEST(operations_part, are_sent_again_after_their_connection_is_gone) {
     with.links.on_closed(connection, close_reason::reset, handed, with.parts.now);
     with.ended.drain();
     EXPECT_EQ(with.completed, 0);
-    EXPECT_EQ(with.bucket.links[0]->waiters.size(), 1U) << "nothing was sent: it waits to be";
+    EXPECT_EQ(with.bucket.links[0]->waiters.size(), 1U) << "nothing was sent, so it waits";
     EXPECT_EQ(with.parts.context.counters.retries, 1U);
 }
 

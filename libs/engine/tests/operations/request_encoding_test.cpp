@@ -6,7 +6,7 @@
 
 #include "engine_driver.hpp"
 
-// Each kind of operation: what goes out and what comes back.
+// Requests and answers of each kind of operation.
 
 namespace reprise::engine::testing {
 namespace operations_tests {
@@ -45,7 +45,7 @@ struct kinds_scene {
 
 using namespace operations_tests;
 
-TEST(operations, insert_replace_and_remove_have_their_errors) {
+TEST(operations, insert_replace_and_remove_fail_with_their_errors) {
     kinds_scene scene;
     EXPECT_TRUE(
         scene.run(scene.driver.request(operation_kind::insert, "k", "1"))->result.has_value());
@@ -88,7 +88,7 @@ TEST(operations, counters_touch_lock_and_unlock_pass) {
     EXPECT_TRUE(scene.run(scene.driver.request(operation_kind::noop, ""))->result.has_value());
 }
 
-TEST(operations, mutation_tokens_and_cas_are_handed_out) {
+TEST(operations, mutation_tokens_and_cas_are_returned) {
     kinds_scene scene;
     scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::set) {
@@ -105,7 +105,7 @@ TEST(operations, mutation_tokens_and_cas_are_handed_out) {
     EXPECT_EQ(stored->result.vbucket.value, 3);
 }
 
-TEST(operations, durability_travels_as_a_frame_info_and_needs_the_servers_consent) {
+TEST(operations, durability_is_sent_as_a_frame_info_and_needs_the_servers_support) {
     for (const bool is_granted : {true, false}) {
         scripted_cluster cluster(1);
         if (!is_granted) {
@@ -141,7 +141,7 @@ TEST(operations, an_ambiguous_durable_write_is_marked_and_never_retried) {
     EXPECT_EQ(scene.cluster.count(opcode::set), 1U);
 }
 
-TEST(operations, values_are_compressed_when_it_pays_and_inflated_when_they_come_back) {
+TEST(operations, values_are_compressed_if_smaller_and_inflated_when_read) {
     kinds_scene scene;
     const std::string text(1000, 'a');
     scene.run(scene.driver.request(operation_kind::upsert, "k", text));
@@ -249,7 +249,7 @@ TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
     EXPECT_EQ(cluster.all(opcode::get_replica).at(0).node, 1U);
 }
 
-TEST(operations, the_servers_words_are_on_the_error) {
+TEST(operations, the_error_contains_the_servers_message) {
     kinds_scene scene;
     scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::set

@@ -2,9 +2,9 @@
 
 #include "engine_driver.hpp"
 
-// Liberal in what is not needed, strict in what is: servers of other versions add a key, a value, a
-// few bytes of extras or a bit. A success stays a success unless something that it needs is
-// missing.
+// Decoding ignores what it does not need and is strict about what it needs. Servers of other
+// versions add a key, a value, a few bytes of extras or a bit. A success stays a success unless a
+// required part is missing.
 
 namespace reprise::engine::testing {
 namespace liberal_answers_tests {
@@ -37,7 +37,7 @@ std::string frame_of(const seen_request& asked, const success_parts& parts) {
 
 struct answered_kind {
     operation_kind kind;
-    success_parts plain;  // what a server answers
+    success_parts plain;  // the usual answer of a server
     bool has_value;       // the value is part of the answer
 };
 
@@ -63,7 +63,7 @@ const std::vector<answered_kind> answered_kinds{
     {operation_kind::noop, {}, false},
 };
 
-// One operation on a fresh client, answered so.
+// One operation on a new client, with this answer.
 struct answered_scene {
     answered_scene(operation_kind kind, const success_parts& with) {
         driver.connect();
@@ -156,7 +156,7 @@ TEST(liberal_answers, tokens_are_read_from_longer_extras_and_shorter_ones_have_n
     EXPECT_FALSE(shorter.outcome->result.token.has_value());
 }
 
-TEST(liberal_answers, what_is_needed_is_still_checked) {
+TEST(liberal_answers, required_parts_are_still_checked) {
     const std::vector<std::pair<operation_kind, success_parts>> lacking{
         {operation_kind::get, {.value = "no flags"}},
         {operation_kind::get, {.extras = "abc", .value = "flags cut off"}},
@@ -189,7 +189,7 @@ TEST(liberal_answers, a_collection_id_that_other_servers_reserve_is_used_as_give
     EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\3k");
 }
 
-TEST(liberal_answers, an_answer_to_a_collection_question_may_have_longer_extras) {
+TEST(liberal_answers, an_answer_to_a_collection_lookup_may_have_longer_extras) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -209,7 +209,7 @@ TEST(liberal_answers, an_answer_to_a_collection_question_may_have_longer_extras)
     EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\x09k");
 }
 
-TEST(liberal_answers, an_answer_to_a_collection_question_without_an_id_closes_the_connection) {
+TEST(liberal_answers, an_answer_to_a_collection_lookup_without_an_id_closes_the_connection) {
     scripted_cluster cluster(1);
     cluster.collections["app.users"] = 9;
     engine_driver driver(cluster);
@@ -230,7 +230,7 @@ TEST(liberal_answers, an_answer_to_a_collection_question_without_an_id_closes_th
     EXPECT_TRUE(stored->result.has_value());
 }
 
-TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_with_its_name) {
+TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_and_is_named) {
     scripted_cluster cluster(1);
     engine_options options;
     const auto log = std::make_shared<message_keeper>();
@@ -277,13 +277,13 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_is_named_during_the_bootst
     EXPECT_TRUE(log->has("the server answered opaque 0x00001234 that was never issued"));
 }
 
-TEST(liberal_answers, opaques_of_the_bootstrap_and_below_are_told_apart) {
+TEST(liberal_answers, opaques_of_the_bootstrap_are_distinguished_from_invented_ones) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
     const auto last = cluster.requests.back();
     ASSERT_LT(last.opaque, 0x100U);
-    // Answered twice: not what we want, but ours.
+    // Answered twice: unwelcome, but an opaque that was issued.
     driver.send(driver.connections_to(0).at(0), base::as_bytes(frame_of(last, {})));
     driver.settle();
     EXPECT_TRUE(driver.closes.empty());

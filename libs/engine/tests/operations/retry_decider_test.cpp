@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr time_point start{1h};
 
-// Answers what it is told, and counts how often it was asked.
+// Gives the answer that the test sets, and counts the questions.
 class fixed_strategy final : public retry_strategy {
 public:
     explicit fixed_strategy(retry_action given) : action(given) {}
@@ -56,7 +56,7 @@ struct bench {
     engine_options options;
     retry_case failed;
     retry_subject subject;
-    std::uint32_t retries = 0;  // made before
+    std::uint32_t retries = 0;  // before this failure
     std::size_t parked = 0;
 
     bench(retry_reason reason, bool is_idempotent) {
@@ -90,7 +90,7 @@ TEST(retry_decider, RH_12_always_retry_reasons_never_ask_the_strategy) {
     EXPECT_EQ(strategy->asked, 0);
 }
 
-TEST(retry_decider, RH_10_unknown_is_not_retried_whatever_the_strategy_answers) {
+TEST(retry_decider, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {
     bench with(retry_reason::unknown, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
     const retry_outcome decided = with.decide();
@@ -178,7 +178,7 @@ TEST(retry_decider, RH_33_reasons_that_are_always_retried_cost_nothing) {
     EXPECT_EQ(bucket->level(), bucket->capacity());
 }
 
-TEST(retry_decider, RH_33_a_service_with_a_budget_of_its_own_leaves_the_clients_alone) {
+TEST(retry_decider, RH_33_a_service_with_its_own_budget_does_not_charge_the_clients) {
     bench with(retry_reason::kv_locked, true);
     const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 20});
     const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
@@ -194,7 +194,7 @@ TEST(retry_decider, RH_33_a_service_with_a_budget_of_its_own_leaves_the_clients_
     EXPECT_EQ(shared->level(), 15000);
 }
 
-TEST(retry_decider, RH_02_a_strategy_that_throws_or_says_nothing_fails_the_request) {
+TEST(retry_decider, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_request) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<throwing_strategy>();
     const retry_outcome thrown = with.decide();
@@ -206,7 +206,7 @@ TEST(retry_decider, RH_02_a_strategy_that_throws_or_says_nothing_fails_the_reque
     EXPECT_EQ(mute.refusal, refusal_reason::strategy_failed);
 }
 
-TEST(retry_decider, RH_03_zero_is_a_retry_now_and_no_is_none) {
+TEST(retry_decider, RH_03_zero_retries_now_and_no_does_not_retry) {
     bench with(retry_reason::kv_locked, true);
     const auto now = std::make_shared<fixed_strategy>(retry_action::after(-3ms));
     with.options.strategy = now;
@@ -218,7 +218,7 @@ TEST(retry_decider, RH_03_zero_is_a_retry_now_and_no_is_none) {
     EXPECT_EQ(with.decide().error, errc::document_locked);
 }
 
-TEST(retry_decider, RH_03_a_no_may_name_the_error_the_user_sees) {
+TEST(retry_decider, RH_03_a_no_may_name_the_error_for_the_user) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::no());
     EXPECT_EQ(with.decide().error, errc::document_locked);
@@ -258,14 +258,14 @@ TEST(retry_decider, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
 
 TEST(retry_decider, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket) {
     bench with(retry_reason::kv_not_my_vbucket, true);
-    EXPECT_EQ(with.decide().delay, 1ms) << "the ladder is the default";
+    EXPECT_EQ(with.decide().delay, 1ms) << "the controlled backoff is the default";
     with.options.not_my_vbucket_delay = 100ms;
     EXPECT_EQ(with.decide().delay, 100ms);
     with.failed.reason = retry_reason::kv_collection_outdated;
     EXPECT_EQ(with.decide().delay, 1ms);
 }
 
-TEST(retry_decider, VB_02_VB_06_a_known_way_cuts_the_wait_and_never_prolongs_it) {
+TEST(retry_decider, VB_02_VB_06_a_known_route_shortens_the_wait_and_never_prolongs_it) {
     bench with(retry_reason::kv_not_my_vbucket, true);
     with.failed.delay_max = 0ms;
     EXPECT_EQ(with.decide().delay, 0ms);
@@ -275,7 +275,7 @@ TEST(retry_decider, VB_02_VB_06_a_known_way_cuts_the_wait_and_never_prolongs_it)
     EXPECT_EQ(with.decide().delay, 100ms);
 }
 
-TEST(retry_decider, an_outer_allowance_is_taken_and_its_end_refuses) {
+TEST(retry_decider, an_outer_allowance_is_used_and_refuses_when_empty) {
     bench with(retry_reason::kv_locked, true);
     retry_allowance allowance(1);
     with.subject.allowance = &allowance;

@@ -17,9 +17,9 @@ constexpr auto linear_code = static_cast<status>(0x7ff1);       // 10, 10, 20, 3
 constexpr auto exponential_code = static_cast<status>(0x7ff2);  // 10, 2, 4, 8, ...
 constexpr auto specless_code = static_cast<status>(0x7ff3);     // auto-retry, interval outside
 constexpr auto final_code = static_cast<status>(0x7ff4);
-constexpr auto unusable_code = static_cast<status>(0x7ff5);   // a rule that nobody can follow
+constexpr auto unusable_code = static_cast<status>(0x7ff5);   // a rule that cannot be followed
 constexpr auto misplaced_code = static_cast<status>(0x7ff6);  // retry-later, interval outside
-constexpr auto ruleless_code = static_cast<status>(0x7ff7);   // retry-now, and no word of a rule
+constexpr auto ruleless_code = static_cast<status>(0x7ff7);   // retry-now without any rule
 
 constexpr std::string_view map_text =
     R"({"version":2,"revision":1,"errors":{)"
@@ -50,7 +50,7 @@ engine_options directed() {
     return options;
 }
 
-// Answers stores with these codes in turn, the last one for ever.
+// Answers stores with these codes in turn, and repeats the last one.
 scripted_cluster::hook refuse_with(std::vector<status> codes) {
     return [codes = std::move(codes),
             next = std::size_t{0}](const seen_request& seen) mutable -> std::optional<answer> {
@@ -75,7 +75,7 @@ std::vector<duration> store_gaps(const scripted_cluster& cluster) {
 
 using namespace server_directed_tests;
 
-TEST(server_directed, EM_09_retries_come_at_the_times_the_server_planned) {
+TEST(server_directed, EM_09_retries_happen_at_the_times_the_server_planned) {
     const std::vector<std::pair<status, std::vector<duration>>> cases{
         {constant_code, {10ms, 25ms, 25ms, 25ms}},
         {linear_code, {10ms, 10ms, 20ms, 30ms, 30ms}},
@@ -124,8 +124,8 @@ TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
     const time_point started = driver.now;
     const auto stored = driver.upsert("k", "v");
     driver.settle();
-    // Each answer comes 7 ms after its request. The first failure is at 7 ms; from there on the
-    // plan is 10, 25, 25 ms, whatever the answers take.
+    // Each answer arrives 7 ms after its request. The first failure is at 7 ms; from there on the
+    // plan is 10, 25, 25 ms, independent of the answers.
     for (std::size_t count = 1; count <= 3; ++count) {
         const auto seen = cluster.all(opcode::set);
         ASSERT_EQ(seen.size(), count);
@@ -151,7 +151,7 @@ TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
     EXPECT_EQ(stored->calls, 0);
 }
 
-TEST(server_directed, EM_10_after_max_duration_the_error_is_the_codes_own) {
+TEST(server_directed, EM_10_after_max_duration_the_request_fails_with_the_error_of_the_code) {
     scripted_cluster cluster = make_cluster();
     engine_driver driver(cluster, directed());
     driver.connect();
@@ -160,7 +160,7 @@ TEST(server_directed, EM_10_after_max_duration_the_error_is_the_codes_own) {
     const auto stored = driver.upsert("k", "v");
     driver.advance(2s);
     ASSERT_EQ(stored->calls, 1);
-    // Retries at 10, 35, 60 and 85 ms; the next one would come at 110 ms.
+    // Retries at 10, 35, 60 and 85 ms. The next one would be at 110 ms.
     EXPECT_EQ(cluster.count(opcode::set), 5U);
     EXPECT_LE(stored->at - started, 100ms);
     EXPECT_EQ(stored->result.ec, errc::temporary_failure);
@@ -186,7 +186,7 @@ TEST(server_directed, EM_10_the_operations_timeout_wins_when_it_is_smaller) {
     }
 }
 
-TEST(server_directed, EM_11_another_code_begins_its_own_plan_and_attempts_go_on) {
+TEST(server_directed, EM_11_another_code_starts_its_own_plan_and_attempts_continue) {
     scripted_cluster cluster = make_cluster();
     engine_driver driver(cluster, directed());
     driver.connect();
@@ -196,7 +196,7 @@ TEST(server_directed, EM_11_another_code_begins_its_own_plan_and_attempts_go_on)
     const auto stored = driver.upsert("k", "v");
     driver.advance(2s);
     ASSERT_EQ(stored->calls, 1);
-    // The max-duration of the first code begins anew with its second series, too.
+    // The second series of the first code also starts its max-duration again.
     EXPECT_TRUE(stored->result.has_value());
     EXPECT_EQ(stored->result.retry_attempts, 9U);
     EXPECT_EQ(
@@ -232,14 +232,14 @@ TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
     const auto stored = driver.upsert("k", "v");
     driver.advance(2s);
     ASSERT_EQ(stored->calls, 1);
-    // At 50, 60, ... 490 ms: the retry at 500 ms would begin when the time is over.
+    // At 50, 60, ... 490 ms. A retry at 500 ms would start when the time is over.
     EXPECT_EQ(cluster.count(opcode::set), 1U + 45U);
     EXPECT_EQ(cluster.all(opcode::set).back().at - started, 490ms);
     EXPECT_EQ(stored->at - started, 490ms);
     EXPECT_EQ(stored->result.ec, errc::temporary_failure);
 }
 
-TEST(server_directed, EM_12_without_a_usable_rule_the_error_goes_to_the_user) {
+TEST(server_directed, EM_12_without_a_usable_rule_the_request_fails) {
     for (const status code : {specless_code, unusable_code, misplaced_code}) {
         scripted_cluster cluster = make_cluster();
         engine_driver driver(cluster, directed());

@@ -37,7 +37,7 @@ constexpr auto test_code = static_cast<status>(0x7ff0);
 
 using namespace mapping_tests;
 
-TEST(status_mapping, RH_19_retried_statuses_have_their_reasons) {
+TEST(status_mapping, RH_19_each_retried_status_has_its_reason) {
     const std::vector<std::pair<status, retry_reason>> expected{
         {status::not_my_vbucket, retry_reason::kv_not_my_vbucket},
         {status::unknown_collection, retry_reason::kv_collection_outdated},
@@ -88,7 +88,7 @@ TEST(status_mapping, every_known_failure_has_an_error_of_the_taxonomy) {
     }
 }
 
-TEST(status_mapping, EM_05_the_map_is_not_asked_about_known_codes) {
+TEST(status_mapping, EM_05_the_map_is_not_used_for_known_codes) {
     const response_outcome outcome =
         outcome_by_map({error_attribute::retry_now, error_attribute::temp}, status::ebusy);
     EXPECT_EQ(outcome.kind, outcome_kind::error);
@@ -125,7 +125,7 @@ TEST(status_mapping, EM_06_config_only_follows_the_map_like_every_other_unknown_
     EXPECT_EQ(forbidden.kind, outcome_kind::error);
 }
 
-TEST(status_mapping, EM_07_attributes_ask_for_a_configuration_or_the_connections_end) {
+TEST(status_mapping, EM_07_attributes_request_a_configuration_or_close_the_connection) {
     EXPECT_TRUE(outcome_by_map({error_attribute::special_handling}, test_code).drop_connection);
     EXPECT_TRUE(
         outcome_by_map({error_attribute::conn_state_invalidated}, test_code).drop_connection);
@@ -170,7 +170,7 @@ TEST(status_mapping, EM_15_unknown_path_statuses_use_the_nodes_map) {
     EXPECT_FALSE(path_error(status::success, &map));
 }
 
-TEST(status_mapping, EM_16_temp_alone_is_no_retry_and_no_retry_beats_the_others) {
+TEST(status_mapping, EM_16_temp_alone_does_not_retry_and_no_retry_overrides_the_others) {
     const response_outcome temp = outcome_by_map({error_attribute::temp}, test_code);
     EXPECT_EQ(temp.kind, outcome_kind::error);
     EXPECT_EQ(temp.error, errc::temporary_failure);

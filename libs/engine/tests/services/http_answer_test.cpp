@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Answers much larger than what may wait for its reader, in virtual time.
+// Answers that are much larger than the bound of waiting rows, in virtual time.
 
 namespace reprise::engine::testing {
 namespace many_rows_test {
@@ -11,7 +11,7 @@ constexpr std::uint16_t query_port = 8093;
 constexpr std::size_t rows_size_max = 64 * 1024;
 constexpr std::size_t chunk_row_count = 1000;
 
-// A query whose answer the test sends itself, chunk by chunk, and whose rows it takes.
+// A query whose answer the test sends in chunks, and whose rows it takes.
 class long_answer {
 public:
     long_answer() : driver_(cluster_) {
@@ -30,7 +30,7 @@ public:
         send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         send_chunk(R"({"results":[)");
     }
-    // Rows that are numbered, all with a comma behind them.
+    // Sends numbered rows, each with a comma behind it.
     void send_rows(std::size_t count) {
         for (std::size_t sent = 0; sent < count; sent += chunk_row_count) {
             std::string rows;
@@ -52,7 +52,7 @@ public:
         driver_.send(cluster_.http_requests.at(0).connection, base::as_bytes(bytes));
         driver_.settle();
     }
-    // Takes what waits; every row must be the next number.
+    // Takes the waiting rows and checks that their numbers are consecutive.
     void take() {
         if (!driver_.engine().take_rows(driver_.last_id, batch_, driver_.now)) {
             return;

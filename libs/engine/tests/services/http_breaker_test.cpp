@@ -31,7 +31,7 @@ protected:
         options.circuit_breaker->volume_threshold = 4;
         return options;
     }
-    // Statements that are never answered, as many on each node, until they have timed out.
+    // Starts statements that are never answered, equally many on each node, and lets them time out.
     static void time_out_statements(engine_driver& driver, int count) {
         for (int index = 0; index < count; ++index) {
             http_request asked = readonly_request("{}");
@@ -52,7 +52,9 @@ protected:
     int canary_status = 200;
 };
 
-TEST_F(http_breaker, RH_15_RH_34_statements_wait_while_all_are_open_and_go_when_a_canary_is_back) {
+TEST_F(
+    http_breaker,
+    RH_15_RH_34_statements_wait_while_all_are_open_and_are_sent_after_a_canary_is_answered) {
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();
     time_out_statements(driver, 8);
@@ -66,7 +68,7 @@ TEST_F(http_breaker, RH_15_RH_34_statements_wait_while_all_are_open_and_go_when_
     EXPECT_EQ(count("/query/service"), 8U) << "nothing is sent to an endpoint that is open";
     driver.advance(20ms);
     EXPECT_EQ(count("/admin/ping"), 2U) << "one for each endpoint";
-    // As soon as a canary was answered, not when the backoff ends.
+    // As soon as the canary was answered, not when the backoff ends.
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->at - opened, 5s);
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
@@ -111,11 +113,12 @@ TEST_F(http_breaker, RH_34_a_canary_without_a_good_answer_opens_it_again) {
         auto done = driver.start_http(std::move(asked));
         driver.advance(5s);
         EXPECT_EQ(count("/admin/ping"), 2U);
-        EXPECT_EQ(done->calls, 0) << "half open lets nothing through";
+        EXPECT_EQ(done->calls, 0) << "half open admits no requests";
         EXPECT_EQ(count("/query/service"), 8U);
         mute_nodes.clear();
         canary_status = 200;
-        // Silence is noticed by the canary's timeout, a refusal at once; then it sleeps again.
+        // Silence is noticed after the canary's timeout, a refusal at once. Then the breaker sleeps
+        // again.
         driver.advance(is_mute ? 10s : 5s);
         EXPECT_EQ(count("/admin/ping"), 4U);
         ASSERT_EQ(done->calls, 1);
@@ -123,8 +126,8 @@ TEST_F(http_breaker, RH_34_a_canary_without_a_good_answer_opens_it_again) {
     }
 }
 
-// Seed 2958 of the simulation: a canary whose connection was still opening was counted as one more
-// operation that waits, past the bound.
+// Seed 2958 of the simulation: a canary whose connection was still opening counted as a waiting
+// operation, beyond the bound.
 TEST_F(http_breaker, RH_32_a_canary_takes_no_place_among_the_operations_that_wait) {
     engine_options options = with_http_breaker();
     options.parked_count_max = 1;
@@ -171,7 +174,7 @@ TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent)
     }
 }
 
-TEST_F(http_breaker, RH_34_a_strategy_may_say_no) {
+TEST_F(http_breaker, RH_34_a_strategy_may_refuse) {
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();
     time_out_statements(driver, 8);
@@ -190,14 +193,14 @@ TEST_F(http_breaker, RH_34_a_strategy_may_say_no) {
     EXPECT_FALSE(refused->result.error->is_ambiguous);
 }
 
-TEST_F(http_breaker, RH_34_a_node_that_left_is_not_asked_any_more) {
+TEST_F(http_breaker, RH_34_a_node_that_left_gets_no_more_canaries) {
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();
     time_out_statements(driver, 8);
     auto done = driver.start_http(query_request("{}"));
     driver.advance(100ms);
     EXPECT_EQ(done->calls, 0);
-    // The query service moves to another port of the first node; the old ports are gone.
+    // The query service moves to another port of the first node. The old ports are gone.
     cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 9093);
     cluster_.nodes[1].services = {};
     mute_nodes.clear();
@@ -208,7 +211,7 @@ TEST_F(http_breaker, RH_34_a_node_that_left_is_not_asked_any_more) {
     EXPECT_EQ(cluster_.http_requests.back().port, 9093);
     driver.advance(30s);
     EXPECT_EQ(count("/admin/ping"), 0U);
-    // Whoever comes back begins with nothing counted.
+    // A node that returns starts with a reset breaker.
     cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, query_port_here);
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
@@ -221,7 +224,7 @@ TEST_F(http_breaker, RH_34_a_node_that_left_is_not_asked_any_more) {
     }));
 }
 
-TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_who_waits) {
+TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_waiting_calls) {
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};
     engine_options options;
@@ -242,7 +245,7 @@ TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_who_waits) {
     EXPECT_EQ(waiting->calls, 1) << "the other connection is still busy";
 }
 
-TEST_F(http_breaker, RH_34_an_engine_that_ends_forgets_its_canaries) {
+TEST_F(http_breaker, RH_34_a_closing_engine_drops_its_canaries) {
     is_canary_mute = true;
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();

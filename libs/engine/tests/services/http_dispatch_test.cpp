@@ -4,7 +4,7 @@
 
 #include "engine_driver.hpp"
 
-// Who an HTTP request says it comes from, and where it says so.
+// Which credentials an HTTP request contains, and where.
 
 namespace reprise::engine::testing {
 namespace {
@@ -36,7 +36,7 @@ protected:
     scripted_cluster cluster_;
 };
 
-TEST_F(http_credentials, those_given_last_are_said_on_a_connection_that_is_kept) {
+TEST_F(http_credentials, the_latest_are_sent_on_a_kept_connection) {
     engine_driver driver(cluster_);
     driver.connect();
     EXPECT_EQ(authorization(ask(driver)), http::make_basic_authorization("app", "secret"));
@@ -47,14 +47,14 @@ TEST_F(http_credentials, those_given_last_are_said_on_a_connection_that_is_kept)
     EXPECT_EQ(cluster_.http_requests.front().connection, cluster_.http_requests.back().connection);
 }
 
-TEST_F(http_credentials, a_client_certificate_says_it_all) {
+TEST_F(http_credentials, a_client_certificate_replaces_the_header) {
     engine_driver driver(cluster_);
     driver.identity.has_client_certificate = true;
     driver.connect();
     EXPECT_EQ(authorization(ask(driver)), "none");
 }
 
-TEST_F(http_credentials, stand_in_one_header_and_nowhere_else) {
+TEST_F(http_credentials, are_in_one_header_and_nowhere_else) {
     engine_driver driver(cluster_);
     driver.connect();
     const http::request sent = ask(driver);

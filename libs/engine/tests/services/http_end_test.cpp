@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What ends an HTTP operation without a retry is bounded, logged and told in its history.
+// Failures that end an HTTP operation without a retry are bounded, logged and part of its history.
 
 namespace reprise::engine::testing {
 namespace http_decisions_tests {
@@ -44,7 +44,7 @@ protected:
         return answer;
     }
     std::size_t sent() const { return cluster_.http_requests.size(); }
-    // The only decision so far: refused, loudly.
+    // Expects a single decision: a refusal, logged as a warning.
     void expect_logged(retry_reason reason, errc error) const {
         ASSERT_EQ(sink_->decisions.size(), 1U);
         const logged_decision& seen = sink_->decisions[0];
@@ -79,7 +79,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     ASSERT_NE(all[3]->result.history, nullptr);
     EXPECT_EQ(all[3]->result.history->entries[0].refusal(), refusal_reason::queue_full);
     expect_logged(retry_reason::socket_not_available, errc::retry_queue_full);
-    // Those that waited are served, and make room.
+    // The waiting calls are served and free their places.
     for (std::size_t round = 0; round < 3; ++round) {
         scripted_http_answer answer;
         answer.body = R"({"results":[]})";
@@ -90,7 +90,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     EXPECT_EQ(driver.engine().statistics().operations_parked, 0U);
 }
 
-TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_retry_before) {
+TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_previous_retry) {
     options_.parked_count_max = 1;
     options_.http.connections_per_node_max = 1;
     int answers = 0;
@@ -104,11 +104,11 @@ TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_retry_before) {
     driver.connect();
     auto first = driver.start_http(
         readonly_request("{}", always_retry(retry_reason::query_index_not_found, 100ms)));
-    driver.settle();  // waits for its retry
+    driver.settle();  // it waits for its retry
     auto second = driver.start_http(readonly_request("{}"));
-    driver.settle();  // has the connection
+    driver.settle();  // it has the connection
     ASSERT_EQ(sent(), 2U);
-    driver.advance(150ms);  // the first one waits for the connection in the place it had
+    driver.advance(150ms);  // the first one keeps its place and waits for the connection
     EXPECT_EQ(first->calls, 0);
     auto third = driver.start_http(readonly_request("{}"));
     driver.settle();
@@ -130,7 +130,7 @@ TEST_F(http_decisions, RH_14_waiting_for_the_first_configuration_beyond_the_boun
     expect_logged(retry_reason::socket_not_available, errc::retry_queue_full);
 }
 
-TEST_F(http_decisions, RH_14_an_answer_that_cannot_be_read_is_logged_and_in_the_history) {
+TEST_F(http_decisions, RH_14_an_unreadable_answer_is_logged_and_in_the_history) {
     answer_with(cut_answer("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":x"));
     engine_driver driver(cluster_, options_);
     driver.connect();
@@ -143,7 +143,7 @@ TEST_F(http_decisions, RH_14_an_answer_that_cannot_be_read_is_logged_and_in_the_
     EXPECT_EQ(sink_->decisions[0].status, 200);
     ASSERT_NE(done->result.history, nullptr);
     EXPECT_EQ(done->result.history->entries[0].refusal(), refusal_reason::unclassified);
-    EXPECT_NE(done->result.error->detail.find("no result"), std::string::npos);
+    EXPECT_NE(done->result.error->detail.find("not a valid result"), std::string::npos);
 }
 
 TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
@@ -162,12 +162,11 @@ TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
     expect_logged(retry_reason::unknown, errc::invalid_argument);
 }
 
-// --- rows that were handed out
-// --------------------------------------------------------------------
+// --- delivered rows ---
 
 class taken_rows : public http_decisions {
 protected:
-    // Rows first; what ends the answer is said by the test.
+    // Answers with rows first. The test decides how the answer ends.
     taken_rows() {
         scripted_http_answer head;
         head.raw =
@@ -192,7 +191,7 @@ protected:
     row_batch batch_;
 };
 
-TEST_F(taken_rows, RH_45_a_whole_answer_that_asks_for_a_retry_is_not_tried_again) {
+TEST_F(taken_rows, RH_45_a_complete_answer_that_asks_for_a_retry_is_not_retried) {
     engine_driver driver(cluster_, options_);
     driver.connect();
     const auto done = start(driver);
@@ -202,13 +201,13 @@ TEST_F(taken_rows, RH_45_a_whole_answer_that_asks_for_a_retry_is_not_tried_again
     driver.advance(10s);
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->result.ec, errc::internal_server_failure) << done->result.ec.message();
-    EXPECT_FALSE(done->result.error->is_ambiguous) << "the answer is whole";
+    EXPECT_FALSE(done->result.error->is_ambiguous) << "the answer is complete";
     EXPECT_EQ(done->result.retry_attempts, 0U);
     EXPECT_EQ(sent(), 1U);
     expect_logged(retry_reason::service_response_code_indicated, errc::internal_server_failure);
 }
 
-TEST_F(taken_rows, RH_14_RH_45_a_connection_that_breaks_is_logged_and_not_tried_again) {
+TEST_F(taken_rows, RH_14_RH_45_a_connection_that_breaks_is_logged_and_not_retried) {
     engine_driver driver(cluster_, options_);
     driver.connect();
     const auto done = start(driver);

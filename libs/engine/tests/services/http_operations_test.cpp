@@ -43,7 +43,7 @@ protected:
     scripted_cluster cluster_;
 };
 
-TEST_F(http_flow, an_answer_is_cut_into_rows_and_the_rest) {
+TEST_F(http_flow, an_answer_is_split_into_rows_and_the_rest) {
     engine_driver driver(cluster_);
     driver.connect();
     auto done = driver.start_http(query_request(R"({"statement":"SELECT 1"})"));
@@ -112,7 +112,8 @@ TEST_F(http_flow, connections_of_a_node_are_bounded_and_the_others_wait) {
     }
 }
 
-TEST_F(http_flow, RH_15_a_service_nobody_offers_is_waited_for_and_a_configuration_wakes_it) {
+TEST_F(
+    http_flow, RH_15_a_call_to_a_service_that_no_node_offers_waits_until_a_configuration_wakes_it) {
     for (scripted_node& node : cluster_.nodes) {
         node.services = {};
     }
@@ -135,7 +136,7 @@ TEST_F(http_flow, RH_15_a_service_nobody_offers_is_waited_for_and_a_configuratio
     EXPECT_EQ(cluster_.http_requests[0].node, 1U);
 }
 
-TEST_F(http_flow, RH_16_lost_in_flight_a_readonly_one_goes_to_another_node) {
+TEST_F(http_flow, RH_16_a_readonly_call_lost_in_flight_goes_to_another_node) {
     answer_with({closing(), rows()});
     engine_driver driver(cluster_);
     driver.connect();
@@ -147,7 +148,7 @@ TEST_F(http_flow, RH_16_lost_in_flight_a_readonly_one_goes_to_another_node) {
     EXPECT_NE(cluster_.http_requests[0].node, cluster_.http_requests[1].node);
 }
 
-TEST_F(http_flow, RH_16_lost_in_flight_another_one_is_ambiguous_and_sent_once) {
+TEST_F(http_flow, RH_16_any_other_call_lost_in_flight_is_ambiguous_and_sent_once) {
     answer_with({closing(), rows()});
     engine_driver driver(cluster_);
     driver.connect();
@@ -199,7 +200,7 @@ TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
     EXPECT_EQ(done->result.retry_attempts, 2U);
 }
 
-TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
+TEST_F(http_flow, RH_33_each_service_charges_its_own_budget) {
     answer_with({status(503)});
     engine_options options;
     const auto of_query = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
@@ -218,8 +219,8 @@ TEST_F(http_flow, RH_33_each_service_pays_from_its_own_budget) {
     EXPECT_EQ(of_all->level(), 100000);
 }
 
-// Told in hexadecimal once, as if they were key-value's.
-TEST_F(http_flow, histories_tell_http_statuses_as_http_does) {
+// Regression: they were shown in hexadecimal, like key-value statuses.
+TEST_F(http_flow, histories_show_http_statuses_in_decimal) {
     answer_with({status(503), rows()});
     engine_driver driver(cluster_);
     driver.connect();
@@ -231,7 +232,7 @@ TEST_F(http_flow, histories_tell_http_statuses_as_http_does) {
     EXPECT_NE(text.find("ANALYTICS_TEMPORARY_FAILURE (503) at"), std::string::npos) << text;
 }
 
-TEST_F(http_flow, RH_43_a_wish_of_the_server_is_a_floor_under_the_delay) {
+TEST_F(http_flow, RH_43_the_servers_delay_is_the_minimum) {
     answer_with({status(503), rows()});
     engine_driver driver(cluster_);
     driver.connect();
@@ -245,7 +246,7 @@ TEST_F(http_flow, RH_43_a_wish_of_the_server_is_a_floor_under_the_delay) {
     EXPECT_EQ(done->result.history->entries[0].delay(), 3s);
 }
 
-TEST_F(http_flow, RH_43_the_floor_is_capped_by_the_deadline) {
+TEST_F(http_flow, RH_43_the_minimum_is_capped_by_the_deadline) {
     answer_with({status(503), rows()});
     engine_driver driver(cluster_);
     driver.connect();
@@ -325,9 +326,9 @@ TEST_F(http_flow, closing_the_client_ends_each_operation_once) {
     EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
 }
 
-// --- rows ---------------------------------------------------------------------------------------
+// --- rows ---
 
-TEST_F(http_flow, RH_45_an_answer_whose_rows_were_taken_is_never_tried_again) {
+TEST_F(http_flow, RH_45_an_answer_whose_rows_were_taken_is_never_retried) {
     cluster_.on_http = [](const seen_http_request&) {
         scripted_http_answer answer;
         answer.raw =
@@ -349,7 +350,7 @@ TEST_F(http_flow, RH_45_an_answer_whose_rows_were_taken_is_never_tried_again) {
     EXPECT_EQ(sent(), 1U);
 }
 
-TEST_F(http_flow, RH_45_rows_nobody_took_are_dropped_and_the_request_is_tried_again) {
+TEST_F(http_flow, RH_45_rows_that_were_not_taken_are_dropped_and_the_request_is_retried) {
     answer_with(
         {cut_answer("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"results\":[{\"a\":1},"),
          rows()});
@@ -359,7 +360,7 @@ TEST_F(http_flow, RH_45_rows_nobody_took_are_dropped_and_the_request_is_tried_ag
     driver.advance(1s);
     ASSERT_EQ(done->calls, 1);
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
-    EXPECT_EQ(done->result.http->rows.size(), 1U) << "those of the second answer alone";
+    EXPECT_EQ(done->result.http->rows.size(), 1U) << "only the rows of the second answer";
     EXPECT_EQ(sent(), 2U);
 }
 
@@ -403,7 +404,7 @@ TEST_F(http_flow, rows_wait_in_bounded_memory_until_they_are_taken) {
     EXPECT_EQ(done->result.http->row_count, row_count);
 }
 
-TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_let_go_of_it) {
+TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_release_it) {
     const std::string body = R"({"results":[{"a":1},{"a":2}],"status":"success"})";
     cluster_.on_http = [&](const seen_http_request&) {
         scripted_http_answer answer;
@@ -434,7 +435,7 @@ TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_let_go_
     }
 }
 
-// --- bad input ----------------------------------------------------------------------------------
+// --- bad input ---
 
 class bad_http_answers : public http_flow {
 protected:
@@ -465,7 +466,8 @@ TEST_F(bad_http_answers, malformed_ones_close_the_connection_with_a_named_error)
     expect_refused(
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", "compressed");
     cluster_.http_requests.clear();
-    expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":x", "no result");
+    expect_refused(
+        "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":x", "not a valid result");
     cluster_.http_requests.clear();
     expect_refused("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":[", "truncated");
 }
@@ -516,7 +518,7 @@ TEST_F(http_flow, a_kept_connection_that_the_server_closes_is_replaced) {
     }
 }
 
-TEST_F(http_flow, a_node_that_refuses_connections_is_left_for_the_other) {
+TEST_F(http_flow, a_node_that_refuses_connections_is_replaced_by_another) {
     cluster_.nodes[1].refuses_connections = true;
     engine_driver driver(cluster_);
     driver.connect();

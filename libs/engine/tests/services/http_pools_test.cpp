@@ -34,7 +34,7 @@ TEST(http_pools, keep_one_pool_for_each_service_of_an_address) {
     EXPECT_TRUE(with.query.endpoint->is_pooled);
 }
 
-TEST(http_pools, know_a_dropped_connection_until_the_driver_has_closed_it) {
+TEST(http_pools, keep_a_dropped_connection_until_the_driver_has_closed_it) {
     pooled with;
     with.pools.connect(with.query, with.parts.now);
     ASSERT_EQ(with.query.connections.size(), 1U);
@@ -52,7 +52,7 @@ TEST(http_pools, forget_addresses_that_no_configuration_names) {
     pooled with;
     with.pools.connect(with.query, with.parts.now);
     with.pools.forget_unoffered();
-    EXPECT_EQ(with.pools.all().size(), 1U) << "a connection is left";
+    EXPECT_EQ(with.pools.all().size(), 1U) << "one connection remains";
     with.pools.forget(*with.query.connections.front());
     endpoint_record& endpoint = *with.query.endpoint;
     with.pools.forget_unoffered();

@@ -2,8 +2,8 @@
 
 #include "engine_driver.hpp"
 
-// Terminal states and HTTP operations: a node that can be used is used; only when there is none
-// does the state say why, and then soon.
+// Terminal states and HTTP operations: an operation uses any usable node. Only if there is none
+// does it fail with the terminal state, and then soon.
 
 namespace reprise::engine::testing {
 namespace http_terminal_tests {
@@ -34,14 +34,14 @@ protected:
         options.transport = wire::transport::tls;
         return options;
     }
-    // The default, but with waits that go on for longer than the test looks.
+    // The default strategy with delays that are longer than the test.
     static engine_options patient() {
         engine_options options;
         options.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>(
             [](std::uint32_t, std::uint64_t) -> duration { return 20s; });
         return options;
     }
-    // Node 0 refuses the credentials from now on; returns when it has done so.
+    // Node 0 refuses the credentials from now on. Returns when it has done so.
     time_point let_first_node_refuse(engine_driver& driver) {
         const std::size_t before = cluster_.all(opcode::sasl_auth).size();
         cluster_.nodes[0].sasl_status = status::auth_error;
@@ -52,7 +52,7 @@ protected:
                 return cluster_.all(opcode::sasl_auth)[before].at;
             }
         }
-        ADD_FAILURE() << "nobody logged in";
+        ADD_FAILURE() << "no login was attempted";
         return driver.now;
     }
     void expect_refused(
@@ -114,7 +114,7 @@ TEST_F(http_terminal, RH_25_a_node_that_answers_is_used_although_another_refuses
     }
 }
 
-// --- a TLS alert while a request is out ----------------------------------------------------------
+// --- a TLS alert while a request is on the wire ---
 
 class http_alert : public http_terminal {
 protected:
@@ -132,7 +132,7 @@ protected:
     }
 };
 
-TEST_F(http_alert, RH_26_what_never_left_fails_as_tls_error) {
+TEST_F(http_alert, RH_26_a_request_that_never_left_fails_with_tls_error) {
     offer_query(0);
     engine_driver driver(cluster_, over_tls());
     driver.connect();
@@ -145,7 +145,7 @@ TEST_F(http_alert, RH_26_what_never_left_fails_as_tls_error) {
     EXPECT_EQ(sent(), 0U);
 }
 
-TEST_F(http_alert, RH_26_what_may_be_sent_again_fails_as_tls_error) {
+TEST_F(http_alert, RH_26_a_repeatable_request_fails_with_tls_error) {
     offer_query(0);
     engine_driver driver(cluster_, over_tls());
     driver.connect();
@@ -156,7 +156,7 @@ TEST_F(http_alert, RH_26_what_may_be_sent_again_fails_as_tls_error) {
     EXPECT_EQ(sent(), 1U);
 }
 
-TEST_F(http_alert, RH_16_RH_26_what_may_have_been_done_is_ambiguous_and_sent_once) {
+TEST_F(http_alert, RH_16_RH_26_a_request_that_may_have_been_executed_is_ambiguous_and_sent_once) {
     offer_query(0);
     engine_driver driver(cluster_, over_tls());
     driver.connect();
@@ -186,7 +186,7 @@ TEST_F(http_alert, RH_26_a_node_without_an_alert_is_used) {
     EXPECT_EQ(cluster_.http_requests.back().node, 1U);
 }
 
-TEST_F(http_alert, RH_26_those_that_wait_for_the_connection_fail_as_tls_error) {
+TEST_F(http_alert, RH_26_calls_that_wait_for_the_connection_fail_with_tls_error) {
     offer_query(0);
     engine_options options = over_tls();
     options.http.connections_per_node_max = 1;
@@ -202,8 +202,7 @@ TEST_F(http_alert, RH_26_those_that_wait_for_the_connection_fail_as_tls_error) {
     EXPECT_EQ(sent(), 1U);
 }
 
-// --- buckets are key-value's affair
-// ---------------------------------------------------------------
+// --- bucket access concerns key-value only ---
 
 http_request view_of(const std::string& bucket) {
     http_request made = readonly_request("{}");
@@ -214,7 +213,7 @@ http_request view_of(const std::string& bucket) {
 
 class http_view : public http_terminal {
 protected:
-    // Every node refuses the bucket, and knows the cluster.
+    // Every node refuses the bucket but sends the configuration of the cluster.
     void refuse_bucket(status code) {
         for (scripted_node& node : cluster_.nodes) {
             node.services.set(wire::service::views, wire::transport::plain, views_port);
@@ -229,7 +228,7 @@ protected:
     }
 };
 
-TEST_F(http_view, RH_27_a_bucket_that_key_value_may_not_open_is_asked_for_all_the_same) {
+TEST_F(http_view, RH_27_views_of_a_bucket_that_key_value_may_not_open_are_still_requested) {
     for (const status code : {status::eaccess, status::key_enoent}) {
         refuse_bucket(code);
         cluster_.http_requests.clear();
@@ -246,7 +245,7 @@ TEST_F(http_view, RH_27_a_bucket_that_key_value_may_not_open_is_asked_for_all_th
 TEST_F(http_view, RH_27_bucket_access_error_is_never_raised_for_it) {
     refuse_bucket(status::eaccess);
     for (scripted_node& node : cluster_.nodes) {
-        node.config_status = status::no_bucket;  // and nobody says where the views are
+        node.config_status = status::no_bucket;  // so the client does not know where the views are
         node.configuration_text.clear();
     }
     engine_driver driver(cluster_);
@@ -259,8 +258,7 @@ TEST_F(http_view, RH_27_bucket_access_error_is_never_raised_for_it) {
     EXPECT_FALSE(done->result.error->retry_reasons.contains(retry_reason::bucket_access_error));
 }
 
-// --- those that wait hear of it
-// -------------------------------------------------------------------
+// --- waiting operations are notified ---
 
 TEST_F(http_terminal, RH_38_a_call_waiting_for_a_connection_fails_within_500_ms) {
     offer_query(1);
@@ -273,7 +271,7 @@ TEST_F(http_terminal, RH_38_a_call_waiting_for_a_connection_fails_within_500_ms)
     const time_point set = let_first_node_refuse(driver);
     driver.advance(set + 500ms - driver.now);
     expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
-    // One that comes later finds the same.
+    // A later call finds the same state.
     const auto later = driver.start_http(query_request("{}"));
     driver.advance(500ms);
     expect_refused(later, errc::authentication_failure, retry_reason::authentication_error);
@@ -325,7 +323,7 @@ TEST_F(http_terminal, RH_25_RH_38_a_connection_that_opens_in_time_is_used) {
     EXPECT_FALSE(waiting->result.ec) << waiting->result.ec.message();
 }
 
-TEST_F(http_terminal, RH_25_RH_38_a_configuration_that_comes_in_time_is_used) {
+TEST_F(http_terminal, RH_25_RH_38_a_configuration_that_arrives_in_time_is_used) {
     offer_query(1);
     cluster_.nodes[0].sasl_status = status::auth_error;
     cluster_.nodes[1].ignores_connections = true;
@@ -337,7 +335,7 @@ TEST_F(http_terminal, RH_25_RH_38_a_configuration_that_comes_in_time_is_used) {
     EXPECT_EQ(waiting->calls, 0) << "the second seed may still answer";
     const auto second = std::ranges::find(driver.connects, "node2", &connect_action::host);
     ASSERT_NE(second, driver.connects.end());
-    cluster_.bucket = "";  // the seeds are asked about the cluster
+    cluster_.bucket = "";  // the seeds are asked for the cluster's configuration
     cluster_.map.clear();
     driver.open_ignored(second->connection);
     driver.advance(10ms);
@@ -356,7 +354,7 @@ TEST_F(http_terminal, RH_38_a_call_waiting_for_the_first_configuration_fails_wit
     expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
 }
 
-TEST_F(http_terminal, RH_25_RH_38_a_backoff_after_an_answer_goes_on) {
+TEST_F(http_terminal, RH_25_RH_38_a_backoff_after_an_answer_continues) {
     offer_query(1);
     int answers = 0;
     cluster_.on_http = [&](const seen_http_request&) {

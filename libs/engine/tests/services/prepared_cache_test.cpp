@@ -35,7 +35,7 @@ TEST(prepared_cache, put_replaces) {
     EXPECT_EQ(*cache.find("a"), (prepared_statement{"new", {}}));
 }
 
-TEST(prepared_cache, RH_20_a_failed_name_is_forgotten_unless_it_was_prepared_again_meanwhile) {
+TEST(prepared_cache, RH_20_a_failed_name_is_removed_unless_it_was_prepared_again_meanwhile) {
     prepared_cache cache;
     cache.put("a", {}, {"second", {}});
     EXPECT_FALSE(cache.erase("a", {}, "first"));
@@ -46,7 +46,7 @@ TEST(prepared_cache, RH_20_a_failed_name_is_forgotten_unless_it_was_prepared_aga
     EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(prepared_cache, legacy_entries_go_when_the_cluster_can_do_better) {
+TEST(prepared_cache, legacy_entries_are_removed_when_the_cluster_is_upgraded) {
     prepared_cache cache;
     cache.put("a", {}, {"one", "plan"});
     cache.put("b", {}, {"two", {}});

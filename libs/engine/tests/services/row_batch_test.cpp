@@ -10,7 +10,7 @@
 namespace reprise::engine {
 namespace row_batch_test {
 
-// A block with `text` in it, as a connection would have received it.
+// A block with `text` in it, like one that a connection received.
 base::block_ref received(std::string_view text) {
     base::block_ref block = base::block_ref::make(text.size() + 10);
     std::ranges::copy(base::as_bytes(text), block.bytes().begin());
@@ -21,7 +21,7 @@ std::vector<std::string> texts_of(const row_batch& batch) {
     return {batch.rows().begin(), batch.rows().end()};
 }
 
-TEST(row_batch, rows_stay_in_the_block_that_they_came_in_and_keep_it) {
+TEST(row_batch, rows_stay_in_the_received_block_and_keep_it_alive) {
     const base::block_ref block = received("[1],[22]");
     const auto piece = base::as_text(block.bytes()).substr(0, 8);
     const std::vector rows{piece.substr(0, 3), piece.substr(4, 4)};
@@ -37,7 +37,7 @@ TEST(row_batch, rows_stay_in_the_block_that_they_came_in_and_keep_it) {
     EXPECT_TRUE(block.is_unique());
 }
 
-TEST(row_batch, a_block_is_held_once_however_many_pieces_it_brought) {
+TEST(row_batch, a_block_is_held_once_however_many_pieces_it_contains) {
     const base::block_ref block = received("[1][2][3]");
     const auto whole = base::as_text(block.bytes());
     row_batch batch;
@@ -49,7 +49,7 @@ TEST(row_batch, a_block_is_held_once_however_many_pieces_it_brought) {
     EXPECT_EQ(batch.take_parts().memory.size(), 1U);
 }
 
-TEST(row_batch, rows_that_nobody_owns_are_copied) {
+TEST(row_batch, rows_without_an_owner_are_copied) {
     row_batch batch;
     {
         std::string piece = "[1], [22]";
@@ -62,7 +62,7 @@ TEST(row_batch, rows_that_nobody_owns_are_copied) {
         piece.assign(piece.size(), '?');
     }
     EXPECT_EQ(texts_of(batch), (std::vector<std::string>{"[1]", "[22]", "[1]", "[22]"}));
-    EXPECT_EQ(batch.size_bytes(), 18U) << "with what stood between them";
+    EXPECT_EQ(batch.size_bytes(), 18U) << "including the separators";
 }
 
 TEST(row_batch, a_row_that_began_in_an_earlier_piece_is_copied_and_the_others_are_not) {
@@ -77,7 +77,7 @@ TEST(row_batch, a_row_that_began_in_an_earlier_piece_is_copied_and_the_others_ar
     EXPECT_EQ(batch.size_bytes(), 7U);
 }
 
-TEST(row_batch, copies_share_their_memory_instead_of_taking_a_block_each) {
+TEST(row_batch, copies_share_blocks_of_memory) {
     row_batch batch;
     for (int round = 0; round < 1000; ++round) {
         const std::string piece = "[" + std::to_string(round) + "]";
@@ -94,7 +94,7 @@ TEST(row_batch, a_batch_moved_from_is_empty_and_can_be_used_again) {
     batch.append(std::vector<std::string_view>{"[1]"}, {}, nullptr);
     row_batch moved = std::move(batch);
     EXPECT_EQ(texts_of(moved), (std::vector<std::string>{"[1]"}));
-    // NOLINTNEXTLINE(bugprone-use-after-move): that is what is promised
+    // NOLINTNEXTLINE(bugprone-use-after-move): the contract allows it
     EXPECT_TRUE(batch.empty());
     batch.append(std::vector<std::string_view>{"[2]"}, {}, nullptr);
     EXPECT_EQ(texts_of(batch), (std::vector<std::string>{"[2]"}));

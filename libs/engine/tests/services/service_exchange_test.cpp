@@ -4,7 +4,7 @@
 
 #include "engine_driver.hpp"
 
-// What the answers of the HTTP services lead to, through the engine and its retry rules.
+// How answers of the HTTP services are handled by the engine and its retry rules.
 
 namespace reprise::engine::testing {
 namespace {
@@ -41,7 +41,7 @@ protected:
     static scripted_http_answer success() {
         return answer(200, R"({"results":[1],"hits":[],"rows":[],"status":"success"})");
     }
-    // Answers one after the other, the last one again and again.
+    // Gives these answers in turn, and repeats the last one.
     engine_driver::outcome_ptr run(
         engine_driver& driver, http_request_result request, answers with) {
         cluster_.on_http = [with = std::move(with),
@@ -88,7 +88,7 @@ protected:
     scripted_cluster cluster_;
 };
 
-TEST_F(service_rules, RH_20_an_index_that_is_not_there_yet_is_waited_for) {
+TEST_F(service_rules, RH_20_a_missing_index_is_retried) {
     expect_retried(
         readonly_query(), query_error(5000, "queryport.indexNotFound"),
         retry_reason::query_index_not_found);
@@ -96,7 +96,7 @@ TEST_F(service_rules, RH_20_an_index_that_is_not_there_yet_is_waited_for) {
         readonly_query(), query_error(5000, "something else"), errc::internal_server_failure);
 }
 
-TEST_F(service_rules, RH_42_an_error_flagged_by_the_server_is_tried_again_but_for_12016) {
+TEST_F(service_rules, RH_42_an_error_flagged_by_the_server_is_retried_except_12016) {
     expect_retried(
         readonly_query(), query_error(12037, "later", true),
         retry_reason::service_response_code_indicated);
@@ -104,13 +104,13 @@ TEST_F(service_rules, RH_42_an_error_flagged_by_the_server_is_tried_again_but_fo
     expect_failed(readonly_query(), query_error(12037, "later", false), errc::index_failure);
 }
 
-TEST_F(service_rules, RH_24_other_answers_are_not_tried_again) {
+TEST_F(service_rules, RH_24_other_answers_are_not_retried) {
     expect_failed(writing_query(), query_error(3000, "syntax"), errc::parsing_failure);
     expect_failed(writing_query(), query_error(13014, "who?"), errc::authentication_failure);
     expect_failed(writing_query(), answer(503, ""), errc::service_not_available);
 }
 
-TEST_F(service_rules, RH_21_analytics_says_that_it_is_busy) {
+TEST_F(service_rules, RH_21_temporary_errors_of_analytics_are_retried) {
     for (const int code : {23000, 23003, 23007}) {
         services::analytics_request asked;
         asked.statement = "SELECT 1";
@@ -121,7 +121,7 @@ TEST_F(service_rules, RH_21_analytics_says_that_it_is_busy) {
     }
 }
 
-TEST_F(service_rules, RH_22_too_many_searches_are_repeated_unless_a_limit_is_named) {
+TEST_F(service_rules, RH_22_too_many_searches_are_retried_unless_a_limit_is_named) {
     services::search_request asked;
     asked.index = "i";
     asked.query = services::make_match_all_query();
@@ -172,7 +172,7 @@ TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
     EXPECT_FALSE(writing_query()->is_idempotent);
 }
 
-// --- prepared statements ------------------------------------------------------------------------
+// --- prepared statements ---
 
 class prepared_statements : public service_rules {
 protected:
@@ -206,7 +206,7 @@ TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
     EXPECT_EQ(body(1).find("SELECT"), std::string::npos) << body(1);
 }
 
-TEST_F(prepared_statements, RH_20_forgotten_by_the_service_they_are_prepared_again) {
+TEST_F(prepared_statements, RH_20_are_prepared_again_if_the_service_has_lost_them) {
     query_plan plan{std::make_shared<prepared_cache>(), true};
     plan.cache->put("SELECT 1", "", {"old", ""});
     engine_driver driver(cluster_);
@@ -232,14 +232,14 @@ TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_th
         {answer(200, R"({"results":[{"name":"p1","encoded_plan":"cGxhbg=="}],"status":"success"})"),
          success()});
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
-    EXPECT_EQ(done->result.retry_attempts, 0U) << "the second part is no retry";
+    EXPECT_EQ(done->result.retry_attempts, 0U) << "the second part is not a retry";
     ASSERT_EQ(cluster_.http_requests.size(), 2U);
     EXPECT_NE(body(1).find("\"encoded_plan\":\"cGxhbg==\""), std::string::npos) << body(1);
     ASSERT_EQ(done->result.http->rows.size(), 1U);
-    EXPECT_EQ(done->result.http->rows[0], "1") << "the plan is no row of the user's";
+    EXPECT_EQ(done->result.http->rows[0], "1") << "the plan is not a row of the user";
 }
 
-TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_that_it_can) {
+TEST_F(prepared_statements, are_run_in_one_request_only_if_the_cluster_supports_it) {
     const query_plan plan{std::make_shared<prepared_cache>(), true};
     cluster_.can_prepare_and_run = false;
     engine_driver driver(cluster_);
@@ -251,7 +251,7 @@ TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_t
     ASSERT_EQ(cluster_.http_requests.size(), 2U);
     EXPECT_EQ(body(0).find("auto_execute"), std::string::npos) << body(0);
     EXPECT_NE(body(1).find("\"encoded_plan\""), std::string::npos) << body(1);
-    // The cluster is upgraded while the client runs: plans of old are not sent any more.
+    // The cluster is upgraded while the client runs: old plans are no longer sent.
     cluster_.can_prepare_and_run = true;
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
@@ -266,7 +266,7 @@ TEST_F(prepared_statements, are_run_in_one_request_only_where_the_cluster_says_t
     EXPECT_EQ(body(3).find("encoded_plan"), std::string::npos) << body(3);
 }
 
-// --- Retry-After --------------------------------------------------------------------------------
+// --- Retry-After ---
 
 TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_of_the_answer) {
     for (const auto& headers :

@@ -5,8 +5,8 @@
 
 #include "engine_driver.hpp"
 
-// What whole simulated runs (testing/sim, profile services) have shown to be wrong with HTTP
-// operations, each in its smallest form. The number of the seed stands beside it.
+// Bugs in HTTP operations that simulated runs (testing/sim, profile services) have found, each in
+// its smallest form and with the number of its seed.
 
 namespace reprise::engine::testing {
 namespace simulation_findings_http_tests {
@@ -24,7 +24,8 @@ scripted_http_answer answer_with_status(int status, std::string body) {
     return answer;
 }
 
-// Clients of HTTP services alone hear of the cluster over the seeds. The first node leaves it.
+// Clients that only use HTTP services learn about the cluster through the seeds. The first node
+// leaves it.
 class leaving_seed : public ::testing::Test {
 protected:
     leaving_seed() : cluster_(2) {
@@ -47,8 +48,8 @@ protected:
 
 using namespace simulation_findings_http_tests;
 
-// Seed 216: an answer brings rows and then asks for a retry. Rows that nobody had taken by then
-// could be taken during the backoff, and came again with the next answer.
+// Seed 216: an answer contains rows and then asks for a retry. Rows that had not been taken could
+// be taken during the backoff, and were delivered again with the next answer.
 TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_taken_any_more) {
     scripted_cluster cluster(1);
     offer_query(cluster);
@@ -80,7 +81,7 @@ TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_tak
     EXPECT_EQ(done->result.http->rows.size(), 1U);
 }
 
-// Seed 36: operations that wait for the first configuration had no bound.
+// Seed 36: the number of operations that wait for the first configuration was not bounded.
 TEST(simulation_findings_http, RH_32_waiting_for_the_first_configuration_is_bounded_too) {
     scripted_cluster cluster(1);
     offer_query(cluster);
@@ -96,8 +97,8 @@ TEST(simulation_findings_http, RH_32_waiting_for_the_first_configuration_is_boun
     EXPECT_EQ(all[0]->calls, 0);
 }
 
-// Seed 287: the retry library's strategies did not hear what the server asks for.
-TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_servers_floor) {
+// Seed 287: the server's minimum delay was not passed to strategies of the retry library.
+TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_servers_minimum) {
     scripted_cluster cluster(1);
     offer_query(cluster);
     int answered = 0;
@@ -117,9 +118,9 @@ TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_s
     EXPECT_FALSE(done->result.ec) << done->result.ec.message();
 }
 
-// Seed 5: a statement that changes something is prepared by a request of its own. That request
-// changes nothing: lost, it is sent again, and nobody need wonder what happened.
-TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_leaves_no_doubt) {
+// Seed 5: a separate request prepares a statement that changes something. That request itself
+// changes nothing, so it is sent again if it is lost, and the result is not ambiguous.
+TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_is_not_ambiguous) {
     scripted_cluster cluster(1);
     offer_query(cluster);
     int answered = 0;
@@ -150,8 +151,8 @@ TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_lea
     EXPECT_FALSE(done->result.error->is_ambiguous);
 }
 
-// Seed 3: reading stops because rows wait, the rest of the answer had arrived before.
-// The connection went back to its pool and was never read again.
+// Seed 3: reading stopped because rows waited, but the rest of the answer had already arrived. The
+// connection returned to its pool and was never read again.
 TEST(
     simulation_findings_http,
     a_connection_whose_answer_ends_while_reading_is_paused_is_read_again) {
@@ -181,7 +182,8 @@ TEST(
     EXPECT_FALSE(driver.is_paused(used));
 }
 
-// Nobody was asked any more for the cluster's configuration once the only seed was gone.
+// Regression: once the only seed was gone, the client stopped asking for the cluster's
+// configuration.
 TEST_F(leaving_seed, another_node_takes_its_place) {
     engine_driver driver(cluster_);
     driver.connect();
@@ -192,9 +194,9 @@ TEST_F(leaving_seed, another_node_takes_its_place) {
     EXPECT_EQ(driver.connections_to(1).size(), 1U);
 }
 
-// It had refused the credentials, and was given as the reason for everything ever after (seeds 3098
-// and 4141).
-TEST_F(leaving_seed, RH_25_its_refusal_leaves_with_it) {
+// Regression (seeds 3098 and 4141): the seed had refused the credentials, and remained the reason
+// for all later failures.
+TEST_F(leaving_seed, RH_25_its_refusal_is_dropped_with_it) {
     cluster_.nodes[0].sasl_status = wire::status::auth_error;
     engine_options options;
     options.seeds = {
@@ -210,7 +212,7 @@ TEST_F(leaving_seed, RH_25_its_refusal_leaves_with_it) {
     driver.advance(5s);
     const auto after = driver.start_http(query_request("{}"));
     driver.settle();
-    EXPECT_EQ(after->calls, 0) << "no node has the service, and that is all";
+    EXPECT_EQ(after->calls, 0) << "no node has the service";
 }
 
 }  // namespace reprise::engine::testing

@@ -61,7 +61,7 @@ TEST(breakers, close_once_and_leave_no_timer) {
     EXPECT_FALSE(with.endpoint.is_armed());
 }
 
-TEST(breakers, have_nothing_to_do_where_none_is_enabled) {
+TEST(breakers, do_nothing_if_they_are_not_enabled) {
     engine_parts parts;
     endpoint_record& endpoint = parts.endpoints.at("node1", 11210);
     parts.breakers_of_nodes.on_outcome(endpoint, errc::unambiguous_timeout, parts.now);

@@ -6,7 +6,7 @@
 
 namespace reprise::engine::testing {
 
-TEST(cause, of_a_link_is_its_problem_or_how_far_it_has_come) {
+TEST(cause, of_a_link_is_its_problem_or_its_progress) {
     engine_options options;
     options.seeds = {{"node1", 11210}, {"node2", 11210}};
     options.connecting_count_max = 1;
@@ -16,9 +16,9 @@ TEST(cause, of_a_link_is_its_problem_or_how_far_it_has_come) {
     node_link& first = *bucket.links[0];
     node_link& second = *bucket.links[1];
     EXPECT_EQ(link_cause(first, parts.context.gate), "node1:11210: still connecting");
-    EXPECT_EQ(link_cause(second, parts.context.gate), "node2:11210: not its turn to connect yet");
+    EXPECT_EQ(link_cause(second, parts.context.gate), "node2:11210: waiting to connect");
     first.connection->state = connection_state::bootstrapping;
-    EXPECT_EQ(link_cause(first, parts.context.gate), "node1:11210: the login is not done");
+    EXPECT_EQ(link_cause(first, parts.context.gate), "node1:11210: the login is not complete");
     first.problem = "connection refused";
     EXPECT_EQ(link_cause(first, parts.context.gate), "node1:11210: connection refused");
 }

@@ -37,7 +37,7 @@ engine_options with_breaker() {
     return options;
 }
 
-// Starts reads that are never answered, until they have timed out.
+// Starts reads that are never answered, and lets them time out.
 void time_out_reads(engine_driver& driver, int count) {
     for (int index = 0; index < count; ++index) {
         auto request = driver.request(operation_kind::get, "k");
@@ -47,7 +47,7 @@ void time_out_reads(engine_driver& driver, int count) {
     driver.advance(10ms);
 }
 
-// Does not answer reads, nor NOOP if asked so; everything else it does.
+// Answers everything except reads, and NOOP only if `answers_noop`.
 scripted_cluster::hook without_reads(bool answers_noop) {
     return [answers_noop](const seen_request& seen) -> std::optional<answer> {
         const bool is_mute = seen.op == opcode::get || (!answers_noop && seen.op == opcode::noop);
@@ -75,7 +75,7 @@ TEST(circuit_breaker, RH_34_opens_at_half_of_twenty_requests_and_not_before) {
     EXPECT_FALSE(half.allows());  // 11 of 22
 }
 
-TEST(circuit_breaker, RH_34_only_timeouts_count_unless_the_predicate_says_otherwise) {
+TEST(circuit_breaker, RH_34_only_timeouts_count_unless_the_predicate_decides_otherwise) {
     circuit_breaker usual({});
     feed(usual, 100, errc::temporary_failure, window_begin);
     feed(usual, 100, errc::request_canceled, window_begin);
@@ -94,7 +94,7 @@ TEST(circuit_breaker, RH_34_only_timeouts_count_unless_the_predicate_says_otherw
     EXPECT_FALSE(ambiguous.allows());
 }
 
-TEST(circuit_breaker, RH_34_what_is_older_than_the_window_does_not_count) {
+TEST(circuit_breaker, RH_34_outcomes_older_than_the_window_do_not_count) {
     circuit_breaker breaker({});
     feed(breaker, 19, timeout_code, window_begin);
     breaker.on_outcome(timeout_code, window_begin + 60s);
@@ -105,8 +105,8 @@ TEST(circuit_breaker, RH_34_what_is_older_than_the_window_does_not_count) {
     EXPECT_FALSE(breaker.allows());
 }
 
-TEST(circuit_breaker, RH_34_the_window_rolls_and_is_never_thrown_away) {
-    // One request opens the count at 0 s; the failures come around the 60 s that follow it.
+TEST(circuit_breaker, RH_34_the_window_rolls_and_is_never_reset) {
+    // One request starts the count at 0 s. The failures arrive around 60 s after it.
     circuit_breaker breaker({});
     breaker.on_outcome(no_error, window_begin);
     feed(breaker, 15, timeout_code, window_begin + 59s);
@@ -122,7 +122,7 @@ TEST(circuit_breaker, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
     for (int second = 0; second < 60; ++second) {
         feed(breaker, 1, no_error, window_begin + second * 1s);
     }
-    // Then a failure each second: half of what the window holds after about 30 of them.
+    // Then one failure per second: after about 30 of them they are half of the window.
     int second = 60;
     while (breaker.allows() && second < 200) {
         breaker.on_outcome(timeout_code, window_begin + second * 1s);
@@ -147,7 +147,7 @@ TEST(circuit_breaker, RH_34_after_a_long_silence_nothing_counts_and_short_window
     feed(breaker, 1, timeout_code, window_begin + 24h * 300);
     EXPECT_TRUE(breaker.allows());
     circuit_breaker_options options;
-    options.rolling_window = duration{1};  // a nanosecond: only what comes at the same time
+    options.rolling_window = duration{1};  // one nanosecond: counts only simultaneous requests
     circuit_breaker brief(options);
     feed(brief, 19, timeout_code, window_begin);
     feed(brief, 1, timeout_code, window_begin + duration{1});
@@ -175,10 +175,10 @@ TEST(circuit_breaker, RH_34_a_canary_decides_between_closed_and_another_sleep) {
     EXPECT_TRUE(breaker.allows());
     EXPECT_FALSE(breaker.close());
     feed(breaker, 19, timeout_code, window_begin + 22s);
-    EXPECT_TRUE(breaker.allows());  // nothing is left of what was counted before
+    EXPECT_TRUE(breaker.allows());  // the counts were reset
 }
 
-TEST(circuit_breaker, RH_34_outcomes_that_come_late_change_nothing) {
+TEST(circuit_breaker, RH_34_late_outcomes_change_nothing) {
     circuit_breaker breaker = opened_at(window_begin);
     feed(breaker, 100, no_error, window_begin + 1s);
     breaker.on_canary_lost(window_begin + 1s);
@@ -229,7 +229,9 @@ TEST(circuit_breaker, RH_34_is_off_unless_enabled) {
     EXPECT_EQ(stored->calls, 1);
 }
 
-TEST(circuit_breaker, RH_15_RH_34_requests_wait_while_it_is_open_and_go_when_the_canary_is_back) {
+TEST(
+    circuit_breaker,
+    RH_15_RH_34_requests_wait_while_it_is_open_and_are_sent_after_the_canary_is_answered) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster, with_breaker());
     driver.connect();
@@ -243,7 +245,7 @@ TEST(circuit_breaker, RH_15_RH_34_requests_wait_while_it_is_open_and_go_when_the
     EXPECT_EQ(cluster.count(opcode::noop), 0U);
     driver.advance(1ms);
     EXPECT_EQ(cluster.count(opcode::noop), 1U);
-    // Sent as soon as the canary was answered, not when its backoff ends.
+    // Sent as soon as the canary was answered, not when the backoff ends.
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->at - opened, 5s);
     EXPECT_TRUE(stored->result.has_value());
@@ -291,7 +293,7 @@ TEST(circuit_breaker, RH_34_each_endpoint_has_its_own) {
     EXPECT_EQ(bad->calls, 0);
 }
 
-TEST(circuit_breaker, RH_34_a_fresh_connection_closes_it_and_a_strategy_may_say_no) {
+TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster, with_breaker());
     driver.connect();

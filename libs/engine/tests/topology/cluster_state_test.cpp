@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Several buckets of one client, opened when somebody needs them. Each has its own trouble.
+// Several buckets of one client, opened when an operation needs them. Each fails independently.
 
 namespace reprise::engine::testing {
 namespace buckets_tests {
@@ -11,7 +11,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-// A cluster with the buckets `travel` and `orders`; either may refuse to be selected.
+// A cluster with the buckets `travel` and `orders`. Either can refuse to be selected.
 struct two_buckets {
     explicit two_buckets(std::size_t node_count = 2) : cluster(node_count) {
         cluster.on_request = [this](const seen_request& seen) { return play(seen); };
@@ -61,7 +61,7 @@ TEST(buckets, a_bucket_is_opened_by_its_first_operation_and_has_its_own_connecti
     EXPECT_EQ(scene.driver->engine().statistics().connections_open, 4U);
 }
 
-TEST(buckets, RH_27_no_access_to_one_bucket_is_not_told_to_users_of_another) {
+TEST(buckets, RH_27_no_access_to_one_bucket_does_not_affect_another) {
     two_buckets scene;
     scene.refusals["orders"] = status::eaccess;
     const auto denied = scene.get("orders");
@@ -73,7 +73,7 @@ TEST(buckets, RH_27_no_access_to_one_bucket_is_not_told_to_users_of_another) {
     ASSERT_EQ(fine->calls, 1);
     EXPECT_EQ(fine->result.ec, errc::document_not_found);
     EXPECT_TRUE(fine->result.error->retry_reasons.empty());
-    // Also where the good bucket has trouble of another kind.
+    // The same holds if the good bucket has another problem.
     for (scripted_node& node : scene.cluster.nodes) {
         node.refuses_connections = true;
     }
@@ -86,7 +86,7 @@ TEST(buckets, RH_27_no_access_to_one_bucket_is_not_told_to_users_of_another) {
     EXPECT_FALSE(lost->result.error->retry_reasons.contains(retry_reason::bucket_access_error));
 }
 
-TEST(buckets, RH_27_a_bucket_missing_on_every_node_does_not_touch_the_other_one) {
+TEST(buckets, RH_27_a_bucket_missing_on_every_node_does_not_affect_another) {
     two_buckets scene;
     scene.refusals["orders"] = status::key_enoent;
     const auto fine = scene.get("travel");
@@ -96,7 +96,7 @@ TEST(buckets, RH_27_a_bucket_missing_on_every_node_does_not_touch_the_other_one)
     scene.driver->advance(500ms);
     ASSERT_EQ(missing->calls, 1);
     EXPECT_EQ(missing->result.ec, errc::bucket_access_failure);
-    // It is created: the client finds it without being told.
+    // Once the bucket is created, the client finds it on its own.
     scene.refusals.clear();
     scene.driver->advance(10s);
     const auto found = scene.get("orders");
@@ -105,8 +105,8 @@ TEST(buckets, RH_27_a_bucket_missing_on_every_node_does_not_touch_the_other_one)
     EXPECT_EQ(found->result.ec, errc::document_not_found);
 }
 
-TEST(buckets, RH_25_a_node_that_refuses_the_credentials_is_told_to_users_of_its_own_buckets_only) {
-    // `travel` lives on the first two nodes, `orders` on the others, which refuse the credentials.
+TEST(buckets, RH_25_a_node_that_refuses_the_credentials_affects_only_its_own_buckets) {
+    // `travel` is on the first two nodes, `orders` on the others, which refuse the credentials.
     two_buckets scene(4);
     scene.cluster.nodes[0].configuration_text = scripted_cluster(2).configuration_text(0);
     scene.cluster.nodes[2].sasl_status = status::auth_error;
@@ -127,7 +127,7 @@ TEST(buckets, RH_25_a_node_that_refuses_the_credentials_is_told_to_users_of_its_
     scene.driver->advance(500ms);
     ASSERT_EQ(refused->calls, 1);
     EXPECT_EQ(refused->result.ec, errc::authentication_failure);
-    // A bucket whose own node is being connected to does not hear of it.
+    // A bucket whose own node is still connecting is not affected.
     scene.cluster.nodes[0].ignores_connections = true;
     const auto waiting = scene.get("travel");
     scene.driver->advance(1s);

@@ -18,7 +18,7 @@ struct one_collection {
         *parts.nodes[parts.nodes.keyspace("travel", "inventory", "hotels")].entry;
     kv_connection& connection() { return parts.open_link(*entry.bucket, "node1"); }
 
-    // Gives the answer that the node encodes with `message`.
+    // Passes an answer with the body `message`.
     template <class Message>
     bool answer(wire::status status, const Message& message) {
         std::vector<std::byte> bytes;
@@ -53,7 +53,7 @@ TEST(collections, wait_for_the_answer_no_longer_than_the_internal_timeout) {
     EXPECT_EQ(of.connection().waiting.find(of.entry.opaque)->kind, waiter_kind::abandoned);
 }
 
-TEST(collections, wake_those_who_wait_for_a_known_id) {
+TEST(collections, wake_operations_that_wait_for_a_known_id) {
     one_collection of;
     EXPECT_TRUE(
         of.answer(wire::status::success, wire::collection_id_response{5, wire::collection_id{9}}));
@@ -63,7 +63,7 @@ TEST(collections, wake_those_who_wait_for_a_known_id) {
     EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
 }
 
-TEST(collections, ask_a_node_behind_its_peers_again_later) {
+TEST(collections, ask_an_outdated_node_again_later) {
     one_collection of;
     of.entry.bucket->manifest_uid_max = 6;
     const std::string older = R"({"manifest_uid":"5"})";
@@ -84,7 +84,7 @@ TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
     EXPECT_EQ(of.entry.state, collection_state::unknown);
 }
 
-TEST(collections, say_so_when_an_answer_cannot_be_decoded) {
+TEST(collections, report_an_answer_that_cannot_be_decoded) {
     one_collection of;
     EXPECT_FALSE(of.answer(wire::status::success, wire::value_response{}));
     of.all.forget(of.entry, of.parts.now);

@@ -24,7 +24,7 @@ struct polled_bucket {
 
 using configuration_polls_tests::polled_bucket;
 
-TEST(configuration_polls, ask_one_node_after_the_other) {
+TEST(configuration_polls, ask_the_nodes_in_rotation) {
     polled_bucket of(2);
     kv_connection& first = of.parts.open_link(of.bucket, "node1");
     kv_connection& second = of.parts.open_link(of.bucket, "node2");
@@ -35,7 +35,7 @@ TEST(configuration_polls, ask_one_node_after_the_other) {
     EXPECT_TRUE(second.poll_opaque);
 }
 
-TEST(configuration_polls, keep_the_floor_between_two_questions) {
+TEST(configuration_polls, keep_the_floor_between_two_polls) {
     polled_bucket of(1);
     of.parts.open_link(of.bucket, "node1");
     of.polls.poll(of.bucket, of.parts.now);
@@ -56,7 +56,7 @@ TEST(configuration_polls, do_not_ask_a_node_that_has_not_answered) {
     EXPECT_NE(only.poll_opaque, asked) << "overdue: asked again";
 }
 
-TEST(configuration_polls, come_again_as_soon_as_the_judge_says) {
+TEST(configuration_polls, are_repeated_after_the_delay_of_the_judge) {
     polled_bucket of(1);
     const endpoint_record& asked = *of.bucket.links[0]->endpoint;
     of.polls.on_lost(of.bucket, asked, of.parts.now);
@@ -68,7 +68,7 @@ TEST(configuration_polls, come_again_as_soon_as_the_judge_says) {
     EXPECT_EQ(of.judge.asked.back(), retry_reason::socket_closed_while_in_flight);
 }
 
-TEST(configuration_polls, come_sooner_while_no_configuration_names_owners) {
+TEST(configuration_polls, are_more_frequent_while_no_configuration_names_owners) {
     engine_parts parts;
     scripted_judge judge;
     configuration_polls polls(parts.context, parts.nodes, judge);

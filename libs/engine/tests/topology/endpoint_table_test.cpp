@@ -40,7 +40,7 @@ TEST(endpoint_table, gives_an_unused_record_a_new_address_once_it_is_full) {
     EXPECT_EQ(parts.endpoints.size(), endpoint_table::count_max);
 }
 
-TEST(endpoint_table, gives_each_endpoint_a_breaker_if_the_options_ask_for_it) {
+TEST(endpoint_table, gives_each_endpoint_a_breaker_if_the_options_enable_it) {
     engine_options options;
     options.circuit_breaker.emplace();
     engine_parts with(options);
@@ -49,7 +49,7 @@ TEST(endpoint_table, gives_each_endpoint_a_breaker_if_the_options_ask_for_it) {
     EXPECT_FALSE(without.endpoints.at("a", 1).breaker);
 }
 
-TEST(endpoint_record, keeps_the_newest_error_map_while_a_connection_lives) {
+TEST(endpoint_record, keeps_the_newest_error_map_while_a_connection_is_alive) {
     endpoint_record endpoint;
     endpoint.share_error_map();
     endpoint.share_error_map();

@@ -2,8 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// The client's own requests: they go through the same decision core, with a strategy that fails
-// fast.
+// The client's own requests use the same decision core, with a fail-fast strategy.
 
 namespace reprise::engine::testing {
 namespace own_requests_tests {
@@ -90,7 +89,9 @@ TEST(own_requests, RH_07_a_poll_lost_with_its_connection_is_not_repeated) {
     EXPECT_EQ(scene.polls(), 1U);
 }
 
-TEST(own_requests, RH_07_RH_12_what_is_always_retried_climbs_the_ladder_but_never_below_the_floor) {
+TEST(
+    own_requests,
+    RH_07_RH_12_always_retry_reasons_use_the_controlled_backoff_but_never_below_the_floor) {
     polling_scene scene;
     scene.answer_polls({.status = status::not_my_vbucket});
     scene.driver->advance(4s);

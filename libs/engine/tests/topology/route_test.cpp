@@ -5,7 +5,7 @@
 namespace reprise::engine {
 namespace route_tests {
 
-// One vbucket; `forward` -2: no forward map.
+// A configuration of one vbucket. A `forward` of -2 means no forward map.
 wire::cluster_configuration configuration(
     std::uint64_t rev, std::int16_t active, std::int16_t forward) {
     wire::cluster_configuration::facts facts;
@@ -41,7 +41,7 @@ TEST(route, VB_02_without_a_forward_map_the_current_one_is_used_again_after_the_
     EXPECT_EQ(choose_node(known, 0, 0, state), 0);
 }
 
-TEST(route, VB_03_VB_04_forward_stays_forward_until_a_new_revision_comes) {
+TEST(route, VB_03_VB_04_the_forward_map_stays_in_use_until_a_new_revision_arrives) {
     const auto known = configuration(5, 0, 1);
     route_state state;
     static_cast<void>(choose_node(known, 0, 0, state));

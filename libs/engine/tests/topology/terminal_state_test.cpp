@@ -7,7 +7,7 @@
 namespace reprise::engine::testing {
 namespace terminal_state_tests {
 
-// A bucket that is being connected to three nodes; no configuration yet.
+// A bucket that is connecting to three nodes and has no configuration yet.
 struct three_links {
     three_links() {
         for (const char* host : {"a", "b", "c"}) {
@@ -55,10 +55,10 @@ TEST(terminal_state_rules, ignore_links_that_are_retired) {
     EXPECT_FALSE(terminal_reason(of.bucket));
 }
 
-TEST(terminal_state_rules, call_a_bucket_missing_once_every_node_that_can_be_asked_says_so) {
+TEST(terminal_state_rules, call_a_bucket_missing_once_every_reachable_node_reports_it) {
     three_links of;
     on_bucket_missing(of.link(0), of.parts.now);
-    EXPECT_FALSE(terminal_reason(of.bucket)) << "two nodes have not been heard";
+    EXPECT_FALSE(terminal_reason(of.bucket)) << "two nodes have not answered";
     on_bucket_missing(of.link(1), of.parts.now);
     on_bucket_missing(of.link(2), of.parts.now);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
@@ -66,12 +66,12 @@ TEST(terminal_state_rules, call_a_bucket_missing_once_every_node_that_can_be_ask
     EXPECT_FALSE(terminal_reason(of.bucket));
 }
 
-TEST(terminal_state_rules, need_two_answers_where_a_node_cannot_be_asked) {
+TEST(terminal_state_rules, need_two_answers_if_a_node_cannot_be_asked) {
     three_links of;
     of.link(1).has_failed = true;
     of.link(2).has_failed = true;
     on_bucket_missing(of.link(0), of.parts.now);
-    EXPECT_FALSE(terminal_reason(of.bucket)) << "this node alone may be behind";
+    EXPECT_FALSE(terminal_reason(of.bucket)) << "a single node may be outdated";
     on_bucket_missing(of.link(0), of.parts.now);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
 }

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Configurations: routing by them, applying, polling, pushing, waking, reconnecting.
+// Configurations: routing, applying, polling, pushes, wake-ups and reconnects.
 
 namespace reprise::engine::testing {
 namespace topology_tests {
@@ -15,7 +15,7 @@ std::uint16_t vbucket_in(const scripted_cluster& cluster, std::string_view key) 
     return wire::vbucket_of(key, cluster.map.size()).value;
 }
 
-// Like a server: refuses keys by the true owner, with its configuration in the answer.
+// Refuses keys of other owners like a server, with the configuration in the answer if `with_body`.
 scripted_cluster::hook owned_by(
     scripted_cluster& cluster, std::vector<std::size_t> owners, bool with_body) {
     return [&cluster, owners, with_body](const seen_request& seen) -> std::optional<answer> {
@@ -90,7 +90,7 @@ TEST(topology, VB_07_the_epoch_counts_before_the_revision) {
     EXPECT_EQ(driver.engine().configuration("travel")->revision(), newest);
 }
 
-TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_that_brings_the_new_map) {
+TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_of_the_new_map) {
     scripted_cluster cluster(2, 4);
     engine_driver driver(cluster);
     driver.connect();
@@ -179,7 +179,8 @@ TEST(topology, VB_06_a_new_revision_wakes_all_parked_requests_within_the_credit)
         ASSERT_EQ(one->calls, 1);
         EXPECT_TRUE(one->result.has_value());
     }
-    // The woken send is the retry that was waiting; no burst beyond the credit of two connections.
+    // The woken send is the pending retry, and there is no burst beyond the credit of two
+    // connections.
     EXPECT_EQ(driver.engine().statistics().retries, retries);
     EXPECT_LE(most, 16U);
 }
@@ -268,7 +269,7 @@ TEST(topology, configurations_are_polled_at_the_interval_in_turn_and_never_below
     const auto polls = cluster.all(opcode::get_cluster_config);
     ASSERT_EQ(polls.size(), bootstraps + 4);
     EXPECT_NE(polls[bootstraps].node, polls[bootstraps + 1].node);
-    // Not-my-vbucket without a body wants a configuration each time.
+    // Not-my-vbucket without a body requests a configuration each time.
     cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
     for (int index = 0; index < 50; ++index) {
         driver.get("key" + std::to_string(index));
@@ -277,7 +278,7 @@ TEST(topology, configurations_are_polled_at_the_interval_in_turn_and_never_below
     EXPECT_LE(cluster.count(opcode::get_cluster_config), polls.size() + 3);
 }
 
-TEST(topology, a_node_that_leaves_is_let_go_after_its_answers_and_a_new_one_is_used) {
+TEST(topology, a_node_that_leaves_is_closed_after_its_answers_and_a_new_one_is_used) {
     scripted_cluster cluster(3, 2);
     cluster.map = {{0}, {1}};
     engine_driver driver(cluster);
@@ -372,7 +373,7 @@ TEST(topology, several_connections_per_node_share_the_load) {
     EXPECT_EQ(used.size(), 3U);
 }
 
-TEST(topology, EM_03_a_map_lives_as_long_as_any_connection_to_its_node) {
+TEST(topology, EM_03_a_map_is_kept_as_long_as_any_connection_to_its_node) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();
@@ -384,7 +385,7 @@ TEST(topology, EM_03_a_map_lives_as_long_as_any_connection_to_its_node) {
     const auto known = driver.get("k");
     driver.settle();
     EXPECT_TRUE(known->result.error->error_map.has_value());
-    // All connections gone, and the next one gets no map: the old one is forgotten.
+    // All connections are gone and the next one gets no map, so the old map is dropped.
     cluster.nodes[0].error_map_status = status::not_supported;
     driver.close_node(0);
     driver.advance(1s);
@@ -395,7 +396,7 @@ TEST(topology, EM_03_a_map_lives_as_long_as_any_connection_to_its_node) {
     EXPECT_FALSE(unknown->result.error->error_map.has_value());
 }
 
-TEST(topology, EM_03_of_one_format_the_highest_revision_wins_while_connections_live) {
+TEST(topology, EM_03_the_highest_revision_of_a_format_wins_while_connections_are_open) {
     scripted_cluster cluster(1);
     const auto map_of = [](int version, int revision) {
         return R"({"version":)" + std::to_string(version) + R"(,"revision":)" +
@@ -430,10 +431,10 @@ TEST(topology, EM_03_of_one_format_the_highest_revision_wins_while_connections_l
     EXPECT_EQ(name_now(), "OF_2_5");
     reconnect_one(map_of(2, 6));
     EXPECT_EQ(name_now(), "OF_2_6");
-    // Revisions of another format count for themselves.
+    // Revisions of another format are counted separately.
     reconnect_one(map_of(1, 9));
     EXPECT_EQ(name_now(), "OF_2_6");
-    // All gone: whatever comes next is new.
+    // All connections are gone, so the next map is accepted whatever its revision.
     cluster.nodes[0].error_map_text = map_of(2, 1);
     driver.close_node(0);
     driver.advance(6s);

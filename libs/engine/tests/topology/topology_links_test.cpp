@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Clusters that are large, half dead, misnamed or shrinking.
+// Clusters that are large, half dead, wrongly addressed or shrinking.
 
 namespace reprise::engine::testing {
 namespace many_nodes_tests {
@@ -28,7 +28,7 @@ TEST(many_nodes, RH_15_of_64_nodes_half_are_down_and_only_their_keys_wait) {
     driver.connect();
     driver.advance(10s);
     EXPECT_EQ(driver.engine().statistics().connections_open, 32U);
-    // Pauses double up to 5 s: about nine attempts for each dead node in 10 s.
+    // Delays double up to 5 s: about nine attempts for each dead node in 10 s.
     EXPECT_LE(driver.connects.size(), 32U + 32U * 11U);
     std::vector<engine_driver::outcome_ptr> stored;
     std::vector<bool> is_dead;
@@ -46,7 +46,7 @@ TEST(many_nodes, RH_15_of_64_nodes_half_are_down_and_only_their_keys_wait) {
     for (scripted_node& node : cluster.nodes) {
         node.refuses_connections = false;
     }
-    driver.advance(5s);  // the longest pause
+    driver.advance(5s);  // the longest delay
     EXPECT_EQ(driver.engine().statistics().connections_open, 64U);
     for (std::size_t index = 0; index < stored.size(); ++index) {
         ASSERT_EQ(stored[index]->calls, 1);
@@ -60,7 +60,7 @@ TEST(many_nodes, RH_15_of_64_nodes_half_are_down_and_only_their_keys_wait) {
     EXPECT_EQ(driver.server.applied_writes, 640U);
 }
 
-TEST(many_nodes, RH_15_with_wrong_seeds_only_the_deadline_comes_and_a_fixed_name_heals_it) {
+TEST(many_nodes, RH_15_with_wrong_seeds_operations_time_out_until_the_name_is_fixed) {
     scripted_cluster cluster(1);
     engine_options options;
     options.seeds = {{"nowhere1", 11210}, {"nowhere2", 11210}};
@@ -73,7 +73,7 @@ TEST(many_nodes, RH_15_with_wrong_seeds_only_the_deadline_comes_and_a_fixed_name
     EXPECT_EQ(read->result.error->last_dispatched_to, "");
     driver.advance(60s);
     EXPECT_LE(driver.connects.size(), 60U);
-    cluster.nodes[0].host = "nowhere2";  // somebody mends the name
+    cluster.nodes[0].host = "nowhere2";  // the name is fixed
     driver.advance(5s);
     const auto found = driver.get("k");
     driver.settle();
@@ -81,7 +81,7 @@ TEST(many_nodes, RH_15_with_wrong_seeds_only_the_deadline_comes_and_a_fixed_name
     EXPECT_EQ(found->result.ec, errc::document_not_found);
 }
 
-TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_takes_every_operation_along) {
+TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_moves_every_operation_to_it) {
     scripted_cluster cluster(4, 4);
     engine_driver driver(cluster);
     driver.connect();
@@ -108,10 +108,10 @@ TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_takes_every_oper
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
     EXPECT_EQ(driver.engine().configuration(cluster.bucket)->nodes().size(), 1U);
     driver.advance(10s);
-    EXPECT_EQ(driver.connects.size(), 4U) << "nobody goes back to the nodes that left";
+    EXPECT_EQ(driver.connects.size(), 4U) << "the client does not reconnect to nodes that left";
 }
 
-TEST(many_nodes, a_node_that_was_up_for_long_is_met_again_at_once_and_a_flapping_one_is_not) {
+TEST(many_nodes, a_node_that_was_up_for_long_is_reconnected_at_once_and_a_flapping_one_is_not) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
     driver.connect();

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// A terminal state reaches requests that wait for something else than a connection.
+// A terminal state reaches requests that wait for something other than a connection.
 
 namespace reprise::engine::testing {
 namespace terminal_wake_tests {
@@ -17,8 +17,8 @@ scripted_cluster::hook always_answer(opcode op, answer with) {
     };
 }
 
-// The only node closes and refuses the credentials from then on, while `waiting` has a long wait
-// before it.
+// The only node closes its connection and refuses the credentials from then on, while `waiting`
+// still has a long delay ahead.
 void expect_refusal_in_time(
     engine_driver& driver, const engine_driver::outcome_ptr& waiting, std::string_view what) {
     driver.advance(700ms);  // 1, 10, 50, 100, 500 ms are over; the wait is 1 s now
@@ -76,7 +76,7 @@ TEST(terminal_wake, RH_38_a_request_waiting_for_a_collection_id_fails_within_500
     cluster.manifest_uid = 8;
     engine_driver driver(cluster, patient());
     driver.connect();
-    // Staler than the manifest of the configuration: asked again and again.
+    // Older than the manifest of the configuration: the client keeps asking.
     answer stale{.status = status::unknown_collection, .value = R"({"manifest_uid":"3"})"};
     stale.datatype = wire::datatype::json;
     cluster.on_request = always_answer(opcode::get_collection_id, stale);
@@ -131,7 +131,7 @@ TEST(terminal_wake, RH_25_RH_38_a_parked_request_with_a_usable_connection_keeps_
     EXPECT_EQ(sent[6].at - sent[5].at, 1s);
 }
 
-TEST(terminal_wake, RH_25_the_state_leaves_with_its_node) {
+TEST(terminal_wake, RH_25_the_state_is_dropped_with_its_node) {
     scripted_cluster cluster(2, 2);
     cluster.map = {{0}, {1}};
     cluster.nodes[1].sasl_status = status::auth_error;
@@ -147,7 +147,7 @@ TEST(terminal_wake, RH_25_the_state_leaves_with_its_node) {
     cluster.revision.rev = 11;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
     driver.settle();
-    // Nothing can be dispatched now, and nobody refuses the credentials any more.
+    // Nothing can be dispatched now, and no node refuses the credentials any more.
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
     driver.advance(100ms);
@@ -182,7 +182,7 @@ TEST(terminal_wake, RH_25_RH_40_a_refused_bearer_token_is_an_authentication_fail
 
 TEST(terminal_wake, RH_15_without_any_data_node_the_reason_is_service_not_available) {
     scripted_cluster cluster(1);
-    // A configuration without a port for data on any node.
+    // A configuration without a data port on any node.
     cluster.nodes[0].configuration_text =
         R"({"revEpoch":1,"rev":10,"name":"travel","nodeLocator":"vbucket",)"
         R"("vBucketServerMap":{"hashAlgorithm":"CRC","numReplicas":0,)"
@@ -192,7 +192,7 @@ TEST(terminal_wake, RH_15_without_any_data_node_the_reason_is_service_not_availa
     const auto stored = driver.upsert("k", "v");
     driver.advance(3s);
     ASSERT_EQ(stored->calls, 1);
-    // Retried although it is a write: nothing was sent.
+    // Retried although it is a write, because nothing was sent.
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
     EXPECT_EQ(stored->result.error->last_reason, retry_reason::service_not_available);
     EXPECT_GT(stored->result.retry_attempts, 1U);

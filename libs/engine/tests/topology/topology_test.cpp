@@ -5,7 +5,7 @@
 #include "engine_parts.hpp"
 #include "topology/terminal_state.hpp"
 
-// The topology alone: nobody opens a connection, and nobody waits.
+// The topology alone, without connections and without waiting operations.
 
 namespace reprise::engine::testing {
 namespace topology_part_tests {
@@ -47,11 +47,11 @@ TEST(topology_part, connects_to_all_seeds_when_a_bucket_is_opened) {
     engine_parts parts(options);
     bucket_state& bucket = parts.nodes.bucket("travel");
     parts.nodes.open(bucket, parts.now);
-    parts.nodes.open(bucket, parts.now);  // it is open already: no effect
+    parts.nodes.open(bucket, parts.now);  // already open: no effect
     EXPECT_EQ(parts.starter.begun, (events{"a:1", "b:11210"}));
 }
 
-TEST(topology_part, asks_the_name_service_first_if_it_has_to) {
+TEST(topology_part, asks_the_name_service_first_if_the_options_require_it) {
     engine_options options;
     options.dns_srv_name = "_couchbase._tcp.example";
     engine_parts parts(options);
@@ -77,7 +77,7 @@ TEST(topology_part, links_the_nodes_of_a_configuration_and_retires_the_others) {
     EXPECT_EQ(of.parts.listener.take(), (events{"retired node1:11210", "configuration of travel"}));
 }
 
-TEST(topology_part, refuses_a_configuration_that_is_not_newer_or_cannot_be_read) {
+TEST(topology_part, refuses_a_configuration_that_is_not_newer_or_cannot_be_decoded) {
     with_cluster of(1);
     EXPECT_EQ(of.apply(), configuration_effect::applied);
     EXPECT_EQ(of.apply(), configuration_effect::refused);
@@ -112,7 +112,7 @@ TEST(topology_part, reports_a_terminal_state_to_the_buckets_that_are_in_it) {
     EXPECT_EQ(of.parts.nodes.terminal_reason_of_services(), retry_reason::authentication_error);
 }
 
-TEST(topology_part, finds_open_connections_one_after_the_other) {
+TEST(topology_part, finds_open_connections_in_rotation) {
     with_cluster of(2);
     EXPECT_EQ(of.apply(), configuration_effect::applied);
     std::size_t next = 0;

@@ -6,8 +6,8 @@
 
 #include <reprise/http/request_parser.hpp>
 
-// The first byte chooses the size of the pieces; the rest is the stream. Whatever the pieces, the
-// same requests come out.
+// The first byte selects the size of the pieces; the rest is the stream. The parser must return the
+// same requests for any size.
 namespace {
 
 struct totals {

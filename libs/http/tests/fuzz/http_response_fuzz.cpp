@@ -7,8 +7,8 @@
 
 #include <reprise/http/response_parser.hpp>
 
-// The first byte chooses the size of the pieces, the second the kind of request; the rest is the
-// stream. Every piece is freed after its use, so that a view kept too long is found.
+// The first byte selects the size of the pieces and the second the kind of request; the rest is the
+// stream. Each piece is freed after use, so that a view kept too long is detected.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace reprise::http;
     if (size < 2) {

@@ -1,4 +1,4 @@
-// Text that parses must survive being written and parsed again.
+// Text that parses must survive a round trip.
 
 #include <cstddef>
 #include <cstdint>

@@ -14,12 +14,13 @@
 
 #include "tls_context.hpp"
 
-// Every test that takes all descriptors gives them back: others run in the same process.
+// A test that takes all descriptors releases them again, because other tests run in the same
+// process.
 
 namespace reprise::net {
 namespace descriptors_tests {
 
-// Takes every descriptor that is left under a small limit.
+// Opens every descriptor that is left under a small limit.
 class all_descriptors {
 public:
     all_descriptors() {
@@ -51,7 +52,7 @@ private:
 
 using descriptors_tests::all_descriptors;
 
-TEST(descriptors, are_known_to_be_used_up) {
+TEST(descriptors, exhaustion_is_detected) {
     EXPECT_FALSE(is_out_of_descriptors());
     {
         const all_descriptors taken;
@@ -60,7 +61,7 @@ TEST(descriptors, are_known_to_be_used_up) {
     EXPECT_FALSE(is_out_of_descriptors());
 }
 
-TEST(descriptors, a_socket_that_the_system_does_not_give_is_named) {
+TEST(descriptors, a_socket_that_cannot_be_created_is_reported) {
     namespace error = boost::asio::error;
     using boost::system::errc::make_error_code;
     using boost::system::errc::too_many_files_open_in_system;
@@ -72,7 +73,7 @@ TEST(descriptors, a_socket_that_the_system_does_not_give_is_named) {
     EXPECT_EQ(classify_connect(error::access_denied), engine::connect_failure::other);
 }
 
-TEST(descriptors, a_client_that_cannot_have_a_loop_is_refused_by_name) {
+TEST(descriptors, a_client_that_cannot_have_a_loop_fails_with_the_reason) {
     client_options options;
     options.engine.seeds = {{"127.0.0.1", 1}};
     const all_descriptors taken;

@@ -1,4 +1,5 @@
-/// Counts allocations on every path of the library. A program of its own: it replaces operator new.
+/// Counts allocations on every path of the library. It is a separate program because it replaces
+/// operator new.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +48,7 @@ namespace reprise {
 
 namespace {
 
-/// A clock that moves when asked to wait and owns no memory.
+/// A clock that advances when asked to wait and allocates no memory.
 class instant_clock final : public retry_clock {
 public:
     time_point now() noexcept override { return now_; }
@@ -89,7 +90,7 @@ TEST(allocation, the_counter_counts) {
 TEST(allocation, success_retries_and_final_failure_allocate_nothing) {
     standard_strategy inlined;
     virtual_strategy<standard_strategy> converted;
-    static_cast<void>(thread_random());  // the first draw seeds the thread's generator
+    static_cast<void>(thread_random());  // the first number seeds the thread's generator
     for (const int failures : {0, 1, 4, 5}) {
         EXPECT_EQ(allocations_of(inlined, failures), 0U) << failures;
         EXPECT_EQ(allocations_of(static_cast<retry_strategy&>(converted), failures), 0U)

@@ -1,4 +1,4 @@
-// A wait is never negative nor longer than its bound.
+// A delay is never negative and never longer than its bound.
 
 #include <cstddef>
 #include <cstdint>

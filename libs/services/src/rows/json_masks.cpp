@@ -11,8 +11,8 @@ namespace reprise::services::detail {
 
 namespace {
 
-// What a byte is, in four bits. Bit 3 marks line feeds, controls and digits; bit 1 separates digits
-// from the others of these.
+// The kind of a byte in four bits. Bit 3 marks line feeds, control characters and digits; bit 1
+// separates digits from the other two.
 enum byte_kind : std::uint8_t {
     kind_other = 0,
     kind_quote = 1,
@@ -50,7 +50,7 @@ consteval std::array<std::uint8_t, 256> make_kinds() {
 
 constexpr std::array<std::uint8_t, 256> kind_of_byte = make_kinds();
 
-// The kinds of eight bytes, the first in the lowest byte.
+// Returns the kinds of eight bytes, with the first in the lowest byte.
 std::uint64_t kinds_of(const char* bytes) noexcept {
     std::uint64_t kinds = 0;
     for (unsigned i = 0; i < 8; ++i) {
@@ -59,8 +59,8 @@ std::uint64_t kinds_of(const char* bytes) noexcept {
     return kinds;
 }
 
-// One bit of each of eight kinds, side by side: the product moves the lowest bit of byte i to bit
-// 56 + i, and no two of them meet.
+// Collects one bit of each of eight kinds: the product moves the lowest bit of byte i to bit 56 +
+// i, and no two of them collide.
 std::uint64_t gather(std::uint64_t kinds, unsigned bit) noexcept {
     return ((kinds >> bit) & 0x0101010101010101u) * 0x0102040810204080u >> 56;
 }
@@ -70,7 +70,7 @@ std::uint64_t gather(std::uint64_t kinds, unsigned bit) noexcept {
 void fill_masks_portable(
     const char* bytes, std::size_t first, std::size_t count, json_masks& masks) {
     for (std::size_t block = first; block < first + count; ++block, bytes += json_block_size) {
-        std::array<std::uint64_t, 4> bits{};  // of the kinds, one word for each of their bits
+        std::array<std::uint64_t, 4> bits{};  // one word for each bit of the kinds
         for (unsigned shift = 0; shift < json_block_size; shift += 8) {
             const std::uint64_t kinds = kinds_of(bytes + shift);
             for (unsigned bit = 0; bit < bits.size(); ++bit) {
@@ -93,8 +93,8 @@ void fill_masks_portable(
 
 #if defined(__x86_64__)
 
-// Bit 5 apart, [ is { and ] is }. Macros: a lambda would not be compiled for the processor of its
-// function.
+// Bit 5 is the difference between [ and {, and between ] and }. These are macros because a lambda
+// would not be compiled for the processor of its function.
 
 __attribute__((target("avx2"))) void fill_masks_avx2(
     const char* bytes, std::size_t first, std::size_t count, json_masks& masks) {

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <string_view>
 
-// The grammar of JSON as tables, and the search for tokens 64 bytes at a time. For row_splitter.
+// The grammar of JSON as tables, and a search for tokens 64 bytes at a time. For row_splitter.
 
 namespace reprise::services::detail {
 
-// What begins at a byte outside of strings.
+// What starts at a byte outside strings.
 enum class json_token : std::uint8_t {
     open_object,
     close_object,
@@ -20,8 +20,8 @@ enum class json_token : std::uint8_t {
     comma,
     colon,
     string,
-    scalar,  // a number, a word, or what is neither
-    blank    // white space: no token
+    scalar,  // a number, a literal, or something invalid
+    blank    // white space, which is not a token
 };
 
 inline constexpr std::size_t json_token_count = 8;  // without `blank`
@@ -48,32 +48,33 @@ constexpr json_token json_token_of(char letter) noexcept {
     return json_token_table[static_cast<unsigned char>(letter)];
 }
 
-// Where a document stands between two tokens.
+// The position of a document between two tokens.
 enum class json_place : std::uint8_t {
     document,       // before everything
-    key_or_end,     // behind {
-    key,            // behind a comma of an object
-    colon,          // behind a name
-    object_value,   // behind a colon
-    object_next,    // behind a member
-    first_element,  // behind [
-    element,        // behind a comma of an array
-    array_next,     // behind an element
-    first_row,      // behind the [ of the rows
-    row,            // behind a comma between rows
-    row_next,       // behind a row
-    done            // behind the document
+    key_or_end,     // after {
+    key,            // after a comma in an object
+    colon,          // after a name
+    object_value,   // after a colon
+    object_next,    // after a member
+    first_element,  // after [
+    element,        // after a comma in an array
+    array_next,     // after an element
+    first_row,      // after the [ of the rows
+    row,            // after a comma between rows
+    row_next,       // after a row
+    done            // after the document
 };
 
 inline constexpr std::size_t json_place_count = 13;
 
-// What a token does: leads to a json_place (values below `step_first_action`), or needs work.
+// The effect of a token: either the next json_place (values below `step_first_action`) or an
+// action.
 inline constexpr std::uint8_t step_first_action = 16;
 inline constexpr std::uint8_t step_open_object = 16;
 inline constexpr std::uint8_t step_open_array = 17;
 inline constexpr std::uint8_t step_close = 18;
-inline constexpr std::uint8_t step_row = 19;        // a row begins
-inline constexpr std::uint8_t step_row_comma = 20;  // the comma behind a row
+inline constexpr std::uint8_t step_row = 19;        // a row starts
+inline constexpr std::uint8_t step_row_comma = 20;  // the comma after a row
 inline constexpr std::uint8_t step_rows_end = 21;
 inline constexpr std::uint8_t step_wrong = 22;
 
@@ -124,8 +125,9 @@ constexpr json_steps make_json_steps() noexcept {
 
 inline constexpr json_steps json_step_table = make_json_steps();
 
-// Numbers and the three words, as one machine over bytes. State 0 is before the first byte; a byte
-// that cannot follow leads to `scalar_wrong`; one that ends the scalar is not part of it.
+// Numbers and the three literals, as one state machine over bytes. State 0 is before the first
+// byte. A byte that cannot follow leads to `scalar_wrong`. The byte that ends a scalar is not part
+// of it.
 inline constexpr std::uint8_t scalar_wrong = 31;
 inline constexpr std::size_t scalar_state_count = 32;
 
@@ -178,7 +180,8 @@ constexpr scalar_steps make_scalar_steps() noexcept {
 
 inline constexpr scalar_steps scalar_step_table = make_scalar_steps();
 
-// A scalar may end here: 0, whole, fraction, power, or the last letter of a word.
+// Whether a scalar may end here: after 0, a whole number, a fraction, an exponent, or the last
+// letter of a literal.
 constexpr bool is_scalar_whole(std::uint8_t state) noexcept {
     constexpr std::uint32_t ends =
         1u << scalar::zero | 1u << scalar::whole | 1u << scalar::fraction | 1u << scalar::power |
@@ -196,7 +199,7 @@ struct json_block {
 };
 
 #if defined(__SSE2__)
-// Every x86-64 has these 16 lanes; the compiler's own vectors need no foreign header.
+// Every x86-64 processor has these 16 lanes. The compiler's own vectors need no other header.
 inline json_block classify_json_block(const char* bytes) noexcept {
     using lanes = unsigned char __attribute__((vector_size(16)));
     using signs = char __attribute__((vector_size(16)));
@@ -208,7 +211,7 @@ inline json_block classify_json_block(const char* bytes) noexcept {
     for (unsigned part = 0; part < 4; ++part) {
         lanes text;
         std::memcpy(&text, bytes + std::size_t{part} * 16, sizeof text);
-        const lanes folded = text | 0x20;  // [ and { become one, ] and } too
+        const lanes folded = text | 0x20;  // makes [ and { equal, and ] and }
         const unsigned shift = part * 16;
         block.quotes |= bits(text == '"') << shift;
         block.backslashes |= bits(text == '\\') << shift;
@@ -237,8 +240,8 @@ inline json_block classify_json_block(const char* bytes) noexcept {
 #endif
 
 struct json_escapes {
-    std::uint64_t escaped = 0;  // bytes behind a backslash that is not escaped itself
-    std::size_t size = 0;       // the bytes before the first escape that is not judged
+    std::uint64_t escaped = 0;  // bytes after a backslash that is not itself escaped
+    std::size_t size = 0;       // the bytes before the first escape that is left unchecked
 };
 
 constexpr bool is_short_escape(char letter) noexcept {
@@ -246,8 +249,8 @@ constexpr bool is_short_escape(char letter) noexcept {
            letter == 'n' || letter == 'r' || letter == 't';
 }
 
-// Pairs each backslash with its letter. Not judged are `\u`, unknown letters and an escape that is
-// not whole within `size`.
+// Pairs each backslash with its letter. Leaves unchecked `\u`, unknown letters and an escape that
+// is incomplete within `size`.
 constexpr json_escapes find_escapes(
     std::uint64_t backslashes, const char* bytes, std::size_t size) noexcept {
     json_escapes found{0, size};
@@ -264,7 +267,7 @@ constexpr json_escapes find_escapes(
     return found;
 }
 
-// Bit i is the parity of bits 0..i: set from each opening quote to before its closing one.
+// Bit i is the parity of bits 0..i: set from each opening quote to just before its closing one.
 constexpr std::uint64_t prefix_parity(std::uint64_t bits) noexcept {
     for (const unsigned shift : {1u, 2u, 4u, 8u, 16u, 32u}) {
         bits ^= bits << shift;

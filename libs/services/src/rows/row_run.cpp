@@ -25,7 +25,7 @@ row_run::row_run(
     carry_.between_rows = lane_if(is_between_rows);
     carry_.awaits_colon = lane_if(from.awaits_colon);
     carry_.after_value = from.is_after_value ? 1 : 0;
-    // A colon that comes first is right if a name came last, whatever the distance.
+    // A colon at the start is valid if a name was last, at any distance.
     carry_.after_quote = from.is_after_value && from.awaits_colon ? 1 : 0;
 }
 
@@ -48,7 +48,7 @@ const char* row_run::read(
         load(group, masks);
         const std::size_t taken = kernel_.take_group(masks, group, carry_);
         if (taken < group.count) {
-            // Once more, without what is not understood.
+            // Tries again without the blocks that are not understood.
             group.count = taken;
             load(group, masks);
             const bool is_taken = taken != 0 && kernel_.take_group(masks, group, carry_) == taken;
@@ -59,7 +59,7 @@ const char* row_run::read(
     return stop(at, false);
 }
 
-// Blanks behind the end add no token and change no string; a scalar there is not taken.
+// Padding with spaces adds no token and changes no string. A scalar at the end is not taken.
 void row_run::load(const row_run_group& group, json_masks& masks) const noexcept {
     const auto left = static_cast<std::size_t>(group.end - group.at);
     const std::size_t whole = std::min(left / json_block_size, group.count);
@@ -80,7 +80,7 @@ void row_run::load(const row_run_group& group, json_masks& masks) const noexcept
     }
 }
 
-// A scalar that was checked is not begun again.
+// A scalar that was checked must not be read again.
 const char* row_run::stop(const char* at, bool is_stuck) noexcept {
     is_stuck_ = is_stuck;
     return carry_.in_scalar != 0 ? carry_.scalar_end : at;

@@ -1,5 +1,5 @@
-// Many blocks at once: operations on bits take four words together, as one vector. What passes
-// from word to word (is this inside a string?) is worked out for all of them by `link`.
+// Processes many blocks at once: bit operations work on four words together as one vector. `link`
+// computes for all words what passes from word to word, such as being inside a string.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t rows_depth = 2;
 constexpr std::uint64_t last_bit = std::uint64_t{1} << 63;
 
-// Offsets of bits, ascending. The usual ones of a block are written without a branch.
+// Offsets of set bits in ascending order. Writes the usual number of bits per block without a
+// branch.
 class bit_list {
 public:
     template <unsigned usual_count>
@@ -48,18 +49,18 @@ struct group_tokens {
     block_words colons;
     block_words opens;
     block_words closes;
-    block_words atoms;    // first bytes of strings, numbers and words
-    block_words starts;   // of numbers and words
-    block_words closing;  // quotes
-    block_words scalars;  // all bytes of numbers and words
-    block_words over;     // 1: blanks behind a value go on in the next block
+    block_words atoms;    // first bytes of strings, numbers and literals
+    block_words starts;   // first bytes of numbers and literals
+    block_words closing;  // closing quotes
+    block_words scalars;  // all bytes of numbers and literals
+    block_words over;     // 1: spaces after a value continue in the next block
     block_words unsure_bits;
     bool has_unsure = false;
     bit_list brackets;
-    bit_list unsure;  // bytes of numbers and words that must be looked at
+    bit_list unsure;  // bytes of numbers and literals that need a check
 };
 
-// Takes escaped quotes away. Returns the first block with an escape that is not one of the usual.
+// Removes escaped quotes. Returns the first block with an unusual escape.
 std::size_t unescape_quotes(json_masks& masks, const row_run_group& group) noexcept {
     for (std::size_t i = 0; i < group.count; ++i) {
         const char* const at = group.at + i * json_block_size;
@@ -88,14 +89,14 @@ REPRISE_INLINE void list_tokens(const row_run_group& group, group_tokens& found)
     for (std::size_t i = 0; i < group.count && found.has_unsure; ++i) {
         found.unsure.append<1>(found.unsure_bits[i], i);
     }
-    // A number that may go on behind the group.
+    // Adds a number that may continue after the group.
     const std::size_t last = group.count - 1;
     const auto size = static_cast<std::size_t>(group.end - group.at) - last * json_block_size;
     const std::uint64_t end_bit = last_bit >> (json_block_size - std::min(size, json_block_size));
     found.unsure.append<1>(found.scalars[last] & end_bit, last);
 }
 
-// What the words before leave; of these vectors only the last word counts.
+// What the previous words leave. Only the last word of these vectors counts.
 struct words_before {
     word_vector closing;
     word_vector ends;
@@ -103,7 +104,7 @@ struct words_before {
     word_vector over;
 };
 
-// Tokens of the words from `i`, and where they stand as they must not.
+// Finds the tokens of the words from `i`, and where they are not allowed.
 REPRISE_INLINE void find_in_words(
     const json_masks& masks, const block_words& string_words, std::size_t i, words_before& before,
     group_tokens& found, word_vector& wrong) noexcept {
@@ -123,13 +124,13 @@ REPRISE_INLINE void find_in_words(
     opens &= ~strings;
     closes &= ~strings;
     blanks &= ~strings;
-    const word_vector ends = closing | closes;  // of strings and containers
+    const word_vector ends = closing | closes;  // ends of strings and containers
     const word_vector scalars = ~(strings | commas | colons | opens | ends | blanks);
     const word_vector inside = scalars << 1 | REPRISE_BEFORE(before.scalars, scalars) >> 63;
     const word_vector starts = scalars & ~inside;
     const word_vector atoms = (quotes & strings) | starts;
-    // The byte behind each value, or behind the blanks that follow it: adding to a run of blanks
-    // carries to its end. A run that reaches the next block goes on there, but no further.
+    // The byte after each value, or after the spaces that follow it: adding to a run of spaces
+    // carries to its end. A run that reaches the next block continues there, but no further.
     word_vector behind = ends << 1 | REPRISE_BEFORE(before.ends, ends) >> 63 | (inside & ~scalars);
     const word_vector over = (word_vector)((behind & blanks) + blanks < blanks) & 1;
     const word_vector over_into = REPRISE_BEFORE(before.over, over);
@@ -153,7 +154,7 @@ REPRISE_INLINE void find_in_words(
     before.over = over;
 }
 
-// Whole numbers are right as they are, unless they begin with a zero; all else must be looked at.
+// Whole numbers are valid unless they start with a zero. Everything else needs a check.
 REPRISE_INLINE void find_unsure(
     const json_masks& masks, std::size_t i, const group_tokens& found,
     word_vector& unsure) noexcept {
@@ -167,10 +168,10 @@ REPRISE_INLINE void find_unsure(
     unsure = (others & ~(others << 1)) | (zeros << 1 & scalars) | (zeros & last_bit);
 }
 
-// Each of the following returns the first block that it does not understand, or the count of
-// blocks.
+// Each of the following functions returns the first block that it does not understand, or the
+// number of blocks.
 
-// Strings, blanks, and what may stand beside what.
+// Finds strings and spaces, and checks which tokens are adjacent.
 REPRISE_INLINE std::size_t find_tokens(
     json_masks& masks, const row_run_group& group, row_run_carry& carry,
     group_tokens& found) noexcept {
@@ -226,7 +227,7 @@ REPRISE_INLINE std::size_t find_tokens(
     return group.count;
 }
 
-// Reads a number or word. Null if it is neither, or if `end` comes before what follows it.
+// Reads a number or literal. Returns null if it is neither, or if it reaches `end`.
 const char* skip_scalar(const char* at, const char* end) noexcept {
     std::uint8_t state = 0;
     for (; at != end; ++at) {
@@ -241,7 +242,7 @@ const char* skip_scalar(const char* at, const char* end) noexcept {
     return nullptr;
 }
 
-// The same, for words only, and without a branch for each letter.
+// The same for literals only, without a branch for each letter.
 REPRISE_INLINE const char* skip_word(const char* at, const char* end) noexcept {
     if (end - at < 6) {
         return nullptr;
@@ -251,7 +252,7 @@ REPRISE_INLINE const char* skip_word(const char* at, const char* end) noexcept {
     return size != 0 && json_token_of(at[size]) != json_token::scalar ? at + size : nullptr;
 }
 
-// `checked_end`: where the last number or word that was checked before the group ends.
+// `checked_end` is the end of the last number or literal that was checked before the group.
 REPRISE_INLINE std::size_t check_scalars(
     const group_tokens& found, const row_run_group& group, const char* checked_end,
     row_run_carry& carry) noexcept {
@@ -282,16 +283,16 @@ REPRISE_INLINE std::size_t check_scalars(
     return group.count;
 }
 
-// What is around the bytes of each block.
+// The containers around the bytes of each block.
 struct group_places {
-    block_words in_array;      // or between rows
-    block_words between_rows;  // only if there are arrays in rows; otherwise it is as in_array
+    block_words in_array;      // also set between rows
+    block_words between_rows;  // used only if rows contain arrays; otherwise it equals in_array
     block_words object_opens;
     bool has_arrays;
 };
 
-// The usual case: every row is an object and has no container inside. False, and nothing changed,
-// if it is not so.
+// The usual case: every row is an object without inner containers. Returns false and changes
+// nothing otherwise.
 REPRISE_INLINE bool match_flat(
     const group_tokens& found, const row_run_group& group, row_run_carry& carry,
     group_places& places) noexcept {
@@ -325,12 +326,12 @@ REPRISE_INLINE bool match_flat(
     if (any_of(wrong) != 0) {
         return false;
     }
-    // One bracket after the other opens and closes.
+    // Brackets alternate between opening and closing.
     const std::uint16_t* offset = found.brackets.begin();
     const std::uint16_t* const end = found.brackets.end();
     std::string_view* rows = group.rows + carry.row_count;
     const char* row_begin = nesting.row_begin;
-    unsigned kinds = 0x20;  // of objects
+    unsigned kinds = 0x20;  // 0x20 if all are brackets of objects
     if (is_inside && offset != end) {
         const char* const bracket = group.at + *offset++;
         kinds &= static_cast<unsigned>(*bracket);
@@ -359,7 +360,7 @@ REPRISE_INLINE bool match_flat(
     return true;
 }
 
-// Every other case. A bracket changes what is around the bytes behind it.
+// All other cases. A bracket changes the container of the bytes after it.
 REPRISE_INLINE std::size_t match_nested(
     const group_tokens& found, const row_run_group& group, row_run_carry& carry,
     group_places& places) noexcept {
@@ -376,7 +377,7 @@ REPRISE_INLINE std::size_t match_nested(
         const char* const bracket = group.at + offset;
         const bool is_object = (*bracket & 0x20) != 0;
         const bool was_array = is_array;
-        if ((*bracket & 0x02) != 0) {  // it opens
+        if ((*bracket & 0x02) != 0) {  // opening
             if (nesting.depth >= group.depth_max) {
                 return block;
             }
@@ -403,7 +404,7 @@ REPRISE_INLINE std::size_t match_nested(
         }
         places.in_array[block] |= was_array != is_array ? bit : 0;
     }
-    // So far these are the places where they change.
+    // So far these hold the positions of changes. The parity turns them into ranges.
     for (std::size_t i = 0; i < words_end; i += vector_size) {
         word_vector in_array, between_rows;
         load(in_array, &places.in_array[i]);
@@ -421,13 +422,13 @@ REPRISE_INLINE std::size_t match_nested(
     return group.count;
 }
 
-// What depends on the containers around a token.
+// Checks what depends on the containers around a token.
 REPRISE_INLINE std::size_t check_places(
     const group_tokens& found, const group_places& places, std::size_t count,
     row_run_carry& carry) noexcept {
     const std::size_t words_end = row_run_group::words_of(count);
     const block_words& between_rows = places.has_arrays ? places.between_rows : places.in_array;
-    // Before a name comes a comma or a bracket of an object, before a member's value a colon.
+    // A name follows a comma or an opening bracket of an object; a member's value follows a colon.
     block_words name_words;
     block_words before_words;
     for (std::size_t i = 0; i < words_end; i += vector_size) {

@@ -6,19 +6,19 @@
 
 #include "rows/json_masks.hpp"
 
-// Operations on the bits of four words together. For row_run_group.cpp alone, which undefines the
+// Operations on the bits of four words together. Only for row_run_group.cpp, which undefines the
 // macros at its end.
 
-// Compiled once for each kind of processor, so never on its own.
+// Compiled once for each kind of processor, so it must never be a function of its own.
 #define REPRISE_INLINE __attribute__((always_inline)) inline
-// For each word of a vector the word before it; of the first one it is the last of `before`.
+// Returns for each word of a vector the word before it; for the first word, the last of `before`.
 #define REPRISE_BEFORE(before, words) __builtin_shufflevector(before, words, 3, 4, 5, 6)
 
 namespace reprise::services::detail {
 
-// The compiler makes of it what the processor has: one register of 256 bits, or several smaller
-// ones. (It handles vectors larger than a register badly.) Never passed by value: how that is done
-// depends on the processor.
+// The compiler uses what the processor has: one 256-bit register, or several smaller ones. It
+// handles vectors larger than a register badly. Never pass one by value, because the calling
+// convention depends on the processor.
 using word_vector = std::uint64_t __attribute__((vector_size(32)));
 constexpr std::size_t vector_size = json_vector_size;
 static_assert(sizeof(word_vector) == vector_size * sizeof(std::uint64_t));
@@ -44,12 +44,12 @@ REPRISE_INLINE void make_parity(Words& bits) noexcept {
     bits ^= bits << 32;
 }
 
-// Turns the parity within each word into one over all of them; `carry` is all bits or none, and so
-// is what is returned.
+// Turns the parity within each word into the parity over all of them. `carry` and the result have
+// all bits set or none.
 REPRISE_INLINE std::uint64_t link(
     block_words& words, std::size_t words_end, std::uint64_t carry) noexcept {
     word_vector numbers = {0, 1, 2, 3};
-    word_vector odd = {};  // words, by bit
+    word_vector odd = {};  // words with odd parity, one bit each
     for (std::size_t i = 0; i < words_end; i += vector_size) {
         word_vector word;
         load(word, &words[i]);

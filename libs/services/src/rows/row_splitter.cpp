@@ -67,7 +67,7 @@ std::expected<row_event, row_split_error> row_splitter::machine::finish() noexce
     return row_event::complete;
 }
 
-// Up to the next row, the end of the piece or of the document.
+// Reads up to the next row, the end of the piece or the end of the document.
 row_splitter::machine::scan_end row_splitter::machine::scan() {
     while (at_ != end_) {
         const scan_end end = scan_step();
@@ -82,7 +82,7 @@ row_splitter::machine::scan_end row_splitter::machine::scan_step() {
     if (block_ != nullptr) {
         return take_block();
     }
-    // Rare escapes, and what cannot be right, are looked at by byte.
+    // Rare escapes and invalid text are read one byte at a time.
     const bool is_for_block = is_in_rows_ && scalar_state_ == 0 && escape_left_ == 0;
     return is_for_block && load_block() ? scan_end::more : scan_byte();
 }
@@ -95,20 +95,20 @@ row_splitter::machine::scan_end row_splitter::machine::end_piece() {
     return is_kept ? scan_end::more : scan_end::failed;
 }
 
-// Classifies what stands at `at_`. False if it must be read by byte instead.
+// Classifies the block at `at_`. Returns false if it must be read one byte at a time.
 bool row_splitter::machine::load_block() noexcept {
     const auto left = static_cast<std::size_t>(end_ - at_);
     detail::json_block found;
     if (left >= block_size) {
         found = detail::classify_json_block(at_);
     } else {
-        // Blanks behind the end add no token and change neither string nor scalar.
+        // Padding with spaces adds no token and changes neither strings nor scalars.
         std::array<char, block_size> padded;
         padded.fill(' ');
         std::copy_n(at_, left, padded.begin());
         found = detail::classify_json_block(padded.data());
     }
-    // The block ends before an escape that cannot be judged here.
+    // Ends the block before an escape that cannot be checked here.
     std::size_t size = std::min(left, block_size);
     if (found.backslashes != 0) {
         const detail::json_escapes escapes = detail::find_escapes(found.backslashes, at_, size);
@@ -117,7 +117,7 @@ bool row_splitter::machine::load_block() noexcept {
     }
     const std::uint64_t carried = is_in_string_ ? ~std::uint64_t{0} : 0;
     const std::uint64_t in_string = detail::prefix_parity(found.quotes) ^ carried;
-    // Likewise before a control character that must not stand in a string.
+    // Also ends it before a control character that is not allowed in a string.
     size = std::min(size, static_cast<std::size_t>(std::countr_zero(found.controls & in_string)));
     if (size == 0) {
         return false;
@@ -136,7 +136,7 @@ row_splitter::machine::scan_end row_splitter::machine::take_block() {
     const char* const block = block_;
     std::uint64_t tokens = block_tokens_;
     auto place = static_cast<std::uint8_t>(place_);
-    const char* behind = block_end_;  // a scalar may reach beyond the block
+    const char* behind = block_end_;  // a scalar may extend beyond the block
     while (tokens != 0) {
         const char* const at = block + std::countr_zero(tokens);
         tokens &= tokens - 1;
@@ -149,7 +149,7 @@ row_splitter::machine::scan_end row_splitter::machine::take_block() {
             block_tokens_ = tokens;
             const scan_end end = act(step, token, at);
             if (!is_in_rows_) {
-                block_ = nullptr;  // `act` has set at_ behind the rows
+                block_ = nullptr;  // `act` has moved at_ past the rows
                 return end;
             }
             if (end != scan_end::more) {
@@ -238,8 +238,8 @@ row_splitter::machine::scan_end row_splitter::machine::scan_string_byte() noexce
     return scan_end::more;
 }
 
-// Reads on in a number or word, from `at`, to the byte behind it or the end of the piece. Null
-// (and a failure) if it is neither.
+// Continues a number or literal from `at` to the byte after it or the end of the piece. Fails and
+// returns null if it is neither.
 const char* row_splitter::machine::run_scalar(const char* at) noexcept {
     std::uint8_t state = scalar_state_;
     const char* const end = end_;
@@ -297,7 +297,7 @@ row_splitter::machine::scan_end row_splitter::machine::act(
             return is_row_open_ ? show_row(at) : scan_end::more;
         case detail::step_rows_end:
             is_in_rows_ = false;
-            is_in_string_ = false;  // may be left from the beginning of a block
+            is_in_string_ = false;  // may be left from the start of a block
             depth_ = 1;
             place_ = json_place::object_next;
             trailer_begin_ = at;
@@ -338,7 +338,7 @@ row_splitter::machine::scan_end row_splitter::machine::open(bool is_object, cons
 row_splitter::machine::scan_end row_splitter::machine::close(const char* at) {
     --depth_;
     if (depth_ == 0) {
-        place_ = json_place::done;  // `scan` looks at what follows before it says so
+        place_ = json_place::done;  // `scan` checks what follows before it reports the end
         return keep_trailer(at + 1) ? scan_end::more : scan_end::failed;
     }
     if (is_in_rows_ && depth_ == rows_depth) {
@@ -354,7 +354,7 @@ void row_splitter::machine::begin_row(const char* at) noexcept {
     row_begin_ = at;
 }
 
-// Rows that have no bracket of their own end at the next comma: blanks before it are not theirs.
+// A row without brackets ends at the next comma and does not include the spaces before it.
 row_splitter::machine::scan_end row_splitter::machine::show_row(const char* end) {
     is_row_open_ = false;
     row_ = std::string_view(row_begin_, static_cast<std::size_t>(end - row_begin_));
@@ -372,7 +372,7 @@ row_splitter::machine::scan_end row_splitter::machine::show_row(const char* end)
     return scan_end::row;
 }
 
-// Both keep what will be needed of a piece that goes away.
+// Both copy what is still needed of a piece before it is released.
 bool row_splitter::machine::keep_trailer(const char* end) {
     const auto size = static_cast<std::size_t>(end - trailer_begin_);
     if (size > options_.trailer_size_max_bytes - trailer_.size()) {

@@ -1,4 +1,4 @@
-// row_splitter::next_rows: between the run over blocks and the reading by token.
+// row_splitter::next_rows, which combines the run over blocks with reading by token.
 
 #include "rows/row_splitter_machine.hpp"
 
@@ -13,7 +13,7 @@ std::expected<row_event, row_split_error> row_splitter::machine::next_rows() {
         batch_.resize(batch_size_max);
     }
     while (!failure_ && at_ != end_) {
-        // What a run leaves must fit, too.
+        // Leaves room for the rows of one group.
         if (batch_.size() - batch_size_ < detail::row_run::group_row_count_max) {
             break;
         }
@@ -24,7 +24,7 @@ std::expected<row_event, row_split_error> row_splitter::machine::next_rows() {
             batch_[batch_size_++] = row_;
         }
     }
-    // What follows the last row is told by the next call, which lets go of these first.
+    // The next call reports what follows the last row, after it has dropped these rows.
     if (batch_size_ != 0) {
         row_count_ += batch_size_;
         return row_event::row;
@@ -33,8 +33,8 @@ std::expected<row_event, row_split_error> row_splitter::machine::next_rows() {
 }
 
 bool row_splitter::machine::can_run() const noexcept {
-    // A row that is too large is seen at its end, and no row is larger than what is gathered and
-    // this piece.
+    // A row that is too large is detected only at its end, so a run needs a limit that no row can
+    // exceed: what is gathered plus this piece.
     const auto size = static_cast<std::size_t>(end_ - begin_);
     return is_in_rows_ && block_ == nullptr && scalar_state_ == 0 && escape_left_ == 0 &&
            (slow_end_ == nullptr || at_ >= slow_end_) && depth_ <= detail::row_run::depth_limit &&
@@ -42,7 +42,7 @@ bool row_splitter::machine::can_run() const noexcept {
            gathered_size() <= options_.row_size_max_bytes - size;
 }
 
-// False if it came nowhere: the next block is not for it.
+// Returns false if the run cannot take the next block.
 bool row_splitter::machine::run() {
     using enum json_place;
     detail::row_run_state from;
@@ -76,7 +76,7 @@ bool row_splitter::machine::run() {
     return true;
 }
 
-// Where the document stands at `at_`, which a run from `begin` has reached.
+// Returns the position of the document at `at_`, which a run from `begin` has reached.
 json_place row_splitter::machine::place_behind(
     const char* begin, const detail::row_run_state& state) const noexcept {
     using enum json_place;
@@ -93,7 +93,7 @@ json_place row_splitter::machine::place_behind(
         --last;
     }
     if (last == begin) {
-        return place_;  // nothing but blanks
+        return place_;  // only spaces
     }
     switch (detail::json_token_of(last[-1])) {
         case json_token::open_object:

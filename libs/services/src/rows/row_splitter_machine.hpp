@@ -18,13 +18,12 @@
 
 namespace reprise::services {
 
-// Inside the rows, 64 bytes are classified at once and only their tokens are looked at; outside,
-// and wherever an escape stands, the document goes by byte. Both ways end in `take`, which knows
-// the grammar. A stretch of bytes is looked at once: a row may end inside a block, whose other
-// tokens then wait for the next call.
+// Inside the rows it classifies 64 bytes at once and visits only their tokens. Outside, and at rare
+// escapes, it reads one byte at a time. Both ways end in `take`, which knows the grammar. Each byte
+// is classified once: a row may end inside a block, whose remaining tokens then wait for the next
+// call.
 //
-// `next_rows` lets row_run take what it can, and reads the block that it cannot take as `next`
-// does.
+// `next_rows` lets row_run take what it can, and reads other blocks like `next`.
 class row_splitter::machine {
 public:
     machine(std::string_view rows_member, const row_splitter_options& options)
@@ -80,7 +79,7 @@ private:
     bool keep_open_row();
     scan_end fail(row_split_errc code, const char* at) noexcept;
 
-    // Of a row whose beginning came in earlier pieces.
+    // The stored size of a row that started in an earlier piece.
     std::size_t gathered_size() const noexcept { return is_gathered_shown_ ? 0 : gathered_.size(); }
     bool is_object_at(std::size_t level) const noexcept {
         return (object_bits_[level / 64] >> (level % 64) & 1) != 0;
@@ -92,30 +91,30 @@ private:
     std::string rows_member_;
     row_splitter_options options_;
 
-    // The piece being read and where.
+    // The current piece and the position in it.
     const char* begin_ = nullptr;
     const char* at_ = nullptr;
     const char* end_ = nullptr;
-    std::uint64_t begin_offset_ = 0;  // of `begin_` in the document
+    std::uint64_t begin_offset_ = 0;  // offset of `begin_` in the document
 
     detail::json_place place_ = detail::json_place::document;
-    std::uint8_t scalar_state_ = 0;  // 0: not inside a number or word
-    std::uint8_t escape_left_ = 0;   // 0: none; 5: behind a backslash; 4..1: digits of \u to come
+    std::uint8_t scalar_state_ = 0;  // 0: not inside a number or literal
+    std::uint8_t escape_left_ = 0;   // 0: none; 5: after a backslash; 4..1: digits of \u left
     bool is_in_string_ = false;
     bool is_in_rows_ = false;
-    bool is_reading_key_ = false;  // a name of the top-level object
-    bool is_rows_key_ = false;     // that name, so far, is the rows'
+    bool is_reading_key_ = false;  // inside a name of the top-level object
+    bool is_rows_key_ = false;     // so far, that name matches the rows member
     std::size_t key_matched_ = 0;
     std::size_t depth_ = 0;
-    std::array<std::uint64_t, depth_limit / 64> object_bits_{};  // by level: object or array
+    std::array<std::uint64_t, depth_limit / 64> object_bits_{};  // by level: 1 means object
 
-    // The block classified last, while it has tokens left.
+    // The last classified block, while it has tokens left.
     const char* block_ = nullptr;
     const char* block_end_ = nullptr;
     std::uint64_t block_tokens_ = 0;
     bool is_in_string_after_block_ = false;
 
-    // next_rows: what it found, and up to where the document must be read as `next` does.
+    // For next_rows: the rows found, and the end of the part that must be read like `next`.
     std::vector<std::string_view> batch_;
     std::size_t batch_size_ = 0;
     const char* slow_end_ = nullptr;
@@ -127,7 +126,7 @@ private:
     std::string gathered_;  // the beginning of a row that crosses pieces
     bool is_gathered_shown_ = false;
 
-    const char* trailer_begin_ = nullptr;  // what of this piece is not in the trailer yet
+    const char* trailer_begin_ = nullptr;  // start of what is not yet in the trailer
     std::string trailer_;
     std::optional<row_split_error> failure_;
 };

@@ -1,4 +1,4 @@
-// The answer of a query never breaks its reader; an answer with errors is never a success.
+// No answer of a query breaks its parser, and an answer with errors is never a success.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// However a document is cut, and however its rows are asked for, the splitter finds the same; what
-// a whole parser takes, it takes, with as many rows.
+// The splitter finds the same however a document is split and whichever function returns its rows.
+// It accepts what a full parser accepts, with the same number of rows.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ struct split_result {
 
 enum class way : std::uint8_t { single, batches };
 
-// `step` bytes at a time; each piece is a copy that dies after use.
+// Feeds `step` bytes at a time; each piece is a copy that is destroyed after use.
 split_result split(std::string_view document, std::size_t step, way how) {
     using namespace reprise::services;
     row_splitter splitter("results", {.row_size_max_bytes = 4096, .trailer_size_max_bytes = 4096});
@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
          {split(document, step, way::single), split(document, step, way::batches),
           split(document, document.size() + 1, way::batches)}) {
         if (is_size_error(whole) || is_size_error(other)) {
-            return 0;  // found at the end of a row or of a piece, whichever comes first
+            return 0;  // detected at the end of a row or of a piece, whichever is first
         }
         if (other.has_failed != whole.has_failed || other.rows != whole.rows ||
             (whole.has_failed ? other.error != whole.error : other.trailer != whole.trailer)) {

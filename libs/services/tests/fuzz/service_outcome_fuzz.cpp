@@ -1,5 +1,5 @@
-// Answers of search, views and management never break their readers; what says that it failed is no
-// success. Durations that are read are the same after being written and read.
+// No answer of search, views and management breaks its parser, and an answer that reports a failure
+// is never a success. Parsed durations survive a round trip.
 
 #include <cstddef>
 #include <cstdint>

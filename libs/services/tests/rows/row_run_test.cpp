@@ -11,7 +11,8 @@
 namespace reprise::services::detail {
 namespace row_run_test {
 
-// Rows as services send them, of `size` bytes or a little more: what a run is made for.
+// Rows as services send them, of `size` bytes or a little more: the input that a run is designed
+// for.
 std::string usual_rows(std::mt19937& rng, std::size_t size, bool has_escapes = true) {
     std::vector<std::string> values = {
         "1",
@@ -29,7 +30,7 @@ std::string usual_rows(std::mt19937& rng, std::size_t size, bool has_escapes = t
         "[[1],[\"y\"]]",
         "{\"in\":{\"deep\":[1]}}",
         "\"a text that is longer than a block of sixty-four bytes, which is not unusual at all\""};
-    if (!has_escapes) {  // one that lies in two blocks is left to others
+    if (!has_escapes) {  // an escape that crosses two blocks is not for a run
         std::erase_if(values, [](const std::string& value) { return value.contains('\\'); });
     }
     std::string out;
@@ -47,7 +48,7 @@ std::string usual_rows(std::mt19937& rng, std::size_t size, bool has_escapes = t
 
 struct run_result {
     std::vector<std::string> rows;
-    std::size_t size = 0;  // bytes read
+    std::size_t size = 0;  // number of bytes read
     bool is_stuck = false;
     row_run_state state;
 
@@ -73,7 +74,7 @@ run_result run(std::string_view text, const row_run_kernel& kernel) {
     return result;
 }
 
-// The text as pieces of a whole answer; `next` is the reference.
+// Splits the text into pieces of a whole answer. `next` is the reference.
 std::vector<std::string> split(
     std::string_view rows, std::size_t piece_size, bool by_batch, std::string& error) {
     const std::string document = R"({"results":[)" + std::string(rows) + "]}";
@@ -101,12 +102,12 @@ std::vector<std::string> split(
     return found;
 }
 
-TEST(row_run, there_is_a_kernel_that_runs_everywhere_and_it_is_the_last) {
+TEST(row_run, the_last_kernel_runs_everywhere) {
     ASSERT_FALSE(row_run_kernels().empty());
     EXPECT_EQ(row_run_kernels().back().name, "portable");
 }
 
-// The reference: one byte after the other.
+// The reference: classifies one byte at a time.
 json_masks masks_by_byte(std::string_view bytes) {
     json_masks masks{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -128,7 +129,7 @@ json_masks masks_by_byte(std::string_view bytes) {
     return masks;
 }
 
-TEST(row_run, every_kernel_classifies_all_bytes_right) {
+TEST(row_run, every_kernel_classifies_all_bytes_correctly) {
     std::string bytes;
     std::mt19937 rng(3);
     for (int i = 0; i < 256; ++i) {
@@ -158,7 +159,7 @@ TEST(row_run, every_kernel_classifies_all_bytes_right) {
     }
 }
 
-TEST(row_run, takes_usual_rows_whole_with_every_kernel) {
+TEST(row_run, every_kernel_takes_usual_rows_completely) {
     std::mt19937 rng(5);
     for (int round = 0; round < 20; ++round) {
         const std::string text = usual_rows(rng, 3000 + rng() % 3000, false);
@@ -174,7 +175,7 @@ TEST(row_run, takes_usual_rows_whole_with_every_kernel) {
     }
 }
 
-TEST(row_run, leaves_what_it_does_not_know_and_says_so) {
+TEST(row_run, stops_before_what_it_does_not_understand_and_reports_it) {
     const std::string before = R"({"a":1},{"b":"0123456789012345678901234567890123456789"},)";
     for (const char* unknown :
          {R"({})", R"({"a":[]})", R"(1)", R"("text")", R"({"a":"\u0041"})", "{\"a\":\t1}",
@@ -188,9 +189,9 @@ TEST(row_run, leaves_what_it_does_not_know_and_says_so) {
     }
 }
 
-// Goal: a run never takes what the reading by token refuses, nor finds other rows, however the
-// answer is cut. Method: damage usual rows in one place, ask both; all kernels must agree.
-TEST(row_run, damage_is_found_as_by_the_reading_by_token_at_every_cut) {
+// Goal: a run never accepts what reading by token rejects, and never finds other rows, however the
+// answer is split. Method: damage usual rows in one place and compare both; all kernels must agree.
+TEST(row_run, damage_is_detected_as_by_reading_by_token_at_every_split) {
     std::mt19937 rng(11);
     const std::string_view letters = "{}[],:\"\\ \n\t0-1.tnu+a\x01";
     int refused = 0;
@@ -227,9 +228,9 @@ TEST(row_run, damage_is_found_as_by_the_reading_by_token_at_every_cut) {
     EXPECT_LT(refused, 2800);
 }
 
-// Found by fuzzing: a piece that ended behind a number in the place of a name was taken, and the
-// next piece could bring the colon.
-TEST(row_run, a_number_or_container_is_no_name_wherever_the_answer_is_cut) {
+// Found by fuzzing: a piece that ended after a number in the place of a name was accepted, and the
+// next piece could start with the colon.
+TEST(row_run, a_number_or_container_is_not_a_name_wherever_the_answer_is_split) {
     for (const char* text :
          {R"({"a":0, 0 :1})", R"({"a":0,true:1})", R"({0:1})", R"({"a":1,[2]:3})", R"({[1]:3})",
           R"({"a":1,{"b":2}:3})", R"({"a":1, 7 ,"b":2})", R"({"a" "b":1})", R"([{"a":1},"b":2])"}) {
@@ -244,7 +245,7 @@ TEST(row_run, a_number_or_container_is_no_name_wherever_the_answer_is_cut) {
     }
 }
 
-TEST(row_run, every_cut_of_one_answer_gives_the_same_rows) {
+TEST(row_run, every_split_of_one_answer_gives_the_same_rows) {
     std::mt19937 rng(17);
     const std::string text = usual_rows(rng, 700);
     std::string error;

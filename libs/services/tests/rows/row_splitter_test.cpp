@@ -23,7 +23,7 @@ struct split_result {
 
 enum class way : std::uint8_t { single, batches, mixed };
 
-// The next rows, and what came last.
+// Appends the next rows and returns the last event.
 std::expected<row_event, row_split_error> take_rows(row_splitter& from, way how, rows& out) {
     for (std::size_t round = 0;; ++round) {
         const bool is_single = how == way::single || (how == way::mixed && round % 3 != 0);
@@ -40,8 +40,8 @@ std::expected<row_event, row_split_error> take_rows(row_splitter& from, way how,
     }
 }
 
-// Feeds `document` cut at the given places; every piece is a copy of its own that dies after use,
-// so that a sanitizer sees a view that is kept too long.
+// Feeds `document` split at the given places. Each piece is a copy that is destroyed after use, so
+// that a sanitizer detects a view kept too long.
 split_result split(
     std::string_view document, const std::vector<std::size_t>& cuts,
     const row_splitter_options& options, std::string_view member, way how) {
@@ -92,7 +92,7 @@ std::optional<row_split_error> failure(row_split_errc code, std::uint64_t offset
     return row_split_error{code, offset};
 }
 
-TEST(row_splitter, RH_45_gives_rows_and_keeps_what_stands_before_and_behind_them) {
+TEST(row_splitter, RH_45_returns_rows_and_keeps_what_is_before_and_after_them) {
     const auto result = split(
         R"({"requestID":"r","results":[{"a":1},{"b":[2,{}]}],"errors":[{"code":1}],"status":"x"})");
     EXPECT_EQ(result.error, std::nullopt);
@@ -101,14 +101,14 @@ TEST(row_splitter, RH_45_gives_rows_and_keeps_what_stands_before_and_behind_them
         result.trailer, R"({"requestID":"r","results":[],"errors":[{"code":1}],"status":"x"})");
 }
 
-TEST(row_splitter, rows_may_be_any_value_and_lose_the_blanks_around_them) {
+TEST(row_splitter, rows_may_be_any_value_and_lose_surrounding_spaces) {
     const auto result = split("{\"results\" : [ 1 ,\n\"two\" , true,null\t,[ ], { } , -0.5e+3 ] }");
     EXPECT_EQ(result.error, std::nullopt);
     EXPECT_EQ(result.rows, (rows{"1", "\"two\"", "true", "null", "[ ]", "{ }", "-0.5e+3"}));
     EXPECT_EQ(result.trailer, "{\"results\" : [] }");
 }
 
-TEST(row_splitter, every_cut_and_single_bytes_give_the_same) {
+TEST(row_splitter, every_split_and_single_bytes_give_the_same) {
     const std::string document =
         "{\"n\":\"a\\\"b\\u00e9\\\\\", \"results\":[{\"text\":\"with ] and } and \\\" and \\\\\","
         "\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789\"},"
@@ -127,13 +127,13 @@ TEST(row_splitter, every_cut_and_single_bytes_give_the_same) {
     EXPECT_EQ(split(document, all), whole);
 }
 
-TEST(row_splitter, an_object_is_given_with_its_last_byte_and_nothing_is_read_ahead) {
+TEST(row_splitter, an_object_is_returned_with_its_last_byte_and_nothing_is_read_ahead) {
     row_splitter splitter("results");
     const std::string_view piece = R"({"results":[{"a":1},{"b":2})";
     splitter.feed(base::as_bytes(piece));
     ASSERT_EQ(splitter.next(), row_event::row);
     EXPECT_EQ(splitter.row(), R"({"a":1})");
-    EXPECT_EQ(splitter.row().data(), piece.data() + 12) << "shown in place";
+    EXPECT_EQ(splitter.row().data(), piece.data() + 12) << "returned in place";
     EXPECT_EQ(splitter.row_count(), 1u);
     ASSERT_EQ(splitter.next(), row_event::row);
     EXPECT_EQ(splitter.row(), R"({"b":2})");
@@ -141,7 +141,7 @@ TEST(row_splitter, an_object_is_given_with_its_last_byte_and_nothing_is_read_ahe
     EXPECT_EQ(splitter.finish(), std::unexpected(row_split_error{row_split_errc::truncated, 27}));
 }
 
-TEST(row_splitter, asking_again_without_a_new_piece_changes_nothing) {
+TEST(row_splitter, another_call_without_a_new_piece_changes_nothing) {
     row_splitter splitter("results");
     for (const std::string_view piece :
          {R"({"x)", "", R"(":1,"results":["a)", "", R"(b"],"y":2})"}) {
@@ -158,7 +158,7 @@ TEST(row_splitter, asking_again_without_a_new_piece_changes_nothing) {
     EXPECT_EQ(splitter.trailer(), R"({"x":1,"results":[],"y":2})");
 }
 
-TEST(row_splitter, rows_that_are_null_or_no_array_stay_in_the_trailer) {
+TEST(row_splitter, rows_that_are_null_or_not_an_array_stay_in_the_trailer) {
     for (const char* value : {"null", "{\"a\":[1]}", "7", "\"text\"", "[]"}) {
         const std::string document = std::string(R"({"status":"ok","hits":)") + value + "}";
         const auto result = split(document, {}, {}, "hits");
@@ -170,7 +170,7 @@ TEST(row_splitter, rows_that_are_null_or_no_array_stay_in_the_trailer) {
     EXPECT_EQ(split(" \n{ } \r\n").error, std::nullopt);
 }
 
-TEST(row_splitter, only_the_member_of_the_top_level_holds_rows) {
+TEST(row_splitter, only_the_top_level_member_holds_rows) {
     const auto result =
         split(R"({"x":{"results":[1]},"y":"results","result":[2],"resultss":[3],"results":[4]})");
     EXPECT_EQ(result.rows, (rows{"4"}));
@@ -179,7 +179,7 @@ TEST(row_splitter, only_the_member_of_the_top_level_holds_rows) {
         R"({"x":{"results":[1]},"y":"results","result":[2],"resultss":[3],"results":[]})");
 }
 
-TEST(row_splitter, text_that_is_not_json_is_named_with_its_place) {
+TEST(row_splitter, text_that_is_not_json_is_reported_with_its_position) {
     using enum row_split_errc;
     const struct {
         std::string document;
@@ -226,7 +226,7 @@ TEST(row_splitter, text_that_is_not_json_is_named_with_its_place) {
     }
 }
 
-TEST(row_splitter, rows_before_bad_json_were_given_and_the_error_tells_the_byte) {
+TEST(row_splitter, rows_before_invalid_json_are_returned_and_the_error_has_the_position) {
     std::string document = R"({"results":[)";
     for (int i = 0; i < 1000; ++i) {
         document += "{\"id\":" + std::to_string(i) + "},";
@@ -238,7 +238,7 @@ TEST(row_splitter, rows_before_bad_json_were_given_and_the_error_tells_the_byte)
     EXPECT_EQ(result.error, failure(row_split_errc::scalar_invalid, bad));
 }
 
-TEST(row_splitter, a_row_of_the_bound_passes_and_one_byte_more_does_not) {
+TEST(row_splitter, a_row_at_the_limit_is_accepted_and_one_byte_more_is_not) {
     const row_splitter_options options{.row_size_max_bytes = 10};
     const std::string fits = R"({"results":["12345678"]})";
     const std::string exceeds = R"({"results":["123456789"]})";
@@ -251,7 +251,7 @@ TEST(row_splitter, a_row_of_the_bound_passes_and_one_byte_more_does_not) {
     }
 }
 
-TEST(row_splitter, the_bound_of_the_trailer_does_not_count_rows) {
+TEST(row_splitter, the_trailer_limit_does_not_count_rows) {
     const row_splitter_options options{.trailer_size_max_bytes = 20};
     std::string document = R"({"results":[)";
     for (int i = 0; i < 100; ++i) {
@@ -263,7 +263,7 @@ TEST(row_splitter, the_bound_of_the_trailer_does_not_count_rows) {
     EXPECT_EQ(result.error->code, row_split_errc::trailer_too_large);
 }
 
-TEST(row_splitter, nesting_is_bounded) {
+TEST(row_splitter, nesting_is_limited) {
     const row_splitter_options options{.depth_max = 5};
     EXPECT_EQ(split(R"({"results":[[[[1]]]]})", {}, options).error, std::nullopt);
     EXPECT_EQ(
@@ -278,7 +278,7 @@ TEST(row_splitter, nesting_is_bounded) {
     EXPECT_EQ(split(document, {}, deepest).rows.size(), 1u);
 }
 
-TEST(row_splitter, extra_text_in_a_later_piece_is_found) {
+TEST(row_splitter, extra_text_in_a_later_piece_is_detected) {
     row_splitter splitter("results");
     splitter.feed(base::as_bytes("{} "));
     EXPECT_EQ(splitter.next(), row_event::complete);
@@ -289,7 +289,8 @@ TEST(row_splitter, extra_text_in_a_later_piece_is_found) {
     EXPECT_FALSE(splitter.finish());
 }
 
-// A random value; ASCII only, so that the parser it is compared with has no more to object to.
+// A random value. It is ASCII only, so that the parser used for comparison has no further
+// objections.
 std::string random_value(std::mt19937& rng, int depth) {
     const auto pick = [&](unsigned count) { return static_cast<unsigned>(rng() % count); };
     static const std::vector<std::string> scalars = {
@@ -339,7 +340,7 @@ std::vector<std::size_t> random_cuts(std::mt19937& rng, std::size_t size) {
     return cuts;
 }
 
-TEST(row_splitter, random_documents_give_the_rows_they_were_made_of) {
+TEST(row_splitter, random_documents_give_the_rows_they_were_built_from) {
     std::mt19937 rng(7);
     for (int i = 0; i < 2000; ++i) {
         rows expected;
@@ -351,9 +352,9 @@ TEST(row_splitter, random_documents_give_the_rows_they_were_made_of) {
     }
 }
 
-// Goal: the splitter and a whole parser agree on what is JSON. Method: change one byte of a good
-// document, ask both. No new exponents: the parser refuses those it cannot compute.
-TEST(row_splitter, random_damage_is_judged_as_a_whole_parser_judges_it) {
+// Goal: the splitter and a full parser agree on what is JSON. Method: change one byte of a valid
+// document and compare both. Adds no exponents, because the parser rejects those it cannot compute.
+TEST(row_splitter, random_damage_gives_the_same_result_as_a_full_parser) {
     std::mt19937 rng(11);
     const std::string_view letters = "{}[],:\"\\ \n0-1.tnu+a\x01";
     int refused = 0;
@@ -385,7 +386,7 @@ TEST(row_splitter, random_damage_is_judged_as_a_whole_parser_judges_it) {
     EXPECT_LT(refused, 4999);
 }
 
-TEST(row_splitter, errors_have_words) {
+TEST(row_splitter, errors_have_texts) {
     EXPECT_EQ(
         to_string(row_split_error{row_split_errc::row_too_large, 12}), "row_too_large at byte 12");
     for (int code = 1; code <= static_cast<int>(row_split_errc::extra_text); ++code) {

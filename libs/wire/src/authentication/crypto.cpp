@@ -8,7 +8,7 @@ namespace reprise::wire::detail {
 
 namespace {
 
-// Null for mechanisms without a digest.
+// Returns null for mechanisms without a digest.
 const EVP_MD* evp_digest(sasl_mechanism mechanism) noexcept {
     switch (mechanism) {
         case sasl_mechanism::scram_sha1:
@@ -22,7 +22,7 @@ const EVP_MD* evp_digest(sasl_mechanism mechanism) noexcept {
     }
 }
 
-// OpenSSL speaks unsigned char, we keep octets in strings.
+// OpenSSL uses unsigned char; this library keeps bytes in strings.
 const unsigned char* octets_of(std::string_view text) noexcept {
     return reinterpret_cast<const unsigned char*>(text.data());
 }
@@ -59,7 +59,7 @@ std::string hmac(sasl_mechanism mechanism, std::string_view key, std::string_vie
     return out;
 }
 
-// The bound holds here too: every way to PBKDF2 comes through this function.
+// Checks the limit again here, because every call of PBKDF2 passes through this function.
 std::string pbkdf2(
     sasl_mechanism mechanism, std::string_view password, std::string_view salt,
     std::uint32_t iterations) {

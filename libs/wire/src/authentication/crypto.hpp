@@ -8,8 +8,8 @@
 
 namespace reprise::wire::detail {
 
-// The few primitives SCRAM needs. Octets are kept in std::string. Mechanisms other than SCRAM give
-// empty results.
+// The few primitives that SCRAM needs. Bytes are kept in std::string. For mechanisms other than
+// SCRAM the results are empty.
 
 std::string digest(sasl_mechanism mechanism, std::string_view data);
 std::string hmac(sasl_mechanism mechanism, std::string_view key, std::string_view data);
@@ -17,10 +17,10 @@ std::string pbkdf2(
     sasl_mechanism mechanism, std::string_view password, std::string_view salt,
     std::uint32_t iterations);
 
-// In time that depends on the sizes only; false if they differ.
+// The time depends only on the sizes. Returns false if the sizes differ.
 bool is_equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
-// Overwrites secrets that are no longer needed, in a way a compiler does not remove.
+// Overwrites a secret that is no longer needed, in a way that the compiler cannot optimise away.
 void wipe(std::string& secret) noexcept;
 
 }  // namespace reprise::wire::detail

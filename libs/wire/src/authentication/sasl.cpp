@@ -48,15 +48,15 @@ std::string_view to_string(sasl_errc code) noexcept {
         case sasl_errc::iterations_invalid:
             return "invalid iteration count";
         case sasl_errc::iterations_too_few:
-            return "too few rounds";
+            return "too few iterations";
         case sasl_errc::iterations_too_many:
-            return "too many rounds";
+            return "too many iterations";
         case sasl_errc::proof_invalid:
             return "invalid proof";
         case sasl_errc::credentials_refused:
             return "credentials refused";
         case sasl_errc::server_refused:
-            return "refused by the server";
+            return "rejected by the server";
         case sasl_errc::signature_missing:
             return "server signature missing";
         case sasl_errc::signature_mismatch:
@@ -162,15 +162,15 @@ std::expected<std::string, sasl_error> sasl_client::start() {
     if (mechanism_ == sasl_mechanism::oauthbearer) {
         const std::string& token = credentials_.bearer_token;
         if (token.empty() || token.find(separator) != std::string::npos) {
-            return detail::sasl_failure(sasl_errc::token_missing, "empty or unusable token");
+            return detail::sasl_failure(sasl_errc::token_missing, "the token is empty or invalid");
         }
         return encode_oauthbearer(token);
     }
     if (credentials_.username.empty() || has_nul(credentials_.username)) {
-        return detail::sasl_failure(sasl_errc::username_invalid, "empty, or with a NUL");
+        return detail::sasl_failure(sasl_errc::username_invalid, "empty or contains a NUL");
     }
     if (has_nul(credentials_.password)) {
-        return detail::sasl_failure(sasl_errc::credentials_refused, "password with a NUL");
+        return detail::sasl_failure(sasl_errc::credentials_refused, "the password contains a NUL");
     }
     return encode_plain(credentials_.username, credentials_.password);
 }
@@ -205,7 +205,7 @@ std::expected<plain_message, sasl_error> decode_plain(std::string_view data) {
     plain_message message;
     message.authorization_id = data.substr(0, first);
     message.username = data.substr(first + 1, second - first - 1);
-    // Some clients end the message with a NUL.
+    // Some clients append a NUL.
     std::string_view password = data.substr(second + 1);
     if (!password.empty() && password.back() == '\0') {
         password.remove_suffix(1);
@@ -248,7 +248,8 @@ std::expected<std::string, sasl_error> decode_oauthbearer(std::string_view data)
 }
 
 bool is_same_secret(std::string_view given, std::string_view expected) noexcept {
-    // Digests are of one size, so that the comparison does not tell where they differ.
+    // Compares digests, which have one size, so that the time does not reveal where the secrets
+    // differ.
     const std::string a = detail::digest(sasl_mechanism::scram_sha256, given);
     const std::string b = detail::digest(sasl_mechanism::scram_sha256, expected);
     return !a.empty() && detail::is_equal_in_constant_time(a, b);

@@ -20,7 +20,7 @@ using detail::sasl_failure;
 struct mechanism_row {
     sasl_mechanism mechanism;
     std::string_view name;
-    std::size_t digest_size;  // 0: no SCRAM
+    std::size_t digest_size;  // 0 if it is not a SCRAM mechanism
 };
 
 // In the order of sasl_mechanism.
@@ -32,10 +32,11 @@ constexpr std::array<mechanism_row, 5> mechanism_table{{
     {sasl_mechanism::oauthbearer, "OAUTHBEARER", 0},
 }};
 
-constexpr std::string_view gs2_header = "n,,";          // no channel binding, no other identity
-constexpr std::string_view gs2_header_base64 = "biws";  // base64 of it
+// No channel binding, no authorization identity.
+constexpr std::string_view gs2_header = "n,,";
+constexpr std::string_view gs2_header_base64 = "biws";  // its base64 form
 
-// Both are of digest size.
+// Both have digest size.
 std::string exclusive_or(std::string_view a, std::string_view b) {
     std::string out(a);
     for (std::size_t index = 0; index < out.size() && index < b.size(); ++index) {
@@ -59,7 +60,7 @@ scram_keys derive_keys(sasl_mechanism mechanism, std::string_view salted_passwor
     return keys;
 }
 
-// Bounded before PBKDF2 starts: the server chooses how long we compute.
+// Checks the limits before PBKDF2 starts, because the server chooses the count.
 std::expected<std::uint32_t, sasl_error> read_iterations(
     std::string_view text, const scram_client_options& options) {
     const bool is_number = !text.empty() && std::ranges::all_of(text, [](char each) {
@@ -73,12 +74,12 @@ std::expected<std::uint32_t, sasl_error> read_iterations(
     if (result.ec != std::errc{} || count > options.iterations_max) {
         return sasl_failure(
             sasl_errc::iterations_too_many,
-            "the server asks for more than " + std::to_string(options.iterations_max));
+            "the server requires more than " + std::to_string(options.iterations_max));
     }
     if (count == 0 || count < options.iterations_min) {
         return sasl_failure(
             sasl_errc::iterations_too_few,
-            "the server asks for fewer than " + std::to_string(options.iterations_min));
+            "the server requires fewer than " + std::to_string(options.iterations_min));
     }
     return count;
 }
@@ -87,18 +88,18 @@ std::string name_of(const key_derivation& wanted) {
     std::string name(to_string(wanted.mechanism));
     name += ' ' + std::to_string(wanted.iterations) + ' ' + std::to_string(wanted.salt.size());
     name += ' ' + wanted.salt;
-    // The password may change during a cache's life; its digest keeps the results apart.
+    // The password may change while a cache exists. Its digest in the name separates the results.
     return name += detail::digest(sasl_mechanism::scram_sha256, wanted.password);
 }
 
-// What the server's first message says; `nonce` looks into that message.
+// The content of the server's first message. `nonce` points into that message.
 struct server_challenge {
     std::string_view nonce;
     std::string salt;
     std::uint32_t iterations = 0;
 };
 
-// Everything is checked here, so that no key is derived for a bad challenge.
+// Checks everything here, so that no key is derived for an invalid challenge.
 std::expected<server_challenge, sasl_error> read_challenge(
     std::string_view server_first, std::string_view client_nonce,
     const scram_client_options& options) {
@@ -119,7 +120,8 @@ std::expected<server_challenge, sasl_error> read_challenge(
         return sasl_failure(sasl_errc::nonce_invalid, "illegal character");
     }
     if (!nonce->starts_with(client_nonce) || nonce->size() == client_nonce.size()) {
-        return sasl_failure(sasl_errc::nonce_mismatch, "server nonce does not extend ours");
+        return sasl_failure(
+            sasl_errc::nonce_mismatch, "the server's nonce does not start with ours");
     }
     auto salt = base::decode_base64(*salt_text);
     if (!salt || salt->empty()) {
@@ -219,20 +221,20 @@ scram_client::scram_client(
       nonce_(std::move(client_nonce)),
       options_(options) {}
 
-// Nobody needs the password after the exchange.
+// The password is not needed after the exchange.
 scram_client::~scram_client() {
     detail::wipe(password_);
 }
 
 std::expected<std::string, sasl_error> scram_client::first_message() {
     if (std::exchange(state_, state::failed) != state::fresh) {
-        return sasl_failure(sasl_errc::out_of_order, "the first message was sent already");
+        return sasl_failure(sasl_errc::out_of_order, "the first message was already sent");
     }
     if (username_.empty() || username_.find('\0') != std::string::npos) {
-        return sasl_failure(sasl_errc::username_invalid, "empty, or with a NUL");
+        return sasl_failure(sasl_errc::username_invalid, "empty or contains a NUL");
     }
     if (!detail::is_nonce(nonce_)) {
-        return sasl_failure(sasl_errc::nonce_invalid, "empty, or with an illegal character");
+        return sasl_failure(sasl_errc::nonce_invalid, "empty or contains an illegal character");
     }
     first_bare_ = "n=" + detail::escape_username(username_) + ",r=" + nonce_;
     state_ = state::challenged;
@@ -256,11 +258,11 @@ std::expected<key_derivation, sasl_error> scram_client::on_challenge(
 
 std::expected<std::string, sasl_error> scram_client::on_key(std::string_view salted_password) {
     if (std::exchange(state_, state::failed) != state::keyless) {
-        return sasl_failure(sasl_errc::out_of_order, "no key was asked for");
+        return sasl_failure(sasl_errc::out_of_order, "no key was requested");
     }
     scram_keys keys = derive_keys(mechanism_, salted_password);
     std::string answer = "c=" + std::string(gs2_header_base64) + ",r=" + nonce_;
-    // What both sides sign: all three messages without the proof.
+    // Both sides sign all three messages without the proof.
     const std::string auth_message = first_bare_ + "," + server_first_ + "," + answer;
     const std::string signature = detail::hmac(mechanism_, keys.stored_key, auth_message);
     server_signature_ = detail::hmac(mechanism_, keys.server_key, auth_message);
@@ -312,7 +314,7 @@ scram_credential make_decoy_credential(
     const auto derive = [&](std::string label) {
         return detail::hmac(mechanism, server_secret, label.append(username));
     };
-    // Finding a password for a made-up stored key would mean inverting the digest.
+    // To find a password for an invented stored key, one would have to invert the digest.
     return {derive("salt "), iterations, derive("stored "), derive("server ")};
 }
 
@@ -321,10 +323,10 @@ scram_server::scram_server(sasl_mechanism mechanism, std::string server_nonce)
 
 std::expected<std::string, sasl_error> scram_server::on_first(std::string_view client_first) {
     if (std::exchange(state_, state::failed) != state::fresh) {
-        return sasl_failure(sasl_errc::out_of_order, "a first message came already");
+        return sasl_failure(sasl_errc::out_of_order, "a first message was already received");
     }
     if (!client_first.starts_with(gs2_header)) {
-        return sasl_failure(sasl_errc::malformed_message, "does not begin with n,,");
+        return sasl_failure(sasl_errc::malformed_message, "does not start with n,,");
     }
     client_first.remove_prefix(gs2_header.size());
     const auto attributes = detail::scram_attributes::parse(client_first);
@@ -340,7 +342,7 @@ std::expected<std::string, sasl_error> scram_server::on_first(std::string_view c
         return sasl_failure(sasl_errc::malformed_message, "first message without n= or r=");
     }
     if (!detail::is_nonce(*client_nonce)) {
-        return sasl_failure(sasl_errc::nonce_invalid, "empty, or with an illegal character");
+        return sasl_failure(sasl_errc::nonce_invalid, "empty or contains an illegal character");
     }
     auto username = detail::unescape_username(*name);
     if (!username) {
@@ -365,7 +367,7 @@ std::string scram_server::challenge(scram_credential credential) {
 
 std::expected<std::string, sasl_error> scram_server::on_final(std::string_view client_final) {
     if (std::exchange(state_, state::failed) != state::challenged) {
-        return sasl_failure(sasl_errc::out_of_order, "a step came before a start");
+        return sasl_failure(sasl_errc::out_of_order, "a step arrived before the start");
     }
     const auto attributes = detail::scram_attributes::parse(client_final);
     if (!attributes) {
@@ -375,18 +377,18 @@ std::expected<std::string, sasl_error> scram_server::on_final(std::string_view c
         return sasl_failure(sasl_errc::malformed_message, "c= missing or not biws");
     }
     if (attributes->find('r') != nonce_) {
-        return sasl_failure(sasl_errc::nonce_mismatch, "r= missing or another nonce");
+        return sasl_failure(sasl_errc::nonce_mismatch, "r= missing or not the expected nonce");
     }
     const auto proof_text = attributes->find('p');
     const auto proof = proof_text ? base::decode_base64(*proof_text) : std::nullopt;
     if (!proof || proof->size() != scram_digest_size(mechanism_)) {
         return sasl_failure(sasl_errc::proof_invalid, "p= missing or not of digest length");
     }
-    // A nonce holds no comma, so the first match is the attribute.
+    // A nonce contains no comma, so the first match is the attribute.
     const std::string_view without_proof = client_final.substr(0, client_final.find(",p="));
     const std::string auth_message =
         first_bare_ + "," + server_first_ + "," + std::string(without_proof);
-    // The proof hides ClientKey; only who knows StoredKey can take the signature off again.
+    // The proof hides ClientKey. Only with StoredKey can the signature be removed from it.
     const std::string signature = detail::hmac(mechanism_, credential_.stored_key, auth_message);
     const std::string stored = detail::digest(mechanism_, exclusive_or(*proof, signature));
     if (!detail::is_equal_in_constant_time(stored, credential_.stored_key)) {

@@ -8,7 +8,7 @@ std::unexpected<sasl_error> sasl_failure(sasl_errc code, std::string detail) {
     return std::unexpected(sasl_error{code, std::move(detail)});
 }
 
-// Values may hold anything but a comma, `=` included (base64 does).
+// A value may contain anything but a comma, even `=`, which base64 uses.
 std::expected<scram_attributes, sasl_error> scram_attributes::parse(std::string_view message) {
     if (message.size() > scram_message_size_max) {
         return sasl_failure(sasl_errc::malformed_message, "message too long");
@@ -66,7 +66,7 @@ std::string escape_username(std::string_view name) {
     return out;
 }
 
-// Exactly the two escapes escape_username makes, in upper case.
+// Accepts exactly the two escapes that escape_username writes, in upper case.
 std::expected<std::string, sasl_error> unescape_username(std::string_view text) {
     std::string out;
     for (std::size_t index = 0; index < text.size(); ++index) {
@@ -85,13 +85,13 @@ std::expected<std::string, sasl_error> unescape_username(std::string_view text) 
         index += 2;
     }
     if (out.empty() || out.find('\0') != std::string::npos) {
-        return sasl_failure(sasl_errc::username_invalid, "empty, or with a NUL");
+        return sasl_failure(sasl_errc::username_invalid, "empty or contains a NUL");
     }
     return out;
 }
 
 bool is_nonce(std::string_view text) noexcept {
-    // The RFC leaves blanks out; the C++ SDK (and all that stand on it) sends them.
+    // The RFC excludes spaces, but the C++ SDK and the SDKs built on it send them.
     return !text.empty() && std::ranges::all_of(text, [](char each) {
         return each >= ' ' && each <= '~' && each != ',';
     });

@@ -12,7 +12,7 @@ namespace reprise::wire {
 
 namespace {
 
-// Real configurations nest six levels; the rest is room for members we ignore.
+// Real configurations nest six levels. The rest is headroom for members that we ignore.
 constexpr std::size_t configuration_depth_max = 32;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using description = cluster_configuration_description;
 
-// A service without a port is left out: that is how its absence is said.
+// Omits a service without a port, which is how a server reports its absence.
 void write_ports(json::writer& out, std::string_view name, const service_ports& ports) {
     out.key(name).begin_object();
     for (std::size_t slot = 0; slot < service_count; ++slot) {
@@ -28,8 +28,8 @@ void write_ports(json::writer& out, std::string_view name, const service_ports& 
     out.end_object();
 }
 
-// One entry of nodesExt. The hostname is always sent: some clients accept its absence only on the
-// answering node.
+// One entry of nodesExt. It always has a hostname, because some clients accept its absence only for
+// the answering node.
 void write_node(json::writer& out, const cluster_node& node, bool is_this_node) {
     out.begin_object();
     out.member("hostname", node.hostname);
@@ -42,7 +42,7 @@ void write_node(json::writer& out, const cluster_node& node, bool is_this_node) 
         for (const alternate_address& address : node.alternates) {
             out.key(address.network).begin_object();
             out.member("hostname", address.hostname);
-            // Sent even when empty: a shipping client reads it unchecked.
+            // Sent even if empty, because a shipping client reads it unchecked.
             write_ports(out, "ports", address.ports);
             out.end_object();
         }
@@ -57,7 +57,7 @@ void write_node(json::writer& out, const cluster_node& node, bool is_this_node) 
     out.end_object();
 }
 
-// The older list: data nodes only. Some clients take its length for their number.
+// The older list, which has only data nodes. Some clients use its length as their number.
 void write_legacy_nodes(json::writer& out, const description& from) {
     out.key("nodes").begin_array();
     for (std::size_t index = 0; index < std::min(from.kv_node_count, from.nodes.size()); ++index) {
@@ -83,7 +83,7 @@ void write_legacy_nodes(json::writer& out, const description& from) {
     out.end_array();
 }
 
-// -1 is written as it is; rows keep their own width.
+// Writes -1 unchanged. Each row keeps its own width.
 void write_rows(json::writer& out, std::string_view name, const vbucket_rows& rows) {
     out.key(name).begin_array();
     for (const auto& row : rows) {
@@ -96,7 +96,7 @@ void write_rows(json::writer& out, std::string_view name, const vbucket_rows& ro
     out.end_array();
 }
 
-// serverList repeats the first nodes, which is what ties map entries to nodesExt.
+// serverList repeats the first nodes and thereby relates map entries to nodesExt.
 void write_map(json::writer& out, const description& from) {
     out.key("vBucketServerMap").begin_object();
     out.member("hashAlgorithm", "CRC");
@@ -115,7 +115,7 @@ void write_map(json::writer& out, const description& from) {
     out.end_object();
 }
 
-// What a global configuration does not have, apart from the map.
+// Writes what a global configuration does not have, except the map.
 void write_bucket(json::writer& out, const description& from) {
     const std::string name = base::percent_encode(from.bucket_name);
     const std::string suffix = name + "?bucket_uuid=" + from.bucket_uuid;
@@ -135,7 +135,7 @@ void write_bucket(json::writer& out, const description& from) {
     write_legacy_nodes(out, from);
 }
 
-// Grouped by service, in the order of their first mention.
+// Groups by service, in the order in which the services first appear.
 void write_cluster_capabilities(json::writer& out, const description& from) {
     out.key("clusterCapabilitiesVer").begin_array().value(1).value(0).end_array();
     out.key("clusterCapabilities").begin_object();

@@ -6,19 +6,19 @@ namespace reprise::wire {
 
 namespace {
 
-// Addresses a user bootstraps from name one of these two services.
+// A user's bootstrap address refers to one of these two services.
 bool has_port(const service_ports& ports, std::uint16_t port, transport over) noexcept {
     return ports.port(service::key_value, over) == port ||
            ports.port(service::management, over) == port;
 }
 
-// An alternate address either names all its ports or shares the node's own.
+// An alternate address either lists all its ports or shares the node's own.
 const service_ports& effective_ports(
     const cluster_node& node, const alternate_address& address) noexcept {
     return address.ports.is_empty() ? node.ports : address.ports;
 }
 
-// How much of an address has to be the same.
+// How much of an address must match.
 enum class match : std::uint8_t { host_and_port, host };
 
 bool matches(
@@ -30,7 +30,7 @@ bool matches(
     return how == match::host || (address.port && has_port(ports, *address.port, over));
 }
 
-// The network on which some node has one of the addresses; empty if there is none.
+// Returns the network on which some node has one of the addresses, or an empty view.
 std::string_view find_network(
     std::span<const cluster_node> nodes, std::span<const bootstrap_address> bootstrap,
     transport over, match how) noexcept {
@@ -41,7 +41,7 @@ std::string_view find_network(
             }
         }
     }
-    // Only after no default address matched anywhere.
+    // Looks here only if no default address matches on any node.
     for (const bootstrap_address& address : bootstrap) {
         for (const cluster_node& node : nodes) {
             for (const alternate_address& other : node.alternates) {
@@ -82,14 +82,15 @@ std::optional<endpoint_view> cluster_node::endpoint(
 std::string select_network(
     std::span<const cluster_node> nodes, std::span<const bootstrap_address> bootstrap,
     transport over) {
-    // The port decides where several networks share a host, as in port-mapped containers.
+    // The port decides if several networks share a host, as with port-mapped containers.
     for (const match how : {match::host_and_port, match::host}) {
         const std::string_view network = find_network(nodes, bootstrap, over, how);
         if (!network.empty()) {
             return std::string(network);
         }
     }
-    // We came by a name the cluster does not know, such as a load balancer's: likely from outside.
+    // The client used a name that the cluster does not know, such as a load balancer's, so it is
+    // probably outside.
     const bool has_external = std::ranges::any_of(nodes, [&](const cluster_node& node) {
         return node.endpoint(service::key_value, over, external_network).has_value() &&
                node.endpoint(service::management, over, external_network).has_value();

@@ -19,13 +19,13 @@ namespace {
 constexpr std::string_view default_name = "_default";
 constexpr std::size_t manifest_depth_max = 32;
 
-// Paths end with the member that is wrong.
+// The path ends with the invalid member.
 std::unexpected<manifest_error> manifest_failure(
     manifest_errc code, std::string path, std::string detail) {
     return std::unexpected(manifest_error{code, std::move(path), std::move(detail)});
 }
 
-// A member that must be there and be a string. `path` ends with a dot, or is empty.
+// Reads a required string member. `path` is empty or ends with a dot.
 std::expected<std::string_view, manifest_error> manifest_text(
     const json::value& source, const std::string& path, std::string_view name) {
     const std::string member_path = path + std::string(name);
@@ -40,7 +40,7 @@ std::expected<std::string_view, manifest_error> manifest_text(
     return *text;
 }
 
-// Ids have 32 bits, the manifest's own uid 64.
+// Ids have 32 bits; the manifest's own uid has 64.
 std::expected<std::uint64_t, manifest_error> manifest_uid(
     const json::value& source, const std::string& path, std::uint64_t most) {
     const auto text = manifest_text(source, path, "uid");
@@ -64,12 +64,12 @@ std::expected<std::string, manifest_error> manifest_name(
     }
     if (!is_valid_collection_name(*text, name_origin::server)) {
         return manifest_failure(
-            manifest_errc::name_invalid, path + "name", "breaks the naming rule");
+            manifest_errc::name_invalid, path + "name", "violates the naming rules");
     }
     return std::string(*text);
 }
 
-// Optional members may be absent or null, never of another type.
+// An optional member may be absent or null, but not of another type.
 std::expected<manifest_collection, manifest_error> read_collection(
     const json::value& source, const std::string& path) {
     const auto name = manifest_name(source, path);
@@ -98,7 +98,7 @@ std::expected<manifest_collection, manifest_error> read_collection(
     return collection;
 }
 
-// A name that stands for two ids would route documents at random.
+// A name with two ids would route documents at random.
 template <typename Named>
 bool has_duplicate_names(const std::vector<Named>& list) {
     std::vector<std::string_view> names;
@@ -110,7 +110,7 @@ bool has_duplicate_names(const std::vector<Named>& list) {
     return std::ranges::adjacent_find(names) != names.end();
 }
 
-// A member that must be there and be an array, possibly an empty one.
+// Reads a required array member, which may be empty.
 std::expected<const json::array*, manifest_error> manifest_list(
     const json::value& source, const std::string& path, std::string_view name) {
     const json::value* found = source.find(name);
@@ -124,7 +124,7 @@ std::expected<const json::array*, manifest_error> manifest_list(
     return found->as_array();
 }
 
-// The `_default` collection may be missing: it can be dropped.
+// The `_default` collection may be missing, because users can drop it.
 std::expected<manifest_scope, manifest_error> read_scope(
     const json::value& source, const std::string& path) {
     const auto name = manifest_name(source, path);
@@ -150,7 +150,7 @@ std::expected<manifest_scope, manifest_error> read_scope(
     }
     if (has_duplicate_names(scope.collections)) {
         return manifest_failure(
-            manifest_errc::duplicate_name, path + "collections", "a collection is named twice");
+            manifest_errc::duplicate_name, path + "collections", "a collection appears twice");
     }
     return scope;
 }
@@ -240,7 +240,7 @@ std::expected<collections_manifest, manifest_error> parse_collections_manifest(
         manifest.scopes.push_back(std::move(*scope));
     }
     if (has_duplicate_names(manifest.scopes)) {
-        return manifest_failure(manifest_errc::duplicate_name, "scopes", "a scope is named twice");
+        return manifest_failure(manifest_errc::duplicate_name, "scopes", "a scope appears twice");
     }
     return manifest;
 }

@@ -11,7 +11,7 @@ namespace reprise::wire::detail {
 
 namespace {
 
-// Servers and some clients write null where they mean "not there".
+// Servers and some clients write null for an absent member.
 const json::value* present(const json::value* found) noexcept {
     return found == nullptr || found->is_null() ? nullptr : found;
 }
@@ -20,14 +20,14 @@ const json::value* present_member(const json::value& source, std::string_view na
     return present(source.find(name));
 }
 
-// "vBucketMap" and 3 give "vBucketMap[3]".
+// Turns "vBucketMap" and 3 into "vBucketMap[3]".
 std::string indexed(std::string_view path, std::size_t index) {
     return std::string(path) + "[" + std::to_string(index) + "]";
 }
 
 }  // namespace
 
-// Notes the error; returns false for the caller to pass on.
+// Stores the error and returns false, so that the caller can return it.
 bool configuration_reader::fail(configuration_errc code, std::string path, std::string detail) {
     error_ = {code, std::move(path), std::move(detail)};
     return false;
@@ -40,7 +40,8 @@ bool configuration_reader::fail_type(
         std::string(to_string(found.what())) + " where " + std::string(expected) + " is expected");
 }
 
-// Identity before content: whose configuration it is decides what it must have.
+// Reads the identity first, because the kind of configuration determines which members it must
+// have.
 bool configuration_reader::read() {
     if (root_.as_object() == nullptr) {
         return fail_type("", root_, "an object");
@@ -49,14 +50,14 @@ bool configuration_reader::read() {
            read_map() && read_capabilities();
 }
 
-// Moves everything out: the reader is spent afterwards.
+// Moves everything out of the reader, which must not be used afterwards.
 cluster_configuration_ptr configuration_reader::take_configuration() {
     return std::make_shared<const cluster_configuration>(
         std::move(facts_), std::move(current_), std::move(forward_));
 }
 
-// A missing `rev` is refused unless the caller takes it for 0. A negative epoch means that the
-// server is not initialised: its configurations do not count.
+// Rejects a missing `rev` unless the caller accepts 0. A negative epoch means that the server is
+// not initialised: its configurations do not count.
 bool configuration_reader::read_revision() {
     if (const json::value* rev = present_member(root_, "rev")) {
         const auto number = rev->as_uint64();
@@ -98,7 +99,7 @@ bool configuration_reader::read_optional_text(
     return true;
 }
 
-// All optional: which of them are there tells the kinds of configuration apart.
+// All are optional. Which of them are present determines the kind of configuration.
 bool configuration_reader::read_identity() {
     if (!read_text("name", facts_.bucket_name) || !read_text("uuid", facts_.bucket_uuid) ||
         !read_text("bucketType", facts_.bucket_type) ||
@@ -125,7 +126,7 @@ bool configuration_reader::read_identity() {
     return true;
 }
 
-// A global configuration has none, an old full one may leave it out.
+// A global configuration has no locator, and an old full one may omit it.
 bool configuration_reader::read_locator() {
     if (facts_.bucket_name.empty()) {
         return true;
@@ -149,7 +150,7 @@ bool configuration_reader::read_locator() {
     return map_->as_object() != nullptr || fail_type("vBucketServerMap", *map_, "an object");
 }
 
-// nodesExt[i] is serverList[i] for every i of the map, so only the length of serverList matters.
+// nodesExt[i] is serverList[i] for every i in the map, so only the length of serverList matters.
 bool configuration_reader::read_servers() {
     const json::value* legacy = present_member(root_, "nodes");
     const json::array* legacy_nodes = legacy == nullptr ? nullptr : legacy->as_array();
@@ -181,7 +182,7 @@ bool configuration_reader::read_servers() {
     return true;
 }
 
-// An empty map means that nobody owns anything yet: the bucket is being set up.
+// An empty map means that no node owns a vbucket yet: the bucket is being set up.
 bool configuration_reader::read_map() {
     if (map_ == nullptr) {
         return true;
@@ -221,7 +222,7 @@ bool configuration_reader::read_rows(
         return fail(
             configuration_errc::vbucket_map_too_long, path, std::to_string(rows->size()) + " rows");
     }
-    // Rows may be shorter than others; the block is as wide as the widest, padded with -1.
+    // Rows may differ in length. The block is as wide as the widest and padded with -1.
     std::size_t width = 1;
     for (std::size_t row = 0; row < rows->size(); ++row) {
         const json::array* columns = (*rows)[row].as_array();
@@ -256,7 +257,7 @@ bool configuration_reader::read_rows(
     return true;
 }
 
-// What the bucket is set to; a row may have fewer until the next rebalance.
+// The configured number. A row may have fewer until the next rebalance.
 bool configuration_reader::read_replica_count() {
     const std::string path = "vBucketServerMap.numReplicas";
     facts_.replica_count = current_.width - 1;
@@ -283,7 +284,7 @@ bool configuration_reader::read_capabilities() {
             return fail_type("bucketCapabilities", *found, "an array");
         }
         for (const json::value& name : *names) {
-            // A capability of a kind we do not know is one we do not use.
+            // Skips capabilities of an unknown type, which the client does not use.
             if (const auto text = name.as_string()) {
                 facts_.bucket_capabilities.emplace_back(*text);
             }
@@ -292,7 +293,7 @@ bool configuration_reader::read_capabilities() {
     return read_cluster_capabilities();
 }
 
-// Their meaning is known for version 1 only.
+// Reads only version 1, the only one with a known meaning.
 bool configuration_reader::read_cluster_capabilities() {
     const json::value* version = present_member(root_, "clusterCapabilitiesVer");
     const json::value* major = version == nullptr ? nullptr : version->at(0);

@@ -10,8 +10,8 @@
 
 namespace reprise::wire::detail {
 
-// Reads one configuration tree. Each step returns false after noting the first error, so that the
-// order of checks is the order of calls in read(). Use once.
+// Reads one configuration tree. Each step stores the first error and returns false, so the checks
+// happen in the order of the calls in read(). Use it once.
 //
 //   read() -> take_configuration()
 //          -> (false) error()

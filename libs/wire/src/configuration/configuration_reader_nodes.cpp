@@ -1,4 +1,4 @@
-// The half of configuration_reader that reads nodes: nodesExt, and the older `nodes` with
+// The part of configuration_reader that reads nodes: nodesExt, and the older `nodes` with
 // serverList.
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const json::value* node_member(const json::value& source, std::string_view name)
     return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-// Not a full check of names: only what could not be one, or would confuse an URL.
+// Does not check names completely. It only rejects what cannot be a name or would confuse a URL.
 bool is_host_text(std::string_view host) noexcept {
     return !host.empty() && host.size() <= host_size_max &&
            std::ranges::none_of(host, [](char each) {
@@ -31,7 +31,7 @@ bool is_host_text(std::string_view host) noexcept {
            });
 }
 
-// IPv6 has brackets in some members and none in others.
+// Some members have brackets around IPv6 and others do not.
 std::string_view without_brackets(std::string_view host) noexcept {
     if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
         host.remove_prefix(1);
@@ -40,7 +40,7 @@ std::string_view without_brackets(std::string_view host) noexcept {
     return host;
 }
 
-// "http://host:8092/bucket" -> "host:8092"
+// Turns "http://host:8092/bucket" into "host:8092".
 std::string_view authority_of(std::string_view url) noexcept {
     const std::size_t scheme = url.find("://");
     if (scheme == std::string_view::npos) {
@@ -52,7 +52,7 @@ std::string_view authority_of(std::string_view url) noexcept {
 
 }  // namespace
 
-// nodesExt is the better source; servers before it had only `nodes` and serverList.
+// Prefers nodesExt. Older servers have only `nodes` and serverList.
 bool configuration_reader::read_nodes() {
     const json::value* found = node_member(root_, "nodesExt");
     if (found != nullptr && found->as_array() == nullptr) {
@@ -95,7 +95,7 @@ bool configuration_reader::read_node(
            read_optional_text(source, "nodeUUID", path, node.node_uuid);
 }
 
-// A host the server does not know is the one we reached it by.
+// If the server does not know its host, the host by which the client reached it is used.
 bool configuration_reader::read_host(
     const json::value* source, const std::string& path, std::string& out) {
     if (source == nullptr) {
@@ -111,7 +111,7 @@ bool configuration_reader::read_host(
            fail(configuration_errc::host_invalid, path, "not a host name or address");
 }
 
-// Looks up the names we know: unknown services may have any type of value.
+// Looks up known names only, because unknown services may have values of any type.
 bool configuration_reader::read_ports(
     const json::value* source, const std::string& path, service_ports& out) {
     if (source == nullptr) {
@@ -135,7 +135,7 @@ bool configuration_reader::read_ports(
             if (*port < 0 || *port > std::numeric_limits<std::uint16_t>::max()) {
                 return fail(
                     configuration_errc::host_invalid, path + "." + std::string(name),
-                    std::to_string(*port) + " is no port");
+                    std::to_string(*port) + " is not a port");
             }
             out.set(which, over, static_cast<std::uint16_t>(*port));
         }
@@ -143,7 +143,7 @@ bool configuration_reader::read_ports(
     return true;
 }
 
-// Without a hostname an alternate address is useless, so that is an error.
+// An alternate address without a hostname is useless, so it is an error.
 bool configuration_reader::read_alternates(
     const json::value* source, const std::string& path, cluster_node& node) {
     if (source == nullptr) {
@@ -196,15 +196,15 @@ std::optional<configuration_reader::host_port> configuration_reader::split_host_
     const std::string_view host = text.substr(0, colon);
     const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (!is_bracketed && host.find(':') != std::string_view::npos) {
-        return std::nullopt;  // an IPv6 address without brackets has no readable port
+        return std::nullopt;  // an IPv6 address without brackets has no distinguishable port
     }
     result.host =
         host == host_placeholder ? options_.source_host : std::string(without_brackets(host));
     return is_host_text(result.host) ? std::optional(result) : std::nullopt;
 }
 
-// Servers before nodesExt: serverList gives hosts and key-value ports in the map's order, `nodes`
-// (in an order of its own) adds the other ports.
+// For servers without nodesExt: serverList has hosts and key-value ports in map order, and `nodes`,
+// which has a different order, adds the other ports.
 bool configuration_reader::read_legacy_nodes() {
     const json::value* servers = map_ == nullptr ? nullptr : node_member(*map_, "serverList");
     if (servers != nullptr && servers->as_array() != nullptr) {
@@ -252,7 +252,7 @@ bool configuration_reader::read_legacy_nodes() {
     return true;
 }
 
-// `hostname` carries the management port here, `ports.direct` the one for key-value.
+// Here `hostname` includes the management port, and `ports.direct` is the key-value port.
 bool configuration_reader::read_legacy_node(
     const json::value& source, const std::string& path, cluster_node& node) {
     if (source.as_object() == nullptr) {
@@ -285,7 +285,7 @@ bool configuration_reader::read_legacy_node(
     return true;
 }
 
-// Nodes of one host are told apart by their key-value port.
+// The key-value port distinguishes nodes on one host.
 void configuration_reader::merge_legacy_node(cluster_node node) {
     const std::uint16_t kv_port = node.ports.port(service::key_value, transport::plain);
     for (cluster_node& existing : facts_.nodes) {

@@ -24,11 +24,11 @@ using text_member = std::optional<std::string> parameters::*;
 
 struct parameter_row {
     std::string_view name;
-    // A service: its timeout.
+    // For a service, the target is its timeout.
     std::variant<duration_member, count_member, flag_member, text_member, service> target;
 };
 
-// Name and target; the type of the target says how the text is read.
+// Name and target. The type of the target determines how the text is parsed.
 constexpr auto fixed_parameters = std::to_array<parameter_row>({
     {"kv_connect_timeout", &parameters::kv_connect_timeout},
     {"kv_timeout", &parameters::kv_timeout},
@@ -56,7 +56,7 @@ constexpr auto fixed_parameters = std::to_array<parameter_row>({
 constexpr std::size_t http_service_count =
     static_cast<std::size_t>(std::ranges::count_if(service_table, is_http_service));
 
-// These and the timeout of each HTTP service.
+// The parameters above and the timeout of each HTTP service.
 consteval auto make_parameter_table() {
     std::array<parameter_row, fixed_parameters.size() + http_service_count> table{};
     auto next = std::ranges::copy(fixed_parameters, table.begin()).out;
@@ -72,7 +72,8 @@ constexpr auto parameter_table = make_parameter_table();
 
 constexpr std::uint32_t kv_connections_max = 64;
 
-// Sets one parameter from its text. Answers what would have been right, or nothing if it was.
+// Sets one parameter from its text. Returns an empty text on success, and otherwise what is wrong
+// with the value.
 class value_setter {
 public:
     value_setter(parameters& target, std::string_view name, const std::string& text)
@@ -133,7 +134,7 @@ std::unexpected<connection_string_error> refuse_parameter(
         connection_string_error{code, position, std::string(name), std::move(detail), {}});
 }
 
-// A slip would otherwise silently leave a default in force.
+// Rejects unknown names, because a typo would otherwise silently leave a default in place.
 std::unexpected<connection_string_error> refuse_unknown(
     std::size_t position, std::string_view name) {
     std::vector<std::string_view> names;
@@ -151,7 +152,7 @@ struct duration_unit {
     std::int64_t nanoseconds;
 };
 
-// Longer names first, so that "ms" is not read as "m".
+// Longer names come first, so that "ms" is not read as "m".
 constexpr std::array<duration_unit, 7> duration_units{{
     {"ns", 1},
     {"us", 1'000},
@@ -164,7 +165,7 @@ constexpr std::array<duration_unit, 7> duration_units{{
 
 constexpr std::int64_t duration_max_ms = std::numeric_limits<std::int32_t>::max();
 
-// One "2.5s" at the front of `text`, which it shortens. Nanoseconds.
+// Removes one part such as "2.5s" from the front of `text`. Returns nanoseconds.
 std::optional<double> take_duration_part(std::string_view& text) noexcept {
     const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
     double number = 0;
@@ -183,7 +184,7 @@ std::optional<double> take_duration_part(std::string_view& text) noexcept {
     return std::nullopt;
 }
 
-// Levenshtein, one row at a time.
+// The Levenshtein distance, computed one row at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t column = 0; column <= b.size(); ++column) {
@@ -200,7 +201,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-// Four decimal numbers up to 255.
+// Accepts four decimal numbers up to 255.
 bool is_ipv4(std::string_view host) noexcept {
     for (int part = 0; part < 4; ++part) {
         const std::size_t digits = std::min(host.find_first_not_of("0123456789"), host.size());
@@ -220,7 +221,7 @@ bool is_ipv4(std::string_view host) noexcept {
     return host.empty();
 }
 
-// Groups of up to four hexadecimal digits, one `::`, an IPv4 tail; a zone after `%` is allowed.
+// Accepts groups of up to four hexadecimal digits, one `::`, an IPv4 suffix, and a zone after `%`.
 bool is_ipv6(std::string_view host) noexcept {
     host = host.substr(0, host.find('%'));
     std::size_t groups = 0;
@@ -290,7 +291,7 @@ std::expected<connection_parameters, connection_string_error> read_parameters(
         if (!text) {
             return refuse_parameter(
                 connection_string_errc::parameter_invalid, value_position, name,
-                "bad percent escape");
+                "invalid percent escape");
         }
         const std::string_view complaint =
             std::visit(value_setter(result, name, *text), row->target);
@@ -320,7 +321,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) n
     if (text.empty()) {
         return std::nullopt;
     }
-    // Doubles are exact enough: the result is rounded to milliseconds within 24 days.
+    // Doubles are precise enough: the result is rounded to milliseconds and at most 24 days.
     double nanoseconds = 0;
     while (!text.empty()) {
         const auto part = take_duration_part(text);
@@ -339,7 +340,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) n
 
 std::string_view closest_name(
     std::string_view word, const std::vector<std::string_view>& candidates) {
-    // A long word is no slip of a short one; not measuring it bounds the work on hostile input.
+    // A long word is not a typo of a short name. Skipping it limits the work on hostile input.
     constexpr std::size_t word_size_max = 64;
     if (word.size() > word_size_max) {
         return {};

@@ -10,11 +10,12 @@
 
 namespace reprise::wire::detail {
 
-// Reads `name=value{&name=value}`; `position` is where it begins in the connection string.
+// Parses `name=value{&name=value}`. `position` is its offset in the connection string.
 std::expected<connection_parameters, connection_string_error> read_parameters(
     std::string_view query, std::size_t position);
 
-// Percent-decoded. Empty if an escape is not valid, or is a NUL (%00), which no name has.
+// Decodes percent escapes. Returns nothing if an escape is invalid or is a NUL (%00), which no name
+// contains.
 std::optional<std::string> decode_name(std::string_view text);
 
 }  // namespace reprise::wire::detail

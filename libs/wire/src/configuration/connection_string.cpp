@@ -15,14 +15,14 @@ using errc = connection_string_errc;
 constexpr std::uint16_t kv_port_plain = 11210;
 constexpr std::uint16_t kv_port_tls = 11207;
 
-// `position` is always a byte of the text the user gave.
+// `position` is always an offset in the user's text.
 std::unexpected<connection_string_error> refuse(
     errc code, std::size_t position, std::string field, std::string detail) {
     return std::unexpected(
         connection_string_error{code, position, std::move(field), std::move(detail), {}});
 }
 
-// Views into the given text, cut at the separators; positions follow from the data pointers.
+// Views into the given text, split at the separators. The data pointers give the positions.
 struct string_parts {
     std::string_view scheme;
     std::string_view hosts;
@@ -30,7 +30,7 @@ struct string_parts {
     std::string_view query;
 };
 
-// Cuts only; what the parts hold is checked by the readers below.
+// Only splits the text. The readers below check the parts.
 string_parts cut(std::string_view text) noexcept {
     string_parts parts;
     if (const std::size_t end = text.find("://"); end != std::string_view::npos) {
@@ -57,7 +57,7 @@ std::string lower_case(std::string_view text) {
     return out;
 }
 
-// Schemes other clients accept are refused by name, with the reason.
+// Rejects the schemes of other clients with the reason.
 std::expected<transport, connection_string_error> read_scheme(std::string_view scheme) {
     const std::string name = lower_case(scheme);
     if (name == "couchbase") {
@@ -68,15 +68,15 @@ std::expected<transport, connection_string_error> read_scheme(std::string_view s
     }
     std::string detail = "'" + std::string(scheme) + "://' is not supported";
     if (name == "http" || name == "https") {
-        detail += ": bootstrap goes over the key-value protocol";
+        detail += ": this client bootstraps over the key-value protocol";
     } else if (name == "couchbase2") {
-        detail += ": this client does not speak Protostellar";
+        detail += ": this client does not support Protostellar";
     }
     detail += "; use couchbase:// or, for TLS, couchbases://";
     return refuse(errc::scheme_unsupported, 0, "scheme", std::move(detail));
 }
 
-// Bytes above ASCII are left to the resolver.
+// Leaves bytes above ASCII to the resolver.
 bool is_host_character(char each) noexcept {
     const auto byte = static_cast<unsigned char>(each);
     return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
@@ -84,7 +84,7 @@ bool is_host_character(char each) noexcept {
            byte >= 0x80;
 }
 
-// 0 is no port to connect to.
+// Rejects 0, which is not a port to connect to.
 std::expected<std::optional<std::uint16_t>, connection_string_error> read_port(
     std::string_view text, std::size_t position) {
     std::uint16_t port = 0;
@@ -96,7 +96,7 @@ std::expected<std::optional<std::uint16_t>, connection_string_error> read_port(
     return port;
 }
 
-// One entry of the host list, already without separators.
+// Reads one entry of the host list, without separators.
 std::expected<bootstrap_address, connection_string_error> read_host_entry(
     std::string_view entry, std::size_t position) {
     if (entry.empty()) {
@@ -106,21 +106,21 @@ std::expected<bootstrap_address, connection_string_error> read_host_entry(
         return refuse(
             errc::mode_refused, position + mode, "host",
             "'" + std::string(entry.substr(mode)) +
-                "' is not supported; there is one way to bootstrap");
+                "' is not supported; there is only one way to bootstrap");
     }
     bootstrap_address address;
     std::string_view rest;
     if (entry.front() == '[') {
         const std::size_t end = entry.find(']');
         if (end == std::string_view::npos) {
-            return refuse(errc::host_invalid, position, "host", "bracket not closed");
+            return refuse(errc::host_invalid, position, "host", "unclosed bracket");
         }
         address.host = entry.substr(1, end - 1);
         rest = entry.substr(end + 1);
         if (address.host.find(':') == std::string::npos || !is_ip_address(address.host)) {
             return refuse(errc::host_invalid, position + 1, "host", "not an IPv6 address");
         }
-        // In a URI the zone's `%` is written as `%25`.
+        // A URI writes the `%` of a zone as `%25`.
         if (const std::size_t zone = address.host.find("%25"); zone != std::string::npos) {
             address.host.erase(zone + 1, 2);
         }
@@ -140,7 +140,7 @@ std::expected<bootstrap_address, connection_string_error> read_host_entry(
         if (bad != address.host.end()) {
             return refuse(
                 errc::host_invalid, position + static_cast<std::size_t>(bad - address.host.begin()),
-                "host", "a character no host has");
+                "host", "a character that no host name contains");
         }
     }
     if (rest.empty()) {
@@ -159,13 +159,13 @@ std::expected<bootstrap_address, connection_string_error> read_host_entry(
     return address;
 }
 
-// Comma or semicolon between hosts. The text of a password is never repeated in an error.
+// Hosts are separated by commas or semicolons. An error never repeats the text of a password.
 std::expected<std::vector<bootstrap_address>, connection_string_error> read_hosts(
     std::string_view hosts, std::size_t position) {
     if (hosts.find('@') != std::string_view::npos) {
         return refuse(
             errc::user_info_refused, position, "host",
-            "user name and password do not belong into a connection string");
+            "user name and password do not belong in a connection string");
     }
     std::vector<bootstrap_address> addresses;
     while (true) {
@@ -183,7 +183,7 @@ std::expected<std::vector<bootstrap_address>, connection_string_error> read_host
     }
 }
 
-// No slash, or one with nothing behind it, means no bucket.
+// A string without a slash, or with nothing after it, names no bucket.
 std::expected<std::string, connection_string_error> read_bucket(
     std::string_view text, std::size_t position) {
     if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
@@ -192,7 +192,7 @@ std::expected<std::string, connection_string_error> read_bucket(
     }
     auto name = detail::decode_name(text);
     if (!name) {
-        return refuse(errc::bucket_invalid, position, "bucket", "bad percent escape");
+        return refuse(errc::bucket_invalid, position, "bucket", "invalid percent escape");
     }
     return std::move(*name);
 }
@@ -223,7 +223,7 @@ std::string_view to_string(connection_string_errc code) noexcept {
         case errc::scheme_unsupported:
             return "unsupported scheme";
         case errc::user_info_refused:
-            return "user info refused";
+            return "user info not allowed";
         case errc::host_missing:
             return "host missing";
         case errc::host_invalid:
@@ -231,7 +231,7 @@ std::string_view to_string(connection_string_errc code) noexcept {
         case errc::port_invalid:
             return "invalid port";
         case errc::mode_refused:
-            return "bootstrap mode refused";
+            return "bootstrap mode not allowed";
         case errc::bucket_invalid:
             return "invalid bucket";
         case errc::parameter_unknown:

@@ -16,7 +16,7 @@ struct status_attributes {
     error_attributes attributes;
 };
 
-// Revision of the table below: raise it with each change.
+// The revision of the table below. Increase it with each change.
 constexpr std::int64_t default_map_revision = 1;
 
 using mark = error_attribute;

@@ -11,7 +11,7 @@ namespace reprise::wire {
 
 namespace {
 
-// Copies a text member, cut to what is kept; false when it is there but no text.
+// Copies a text member, truncated to the limit. Returns false if the member is not a text.
 bool read_context_text(const json::value& error, std::string_view name, std::string& text) {
     const json::value* member = error.find(name);
     if (member == nullptr) {

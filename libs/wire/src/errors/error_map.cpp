@@ -19,7 +19,7 @@ namespace reprise::wire {
 namespace {
 
 constexpr std::size_t error_map_depth_max = 32;
-// Larger intervals make a retry spec unusable. Milliseconds.
+// A larger interval makes a retry spec unusable. In milliseconds.
 constexpr std::int64_t interval_max = std::numeric_limits<std::int32_t>::max();
 
 // In the order of error_attribute.
@@ -45,13 +45,13 @@ constexpr std::array<std::string_view, error_attribute_count> attribute_names{
     "system-constraint",
     "no-retry"};
 
-// Any error of a map; all but one count as corruption.
+// Reports an error of a map. All errors but one count as corruption.
 std::unexpected<error_map_error> corrupt(
     error_map_errc code, std::string path, std::string detail = {}) {
     return std::unexpected(error_map_error{code, std::move(path), std::move(detail)});
 }
 
-// Upper case and leading zeros are accepted, signs, blanks and prefixes are not.
+// Accepts upper case and leading zeros, but no signs, spaces or prefixes.
 std::expected<std::uint16_t, error_map_error> parse_code(const std::string& key) {
     const std::string path = "errors." + key;
     const bool is_hexadecimal = !key.empty() && std::ranges::all_of(key, [](char each) {
@@ -71,7 +71,7 @@ std::expected<std::uint16_t, error_map_error> parse_code(const std::string& key)
     return code;
 }
 
-// Milliseconds; empty if it is no usable interval.
+// Returns milliseconds, or nothing if the interval is unusable.
 std::optional<std::chrono::milliseconds> interval_member(
     const json::value& source, std::string_view name) {
     const json::value* found = source.find(name);
@@ -82,7 +82,7 @@ std::optional<std::chrono::milliseconds> interval_member(
     return std::chrono::milliseconds(*number);
 }
 
-// Absent, null and 0 mean "no limit"; false if there is something else that is no interval.
+// Absent, null and 0 mean "no limit". Returns false if the member is not an interval.
 bool read_limit(
     const json::value& source, std::string_view name,
     std::optional<std::chrono::milliseconds>& out) {
@@ -100,7 +100,7 @@ bool read_limit(
     return true;
 }
 
-// A spec that cannot be used is dropped; the entry and the map stay.
+// Drops an unusable spec but keeps the entry and the map.
 std::optional<retry_spec> read_retry_spec(const json::value* source) {
     if (source == nullptr || source->as_object() == nullptr) {
         return std::nullopt;
@@ -132,7 +132,7 @@ std::optional<retry_spec> read_retry_spec(const json::value* source) {
     return spec;
 }
 
-// One code's entry. Everything but the retry spec must be right.
+// Reads the entry of one code. Everything but the retry spec must be valid.
 std::expected<error_map_entry, error_map_error> read_entry(
     std::uint16_t code, const json::value& source, const std::string& path) {
     if (source.as_object() == nullptr) {
@@ -172,7 +172,7 @@ std::expected<error_map_entry, error_map_error> read_entry(
     return entry;
 }
 
-// Whether a member is one this parser reads: only there a duplicate is ambiguous.
+// Whether the parser reads this member. Only then is a duplicate ambiguous.
 bool is_read_member(const std::vector<std::string>& path) {
     constexpr std::array<std::string_view, 3> top{"version", "revision", "errors"};
     constexpr std::array<std::string_view, 4> in_entry{"name", "desc", "attrs", "retry"};
@@ -210,12 +210,12 @@ std::expected<std::vector<error_map_entry>, error_map_error> read_entries(
     if (twice != entries.end()) {
         return corrupt(
             error_map_errc::duplicate_member, "errors",
-            "code " + std::to_string(twice->code) + " is named twice");
+            "code " + std::to_string(twice->code) + " appears twice");
     }
     return entries;
 }
 
-// Duplicates first: after them the tree holds only one of the values.
+// Checks for duplicates first, because the tree keeps only one of the values.
 std::expected<error_map, error_map_error> read_map(
     const json::document& document, const parse_error_map_options& options) {
     const json::value& root = document.root;
@@ -237,7 +237,7 @@ std::expected<error_map, error_map_error> read_map(
     found = root.find("revision");
     const auto revision = found == nullptr ? std::nullopt : found->as_int64();
     if (!revision || *revision < 0) {
-        return corrupt(error_map_errc::revision_invalid, "revision", "not an integer of 0 or more");
+        return corrupt(error_map_errc::revision_invalid, "revision", "not a non-negative integer");
     }
     found = root.find("errors");
     if (found == nullptr || found->as_object() == nullptr) {
@@ -250,7 +250,7 @@ std::expected<error_map, error_map_error> read_map(
     return error_map(static_cast<std::uint16_t>(*version), *revision, std::move(*entries));
 }
 
-// The form read_retry_spec reads; limits that are not set are left out.
+// Writes the form that read_retry_spec reads. Omits limits that are not set.
 void write_retry_spec(json::writer& out, const retry_spec& spec) {
     out.key("retry").begin_object();
     switch (spec.kind) {
@@ -275,7 +275,7 @@ void write_retry_spec(json::writer& out, const retry_spec& spec) {
     out.end_object();
 }
 
-// Lower-case hexadecimal without leading zeros.
+// Returns lower-case hexadecimal without leading zeros.
 std::string code_key(std::uint16_t code) {
     return base::to_shortest_hex(code);
 }
@@ -355,7 +355,7 @@ error_map::error_map(
     std::uint16_t version, std::int64_t revision, std::vector<error_map_entry> entries)
     : version_(version), revision_(revision), entries_(std::move(entries)) {
     std::ranges::sort(entries_, {}, &error_map_entry::code);
-    // Whoever makes a map by hand may slip; lookups rely on unique codes.
+    // A map built by hand may repeat a code; lookups rely on unique codes.
     const auto surplus = std::ranges::unique(entries_, {}, &error_map_entry::code);
     entries_.erase(surplus.begin(), surplus.end());
 }
@@ -376,7 +376,7 @@ std::expected<error_map, error_map_error> parse_error_map(
     if (body.size() > options.size_max_bytes) {
         return corrupt(error_map_errc::too_large, "", std::to_string(body.size()) + " bytes");
     }
-    // Kept until the end: `body` then looks into it.
+    // Must outlive `body`, which then points into it.
     std::vector<std::byte> inflated;
     if (options.is_compressed) {
         auto result = inflate(base::as_bytes(body), options.size_max_bytes);
@@ -395,7 +395,7 @@ std::expected<error_map, error_map_error> parse_error_map(
     json::parse_options limits;
     limits.size_max_bytes = options.size_max_bytes;
     limits.depth_max = error_map_depth_max;
-    // A tree alone would hide them.
+    // The tree alone would hide duplicates.
     limits.duplicates = json::duplicate_policy::report;
     const auto document = json::parse(body, limits);
     if (!document) {

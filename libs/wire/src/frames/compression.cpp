@@ -17,7 +17,7 @@ std::string_view to_string(compression_errc code) noexcept {
         case compression_errc::not_snappy:
             return "not a Snappy block";
         case compression_errc::inflated_too_large:
-            return "inflated size over the limit";
+            return "inflated size exceeds the limit";
     }
     return "unknown";
 }
@@ -53,7 +53,7 @@ std::expected<std::vector<std::byte>, compression_errc> inflate(
     if (size > size_max_bytes) {
         return std::unexpected(compression_errc::inflated_too_large);
     }
-    // A false announcement must not make us take memory: check the whole block first.
+    // A false size must not make us allocate memory: validate the whole block first.
     if (!snappy::IsValidCompressedBuffer(snappy_input(block), block.size())) {
         return std::unexpected(compression_errc::not_snappy);
     }

@@ -24,7 +24,7 @@ std::expected<std::uint32_t, expiry_errc> encode_expiry(
     if (duration <= expiry_relative_max) {
         return static_cast<std::uint32_t>(duration.count());
     }
-    // Both are far below the range of 64 bits once the duration is known to fit 32.
+    // Once the duration fits 32 bits, no sum below can overflow 64 bits.
     if (duration.count() > std::numeric_limits<std::uint32_t>::max()) {
         return std::unexpected(expiry_errc::too_far);
     }

@@ -129,7 +129,7 @@ std::expected<std::byte*, wire_errc> begin_frame(
     header.extras_size = static_cast<std::uint8_t>(sizes.extras);
     header.key_size = static_cast<std::uint16_t>(sizes.key);
     header.body_size = static_cast<std::uint32_t>(head_size + sizes.value);
-    // Whole or not at all: the room for the value is made sure of before the first byte.
+    // Checks the room for the whole frame before it writes the first byte.
     if (header.frame_size() > out.room()) {
         return std::unexpected(wire_errc::output_full);
     }

@@ -54,7 +54,7 @@ std::expected<std::optional<frame_view>, wire_errc> frame_reader::next() {
     return std::nullopt;
 }
 
-// Takes from the chunk only what the frame in hand still needs: first its header, then its body.
+// Takes from the chunk only what the current frame still needs: first its header, then its body.
 std::expected<std::optional<frame_view>, wire_errc> frame_reader::next_gathered() {
     for (;;) {
         const auto scan = scan_frame(gathered_, limits_);

@@ -169,7 +169,7 @@ std::expected<std::optional<frame_info>, wire_errc> frame_info_reader::next() no
 
 std::chrono::milliseconds durability_wire_timeout(
     std::chrono::milliseconds client_timeout) noexcept {
-    // Clamped before the product, which could pass 64 bits otherwise.
+    // Clamps before the multiplication, which could otherwise overflow 64 bits.
     const std::int64_t clamped = std::clamp<std::int64_t>(client_timeout.count(), 0, 1'000'000);
     return std::chrono::milliseconds{
         std::clamp<std::int64_t>(clamped * 9 / 10, 1, durability_timeout_max_ms)};
@@ -232,7 +232,7 @@ std::expected<request_frame_infos, wire_errc> decode_request_frame_infos(
         request_frame_infos repeated;
         const bool is_known = (*info)->id <= run_as_token_id;
         const unsigned bit = is_known ? 1u << (*info)->id : 0u;
-        // Of a repeated one the first counts; the others must be well-formed.
+        // If an id repeats, the first one counts. The others must still be well formed.
         if (const auto error = apply_request_info(**info, (seen & bit) != 0 ? repeated : infos)) {
             return std::unexpected(*error);
         }

@@ -13,7 +13,7 @@ struct hello_feature_row {
     hello_feature_set prerequisites = {};
 };
 
-// Codes that a server ignores or never acknowledges.
+// Codes that servers ignore or never acknowledge.
 constexpr hello_feature_set never_acknowledged{
     hello_feature::retired_datatype, hello_feature::tls, hello_feature::tcp_delay,
     hello_feature::retired_collections, hello_feature::retired_point_in_time};
@@ -35,7 +35,8 @@ constexpr auto hello_feature_rows = std::to_array<hello_feature_row>({
      "ClustermapChangeNotification",
      "pushes the whole cluster map",
      {hello_feature::duplex}},
-    {hello_feature::unordered_execution, "UnorderedExecution", "answers out of order"},
+    {hello_feature::unordered_execution, "UnorderedExecution",
+     "the server may answer out of order"},
     {hello_feature::tracing, "Tracing", "server duration in responses"},
     {hello_feature::alt_request_support, "AltRequestSupport", "requests with framing extras"},
     {hello_feature::sync_replication, "SyncReplication", "durability requirements"},
@@ -76,7 +77,7 @@ constexpr auto hello_feature_rows = std::to_array<hello_feature_row>({
      "GetRandomKeyIncludeXattr",
      "random keys with attributes",
      {hello_feature::xattr, hello_feature::json, hello_feature::snappy_everywhere}},
-    {hello_feature::mutate_with_meta, "MutateWithMeta", "opcode of that name"},
+    {hello_feature::mutate_with_meta, "MutateWithMeta", "the opcode of that name"},
     {hello_feature::dcp_skip_deletes_in_initial_backfill, "DcpSkipDeletesInInitialBackfill",
      "DCP only"},
 });
@@ -102,7 +103,7 @@ constexpr hello_feature_facts unknown_feature{};
 }  // namespace
 
 const hello_feature_facts& hello_feature_info(hello_feature feature_code) noexcept {
-    // The table is dense from code 1 on (see the test), so the code is the index.
+    // The table has no gaps from code 1 on (a test checks it), so the code is the index.
     const auto code = static_cast<std::size_t>(feature_code);
     if (code == 0 || code > hello_feature_table.size()) {
         return unknown_feature;

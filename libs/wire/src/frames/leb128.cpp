@@ -35,7 +35,7 @@ std::expected<leb128_number, wire_errc> decode_leb128(base::byte_view bytes) noe
         if (value > 0xffff'ffffu) {
             return std::unexpected(wire_errc::leb128_too_long);
         }
-        // A last byte of zero adds nothing: a shorter form exists.
+        // A last byte of zero adds nothing, so a shorter form exists.
         if (byte == 0 && i > 0) {
             return std::unexpected(wire_errc::leb128_not_canonical);
         }

@@ -8,7 +8,8 @@ namespace reprise::wire {
 
 namespace {
 
-// Tables for eight bytes at a step: table[k][b] is the effect of byte b followed by k zero bytes.
+// Tables for processing eight bytes per step: table[k][b] is the effect of byte b followed by k
+// zero bytes.
 constexpr auto make_crc32_tables() {
     std::array<std::array<std::uint32_t, 256>, 8> tables{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {

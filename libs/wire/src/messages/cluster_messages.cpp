@@ -15,7 +15,7 @@ bool is_legal_known_revision(const configuration_revision& known) noexcept {
            (known.epoch >= 1 || known.epoch == -1);
 }
 
-// A request whose body is one text in the value.
+// Encodes a request whose body is one text in the value.
 std::expected<void, wire_errc> encode_text_request(
     base::byte_writer& out, const request_header& header, opcode op, std::string_view text) {
     const auto begun = detail::begin_request(out, header, op, {.value = text.size()});
@@ -26,7 +26,7 @@ std::expected<void, wire_errc> encode_text_request(
     return {};
 }
 
-// The text, which servers also accept as key, but not in both places.
+// Returns the text. Servers also accept it as the key, but not in both places.
 std::expected<std::string_view, wire_errc> decode_text_request(
     const frame_view& frame, opcode op) noexcept {
     if (const auto error = detail::check_request(frame, {op}, {.key = true, .value = true})) {

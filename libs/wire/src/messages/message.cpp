@@ -72,7 +72,7 @@ std::expected<std::byte*, wire_errc> begin_request(
     if (const auto allowed = check_frame_infos(op, header.frame_infos); !allowed) {
         return std::unexpected(allowed.error());
     }
-    // Longer than the field may be, so that passing its limit is told from a full writer.
+    // Larger than the field may be, so that a field that is too long differs from a full writer.
     std::array<std::byte, 2 * framing_extras_size_max> buffer;
     base::byte_writer framing{base::mutable_byte_view(buffer)};
     if (const auto encoded = encode_request_frame_infos(framing, header.frame_infos); !encoded) {

@@ -19,7 +19,7 @@ std::byte* store_observe_key(std::byte* at, vbucket_id vbucket, const document_k
     return encode(at, key);
 }
 
-// Reads vbucket, key length and key; `decode_key` is the rule that the sender's keys follow.
+// Reads vbucket, key length and key. `decode_key` decodes the key by the sender's rule.
 std::expected<observe_key, wire_errc> read_observe_key(
     base::byte_reader& reader, key_form form, decltype(decode_document_key)& decode_key) noexcept {
     observe_key entry;

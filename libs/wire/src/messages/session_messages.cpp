@@ -35,7 +35,7 @@ std::expected<hello_feature_set, wire_errc> read_features(base::byte_view value)
     return features;
 }
 
-// A request whose body is a key and, behind it, a value.
+// Encodes a request whose body is a key followed by a value.
 std::expected<void, wire_errc> encode_key_value_request(
     base::byte_writer& out, const request_header& header, opcode op, std::string_view key,
     base::byte_view value) {
@@ -51,7 +51,7 @@ std::expected<void, wire_errc> encode_key_value_request(
 
 constexpr std::size_t id_digits = 16;
 
-// "<16 hex>/<16 hex>" into the two ids.
+// Parses "<16 hex>/<16 hex>" into the two ids.
 bool read_connection_ids(std::string_view text, agent_identity& identity) noexcept {
     if (text.size() != 2 * id_digits + 1 || text[id_digits] != '/') {
         return false;

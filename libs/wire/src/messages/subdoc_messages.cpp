@@ -18,7 +18,7 @@ constexpr std::size_t lookup_result_head_size = 6;    // status, length
 constexpr std::size_t mutation_result_head_size = 7;  // index, status, length
 constexpr std::size_t mutation_failure_size = 3;      // index, status
 
-// Expiry, user flags and doc flags: which of them are there follows from their joint size alone.
+// Expiry, user flags and doc flags. Their total size alone determines which of them are present.
 struct subdoc_options {
     std::optional<std::uint32_t> expiry;
     std::optional<std::uint32_t> user_flags;
@@ -29,7 +29,7 @@ struct subdoc_options {
     }
 };
 
-// User flags without an expiry would read as an expiry.
+// User flags without an expiry would be read as an expiry.
 bool is_expressible(const subdoc_options& options) noexcept {
     return options.expiry || !options.user_flags;
 }
@@ -84,7 +84,7 @@ std::expected<void, wire_errc> check_spec_count(std::size_t count) noexcept {
     return {};
 }
 
-// Reads one spec of a multi command; mutations have a value length and a value, lookups have not.
+// Reads one spec of a multi command. Mutations have a value length and a value; lookups do not.
 std::expected<mutation_spec, wire_errc> read_spec(
     base::byte_reader& reader, bool is_mutation) noexcept {
     mutation_spec spec;
@@ -445,7 +445,7 @@ std::expected<subdoc_mutation_response, wire_errc> subdoc_mutation_response::dec
     if (is_failure && frame.value().size() < mutation_failure_size) {
         return std::unexpected(wire_errc::value_size_invalid);
     }
-    // Of a failure, index and status are needed; what follows is not known.
+    // A failure has an index and a status. What follows them is undefined, so it is ignored.
     base::byte_reader reader(
         is_failure ? frame.value().first(mutation_failure_size) : frame.value());
     while (reader.remaining() > 0) {

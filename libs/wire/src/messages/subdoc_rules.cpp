@@ -60,7 +60,7 @@ bool is_subset(doc_flags value, doc_flags allowed) noexcept {
     return has(allowed, value);
 }
 
-// Flags of the whole command that contradict each other, whatever the operation.
+// Whether the flags of the whole command are consistent, whatever the operation.
 bool is_consistent(doc_flags flags, std::uint64_t cas) noexcept {
     const bool creates = has(flags, doc_bit::create);
     const bool adds = has(flags, doc_bit::add);
@@ -80,7 +80,7 @@ bool is_consistent(doc_flags flags, std::uint64_t cas) noexcept {
     return !(revives && has(flags, doc_bit::create_as_deleted));
 }
 
-// One path with its flags and value, of a single or a multi command.
+// One path of a single or multi command, with its flags and value.
 struct subdoc_path_use {
     opcode op{};
     path_flags flags = path_flags::none;
@@ -116,7 +116,7 @@ status check_path(const subdoc_path_use& use, doc_flags doc) noexcept {
     return status::success;
 }
 
-// What must hold between the paths of one command: attributes first, and a whole-document operation
+// The rules between the paths of one command: attributes come first, and a whole-document operation
 // is the only one on the body.
 class subdoc_order_check {
 public:

@@ -9,7 +9,7 @@ namespace reprise::wire::sasl_test {
 
 using namespace std::string_literals;
 
-TEST(sasl, mechanisms_have_their_wire_names_in_any_case) {
+TEST(sasl, mechanism_names_match_in_any_letter_case) {
     EXPECT_EQ(to_string(sasl_mechanism::scram_sha512), "SCRAM-SHA512");
     EXPECT_EQ(parse_sasl_mechanism("scram-sha256"), sasl_mechanism::scram_sha256);
     EXPECT_EQ(parse_sasl_mechanism("PLAIN"), sasl_mechanism::plain);
@@ -18,7 +18,7 @@ TEST(sasl, mechanisms_have_their_wire_names_in_any_case) {
     EXPECT_EQ(parse_sasl_mechanism(""), std::nullopt);
 }
 
-TEST(sasl, mechanism_lists_are_read_and_written) {
+TEST(sasl, mechanism_lists_are_parsed_and_encoded) {
     const auto list = parse_mechanism_list("SCRAM-SHA512  CRAM-MD5 PLAIN PLAIN");
     ASSERT_EQ(list.size(), 2U);
     EXPECT_EQ(to_mechanism_list(list), "SCRAM-SHA512 PLAIN");
@@ -54,7 +54,7 @@ TEST(sasl, plain_is_a_single_message) {
         sasl_errc::credentials_refused);
 }
 
-TEST(sasl, plain_is_read_with_and_without_the_trailing_nul) {
+TEST(sasl, plain_is_decoded_with_and_without_the_trailing_nul) {
     const auto message = decode_plain("\0alice\0s3cret\0"s);
     ASSERT_TRUE(message.has_value());
     EXPECT_EQ(message->username, "alice");
@@ -67,7 +67,7 @@ TEST(sasl, plain_is_read_with_and_without_the_trailing_nul) {
     EXPECT_EQ(decode_plain("\0\0p"s).error().code, sasl_errc::username_invalid);
 }
 
-TEST(sasl, bearer_tokens_are_sent_and_read) {
+TEST(sasl, bearer_tokens_are_encoded_and_decoded) {
     sasl_client client(sasl_mechanism::oauthbearer, {"", "", "ey.J.x"}, "");
     const std::string message = client.start().value();
     EXPECT_EQ(
@@ -115,7 +115,7 @@ TEST(sasl, a_scram_client_and_server_agree) {
     }
 }
 
-TEST(sasl, errors_say_what_happened_and_no_secret) {
+TEST(sasl, errors_explain_what_happened_without_any_secret) {
     const sasl_error error = decode_plain("secret-without-fields").error();
     EXPECT_EQ(to_string(error), "malformed message: fewer than three fields");
     EXPECT_TRUE(is_same_secret("abc", "abc"));

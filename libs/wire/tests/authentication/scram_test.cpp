@@ -12,7 +12,7 @@
 
 namespace reprise::wire::scram_test {
 
-// The answer to a challenge, key and all.
+// Returns the answer to a challenge, after deriving the key.
 std::expected<std::string, sasl_error> answer_to(
     scram_client& client, std::string_view server_first) {
     const auto wanted = client.on_challenge(server_first);
@@ -26,7 +26,7 @@ std::string from_base64(std::string_view text) {
     return base::decode_base64(text).value();
 }
 
-// One exchange with everything fixed.
+// One exchange with fixed values.
 struct vector {
     sasl_mechanism mechanism;
     std::string user;
@@ -126,7 +126,7 @@ TEST(scram, server_follows_the_published_and_worked_examples) {
 
 constexpr auto sha1 = sasl_mechanism::scram_sha1;
 
-// The error of a client that got this challenge.
+// Returns the error of a client that receives this challenge.
 sasl_errc challenge_error(std::string_view server_first, const scram_client_options& options = {}) {
     scram_client client(sha1, "u", "p", "abc", options);
     EXPECT_TRUE(client.first_message().has_value());
@@ -135,7 +135,7 @@ sasl_errc challenge_error(std::string_view server_first, const scram_client_opti
     return answer ? sasl_errc{} : answer.error().code;
 }
 
-TEST(scram, client_refuses_malformed_challenges_by_name) {
+TEST(scram, client_rejects_each_malformed_challenge_with_its_error) {
     EXPECT_EQ(challenge_error(""), sasl_errc::malformed_message);
     EXPECT_EQ(challenge_error("r=abcd,s=QQ=="), sasl_errc::malformed_message);
     EXPECT_EQ(challenge_error("r=abcd,,i=4096"), sasl_errc::malformed_message);
@@ -150,7 +150,7 @@ TEST(scram, client_refuses_malformed_challenges_by_name) {
     EXPECT_EQ(challenge_error(std::string(5000, 'r')), sasl_errc::malformed_message);
 }
 
-TEST(scram, client_bounds_the_iterations_before_any_work) {
+TEST(scram, client_checks_the_iteration_limits_before_any_work) {
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=0"), sasl_errc::iterations_too_few);
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=-5"), sasl_errc::iterations_invalid);
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096x"), sasl_errc::iterations_invalid);
@@ -163,7 +163,7 @@ TEST(scram, client_bounds_the_iterations_before_any_work) {
     EXPECT_EQ(challenge_error("r=abcd,s=QQ==,i=4096", options), sasl_errc::iterations_too_many);
 }
 
-TEST(scram, client_reads_challenge_attributes_in_any_order) {
+TEST(scram, client_accepts_challenge_attributes_in_any_order) {
     scram_client client(sha1, "u", "p", "abc");
     EXPECT_TRUE(client.first_message().has_value());
     EXPECT_TRUE(client.on_challenge("i=4096,s=QQ==,r=abcdef").has_value());
@@ -189,7 +189,7 @@ TEST(scram, client_trusts_no_server_without_the_right_signature) {
     EXPECT_EQ(final_error("garbage"), sasl_errc::malformed_message);
 }
 
-TEST(scram, RH_25_the_servers_own_refusal_is_recognised_and_fit_to_be_shown) {
+TEST(scram, RH_25_the_servers_own_rejection_is_recognised_and_printable) {
     EXPECT_EQ(scram_refusal("e=invalid-proof"), "invalid-proof");
     EXPECT_EQ(scram_refusal("x=1,e=unknown-user"), "unknown-user");
     EXPECT_EQ(scram_refusal("e=a\x1b[2J\xff"), "a?[2J?");
@@ -199,7 +199,7 @@ TEST(scram, RH_25_the_servers_own_refusal_is_recognised_and_fit_to_be_shown) {
     EXPECT_EQ(scram_refusal(""), std::nullopt);
 }
 
-TEST(scram, calls_out_of_order_are_named_errors) {
+TEST(scram, calls_out_of_order_fail) {
     scram_client client(sha1, "u", "p", "abc");
     EXPECT_EQ(client.on_challenge("r=abcd,s=QQ==,i=4096").error().code, sasl_errc::out_of_order);
     EXPECT_EQ(client.first_message().error().code, sasl_errc::out_of_order);
@@ -220,7 +220,7 @@ TEST(scram, user_names_are_escaped_both_ways) {
         scram_client(sha1, "u", "p", "a,c").first_message().error().code, sasl_errc::nonce_invalid);
 }
 
-TEST(scram, server_refuses_malformed_first_messages_by_name) {
+TEST(scram, server_rejects_each_malformed_first_message_with_its_error) {
     const auto first_error = [](std::string_view message) {
         scram_server server(sha1, "def");
         const auto name = server.on_first(message);
@@ -238,7 +238,7 @@ TEST(scram, server_refuses_malformed_first_messages_by_name) {
     EXPECT_EQ(first_error("n,,n=u,r=abc,x=1"), sasl_errc::unknown_attribute);
 }
 
-TEST(scram, server_tells_malformed_proofs_from_wrong_ones) {
+TEST(scram, server_distinguishes_malformed_proofs_from_wrong_ones) {
     const auto final_error = [](std::string_view message) {
         scram_server server(sha1, "def");
         EXPECT_TRUE(server.on_first("n,,n=u,r=abc").has_value());
@@ -258,7 +258,7 @@ TEST(scram, server_tells_malformed_proofs_from_wrong_ones) {
     EXPECT_FALSE(is_malformed(sasl_errc::credentials_refused));
 }
 
-TEST(scram, a_decoy_looks_like_a_user_and_fits_no_password) {
+TEST(scram, a_decoy_looks_like_a_user_and_matches_no_password) {
     const auto mechanism = sasl_mechanism::scram_sha256;
     const scram_credential decoy = make_decoy_credential(mechanism, "nobody", "secret", 4096);
     EXPECT_EQ(decoy.salt.size(), 32U);
@@ -284,14 +284,14 @@ TEST(scram, cache_is_keyed_by_mechanism_salt_iterations_and_password) {
     cache.insert({sha1, "p", "salt", 11}, "second");
     cache.insert({sha1, "p", "salt", 12}, "third");
     EXPECT_EQ(cache.find(first), "key");
-    // The one not used for longest goes.
+    // The least recently used key is evicted.
     cache.insert({sha1, "p", "salt", 13}, "fourth");
     EXPECT_EQ(cache.size(), 3U);
     EXPECT_EQ(cache.find({sha1, "p", "salt", 11}), std::nullopt);
     EXPECT_EQ(cache.find(first), "key");
 }
 
-TEST(scram, a_key_is_derived_from_what_the_challenge_says) {
+TEST(scram, a_key_is_derived_from_the_parameters_of_the_challenge) {
     const vector each = make_vectors()[1];
     scram_client client(each.mechanism, each.user, each.password, each.client_nonce);
     EXPECT_TRUE(client.first_message().has_value());
@@ -304,7 +304,7 @@ TEST(scram, a_key_is_derived_from_what_the_challenge_says) {
         each.mechanism, each.password, from_base64(each.salt_base64), 4096};
     EXPECT_EQ(*wanted, expected);
     EXPECT_EQ(derive_key(*wanted).size(), scram_digest_size(each.mechanism));
-    // As many rounds as an option can allow, and no more.
+    // The highest count that an option can allow, and no more.
     EXPECT_FALSE(derive_key({sha1, "p", "salt", scram_iterations_max + 1}).empty());
     EXPECT_TRUE(derive_key({sha1, "p", "salt", scram_iterations_limit + 1}).empty());
     std::string secret = "secret";
@@ -312,11 +312,12 @@ TEST(scram, a_key_is_derived_from_what_the_challenge_says) {
     EXPECT_EQ(secret.find("secret"), std::string::npos);
 }
 
-// RFC 5802 allows printable characters without the comma, and the blank is not printable there.
-// The C++ SDK draws characters that include it, so now and then a login of the Node.js SDK, which
-// stands on it, was refused by the sandbox and by no real server: a failure that comes and goes.
-// The nonce returns in two messages and is part of what is signed, so nothing may trim it either.
-TEST(scram, a_nonce_with_blanks_is_accepted_as_the_cxx_sdk_sends_it) {
+// RFC 5802 allows printable characters without the comma, and does not count the space as
+// printable. The C++ SDK generates nonces that may contain it. Now and then the sandbox, unlike any
+// real server, therefore rejected a login of the Node.js SDK, which is built on the C++ SDK: an
+// intermittent failure. The nonce appears in two more messages and is part of what is signed, so
+// nothing may trim it.
+TEST(scram, a_nonce_with_spaces_is_accepted_because_the_cxx_sdk_sends_it) {
     for (const char* nonce : {"fyko d2lbbFgONRv", " leads", "trails ", " "}) {
         scram_client client(sha1, "app", "secret", nonce);
         const auto first = client.first_message();
@@ -334,7 +335,7 @@ TEST(scram, a_nonce_with_blanks_is_accepted_as_the_cxx_sdk_sends_it) {
         ASSERT_TRUE(last.has_value()) << nonce;
         EXPECT_TRUE(client.on_final(*last).has_value()) << nonce;
     }
-    // Other characters outside the RFC's range stay out.
+    // Other characters outside the RFC's range are still rejected.
     for (const char* nonce : {"tab\there", "new\nline", "rub\x7f", "comma,comma", ""}) {
         EXPECT_EQ(
             scram_client(sha1, "app", "secret", nonce).first_message().error().code,

@@ -40,7 +40,7 @@ cluster_configuration_description make_description() {
     return from;
 }
 
-TEST(cluster_configuration_encode, what_is_written_is_read_the_same) {
+TEST(cluster_configuration_encode, an_encoded_configuration_parses_to_the_same_value) {
     cluster_configuration_description from = make_description();
     from.forward_map = {{1, 0}, {1, 0}, {1, 0}, {0, 1}};
     const auto result = parse_cluster_configuration(encode_cluster_configuration(from));
@@ -61,7 +61,7 @@ TEST(cluster_configuration_encode, what_is_written_is_read_the_same) {
     EXPECT_TRUE(read.has_cluster_capability("search", "b"));
 }
 
-TEST(cluster_configuration_encode, what_shipping_clients_demand_is_there) {
+TEST(cluster_configuration_encode, members_that_shipping_clients_require_are_present) {
     const json::value root = json::parse(encode_cluster_configuration(make_description()))->root;
     const json::value& map = *root.find("vBucketServerMap");
     EXPECT_EQ(map.find("vBucketMapForward"), nullptr);  // absent, never null
@@ -86,7 +86,7 @@ TEST(cluster_configuration_encode, what_shipping_clients_demand_is_there) {
     EXPECT_EQ(root.find("clusterCapabilities")->find("n1ql")->as_array()->size(), 2U);
 }
 
-TEST(cluster_configuration_encode, a_global_configuration_has_no_bucket_member) {
+TEST(cluster_configuration_encode, a_global_configuration_has_no_bucket_members) {
     cluster_configuration_description from = make_description();
     from.bucket_name.clear();
     from.cluster_name = "sand";

@@ -8,8 +8,8 @@ namespace reprise::wire::cluster_configuration_test {
 
 using errc = configuration_errc;
 
-// A bucket configuration of two nodes; `changes` replace what stands between the first pair of
-// texts by the second.
+// A bucket configuration of two nodes. `changes` replaces the first text of each pair with the
+// second.
 std::string bucket_text(
     std::initializer_list<std::pair<std::string_view, std::string_view>> changes = {}) {
     std::string text = R"({"rev":7,"revEpoch":1,"name":"b","nodeLocator":"vbucket",
@@ -50,7 +50,7 @@ configuration_error refused(
     return result ? configuration_error{} : result.error();
 }
 
-TEST(cluster_configuration, a_bucket_configuration_is_read_whole) {
+TEST(cluster_configuration, every_member_of_a_bucket_configuration_is_read) {
     const auto result = parsed(bucket_text());
     ASSERT_NE(result, nullptr);
     EXPECT_EQ(result->revision(), (configuration_revision{1, 7}));
@@ -71,7 +71,7 @@ TEST(cluster_configuration, a_bucket_configuration_is_read_whole) {
     EXPECT_EQ(result->nodes()[1].ports.port(service::key_value, transport::tls), 0);
 }
 
-TEST(cluster_configuration, VB_08_rows_answer_no_node_for_minus_one_and_past_their_end) {
+TEST(cluster_configuration, VB_08_rows_return_no_node_for_minus_one_and_past_their_end) {
     const auto result = parsed(bucket_text({{"[1,-1]]", "[],[1]]"}}));
     ASSERT_NE(result, nullptr);
     EXPECT_EQ(result->vbucket_count(), 5U);
@@ -88,7 +88,7 @@ TEST(cluster_configuration, VB_08_rows_answer_no_node_for_minus_one_and_past_the
     EXPECT_EQ(result->active_node(SIZE_MAX), std::nullopt);
 }
 
-TEST(cluster_configuration, VB_10_forward_entries_of_minus_one_are_no_forward_node) {
+TEST(cluster_configuration, VB_10_a_forward_entry_of_minus_one_means_no_forward_node) {
     const auto result =
         parsed(bucket_text({{"[1,-1]]", "[1,-1]],\"vBucketMapForward\":[[1,0],[-1,0],[0,1],[]]"}}));
     ASSERT_NE(result, nullptr);
@@ -99,7 +99,7 @@ TEST(cluster_configuration, VB_10_forward_entries_of_minus_one_are_no_forward_no
     EXPECT_EQ(result->forward_node(3), std::nullopt);
 }
 
-TEST(cluster_configuration, an_absent_null_or_empty_forward_map_is_none) {
+TEST(cluster_configuration, an_absent_null_or_empty_forward_map_means_no_forward_map) {
     EXPECT_FALSE(parsed(bucket_text())->has_forward_map());
     for (const char* none :
          {"[1,-1]],\"vBucketMapForward\":null", "[1,-1]],\"vBucketMapForward\":[]"}) {
@@ -110,7 +110,7 @@ TEST(cluster_configuration, an_absent_null_or_empty_forward_map_is_none) {
     }
 }
 
-TEST(cluster_configuration, VB_09_broken_maps_are_refused_with_path_and_reason) {
+TEST(cluster_configuration, VB_09_invalid_maps_are_rejected_with_path_and_reason) {
     const auto map_error = [](std::string_view rows) {
         return refused(bucket_text({{"[[0,1],[1,0],[-1,0],[1,-1]]", rows}}));
     };
@@ -135,7 +135,7 @@ TEST(cluster_configuration, VB_09_broken_maps_are_refused_with_path_and_reason) 
     EXPECT_EQ(map_error(long_map + "]").code, errc::vbucket_map_too_long);
 }
 
-TEST(cluster_configuration, VB_09_broken_structure_is_refused_with_path_and_reason) {
+TEST(cluster_configuration, VB_09_invalid_structure_is_rejected_with_path_and_reason) {
     EXPECT_EQ(refused("").code, errc::not_json);
     EXPECT_EQ(refused("{\"rev\":1").code, errc::not_json);
     EXPECT_EQ(refused("[]").code, errc::wrong_type);
@@ -162,7 +162,7 @@ TEST(cluster_configuration, VB_09_broken_structure_is_refused_with_path_and_reas
     EXPECT_EQ(refused(bucket_text(), options).code, errc::too_large);
 }
 
-TEST(cluster_configuration, VB_09_revisions_out_of_range_are_refused_and_never_wrap) {
+TEST(cluster_configuration, VB_09_revisions_out_of_range_are_rejected_and_never_wrap) {
     const auto revision_error = [](std::string_view rev) {
         return refused(bucket_text({{"\"rev\":7", rev}}));
     };
@@ -183,7 +183,7 @@ TEST(cluster_configuration, VB_09_revisions_out_of_range_are_refused_and_never_w
     EXPECT_EQ(parsed(bucket_text({{"\"rev\":7", "\"x\":7"}}), options)->revision().rev, 0);
 }
 
-TEST(cluster_configuration, VB_08_a_map_without_rows_names_no_owners_and_is_no_mistake) {
+TEST(cluster_configuration, VB_08_a_map_without_rows_has_no_owners_and_is_valid) {
     const auto empty = parsed(bucket_text({{R"([[0,1],[1,0],[-1,0],[1,-1]])", "[]"}}));
     EXPECT_EQ(empty->locator(), node_locator::vbucket);
     EXPECT_EQ(empty->vbucket_count(), 0U);
@@ -203,7 +203,7 @@ TEST(cluster_configuration, revisions_compare_epoch_first) {
     EXPECT_EQ(to_string(configuration_revision{1, 206}), "1:206");
 }
 
-TEST(cluster_configuration, missing_hosts_and_the_placeholder_mean_the_source) {
+TEST(cluster_configuration, missing_hosts_and_the_placeholder_become_the_source_host) {
     parse_configuration_options options;
     options.source_host = "fe80::7";
     const auto result = parsed(
@@ -245,7 +245,7 @@ TEST(cluster_configuration, without_nodes_ext_server_list_and_nodes_are_joined_b
     EXPECT_EQ(result->nodes()[2].hostname, "other");
 }
 
-TEST(cluster_configuration, VB_09_unreadable_hosts_in_the_older_lists_are_refused) {
+TEST(cluster_configuration, VB_09_malformed_hosts_in_the_older_lists_are_rejected) {
     const auto legacy_error = [](std::string_view server, std::string_view host) {
         return refused(
             R"({"rev":3,"name":"b","nodes":[{"hostname":")" + std::string(host) +
@@ -271,7 +271,7 @@ TEST(cluster_configuration, a_global_configuration_has_nodes_and_no_map) {
     EXPECT_EQ(result->active_node(0), std::nullopt);
     EXPECT_EQ(result->cluster_name(), "c");
     EXPECT_EQ(result->cluster_uuid(), "u");
-    EXPECT_FALSE(result->has_cluster_capability("n1ql", "x"));  // of an unknown version
+    EXPECT_FALSE(result->has_cluster_capability("n1ql", "x"));  // its version is unknown
     EXPECT_EQ(refused(R"({"rev":1,"nodesExt":[]})").path, "nodesExt");
     EXPECT_EQ(refused(R"({"rev":1})").code, errc::missing_member);
 }

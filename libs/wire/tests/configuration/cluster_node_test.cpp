@@ -32,7 +32,7 @@ TEST(cluster_node, a_service_without_a_port_has_no_endpoint) {
     EXPECT_EQ(node.endpoint(service::query, transport::plain), std::nullopt);
 }
 
-TEST(cluster_node, ports_of_an_alternate_address_are_never_mixed_with_the_default_ones) {
+TEST(cluster_node, ports_of_an_alternate_address_never_mix_with_the_default_ones) {
     cluster_node node = make_node("h", 11210, 8091);
     node.alternates.push_back(make_alternate("external", "e", 31210, 0));
     EXPECT_EQ(
@@ -73,7 +73,7 @@ TEST(cluster_node, the_network_is_selected_by_the_bootstrap_address) {
     EXPECT_EQ(selected({{"elsewhere", std::nullopt}}), "default");
 }
 
-TEST(cluster_node, a_port_tells_networks_of_one_host_apart) {
+TEST(cluster_node, a_port_distinguishes_networks_that_share_a_host) {
     std::vector<cluster_node> nodes{make_node("127.0.0.1", 11210, 8091)};
     nodes[0].alternates.push_back(make_alternate("external", "127.0.0.1", 31210, 38091));
     const std::vector<bootstrap_address> mapped{{"127.0.0.1", 31210}};
@@ -109,7 +109,7 @@ TEST(cluster_node, alternate_addresses_are_read_from_a_configuration) {
     EXPECT_EQ(without_host.error().path, "nodesExt[0].alternateAddresses.external.hostname");
 }
 
-TEST(cluster_node, addresses_are_written_with_brackets_where_needed) {
+TEST(cluster_node, addresses_have_brackets_where_needed) {
     EXPECT_EQ(to_host_port("h", 1), "h:1");
     EXPECT_EQ(to_host_port("::1", 11210), "[::1]:11210");
     EXPECT_EQ(to_string(service::query), "query");

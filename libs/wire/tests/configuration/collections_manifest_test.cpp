@@ -35,7 +35,7 @@ TEST(collections_manifest, scopes_and_collections_are_found_by_name) {
     EXPECT_EQ(manifest->find_scope("inventory")->id, 8U);
 }
 
-TEST(collections_manifest, what_is_written_is_read_the_same) {
+TEST(collections_manifest, an_encoded_manifest_parses_to_the_same_value) {
     collections_manifest manifest = make_default_manifest();
     manifest.uid = UINT64_MAX;
     manifest.scopes.push_back({"s", 0xffffffff, {{"c", 8, -1, false}}});
@@ -46,7 +46,7 @@ TEST(collections_manifest, what_is_written_is_read_the_same) {
         R"("collections":[{"name":"_default","uid":"0"}]}]})");
 }
 
-TEST(collections_manifest, broken_ones_are_refused_with_path_and_reason) {
+TEST(collections_manifest, invalid_manifests_are_rejected_with_path_and_reason) {
     EXPECT_EQ(refused("").code, manifest_errc::not_json);
     EXPECT_EQ(refused("[]").code, manifest_errc::wrong_type);
     EXPECT_EQ(refused(R"({"scopes":[]})").path, "uid");
@@ -79,7 +79,7 @@ TEST(collections_manifest, broken_ones_are_refused_with_path_and_reason) {
         to_string(ttl), "scopes[0].collections[0].maxTTL: wrong type: not a number of seconds");
 }
 
-TEST(collections_manifest, names_follow_the_rule) {
+TEST(collections_manifest, names_follow_the_naming_rules) {
     for (const char* name : {"a", "A-Z_9%", "0"}) {
         EXPECT_TRUE(is_valid_collection_name(name, name_origin::user)) << name;
     }

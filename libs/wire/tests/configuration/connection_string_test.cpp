@@ -32,7 +32,7 @@ TEST(connection_string, a_host_alone_is_enough) {
     EXPECT_EQ(result.parameters, connection_parameters{});
 }
 
-TEST(connection_string, every_part_is_read) {
+TEST(connection_string, every_part_is_parsed) {
     const connection_string result = parsed(
         "couchbases://a.example,b-2:11999;[::1]:5,[fe80::1%25eth0]/my%20bucket"
         "?kv_timeout=2.5s&network=external&num_kv_connections=2&tls_verify=none");
@@ -54,7 +54,7 @@ TEST(connection_string, every_part_is_read) {
         result.parameters.service_timeouts[static_cast<std::size_t>(service::query)], std::nullopt);
 }
 
-TEST(connection_string, other_schemes_are_refused_by_name) {
+TEST(connection_string, other_schemes_are_rejected_with_the_reason) {
     for (const char* scheme : {"http", "https", "couchbase2", "memcached", ""}) {
         const connection_string_error error = refused(std::string(scheme) + "://h");
         EXPECT_EQ(error.code, errc::scheme_unsupported);
@@ -64,20 +64,21 @@ TEST(connection_string, other_schemes_are_refused_by_name) {
     EXPECT_EQ(parsed("COUCHBASES://h").security, transport::tls);
 }
 
-TEST(connection_string, RH_40_couchbase2_is_refused_as_not_supported) {
+TEST(connection_string, RH_40_couchbase2_is_rejected_as_not_supported) {
     const connection_string_error error = refused("couchbase2://h");
     EXPECT_EQ(error.code, errc::scheme_unsupported);
     EXPECT_NE(error.detail.find("not supported"), std::string::npos) << error.detail;
-    EXPECT_NE(error.detail.find("does not speak Protostellar"), std::string::npos) << error.detail;
+    EXPECT_NE(error.detail.find("does not support Protostellar"), std::string::npos)
+        << error.detail;
 }
 
-TEST(connection_string, user_info_is_refused_and_not_repeated) {
+TEST(connection_string, user_info_is_rejected_and_not_repeated) {
     const connection_string_error error = refused("couchbase://user:hunter2@host");
     EXPECT_EQ(error.code, errc::user_info_refused);
     EXPECT_EQ(to_string(error).find("hunter2"), std::string::npos);
 }
 
-TEST(connection_string, errors_name_position_and_field) {
+TEST(connection_string, errors_report_position_and_field) {
     const connection_string_error port = refused("couchbase://a,b:99999");
     EXPECT_EQ(port.code, errc::port_invalid);
     EXPECT_EQ(port.position, 16U);
@@ -104,7 +105,7 @@ TEST(connection_string, errors_name_position_and_field) {
     EXPECT_EQ(refused(std::string(20000, 'a')).code, errc::too_long);
 }
 
-TEST(connection_string, unknown_parameters_are_refused_with_a_suggestion) {
+TEST(connection_string, unknown_parameters_are_rejected_with_a_suggestion) {
     const connection_string_error error = refused("couchbase://h?kv_timout=1s");
     EXPECT_EQ(error.code, errc::parameter_unknown);
     EXPECT_EQ(error.position, 14U);
@@ -164,7 +165,7 @@ TEST(connection_string, dns_srv_needs_one_name_without_a_port) {
     EXPECT_TRUE(parsed("couchbase://1.2.3.4.5").is_dns_srv_eligible());
 }
 
-TEST(connection_string, addresses_are_told_from_names) {
+TEST(connection_string, addresses_are_distinguished_from_names) {
     for (const char* address :
          {"1.2.3.4", "255.255.255.255", "::", "::1", "fe80::1", "1::", "1:2:3:4:5:6:7:8",
           "::ffff:1.2.3.4", "fe80::1%eth0"}) {

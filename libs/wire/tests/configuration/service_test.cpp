@@ -26,13 +26,13 @@ TEST(service, every_service_but_key_value_has_a_health_path) {
     }
 }
 
-TEST(service, services_that_are_on_every_node_are_used) {
+TEST(service, the_client_uses_every_service_that_all_nodes_run) {
     for (const service_facts& facts : service_table) {
         EXPECT_TRUE(facts.is_used || !facts.is_on_every_node) << facts.name;
     }
 }
 
-TEST(service, lists_name_what_the_client_uses) {
+TEST(service, lists_contain_what_the_client_uses) {
     EXPECT_EQ(name_services(is_http_service), "management, views, query, search, analytics");
     EXPECT_EQ(
         list_services(is_optional_service),

@@ -14,7 +14,7 @@ using frame_bytes::encoded;
 using frame_bytes::frame_of;
 using frame_bytes::text;
 
-TEST(error_context, unknown_collection_body_both_ways) {
+TEST(error_context, an_unknown_collection_body_is_encoded_and_parsed) {
     const std::string body =
         R"({"error":{"context":"Unknown scope or collection in operation"},"manifest_uid":"1f"})";
     const auto parsed = parse_error_context(text(body));
@@ -40,7 +40,7 @@ TEST(error_context, every_member_is_optional_and_others_are_ignored) {
         encode_error_context({"a \"b\"", "r", {}}), R"({"error":{"context":"a \"b\"","ref":"r"}})");
 }
 
-TEST(error_context, bodies_of_another_shape_are_malformed) {
+TEST(error_context, bodies_of_any_other_shape_are_malformed) {
     for (const char* body :
          {"[", "[]", "7", "not json", R"({"error":1})", R"({"error":{"context":1}})",
           R"({"error":{"ref":null}})", R"({"manifest_uid":31})", R"({"manifest_uid":""})",
@@ -51,7 +51,7 @@ TEST(error_context, bodies_of_another_shape_are_malformed) {
     }
 }
 
-TEST(error_context, long_texts_are_cut_between_characters) {
+TEST(error_context, long_texts_are_truncated_between_characters) {
     const std::string long_text = std::string(4095, 'x') + "\xc3\xa9" + "y";
     const auto parsed =
         parse_error_context(text(R"({"error":{"context":")" + long_text + R"("}})"));
@@ -59,7 +59,7 @@ TEST(error_context, long_texts_are_cut_between_characters) {
     EXPECT_EQ(parsed->context, std::string(4095, 'x'));
 }
 
-TEST(error_context, is_taken_from_json_error_responses_only) {
+TEST(error_context, only_json_error_responses_have_a_context) {
     const std::string body = R"({"error":{"context":"why"}})";
     const auto context_with = [&body](status code, datatype type) {
         response_header header;

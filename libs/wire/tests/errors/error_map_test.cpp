@@ -18,7 +18,7 @@ std::string map_text(std::string_view members) {
     return R"({"version":2,"revision":4,"errors":{)" + std::string(members) + "}}";
 }
 
-// A map of one entry, code 7ff0, with this text for the member `retry` and further members.
+// A map of one entry, code 7ff0, with these further members.
 std::string entry_text(std::string_view further) {
     return map_text(
         R"("7ff0":{"name":"N","desc":"D","attrs":["auto-retry"])" + std::string(further) + "}");
@@ -43,7 +43,7 @@ std::optional<retry_spec> parsed_spec(std::string_view retry) {
     return entry == nullptr ? std::nullopt : entry->retry;
 }
 
-TEST(error_map, EM_02_versions_one_and_two_are_read) {
+TEST(error_map, EM_02_versions_one_and_two_are_accepted) {
     const error_map map = parsed(
         R"({"version":1,"revision":2,"errors":{"1f":{"name":"AUTH_STALE","desc":"old",
             "attrs":["conn-state-invalidated","auth"],"more":1}},"more":{}})");
@@ -61,13 +61,13 @@ TEST(error_map, EM_02_versions_one_and_two_are_read) {
     EXPECT_TRUE(parsed(map_text("")).entries().empty());
 }
 
-TEST(error_map, EM_04_an_empty_body_is_no_map_and_no_corruption) {
+TEST(error_map, EM_04_an_empty_body_is_neither_a_map_nor_a_corruption) {
     EXPECT_EQ(refused("").code, errc::empty_body);
     EXPECT_FALSE(is_corruption(errc::empty_body));
     EXPECT_TRUE(is_corruption(errc::not_json));
 }
 
-TEST(error_map, EM_04_what_is_not_a_map_is_corrupt) {
+TEST(error_map, EM_04_a_body_that_is_not_a_map_is_corrupt) {
     EXPECT_EQ(refused("nonsense").code, errc::not_json);
     EXPECT_EQ(refused("{\"version\":2,").code, errc::not_json);
     EXPECT_EQ(refused("{\"a\":\"\xff\"}").code, errc::not_json);
@@ -113,7 +113,7 @@ TEST(error_map, EM_04_keys_must_be_plain_hexadecimal_codes) {
     EXPECT_NE(parsed(map_text("\"ffff\"" + entry)).find(0xffff), nullptr);
 }
 
-TEST(error_map, EM_04_one_code_or_member_given_twice_is_corrupt) {
+TEST(error_map, EM_04_a_repeated_code_or_member_is_corrupt) {
     const std::string entry = R"(:{"name":"N","desc":"D","attrs":[]})";
     EXPECT_EQ(refused(map_text("\"1f\"" + entry + ",\"1F\"" + entry)).code, errc::duplicate_member);
     EXPECT_EQ(
@@ -127,7 +127,7 @@ TEST(error_map, EM_04_one_code_or_member_given_twice_is_corrupt) {
         refused(R"({"version":1,"version":2,"revision":1,"errors":{}})").code,
         errc::duplicate_member);
     EXPECT_EQ(refused(entry_text(",\"name\":\"M\"")).path, "errors.7ff0.name");
-    // Members nobody reads may do as they like.
+    // Members that the parser does not read may repeat.
     EXPECT_NE(
         parsed(entry_text(",\"x\":1,\"x\":2,\"y\":{\"name\":1,\"name\":2}")).find(0x7ff0), nullptr);
 }
@@ -149,7 +149,7 @@ TEST(error_map, EM_04_entries_need_name_description_and_attributes) {
         errc::attributes_invalid);
 }
 
-TEST(error_map, EM_04_bodies_are_inflated_and_bounded) {
+TEST(error_map, EM_04_bodies_are_inflated_up_to_the_size_limit) {
     parse_error_map_options options;
     options.is_compressed = true;
     const std::string text = map_text("");
@@ -188,7 +188,7 @@ TEST(error_map, EM_08_retry_specs_are_read) {
     EXPECT_EQ(spec->max_duration, milliseconds(500));
 }
 
-TEST(error_map, EM_08_EM_10_zero_or_missing_limits_mean_none) {
+TEST(error_map, EM_08_EM_10_zero_or_missing_limits_mean_no_limit) {
     const auto spec = parsed_spec(
         R"({"strategy":"exponential","interval":2,"after":0,"ceil":0,"max-duration":0})");
     ASSERT_TRUE(spec.has_value());
@@ -224,7 +224,7 @@ TEST(error_map, EM_08_EM_12_an_unusable_spec_is_dropped_and_the_entry_kept) {
         parsed_spec(R"({"strategy":"constant","interval":2147483647,"after":0})").has_value());
 }
 
-TEST(error_map, EM_12_interval_fields_outside_the_retry_object_are_no_spec) {
+TEST(error_map, EM_12_interval_fields_outside_the_retry_object_are_not_a_spec) {
     const error_map map = parsed(entry_text(
         ",\"strategy\":\"constant\",\"interval\":10,\"after\":10,\"ceil\":5,\"max-duration\":9"));
     ASSERT_NE(map.find(0x7ff0), nullptr);
@@ -232,7 +232,7 @@ TEST(error_map, EM_12_interval_fields_outside_the_retry_object_are_no_spec) {
     EXPECT_TRUE(map.find(0x7ff0)->is_retry_indicated());
 }
 
-TEST(error_map, EM_16_temp_is_no_retry_indication_and_no_retry_beats_the_others) {
+TEST(error_map, EM_16_temp_does_not_indicate_a_retry_and_no_retry_overrides_the_others) {
     const auto is_indicated = [](error_attributes attributes) {
         return error_map_entry{1, "", "", attributes, std::nullopt}.is_retry_indicated();
     };
@@ -244,7 +244,7 @@ TEST(error_map, EM_16_temp_is_no_retry_indication_and_no_retry_beats_the_others)
     EXPECT_FALSE(is_indicated({error_attribute::retry_now, error_attribute::no_retry}));
 }
 
-TEST(error_map, EM_16_every_attribute_is_readable_by_its_wire_name) {
+TEST(error_map, EM_16_every_attribute_is_parsed_from_its_wire_name) {
     for (std::size_t index = 0; index < error_attribute_count; ++index) {
         const auto attribute = static_cast<error_attribute>(index);
         EXPECT_EQ(parse_error_attribute(to_string(attribute)), attribute);
@@ -259,7 +259,7 @@ TEST(error_map, the_default_map_covers_every_status_a_current_server_sends) {
     const error_map& map = default_error_map();
     EXPECT_EQ(map.entries().size(), 83U);
     for (const status_facts& each : all_statuses()) {
-        // Codes of earlier servers only.
+        // Only older servers send these codes.
         const bool is_retired = each.code == status::scope_size_limit_exceeded ||
                                 each.code == status::no_collections_manifest ||
                                 each.code == status::collections_manifest_is_ahead;
@@ -271,7 +271,7 @@ TEST(error_map, the_default_map_covers_every_status_a_current_server_sends) {
     EXPECT_TRUE(map.find(0x51)->is_retry_indicated());
 }
 
-TEST(error_map, what_is_written_is_read_the_same) {
+TEST(error_map, an_encoded_map_parses_to_the_same_value) {
     error_map_entry entry{0x7ff1, "TEST", "a \"test\"", {}, retry_spec{}};
     entry.attributes = {error_attribute::auto_retry, error_attribute::rate_limit};
     entry.retry->kind = retry_spec_kind::exponential;

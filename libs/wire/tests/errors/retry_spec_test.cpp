@@ -33,7 +33,7 @@ void expect_delays(const retry_spec& spec, std::initializer_list<int> expected) 
 
 constexpr std::uint32_t last_retry = std::numeric_limits<std::uint32_t>::max();
 
-TEST(retry_spec, EM_08_constant_spec_waits_after_and_then_always_the_interval) {
+TEST(retry_spec, EM_08_constant_spec_waits_after_and_from_then_on_the_interval) {
     expect_delays(make_spec(retry_spec_kind::constant, 25, 10), {10, 25, 25, 25});
     EXPECT_EQ(make_spec(retry_spec_kind::constant, 25, 10).delay(last_retry).count(), 25);
 }
@@ -46,7 +46,7 @@ TEST(retry_spec, EM_08_linear_spec_is_capped_by_ceil) {
     EXPECT_EQ(spec.delay(21).count(), 200);
 }
 
-TEST(retry_spec, EM_08_exponential_spec_is_the_power_and_not_the_repeated_square) {
+TEST(retry_spec, EM_08_exponential_spec_is_a_power_and_not_a_repeated_square) {
     expect_delays(
         make_spec(retry_spec_kind::exponential, 2, 10, milliseconds(500)),
         {10, 2, 4, 8, 16, 32, 64, 128, 256, 500, 500});

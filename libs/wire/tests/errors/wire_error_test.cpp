@@ -23,7 +23,7 @@ TEST(wire_error, every_code_has_a_name_and_a_message) {
     EXPECT_STREQ(ec.category().name(), "reprise.wire");
 }
 
-TEST(wire_error, rejection_is_the_status_a_server_answers) {
+TEST(wire_error, rejection_status_is_what_a_server_answers) {
     EXPECT_EQ(rejection_status(wire_errc::frame_info_unknown), status::unknown_frame_info);
     EXPECT_EQ(
         rejection_status(wire_errc::durability_timeout_invalid), status::durability_invalid_level);

@@ -21,7 +21,7 @@ TEST(compression, a_block_inflates_to_what_was_compressed) {
     EXPECT_EQ(inflated(compress({}), 0), "");
 }
 
-TEST(compression, the_hand_made_block_of_the_protocol_notes_is_read) {
+TEST(compression, the_hand_made_block_of_the_protocol_notes_inflates) {
     using namespace std::string_view_literals;
     const auto value = inflate(base::as_bytes("\x05\x10Hello"sv), 5);
     ASSERT_TRUE(value.has_value());
@@ -35,13 +35,13 @@ TEST(compression, the_announced_size_is_checked_before_inflating) {
     EXPECT_EQ(
         inflate(base::as_bytes("\xff\xff\xff\xff\x0f\x00"sv), 1000).error(),
         compression_errc::inflated_too_large);
-    // Announces 2 GiB that never come: the limit allows it, the content does not.
+    // Announces 2 GiB that never arrive: the limit allows the size, but the content does not match.
     EXPECT_EQ(
         inflate(base::as_bytes("\x80\x80\x80\x80\x08\x00"sv), SIZE_MAX).error(),
         compression_errc::not_snappy);
 }
 
-TEST(compression, what_is_no_block_is_refused) {
+TEST(compression, bytes_that_are_not_a_block_are_rejected) {
     using namespace std::string_view_literals;
     for (const std::string_view bad :
          {""sv, "\x05\x10Hell"sv, "\x04\x10Hello"sv, "\xff"sv, "\x05\x11\x10Hello"sv}) {
@@ -49,7 +49,7 @@ TEST(compression, what_is_no_block_is_refused) {
     }
 }
 
-TEST(compression, small_and_incompressible_values_are_sent_as_they_are) {
+TEST(compression, small_and_incompressible_values_are_sent_uncompressed) {
     EXPECT_FALSE(compress_if_smaller(base::as_bytes(std::string(31, 'x'))).has_value());
     EXPECT_TRUE(compress_if_smaller(base::as_bytes(std::string(32, 'x'))).has_value());
     std::string noise;

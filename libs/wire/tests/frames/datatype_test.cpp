@@ -8,7 +8,7 @@ namespace datatype_test {
 
 using namespace reprise::wire;
 
-TEST(datatype, names_its_bits_and_unknown_ones_by_number) {
+TEST(datatype, to_string_names_known_bits_and_prints_unknown_ones_as_a_number) {
     EXPECT_EQ(to_string(datatype::raw), "raw");
     EXPECT_EQ(to_string(datatype::json | datatype::snappy), "json|snappy");
     EXPECT_EQ(to_string(static_cast<datatype>(0x8c)), "xattr|0x88");

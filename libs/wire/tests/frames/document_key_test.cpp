@@ -23,7 +23,7 @@ std::vector<std::byte> leb128_bytes(std::uint32_t number) {
     return bytes;
 }
 
-TEST(leb128, known_numbers_have_their_known_bytes_both_ways) {
+TEST(leb128, known_numbers_encode_to_and_decode_from_known_bytes) {
     const std::pair<std::uint32_t, const char*> known[] = {
         {0, "00"},
         {1, "01"},
@@ -65,7 +65,7 @@ TEST(leb128, only_the_shortest_form_of_at_most_32_bits_is_accepted) {
     EXPECT_EQ(decode_leb128(from_hex("80 80 80 80 80 01")).error(), wire_errc::leb128_too_long);
 }
 
-TEST(leb128, random_numbers_survive_and_what_follows_is_left_alone) {
+TEST(leb128, random_numbers_survive_a_round_trip_and_trailing_bytes_are_ignored) {
     std::mt19937_64 rng(1);
     for (int i = 0; i < 20000; ++i) {
         const auto number = static_cast<std::uint32_t>(rng()) >> (rng() % 32);
@@ -85,7 +85,7 @@ std::vector<std::byte> field_of(const document_key& key) {
     return field;
 }
 
-TEST(document_key, carries_the_collection_in_front_when_collections_are_on) {
+TEST(document_key, has_the_collection_as_prefix_if_collections_are_enabled) {
     EXPECT_EQ(
         field_of({default_collection, "foo", key_form::collection_prefixed}),
         from_hex("00 66 6f 6f"));
@@ -99,7 +99,7 @@ TEST(document_key, carries_the_collection_in_front_when_collections_are_on) {
     ASSERT_TRUE(key);
     EXPECT_EQ(key->collection, collection_id{300});
     EXPECT_EQ(key->key, "foo");
-    // The same bytes on a connection without collections are all key.
+    // On a connection without collections, all of these bytes are the key.
     const auto bare = decode_document_key(field, key_form::bare);
     ASSERT_TRUE(bare);
     EXPECT_EQ(bare->key.size(), 5u);
@@ -120,9 +120,9 @@ TEST(document_key, limits_depend_on_the_collection) {
     EXPECT_LE(encoded_size({collection_id{0xffffffff}, k246}), key_field_size_max);
 }
 
-TEST(document_key, reserved_collections_are_refused_in_requests_and_bare_prefixes_everywhere) {
+TEST(document_key, reserved_collections_are_rejected_in_requests_and_bare_prefixes_everywhere) {
     for (std::uint32_t id = 1; id < 8; ++id) {
-        EXPECT_TRUE(check({collection_id{id}, "k"})) << "a server has given it";
+        EXPECT_TRUE(check({collection_id{id}, "k"})) << "the id comes from a server";
         const auto field = field_of({collection_id{id}, "k"});
         EXPECT_EQ(
             decode_document_key(field, key_form::collection_prefixed).error(),
@@ -155,7 +155,7 @@ struct vbucket_vector {
     unsigned of_4;
 };
 
-TEST(vbucket, VB_08_known_keys_land_where_every_client_puts_them) {
+TEST(vbucket, VB_08_known_keys_map_to_the_vbuckets_that_every_client_uses) {
     const vbucket_vector vectors[] = {
         {"", 0x00000000, 0, 0, 0},
         {"a", 0xe8b7be43, 183, 55, 3},
@@ -171,7 +171,7 @@ TEST(vbucket, VB_08_known_keys_land_where_every_client_puts_them) {
         {"0", 0xf4dbdf21, 219, 27, 3},
         {"u:1234", 0xbb1ba249, 795, 27, 3},
         {"beer-sample::21st_amendment", 0x99eb3317, 491, 43, 3},
-        // Bytes of 0x80 and above: a signed char would land elsewhere.
+        // Bytes of 0x80 and above: a signed char would give another vbucket.
         {"\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87", 0x0caf961a, 175, 47, 3},
         {"\xe6\x97\xa5\xe6\x9c\xac", 0xc7b7cdcc, 951, 55, 3},
         {std::string("\0\1\2", 3), 0x0854897f, 84, 20, 0},
@@ -186,13 +186,13 @@ TEST(vbucket, VB_08_known_keys_land_where_every_client_puts_them) {
     }
 }
 
-TEST(vbucket, number_of_rows_need_not_be_a_power_of_two) {
+TEST(vbucket, the_number_of_rows_need_not_be_a_power_of_two) {
     EXPECT_EQ(vbucket_of("a", 1000).value, 26807u % 1000u);
     EXPECT_EQ(key_hash("a"), 26807u);
     EXPECT_EQ(vbucket_of("a", 65536).value, 26807u);
 }
 
-// The fast form takes eight bytes at a step; the plain one, bit by bit, is the judge.
+// The fast implementation processes eight bytes per step. The bitwise one is the reference.
 TEST(vbucket, crc_equals_the_bitwise_definition_at_every_length) {
     std::mt19937_64 rng(3);
     std::vector<std::byte> bytes;

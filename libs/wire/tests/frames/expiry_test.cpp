@@ -26,7 +26,7 @@ TEST(expiry, longer_durations_become_a_time) {
     EXPECT_EQ(encode_expiry(seconds::max(), now).error(), expiry_errc::too_far);
 }
 
-TEST(expiry, times_are_absolute_also_past_ones) {
+TEST(expiry, times_are_absolute_even_in_the_past) {
     EXPECT_EQ(encode_expiry(now), 1'700'000'000U);
     EXPECT_EQ(encode_expiry(sys_seconds(seconds(2'592'001))), 2'592'001U);
     EXPECT_EQ(encode_expiry(sys_seconds(seconds(2'592'000))).error(), expiry_errc::too_early);
@@ -34,14 +34,14 @@ TEST(expiry, times_are_absolute_also_past_ones) {
     EXPECT_EQ(encode_expiry(sys_seconds(seconds(4'294'967'296))).error(), expiry_errc::too_far);
 }
 
-TEST(expiry, a_server_reads_the_field_by_the_same_rule) {
+TEST(expiry, a_server_decodes_the_field_by_the_same_rule) {
     EXPECT_EQ(decode_expiry(0, now), std::nullopt);
     EXPECT_EQ(decode_expiry(10, now), now + seconds(10));
     EXPECT_EQ(decode_expiry(2'592'000, now), now + seconds(2'592'000));
     EXPECT_EQ(decode_expiry(2'592'001, now), sys_seconds(seconds(2'592'001)));
 }
 
-TEST(common_flags, the_top_byte_names_the_format) {
+TEST(common_flags, the_top_byte_holds_the_format) {
     EXPECT_EQ(encode_common_flags(common_format::json), 0x02000000U);
     EXPECT_EQ(encode_common_flags(common_format::binary), 0x03000000U);
     EXPECT_EQ(encode_common_flags(common_format::string), 0x04000000U);

@@ -15,7 +15,7 @@ using frame_bytes::text;
 using frame_bytes::to_hex;
 using reprise::base::byte_view;
 
-// Frames of several shapes, one behind the other: empty body, key only, all parts, a push.
+// Consecutive frames of several shapes: empty body, key only, all parts, a push.
 std::vector<std::byte> stream_of_frames() {
     std::vector<std::byte> stream;
     reprise::base::byte_writer writer(stream);
@@ -41,7 +41,7 @@ std::vector<std::byte> stream_of_frames() {
     return stream;
 }
 
-// What a frame is, as text: comparable after its memory is gone.
+// Describes a frame as text, which can be compared after the frame's memory is gone.
 std::string describe(const frame_view& frame) {
     return std::to_string(frame.opaque()) + "|" + to_hex(frame.framing_extras()) + "|" +
            to_hex(frame.extras()) + "|" + to_hex(frame.key()) + "|" + to_hex(frame.value());
@@ -67,7 +67,7 @@ std::vector<std::string> read_in_one_piece(byte_view stream) {
     return frames;
 }
 
-TEST(frame_reader, shows_contiguous_frames_in_place) {
+TEST(frame_reader, returns_contiguous_frames_in_place) {
     const auto stream = stream_of_frames();
     frame_reader reader({});
     reader.feed(stream);
@@ -101,7 +101,7 @@ TEST(frame_reader, every_split_of_a_stream_in_two_gives_the_same_frames) {
     }
 }
 
-TEST(frame_reader, byte_by_byte_and_random_pieces_give_the_same_frames) {
+TEST(frame_reader, single_bytes_and_random_pieces_give_the_same_frames) {
     const auto stream = stream_of_frames();
     const auto expected = read_in_one_piece(stream);
     std::mt19937_64 rng(5);
@@ -112,7 +112,8 @@ TEST(frame_reader, byte_by_byte_and_random_pieces_give_the_same_frames) {
         while (!rest.empty()) {
             const std::size_t size =
                 round == 0 ? 1 : std::min<std::size_t>(rest.size(), rng() % 40);
-            // A chunk of its own, released after use: a view kept too long is seen by ASan.
+            // Each chunk has its own memory, released after use, so that ASan detects a view kept
+            // too long.
             const std::vector<std::byte> chunk(
                 rest.begin(), rest.begin() + static_cast<long>(size));
             reader.feed(chunk);
@@ -123,7 +124,7 @@ TEST(frame_reader, byte_by_byte_and_random_pieces_give_the_same_frames) {
     }
 }
 
-TEST(frame_reader, holds_the_bytes_that_came_not_the_length_that_was_promised) {
+TEST(frame_reader, memory_grows_with_the_bytes_received_and_not_with_the_length_announced) {
     frame_reader reader({});
     const auto header =
         from_hex("81 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
@@ -166,14 +167,14 @@ TEST(frame_reader, an_error_is_found_with_the_header_and_is_final) {
     }
 }
 
-TEST(frame_reader, unknown_magic_is_told_as_soon_as_a_header_is_there) {
+TEST(frame_reader, unknown_magic_is_reported_as_soon_as_a_header_is_complete) {
     frame_reader reader({});
     const std::vector<std::byte> garbage(header_size, std::byte{0x47});
     reader.feed(garbage);
     EXPECT_EQ(reader.next().error(), wire_errc::unknown_magic);
 }
 
-TEST(frame_reader, a_frame_above_the_limit_is_refused_before_its_body_comes) {
+TEST(frame_reader, a_frame_above_the_limit_is_rejected_before_its_body_arrives) {
     frame_limits limits;
     limits.body_size_max_bytes = 10;
     limits.direction = frame_direction::to_client;
@@ -184,7 +185,7 @@ TEST(frame_reader, a_frame_above_the_limit_is_refused_before_its_body_comes) {
     EXPECT_EQ(reader.next().error(), wire_errc::frame_too_large);
 }
 
-TEST(frame_scan, tells_how_much_is_needed) {
+TEST(frame_scan, reports_how_many_bytes_are_needed) {
     const auto stream = stream_of_frames();
     const auto short_scan = scan_frame(byte_view(stream).first(23), {});
     ASSERT_TRUE(short_scan);

@@ -65,7 +65,7 @@ TEST(frame, header_survives_a_round_trip_for_every_magic) {
     }
 }
 
-TEST(frame, unknown_magic_is_an_error_whatever_follows) {
+TEST(frame, an_unknown_magic_is_an_error_whatever_follows) {
     std::vector<std::byte> bytes(header_size);
     for (unsigned byte = 0; byte < 256; ++byte) {
         bytes[0] = static_cast<std::byte>(byte);
@@ -78,7 +78,7 @@ TEST(frame, unknown_magic_is_an_error_whatever_follows) {
     }
 }
 
-TEST(frame, magic_of_the_other_direction_is_an_error) {
+TEST(frame, a_magic_of_the_other_direction_is_an_error) {
     std::vector<std::byte> bytes(header_size);
     frame_limits to_client;
     to_client.direction = frame_direction::to_client;
@@ -97,7 +97,7 @@ TEST(frame, magic_of_the_other_direction_is_an_error) {
 }
 
 TEST(frame, parts_longer_than_the_body_are_an_error) {
-    // Body of 5; extras 4 and key 2.
+    // The body has 5 bytes, but extras and key have 4 and 2.
     const auto lying =
         from_hex("80 00 00 02 04 00 00 00 00 00 00 05 00 00 00 00 00 00 00 00 00 00 00 00");
     EXPECT_EQ(decode_header(lying, {}).error(), wire_errc::lengths_exceed_body);
@@ -106,7 +106,7 @@ TEST(frame, parts_longer_than_the_body_are_an_error) {
     EXPECT_TRUE(decode_header(exact, {}));
 }
 
-TEST(frame, body_above_the_limit_is_an_error_and_the_default_admits_20_mib_values) {
+TEST(frame, a_body_above_the_limit_is_an_error_and_the_default_allows_20_mib_values) {
     frame_limits limits;
     limits.body_size_max_bytes = 100;
     const auto at_limit =
@@ -121,7 +121,7 @@ TEST(frame, body_above_the_limit_is_an_error_and_the_default_admits_20_mib_value
     EXPECT_EQ(decode_header(huge, {}).error(), wire_errc::frame_too_large);
 }
 
-TEST(frame, view_cuts_the_body_into_its_four_parts) {
+TEST(frame, a_view_splits_the_body_into_its_four_parts) {
     const auto bytes = from_hex(
         "18 00 03 02 04 01 00 07 00 00 00 0c 00 00 00 2a 00 00 00 00 00 00 00 09"
         "02 04 d2 02 00 00 06 6b 6b 7b 7d 20");
@@ -135,11 +135,11 @@ TEST(frame, view_cuts_the_body_into_its_four_parts) {
     EXPECT_TRUE(frame.is_response());
     EXPECT_FALSE(frame.is_request());
     EXPECT_FALSE(frame.is_server_push());
-    // In place: no byte was copied.
+    // No byte was copied.
     EXPECT_EQ(frame.body().data(), bytes.data() + header_size);
 }
 
-TEST(frame, encode_is_whole_or_nothing) {
+TEST(frame, encode_writes_a_whole_frame_or_nothing) {
     frame_parts parts;
     parts.key = text("key");
     parts.value = text("value");
@@ -153,7 +153,7 @@ TEST(frame, encode_is_whole_or_nothing) {
     EXPECT_EQ(writer.room(), 0u);
 }
 
-TEST(frame, parts_that_their_length_fields_cannot_say_are_refused) {
+TEST(frame, parts_that_do_not_fit_their_length_fields_are_rejected) {
     std::vector<std::byte> out;
     reprise::base::byte_writer writer(out);
     const std::string long_text(70000, 'x');

@@ -33,7 +33,7 @@ wire_errc request_error(std::string_view hex) {
     return infos ? wire_errc{} : infos.error();
 }
 
-TEST(framing_extras, durability_has_its_known_bytes) {
+TEST(framing_extras, durability_encodes_to_known_bytes) {
     request_frame_infos infos;
     infos.durability = durability_requirement{durability_level::majority, {}};
     EXPECT_EQ(hex_of(infos), "11 01 ");
@@ -93,7 +93,7 @@ TEST(framing_extras, ids_and_lengths_from_15_on_are_escaped) {
     EXPECT_FALSE(end->has_value());
 }
 
-TEST(framing_extras, ids_and_payloads_beyond_the_escape_fail_the_writer) {
+TEST(framing_extras, ids_and_payloads_beyond_the_escape_put_the_writer_into_its_failed_state) {
     std::vector<std::byte> bytes;
     const std::string payload(271, 'p');
     reprise::base::byte_writer first(bytes);
@@ -119,7 +119,7 @@ TEST(framing_extras, random_infos_survive_a_round_trip) {
         ASSERT_TRUE(info && *info);
         ASSERT_EQ((*info)->id, id);
         ASSERT_EQ((*info)->payload.size(), size);
-        // Every shorter field is truncated, never misread.
+        // Every shorter field is reported as truncated and never misread.
         const frame_bytes::byte_view shorter =
             frame_bytes::byte_view(bytes).first(bytes.size() - 1);
         frame_info_reader cut(shorter);
@@ -129,7 +129,7 @@ TEST(framing_extras, random_infos_survive_a_round_trip) {
     }
 }
 
-TEST(framing_extras, a_server_names_what_is_wrong_in_a_request) {
+TEST(framing_extras, a_server_reports_what_is_wrong_in_a_request) {
     EXPECT_EQ(request_error("13 01 08"), wire_errc::frame_info_truncated);
     EXPECT_EQ(request_error("f0"), wire_errc::frame_info_truncated);
     EXPECT_EQ(request_error("01 00"), wire_errc::frame_info_size_invalid);
@@ -148,7 +148,7 @@ TEST(framing_extras, a_server_names_what_is_wrong_in_a_request) {
     EXPECT_EQ(request_error("50 51 00"), wire_errc::frame_info_size_invalid);
 }
 
-TEST(framing_extras, of_a_repeated_frame_info_the_first_counts) {
+TEST(framing_extras, the_first_of_repeated_frame_infos_counts) {
     const auto bytes = from_hex("50 13 02 03 e8 11 01 50");
     const auto infos = decode_request_frame_infos(bytes);
     ASSERT_TRUE(infos);
@@ -158,7 +158,7 @@ TEST(framing_extras, of_a_repeated_frame_info_the_first_counts) {
     EXPECT_EQ(infos->durability->timeout, std::chrono::milliseconds{1000});
 }
 
-TEST(framing_extras, a_client_cannot_send_what_a_server_would_refuse) {
+TEST(framing_extras, a_client_cannot_send_what_a_server_would_reject) {
     const auto error_of = [](const request_frame_infos& infos) {
         std::vector<std::byte> bytes;
         reprise::base::byte_writer writer(bytes);
@@ -180,7 +180,7 @@ TEST(framing_extras, a_client_cannot_send_what_a_server_would_refuse) {
     EXPECT_EQ(error_of(infos), wire_errc::frame_info_size_invalid);
 }
 
-TEST(framing_extras, opcodes_that_take_no_durability_or_preserve_ttl_refuse_them) {
+TEST(framing_extras, opcodes_without_durability_or_preserve_ttl_reject_them) {
     request_frame_infos infos;
     infos.durability = durability_requirement{};
     EXPECT_TRUE(check_frame_infos(opcode::set, infos));
@@ -200,7 +200,7 @@ TEST(framing_extras, wire_timeout_is_nine_tenths_and_never_an_illegal_value) {
     EXPECT_EQ(durability_wire_timeout(milliseconds::max()), milliseconds{65534});
 }
 
-TEST(framing_extras, server_duration_has_its_known_values) {
+TEST(framing_extras, server_duration_encodes_to_known_values) {
     const std::pair<std::int64_t, unsigned> known[] = {
         {0, 0},     {1, 1},       {10, 6},        {100, 21},      {500, 53},
         {1000, 79}, {10000, 296}, {100000, 1113}, {1000000, 4181}};
@@ -218,7 +218,7 @@ TEST(framing_extras, server_duration_has_its_known_values) {
     }
 }
 
-TEST(framing_extras, response_infos_are_read_and_unknown_ones_skipped) {
+TEST(framing_extras, known_response_infos_are_decoded_and_unknown_ones_skipped) {
     response_frame_infos infos;
     infos.server_duration = microseconds{119635};
     infos.read_units = 3;

@@ -9,7 +9,7 @@ namespace hello_feature_test {
 
 using namespace reprise::wire;
 
-TEST(hello_feature, table_is_dense_from_one_and_every_entry_names_its_code) {
+TEST(hello_feature, table_has_no_gaps_from_one_and_every_entry_has_its_code) {
     std::uint16_t code = 1;
     for (const hello_feature_facts& facts : all_hello_features()) {
         EXPECT_EQ(static_cast<std::uint16_t>(facts.feature), code);
@@ -35,7 +35,7 @@ TEST(hello_feature, retired_and_impossible_features_are_never_acknowledged) {
     EXPECT_EQ(never, (std::set<unsigned>{0x01, 0x02, 0x05, 0x09, 0x16}));
 }
 
-TEST(hello_feature, missing_prerequisite_is_named) {
+TEST(hello_feature, a_missing_prerequisite_is_reported) {
     EXPECT_EQ(
         find_missing_prerequisite({hello_feature::vattr, hello_feature::xattr}), std::nullopt);
     const auto missing = find_missing_prerequisite({hello_feature::vattr});
@@ -54,7 +54,7 @@ TEST(hello_feature, missing_prerequisite_is_named) {
     }
 }
 
-TEST(hello_feature, set_holds_codes_below_64_only) {
+TEST(hello_feature, a_set_holds_only_codes_below_64) {
     hello_feature_set set{hello_feature::json, hello_feature::xerror};
     EXPECT_EQ(set.size(), 2u);
     set.insert(static_cast<hello_feature>(64));

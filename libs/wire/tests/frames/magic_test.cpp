@@ -20,7 +20,7 @@ TEST(magic, only_six_bytes_are_magics) {
     EXPECT_EQ(found, (std::vector<unsigned>{0x08, 0x18, 0x80, 0x81, 0x82, 0x83}));
 }
 
-TEST(magic, direction_and_meaning_of_the_shared_fields_follow_from_it) {
+TEST(magic, magic_determines_direction_and_meaning_of_the_shared_fields) {
     EXPECT_TRUE(has_framing_extras(magic::alt_request));
     EXPECT_TRUE(has_framing_extras(magic::alt_response));
     EXPECT_FALSE(has_framing_extras(magic::server_request));

@@ -60,7 +60,7 @@ TEST(opcode, documents_and_cluster_configuration_may_be_answered_out_of_order) {
     EXPECT_FALSE(found.contains(0x92));
 }
 
-TEST(opcode, unknown_byte_has_no_permission) {
+TEST(opcode, an_unknown_byte_has_no_permission) {
     const opcode_facts& facts = opcode_info(static_cast<opcode>(0x7f));
     EXPECT_FALSE(facts.is_known);
     EXPECT_EQ(facts.name, "unknown");
@@ -68,7 +68,7 @@ TEST(opcode, unknown_byte_has_no_permission) {
     EXPECT_EQ(to_string(opcode::subdoc_multi_lookup), "subdoc_multi_lookup");
 }
 
-TEST(opcode, subdoc_opcodes_are_told_apart) {
+TEST(opcode, subdoc_opcodes_are_classified) {
     EXPECT_TRUE(is_subdoc_single(opcode::subdoc_counter));
     EXPECT_TRUE(is_subdoc_single(opcode::subdoc_replace_body_with_xattr));
     EXPECT_FALSE(is_subdoc_single(opcode::subdoc_multi_lookup));

@@ -38,7 +38,7 @@ TEST(status, codes_left_to_the_error_map_are_unknown_to_the_client) {
     EXPECT_TRUE(is_known_to_client(status::ebusy));
 }
 
-TEST(status, code_outside_the_table_is_neither_listed_nor_known) {
+TEST(status, a_code_outside_the_table_is_neither_listed_nor_known) {
     for (const unsigned code : {0x11u, 0x34ffu, 0xff00u, 0xffffu, 0x100u}) {
         const status_facts& facts = status_info(static_cast<status>(code));
         EXPECT_FALSE(facts.is_listed);
@@ -47,7 +47,7 @@ TEST(status, code_outside_the_table_is_neither_listed_nor_known) {
     }
 }
 
-TEST(status, path_failures_count_as_success_of_the_command) {
+TEST(status, path_failures_count_as_a_success_of_the_command) {
     EXPECT_TRUE(is_success(status::success));
     EXPECT_TRUE(is_success(status::subdoc_multi_path_failure));
     EXPECT_TRUE(is_success(status::subdoc_success_deleted));

@@ -1,4 +1,4 @@
-// A configuration that is accepted answers every question about its map with a node it has.
+// If a configuration is accepted, every query of its map returns a node that it has.
 
 #include <cstddef>
 #include <cstdint>

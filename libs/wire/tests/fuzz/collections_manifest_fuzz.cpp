@@ -1,4 +1,4 @@
-// A manifest that is accepted is the same after being written and read.
+// An accepted manifest survives a round trip.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A block that inflates stays within its limit, and its content survives another round.
+// A block that inflates stays within its limit, and its content survives a round trip.
 
 #include <cstddef>
 #include <cstdint>

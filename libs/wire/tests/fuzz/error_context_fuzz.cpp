@@ -6,7 +6,7 @@
 #include <reprise/wire/error_context.hpp>
 #include <reprise/wire/session_messages.hpp>
 
-// JSON in an error body and in a HELLO key. What is accepted means the same after it was written.
+// JSON in an error body and in a HELLO key. What is accepted survives a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace reprise::wire;
     const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,4 +1,4 @@
-// A map that is accepted survives being written and read; its delays stay in range.
+// An accepted map survives a round trip, and its delays stay in range.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
         }
     }
-    // Written text may be longer than what was read, because of escapes.
+    // The encoded text may be longer than the input because of escapes.
     options = {.size_max_bytes = SIZE_MAX};
     const auto again = parse_error_map(encode_error_map(*map, 2), options);
     if (!again || again->entries().size() != map->entries().size()) {

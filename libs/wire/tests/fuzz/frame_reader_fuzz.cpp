@@ -17,8 +17,8 @@ struct reading {
     bool operator==(const reading&) const = default;
 };
 
-// Feeds `stream` in pieces of `piece` bytes, each in memory of its own, so that a view kept too
-// long is seen by the sanitizer.
+// Feeds `stream` in pieces of `piece` bytes. Each has its own memory, so that the sanitizer detects
+// a view kept too long.
 reading read_in_pieces(byte_view stream, std::size_t piece, const frame_limits& limits) {
     reading result;
     frame_reader reader(limits);
@@ -51,7 +51,8 @@ reading read_in_pieces(byte_view stream, std::size_t piece, const frame_limits& 
 
 }  // namespace
 
-// First byte: size of the pieces and direction. Reading in pieces equals reading at once.
+// The first byte gives the size of the pieces and the direction. Reading in pieces must give the
+// same result as reading at once.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 1) {
         return 0;

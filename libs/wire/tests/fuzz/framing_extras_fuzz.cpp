@@ -6,8 +6,8 @@
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/wire/framing_extras.hpp>
 
-// A framing-extras field from a network, read as a server and as a client. What a server accepts
-// means the same after it was written again.
+// Decodes a framing-extras field as a server and as a client. What the server accepts survives a
+// round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace reprise::wire;
     const reprise::base::byte_view input(reinterpret_cast<const std::byte*>(data), size);

@@ -8,7 +8,7 @@
 #include <reprise/wire/document_key.hpp>
 #include <reprise/wire/leb128.hpp>
 
-// A collection id or a key field from a network: what is accepted encodes to exactly what was read.
+// Decodes a collection id and a key field. What is accepted encodes to exactly the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace reprise::wire;
     const reprise::base::byte_view input(reinterpret_cast<const std::byte*>(data), size);

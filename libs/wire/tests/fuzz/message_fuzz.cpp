@@ -47,9 +47,9 @@ auto decode_message(const frame_view& frame, key_form form) {
     }
 }
 
-// What decodes must encode, and that must decode and encode to the same bytes. (The first encoding
-// may differ from the input: unknown HELLO codes are dropped, a collection path moves to the
-// value.)
+// What decodes must encode, and the result must decode and encode to the same bytes. The first
+// encoding may differ from the input, because unknown HELLO codes are dropped and a collection path
+// moves to the value.
 template <class Message, class Header>
 void try_message(const frame_view& frame, const Header& header, key_form form) {
     const auto message = decode_message<Message>(frame, form);
@@ -59,7 +59,7 @@ void try_message(const frame_view& frame, const Header& header, key_form form) {
     std::vector<std::byte> first;
     reprise::base::byte_writer first_writer(first);
     if (const auto result = message->encode(first_writer, header); !result) {
-        // A failed multi mutation with a token is read but never written.
+        // A failed multi mutation with a token can be decoded but is never encoded.
         if (std::is_same_v<Message, subdoc_mutation_response>) {
             return;
         }
@@ -119,8 +119,8 @@ void try_response(const frame_view& frame, key_form form) {
 
 }  // namespace
 
-// First byte: whether keys carry a collection. The rest: frames, each given to every decoder of its
-// direction.
+// The first byte selects whether keys have a collection. The rest are frames, each passed to every
+// decoder of its direction.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 1) {
         return 0;

@@ -1,4 +1,4 @@
-// Messages of both sides. The first byte chooses who reads; the rest are messages, one per line.
+// Messages of both sides. The first byte selects the reader; the rest are messages, one per line.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ std::string_view take_line(std::string_view& text) {
 void fuzz_client(sasl_mechanism mechanism, std::string_view text) {
     scram_client_options options;
     options.iterations_min = 1;
-    options.iterations_max = 16;  // keep a round cheap
+    options.iterations_max = 16;  // keeps an iteration cheap
     sasl_client client(mechanism, {"user", "pencil", ""}, "abc", options);
     if (!client.start()) {
         return;
@@ -30,7 +30,7 @@ void fuzz_client(sasl_mechanism mechanism, std::string_view text) {
     if (!wanted || !client.on_key(derive_key(*wanted))) {
         return;
     }
-    // No fuzzer finds the signature by chance: accepting one would be a fault.
+    // No fuzzer finds the signature by chance, so accepting one is a bug.
     if (client.on_success(take_line(text))) {
         std::abort();
     }

@@ -26,7 +26,7 @@ std::vector<std::byte> frame_around(frame_parts parts, byte_view value) {
 }  // namespace
 
 // The input is the value of the four multi messages, so that the fuzzer need not build headers.
-// Lists that are accepted have 1..16 entries within the value.
+// Accepted lists have 1 to 16 entries, all within the value.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const byte_view input(reinterpret_cast<const std::byte*>(data), size);
     frame_parts parts;

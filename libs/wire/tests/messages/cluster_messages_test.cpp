@@ -36,7 +36,7 @@ TEST(cluster_messages, get_cluster_config_golden_with_known_revision) {
     EXPECT_EQ(get_cluster_config_request::decode(frame_of(without))->known, std::nullopt);
 }
 
-TEST(cluster_messages, known_revision_must_be_a_real_one) {
+TEST(cluster_messages, a_known_revision_must_be_legal) {
     constexpr std::uint64_t too_much = std::uint64_t{1} << 63U;
     for (const auto& [epoch, rev] :
          {std::pair<std::int64_t, std::uint64_t>{0, 1}, {1, 0}, {-2, 1}, {0, 0}, {2, too_much}}) {
@@ -101,7 +101,7 @@ TEST(cluster_messages, notification_of_an_older_server_has_no_epoch) {
     EXPECT_EQ(cluster_map_change_notification::decode(frame_of(negative))->epoch, -1);
 }
 
-TEST(cluster_messages, other_pushes_and_shapes_are_refused) {
+TEST(cluster_messages, other_pushes_and_shapes_are_rejected) {
     const auto authenticate =
         from_hex("82 02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
     EXPECT_EQ(
@@ -146,7 +146,7 @@ TEST(cluster_messages, get_collection_id_golden_both_ways) {
     EXPECT_EQ(decoded->collection, collection_id{0x0b});
 }
 
-TEST(cluster_messages, collection_path_may_stand_in_the_key_but_not_in_both_places) {
+TEST(cluster_messages, a_collection_path_may_be_in_the_key_but_not_in_both_places) {
     const auto in_key = from_hex(
         "80 bb 00 03 00 00 00 00 00 00 00 03 00 00 00 07 00 00 00 00 00 00 00 00 73 2e 63");
     EXPECT_EQ(get_collection_id_request::decode(frame_of(in_key))->path, "s.c");

@@ -136,7 +136,7 @@ TEST(document_messages, increment_request_and_response_golden) {
     EXPECT_EQ(counted->token, some_token);
 }
 
-TEST(document_messages, requests_with_a_key_alone_golden) {
+TEST(document_messages, requests_with_only_a_key_golden) {
     request_header header;
     header.opaque = 7;
     header.vbucket = vbucket_id{0x73};
@@ -214,7 +214,7 @@ TEST(document_messages, get_meta_golden_both_versions) {
     EXPECT_EQ(get_meta_response::decode(frame_of(without))->datatype, std::nullopt);
 }
 
-TEST(document_messages, replica_answer_with_an_echoed_key_is_accepted) {
+TEST(document_messages, a_replica_answer_with_an_echoed_key_is_accepted) {
     const document_response response{1, text("v"), text("foo")};
     const auto bytes = encoded(response, answer_to(opcode::get_replica, 1));
     const auto decoded = document_response::decode(frame_of(bytes));
@@ -234,7 +234,7 @@ TEST(document_messages, not_my_vbucket_without_a_body_golden) {
     EXPECT_TRUE(value_response::decode(frame)->value.empty());
 }
 
-TEST(document_messages, cas_rules_hold_on_both_sides) {
+TEST(document_messages, both_sides_enforce_the_cas_rules) {
     const document_key key{default_collection, "foo", prefixed};
     request_header with_cas;
     with_cas.cas = 1;
@@ -254,7 +254,7 @@ TEST(document_messages, cas_rules_hold_on_both_sides) {
     EXPECT_EQ(store_request::decode(frame_of(add), prefixed).error(), wire_errc::cas_must_be_zero);
 }
 
-TEST(document_messages, datatype_rules_hold_on_both_sides) {
+TEST(document_messages, both_sides_enforce_the_datatype_rules) {
     const document_key key{default_collection, "foo", prefixed};
     request_header header;
     header.datatype = datatype::json | datatype::snappy;
@@ -271,7 +271,7 @@ TEST(document_messages, datatype_rules_hold_on_both_sides) {
         document_request::decode(frame_of(bytes), prefixed).error(), wire_errc::datatype_invalid);
 }
 
-TEST(document_messages, wrong_shapes_are_named) {
+TEST(document_messages, each_wrong_shape_has_its_error) {
     const document_key key{default_collection, "foo", prefixed};
     const auto get = encoded(document_request{opcode::get, key}, request_header{});
     EXPECT_EQ(store_request::decode(frame_of(get), prefixed).error(), wire_errc::opcode_mismatch);
@@ -315,7 +315,7 @@ TEST(document_messages, keys_are_checked_before_anything_is_written) {
         wire_errc::collection_not_expressible);
 }
 
-TEST(document_messages, frame_infos_an_opcode_does_not_take_are_refused) {
+TEST(document_messages, frame_infos_that_an_opcode_does_not_accept_are_rejected) {
     const document_key key{default_collection, "foo", prefixed};
     request_header header;
     header.frame_infos.durability = durability_requirement{};
@@ -334,7 +334,7 @@ TEST(document_messages, frame_infos_an_opcode_does_not_take_are_refused) {
     EXPECT_TRUE(document_request::decode(frame_of(bytes), prefixed));
 }
 
-TEST(document_messages, a_full_output_takes_nothing) {
+TEST(document_messages, nothing_is_written_to_a_full_output) {
     const store_request request{
         opcode::set, {default_collection, "foo", prefixed}, 0, 0, text("value")};
     std::vector<std::byte> out;

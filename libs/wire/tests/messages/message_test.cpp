@@ -18,8 +18,8 @@
 
 #include "frame_bytes.hpp"
 
-// Every message with generated values: what was decoded encodes to the same bytes. That the bytes
-// are the right ones is the job of the golden tests.
+// Checks with generated values that every decoded message encodes to the same bytes. The golden
+// tests check that the bytes are right.
 
 namespace message_property_test {
 
@@ -41,7 +41,7 @@ public:
     bool coin() { return (rng_() & 1) != 0; }
     std::size_t below(std::size_t count) { return rng_() % count; }
 
-    // Text that lives as long as the generator.
+    // The text lives as long as the generator.
     std::string_view text(std::size_t size_min, std::size_t size_max) {
         std::string made(size_min + below(size_max - size_min + 1), '\0');
         for (char& character : made) {
@@ -96,7 +96,8 @@ private:
     std::vector<std::unique_ptr<std::string>> texts_;
 };
 
-// encode, decode, encode again: the same bytes. Works for messages with and without a key form.
+// Encodes, decodes, and encodes again to the same bytes. Works for messages with and without a key
+// form.
 template <class Message, class Header>
 void expect_round_trip(const Message& message, const Header& header, key_form form) {
     const std::vector<std::byte> bytes = encoded(message, header);
@@ -123,7 +124,7 @@ void in_rounds(Test test) {
     }
 }
 
-TEST(message_property, document_requests_survive) {
+TEST(message_property, document_requests_survive_a_round_trip) {
     in_rounds([](generator& made, key_form form) {
         request_header header = made.request();
         header.vbucket = vbucket_id{made.u16()};
@@ -171,7 +172,7 @@ TEST(message_property, document_requests_survive) {
     });
 }
 
-TEST(message_property, document_responses_survive) {
+TEST(message_property, document_responses_survive_a_round_trip) {
     in_rounds([](generator& made, key_form form) {
         expect_round_trip(
             document_response{made.u32(), made.bytes(3000), made.bytes(250)},
@@ -195,7 +196,7 @@ TEST(message_property, document_responses_survive) {
     });
 }
 
-TEST(message_property, observe_messages_survive) {
+TEST(message_property, observe_messages_survive_a_round_trip) {
     in_rounds([](generator& made, key_form form) {
         observe_request request;
         observe_response response;
@@ -218,7 +219,7 @@ TEST(message_property, observe_messages_survive) {
     });
 }
 
-TEST(message_property, session_and_cluster_messages_survive) {
+TEST(message_property, session_and_cluster_messages_survive_a_round_trip) {
     in_rounds([](generator& made, key_form form) {
         hello_feature_set features;
         for (std::size_t i = made.below(20); i > 0; --i) {
@@ -254,7 +255,7 @@ TEST(message_property, session_and_cluster_messages_survive) {
     });
 }
 
-TEST(message_property, subdoc_messages_survive) {
+TEST(message_property, subdoc_messages_survive_a_round_trip) {
     in_rounds([](generator& made, key_form form) {
         subdoc_request single;
         single.op = made.one_of(

@@ -83,13 +83,13 @@ TEST(observe_messages, observe_seqno_golden_both_ways) {
     EXPECT_EQ(decoded->current_seqno, 9u);
 }
 
-TEST(observe_messages, seqno_answers_of_other_formats_or_sizes_are_refused) {
+TEST(observe_messages, seqno_answers_of_other_formats_or_sizes_are_rejected) {
     const auto format_2 = from_hex(
         "81 91 00 00 00 00 00 00 00 00 00 1b 00 00 00 34 00 00 00 00 00 00 00 00"
         "02 00 73 00 00 a1 b2 c3 d4 e5 f6 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00 09");
     EXPECT_EQ(
         observe_seqno_response::decode(frame_of(format_2)).error(), wire_errc::value_size_invalid);
-    // Says "failover" but ends after the plain part.
+    // Announces a failover but ends after the plain part.
     auto short_failover = format_2;
     short_failover[header_size] = std::byte{0x01};
     EXPECT_EQ(
@@ -97,7 +97,7 @@ TEST(observe_messages, seqno_answers_of_other_formats_or_sizes_are_refused) {
         wire_errc::value_size_invalid);
 }
 
-TEST(observe_messages, lists_are_bounded_and_truncation_is_named) {
+TEST(observe_messages, lists_are_bounded_and_truncation_is_reported) {
     EXPECT_EQ(encode_error(observe_request{}, request_header{}), wire_errc::spec_count_invalid);
     const auto empty =
         from_hex("80 92 00 00 00 00 00 00 00 00 00 00 00 00 00 33 00 00 00 00 00 00 00 00");

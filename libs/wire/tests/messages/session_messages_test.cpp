@@ -62,7 +62,7 @@ TEST(session_messages, hello_golden_with_connection_identity) {
     EXPECT_EQ(hello_response::decode(frame_of(answer))->features, six_features);
 }
 
-TEST(session_messages, hello_ignores_unknown_codes_and_refuses_an_odd_list) {
+TEST(session_messages, hello_ignores_unknown_codes_and_rejects_a_list_of_odd_size) {
     const auto unknown = from_hex(
         "80 1f 00 01 00 00 00 00 00 00 00 07 00 00 00 01 00 00 00 00 00 00 00 00"
         "61 00 07 ff ff 00 40");
@@ -77,7 +77,7 @@ TEST(session_messages, hello_ignores_unknown_codes_and_refuses_an_odd_list) {
     EXPECT_TRUE(hello_response::decode(frame_of(nothing))->features.empty());
 }
 
-TEST(session_messages, agent_is_escaped_and_cut_at_200_bytes_between_characters) {
+TEST(session_messages, agent_is_escaped_and_truncated_to_200_bytes_between_characters) {
     EXPECT_EQ(make_agent_key({"say \"hi\"", {}, {}}), "{\"a\":\"say \\\"hi\\\"\"}");
     EXPECT_EQ(make_agent_key({"x", 1, {}}), "{\"a\":\"x\"}");
     // 199 bytes and then a character of two bytes, which would end at 201.
@@ -88,7 +88,7 @@ TEST(session_messages, agent_is_escaped_and_cut_at_200_bytes_between_characters)
     EXPECT_EQ(parsed->connection_id, 2u);
 }
 
-TEST(session_messages, agent_key_that_is_not_what_it_claims_is_refused) {
+TEST(session_messages, an_agent_key_that_is_not_the_json_it_claims_to_be_is_rejected) {
     EXPECT_EQ(parse_agent_key("plain agent/1.0")->agent, "plain agent/1.0");
     EXPECT_EQ(parse_agent_key("")->agent, "");
     EXPECT_TRUE(parse_agent_key("{}"));

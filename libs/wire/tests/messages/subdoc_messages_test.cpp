@@ -61,7 +61,7 @@ TEST(subdoc_messages, single_upsert_golden) {
     EXPECT_EQ(as_text(decoded->value), "\"Bob\"");
 }
 
-TEST(subdoc_messages, single_extras_sizes_say_which_fields_are_there) {
+TEST(subdoc_messages, size_of_single_extras_determines_which_fields_are_present) {
     subdoc_request request;
     request.op = opcode::subdoc_dict_upsert;
     request.key = user_key;
@@ -226,7 +226,7 @@ TEST(subdoc_messages, multi_mutation_answers_golden_success_and_failure) {
     EXPECT_EQ(encode_error(response, header), wire_errc::spec_count_invalid);
 }
 
-TEST(subdoc_messages, failure_answers_without_index_and_status_are_refused) {
+TEST(subdoc_messages, failure_answers_without_index_and_status_are_rejected) {
     const auto two =
         from_hex("81 d1 00 00 00 00 00 cc 00 00 00 02 00 00 00 31 00 00 00 00 00 00 00 00 02 00");
     EXPECT_EQ(
@@ -260,7 +260,7 @@ TEST(subdoc_messages, spec_count_is_one_to_sixteen) {
         wire_errc::spec_count_invalid);
 }
 
-TEST(subdoc_messages, lying_lengths_are_named) {
+TEST(subdoc_messages, wrong_lengths_are_reported) {
     const auto path_too_long = from_hex(
         "80 d0 00 02 00 00 00 00 00 00 00 07 00 00 00 30 00 00 00 00 00 00 00 00 00 6b"
         "c5 00 00 02 61");
@@ -287,7 +287,7 @@ TEST(subdoc_messages, lying_lengths_are_named) {
         wire_errc::spec_truncated);
 }
 
-TEST(subdoc_messages, extras_of_a_size_between_the_legal_ones_are_refused) {
+TEST(subdoc_messages, extras_of_a_size_between_the_legal_ones_are_rejected) {
     for (const unsigned size : {0u, 1u, 2u, 5u, 6u, 9u, 10u, 13u}) {
         std::vector<std::byte> bytes =
             from_hex("80 c8 00 02 00 00 00 00 00 00 00 00 00 00 00 30 00 00 00 00 00 00 00 00");
@@ -303,7 +303,7 @@ TEST(subdoc_messages, extras_of_a_size_between_the_legal_ones_are_refused) {
     }
 }
 
-TEST(subdoc_messages, operations_that_cannot_stand_in_a_list_are_refused) {
+TEST(subdoc_messages, operations_that_are_not_allowed_in_a_list_are_rejected) {
     subdoc_lookup_request lookup;
     lookup.key = user_key;
     lookup.specs = {{opcode::subdoc_dict_add, path_flags::none, "a"}};
@@ -322,7 +322,7 @@ TEST(subdoc_messages, operations_that_cannot_stand_in_a_list_are_refused) {
         wire_errc::spec_opcode_invalid);
 }
 
-TEST(subdoc_messages, paths_above_1024_bytes_are_refused) {
+TEST(subdoc_messages, paths_above_1024_bytes_are_rejected) {
     const std::string path(1025, 'p');
     subdoc_request single;
     single.key = user_key;

@@ -22,7 +22,7 @@ status check_one(
     return check_subdoc(request, cas);
 }
 
-TEST(subdoc_rules, values_are_needed_exactly_where_the_operation_has_one) {
+TEST(subdoc_rules, values_are_required_exactly_where_the_operation_has_one) {
     EXPECT_EQ(check_one(opcode::subdoc_get, path_flags::none, "a"), status::success);
     EXPECT_EQ(check_one(opcode::subdoc_get, path_flags::none, "a", "1"), status::einval);
     EXPECT_EQ(check_one(opcode::subdoc_dict_add, path_flags::none, "a", "1"), status::success);
@@ -75,7 +75,7 @@ TEST(subdoc_rules, path_flags_that_contradict_each_other_have_their_own_status) 
         status::success);
 }
 
-TEST(subdoc_rules, replace_body_with_xattr_needs_an_attribute_path) {
+TEST(subdoc_rules, replace_body_with_xattr_requires_an_attribute_path) {
     EXPECT_EQ(
         check_one(opcode::subdoc_replace_body_with_xattr, path_flags::xattr, "a"), status::success);
     EXPECT_EQ(
@@ -112,7 +112,7 @@ TEST(subdoc_rules, doc_flags_are_checked_for_each_operation) {
         status::success);
 }
 
-TEST(subdoc_rules, one_unsuitable_spec_refuses_the_whole_command) {
+TEST(subdoc_rules, one_invalid_spec_rejects_the_whole_command) {
     subdoc_mutation_request request;
     request.doc_flags = doc_flags::create;
     request.specs = {
@@ -135,7 +135,7 @@ TEST(subdoc_rules, attributes_come_first) {
     EXPECT_EQ(check_subdoc(request), status::success);
 }
 
-TEST(subdoc_rules, whole_document_mutations_stand_alone_on_the_body) {
+TEST(subdoc_rules, a_whole_document_mutation_is_the_only_one_on_the_body) {
     subdoc_mutation_request request;
     request.specs = {
         {opcode::subdoc_dict_upsert, path_flags::xattr, "_x", text("1")},
@@ -153,7 +153,7 @@ TEST(subdoc_rules, whole_document_mutations_stand_alone_on_the_body) {
     EXPECT_EQ(check_subdoc(request, 0), status::einval);
 }
 
-TEST(subdoc_rules, opcodes_that_are_no_subdoc_operation_are_unknown) {
+TEST(subdoc_rules, opcodes_that_are_not_subdoc_operations_are_unknown) {
     EXPECT_FALSE(subdoc_info(opcode::hello).is_known);
     EXPECT_TRUE(subdoc_info(opcode::get).needs_empty_path);
     EXPECT_TRUE(subdoc_info(opcode::subdoc_counter).is_mutation);

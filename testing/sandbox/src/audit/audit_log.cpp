@@ -19,7 +19,7 @@ bool fits_filter(const audit_entry& entry, const audit_filter& filter) {
            (filter.key_pattern.empty() || matches_glob(filter.key_pattern, entry.key));
 }
 
-// Empties an entry but keeps the memory of its texts.
+// Clears an entry but keeps the capacity of its strings.
 void reset(audit_entry& entry) {
     std::string bucket = std::move(entry.bucket);
     std::string key = std::move(entry.key);

@@ -109,7 +109,7 @@ std::string to_string(const ledger_totals& totals) {
     text += "; lost " + std::to_string(totals.lost) + ", duplicated " +
             std::to_string(totals.duplicated);
     if (totals.phantom != 0) {
-        text += ", applied against the answer " + std::to_string(totals.phantom);
+        text += ", applied despite a negative answer " + std::to_string(totals.phantom);
     }
     return text;
 }

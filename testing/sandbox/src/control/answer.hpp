@@ -6,7 +6,7 @@
 #include <reprise/json/value.hpp>
 #include <reprise/sandbox/cluster.hpp>
 
-// What every command of the control port answers alike.
+// The parts of an answer that all commands of the control port share.
 
 namespace reprise::sandbox::detail {
 

@@ -160,7 +160,7 @@ json::value on_move_vbucket(cluster& target, field_reader& fields) {
     const std::uint64_t number = fields.required_number("vbucket");
     const node_id to = fields.required_node("to");
     if (number > 0xffff) {
-        fields.wrong("'vbucket' is past every map");
+        fields.wrong("'vbucket' is not in the map of any bucket");
     }
     if (!fields.finish()) {
         return control_refusal(fields.problem());
@@ -196,7 +196,7 @@ json::value on_hold(cluster& target, field_reader& fields) {
     const auto node = fields.node("node");
     const bool is_configuration = what == "configuration";
     if (is_configuration != node.has_value()) {
-        fields.wrong("'node' belongs to 'configuration', and must be there then");
+        fields.wrong("'node' is required for 'configuration' and allowed only there");
     }
     if (!fields.finish()) {
         return control_refusal(fields.problem());

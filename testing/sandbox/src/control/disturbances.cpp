@@ -18,7 +18,7 @@ constexpr std::uint64_t time_ms_max = 86'400'000;
 std::optional<std::chrono::milliseconds> read_time(field_reader& fields, std::string_view name) {
     const auto number = fields.number(name);
     if (number.value_or(0) > time_ms_max) {
-        fields.wrong("'" + std::string(name) + "' is above a day");
+        fields.wrong("'" + std::string(name) + "' must not exceed one day");
         return std::nullopt;
     }
     return number ? std::optional(std::chrono::milliseconds(static_cast<std::int64_t>(*number)))
@@ -39,7 +39,7 @@ std::optional<tls_disturbance> read_tls(field_reader& fields) {
             return kind;
         }
     }
-    fields.wrong("'" + *word + "' is nothing that TLS can fail by");
+    fields.wrong("'" + *word + "' is not a TLS disturbance");
     return std::nullopt;
 }
 
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> read_stale(field_reader& fields) {
     return number;
 }
 
-// What a command changes about a node: members that were not given stay as they are.
+// The members of a node's disturbance that a command changes. Omitted members keep their values.
 struct disturbance_change {
     std::vector<std::pair<bool node_disturbance::*, bool>> flags;
     std::optional<tls_disturbance> tls;
@@ -199,7 +199,7 @@ wire::error_attributes read_attributes(field_reader& fields) {
         const std::string_view name = (*list)[i].as_string().value_or("?");
         const auto attribute = wire::parse_error_attribute(name);
         if (!attribute) {
-            fields.wrong("'" + std::string(name) + "' is no attribute of an error code");
+            fields.wrong("'" + std::string(name) + "' is not an attribute of an error code");
             break;
         }
         attributes.add(*attribute);
@@ -213,7 +213,7 @@ json::value on_error_code(cluster& target, field_reader& fields) {
     wire::error_map_entry entry;
     entry.code = static_cast<std::uint16_t>(code.value_or(wire::status{}));
     entry.name = fields.text("name").value_or("TEST_CODE");
-    entry.description = fields.text("description").value_or("a code made for tests");
+    entry.description = fields.text("description").value_or("a code for tests");
     entry.attributes = read_attributes(fields);
     entry.retry = read_retry_spec(fields);
     if (!code) {

@@ -10,20 +10,20 @@
 
 namespace reprise::sandbox::detail {
 
-// The commands that disturb; see control.hpp. Empty: the command is none of these, and no field was
-// read.
+// The commands that disturb; see control.hpp. They return nothing, and read no field, if the
+// command is not one of theirs.
 
-// Rules about requests: fault_add and its like.
+// Rules for key-value requests: fault_add and related commands.
 std::optional<json::value> handle_rule_command(
     cluster& target, std::string_view command, field_reader& fields);
-// What is the matter with nodes, codes, users, buckets, collections and durable writes.
+// Disturbances of nodes, codes, users, buckets, collections and durable writes.
 std::optional<json::value> handle_disturbance_command(
     cluster& target, std::string_view command, field_reader& fields);
 
-// Rules and audit of the HTTP services: service_fault_add and its like.
+// Rules and audit of the HTTP services: service_fault_add and related commands.
 std::optional<json::value> handle_service_command(
     cluster& target, std::string_view command, field_reader& fields);
-// Their rules as fault_list shows them.
+// The rules of the services in the format of fault_list.
 json::array describe_service_faults(cluster& target);
 
 }  // namespace reprise::sandbox::detail

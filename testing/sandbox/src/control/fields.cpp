@@ -108,7 +108,7 @@ std::uint64_t field_reader::required_number(std::string_view name) {
 std::optional<std::uint64_t> field_reader::bounded(std::string_view name, std::uint64_t most) {
     const auto found = number(name);
     if (found.value_or(0) > most) {
-        wrong("'" + std::string(name) + "' is above " + std::to_string(most));
+        wrong("'" + std::string(name) + "' must not exceed " + std::to_string(most));
     }
     return found;
 }
@@ -141,7 +141,7 @@ std::optional<bool> field_reader::flag(std::string_view name) {
 std::optional<node_id> field_reader::node(std::string_view name) {
     const auto found = number(name);
     if (found && *found > 0xffff) {
-        wrong("'" + std::string(name) + "' is no node");
+        wrong("'" + std::string(name) + "' is not a node");
         return std::nullopt;
     }
     return found ? std::optional(node_id{static_cast<std::uint32_t>(*found)}) : std::nullopt;
@@ -159,7 +159,7 @@ std::optional<wire::opcode> field_reader::op(std::string_view name) {
     const auto given = text(name);
     const auto found = given ? parse_opcode(*given) : std::nullopt;
     if (given && !found) {
-        wrong("'" + *given + "' is no opcode");
+        wrong("'" + *given + "' is not an opcode");
     }
     return found;
 }
@@ -178,7 +178,7 @@ std::vector<wire::opcode> field_reader::ops(std::string_view name) {
     for (const json::value& element : *list) {
         const auto op = parse_opcode(element.as_string().value_or(std::string_view()));
         if (!op) {
-            wrong("'" + std::string(name) + "' has something that is no opcode");
+            wrong("'" + std::string(name) + "' must contain only opcodes");
             return found;
         }
         found.push_back(*op);
@@ -190,7 +190,7 @@ std::optional<wire::status> field_reader::status(std::string_view name) {
     const auto given = text(name);
     const auto found = given ? parse_status(*given) : std::nullopt;
     if (given && !found) {
-        wrong("'" + *given + "' is no status");
+        wrong("'" + *given + "' is not a status");
     }
     return found;
 }
@@ -198,7 +198,7 @@ std::optional<wire::status> field_reader::status(std::string_view name) {
 bool field_reader::finish() {
     for (const json::member& given : request_) {
         if (given.name != "command" && std::ranges::find(asked_, given.name) == asked_.end()) {
-            wrong("'" + given.name + "' is not known here");
+            wrong("'" + given.name + "' is not a member of this command");
         }
     }
     return problem_.empty();

@@ -13,9 +13,9 @@
 
 namespace reprise::sandbox::detail {
 
-// Reads the members of a control request. The first thing that is wrong is kept; everything read
-// after it is a default, so a command reads all it wants and checks once. A member nobody asked for
-// is wrong too: `finish` finds it.
+// Reads the members of a control request. It keeps the first error; everything read after it is a
+// default, so a command reads all members it needs and checks once. A member that was never read is
+// an error, too: `finish` finds it.
 class field_reader {
 public:
     explicit field_reader(const json::object& request) noexcept : request_(request) {}
@@ -24,7 +24,7 @@ public:
     std::string required_text(std::string_view name);
     std::optional<std::uint64_t> number(std::string_view name);
     std::uint64_t required_number(std::string_view name);
-    // A number that must not be above `most`.
+    // A number that must not exceed `most`.
     std::optional<std::uint64_t> bounded(std::string_view name, std::uint64_t most);
     std::optional<double> share(std::string_view name);  // 0..1
     std::optional<bool> flag(std::string_view name);
@@ -34,12 +34,12 @@ public:
     std::vector<wire::opcode> ops(std::string_view name);
     // By code ("0x86") or by the server's name ("Etmpfail").
     std::optional<wire::status> status(std::string_view name);
-    // Any value; null if it is not there.
+    // A value of any type; null if there is none.
     const json::value* any(std::string_view name);
 
-    // Notes a fault found elsewhere.
+    // Records an error that was found elsewhere.
     void wrong(std::string text);
-    // False if anything was wrong or a member was not asked for; `problem` then says what.
+    // Returns false if there was an error or a member was not read; `problem` then describes it.
     bool finish();
     const std::string& problem() const noexcept { return problem_; }
 

@@ -6,14 +6,14 @@
 
 #include "control/fields.hpp"
 
-// What rules about key-value and about HTTP requests have in common.
+// What rules for key-value and for HTTP requests have in common.
 
 namespace reprise::sandbox::detail {
 
 inline constexpr std::uint64_t rule_delay_ms_max = 86'400'000;
 inline constexpr std::uint64_t rule_size_max = std::uint64_t{32} * 1024 * 1024;
 
-// How often it acts, and where.
+// When the rule acts, and on which node.
 template <class Rule>
 void read_cadence(field_reader& fields, Rule& rule) {
     rule.node = fields.node("node");
@@ -23,7 +23,7 @@ void read_cadence(field_reader& fields, Rule& rule) {
     rule.limit = fields.number("limit");
 }
 
-// "effect": a word, or an object with members. Both functions give an optional effect.
+// "effect": a word, or an object with members. Both functions return an optional effect.
 template <class Effect, class OfWord, class OfObject>
 std::optional<Effect> read_rule_effect(
     field_reader& fields, const OfWord& of_word, const OfObject& of_object) {
@@ -35,7 +35,7 @@ std::optional<Effect> read_rule_effect(
     if (const auto word = given->as_string()) {
         std::optional<Effect> effect = of_word(*word);
         if (!effect) {
-            fields.wrong("'" + std::string(*word) + "' is no effect");
+            fields.wrong("'" + std::string(*word) + "' is not an effect");
         }
         return effect;
     }

@@ -43,7 +43,7 @@ std::optional<fault_effect> read_effect_object(field_reader& fields) {
                       int{garbage.has_value()} + int{trickle.has_value()};
     if (count != 1) {
         fields.wrong(
-            "'effect' wants one of 'status', 'delay_ms', 'truncate', 'garbage', 'trickle_ms'");
+            "'effect' must have one of 'status', 'delay_ms', 'truncate', 'garbage', 'trickle_ms'");
     }
     if (garbage == 0u || trickle == 0u) {
         fields.wrong("'garbage' and 'trickle_ms' must not be 0");

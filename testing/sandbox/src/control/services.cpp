@@ -7,7 +7,7 @@
 #include "control/faults.hpp"
 #include "control/rule_fields.hpp"
 
-// The commands about the HTTP services: rules and the audit.
+// The commands for the HTTP services: rules and audit.
 
 namespace reprise::sandbox::detail {
 
@@ -112,11 +112,11 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
                       int{redirect.has_value()} + int{continues.has_value()};
     if (count != 1) {
         fields.wrong(
-            "'effect' wants one of 'status', 'delay_ms', 'close_mid_body', 'wrong_length', "
+            "'effect' must have one of 'status', 'delay_ms', 'close_mid_body', 'wrong_length', "
             "'encoding', 'redirect', 'continue_first'");
     }
     if ((body || !headers.empty()) && !is_answer) {
-        fields.wrong("'body' and 'headers' belong to 'status'");
+        fields.wrong("'body' and 'headers' require 'status'");
     }
     if (status && !is_answer && (*status < 300 || *status > 399)) {
         fields.wrong("'status' of a redirect must be 300 to 399");

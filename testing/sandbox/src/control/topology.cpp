@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t interval_ms_max = 86'400'000;
 constexpr std::uint64_t step_count_max = 1'000'000;
 
-// One command while it is carried out.
+// One command while it is executed.
 struct topology_call {
     cluster& target;
     field_reader& fields;
@@ -124,10 +124,10 @@ json::value on_node_restart(const topology_call& call) {
 std::optional<std::chrono::milliseconds> read_interval(const topology_call& call) {
     const auto given = call.fields.number("interval_ms");
     if (given.value_or(0) > interval_ms_max) {
-        call.fields.wrong("'interval_ms' is above a day");
+        call.fields.wrong("'interval_ms' must not exceed one day");
     }
     if (given && call.front == nullptr) {
-        call.fields.wrong("'interval_ms' needs a server that keeps time");
+        call.fields.wrong("'interval_ms' requires a server with a clock");
     }
     return given ? std::optional(std::chrono::milliseconds(static_cast<std::int64_t>(*given)))
                  : std::nullopt;
@@ -179,7 +179,7 @@ json::value on_failover(const topology_call& call) {
     const bool is_graceful = call.fields.flag("graceful").value_or(false);
     const auto interval = read_interval(call);
     if (interval && !is_graceful) {
-        call.fields.wrong("'interval_ms' belongs to 'graceful'");
+        call.fields.wrong("'interval_ms' requires 'graceful'");
     }
     if (!call.fields.finish()) {
         return control_refusal(call.fields.problem());

@@ -12,13 +12,13 @@
 
 namespace reprise::sandbox::detail {
 
-// The commands that add, remove, restart and rebalance nodes; see control.hpp. Empty: the command
-// is none of these, and no field was read.
+// The commands that add, remove, restart and rebalance nodes; see control.hpp. Returns nothing, and
+// reads no field, if the command is not one of them.
 std::optional<json::value> handle_topology_command(
     cluster& target, std::string_view command, field_reader& fields, control_front* front);
 
-// A node's ports by name, 0: none. Those of query, analytics, search and views are left out if
-// there are none.
+// Sets a node's ports by name, 0: none. Omits those of query, analytics, search and views if the
+// node has none.
 void set_ports(json::object& described, const wire::cluster_node& at);
 
 }  // namespace reprise::sandbox::detail

@@ -7,7 +7,7 @@
 #include "cluster_state.hpp"
 #include "key_value/session.hpp"
 
-// The calls of `cluster` that put something wrong with nodes, buckets and codes, on purpose.
+// The calls of `cluster` that disturb nodes, buckets and error codes.
 
 namespace reprise::sandbox {
 
@@ -108,7 +108,7 @@ std::expected<void, cluster_errc> cluster::replay_configuration(node_id node) {
 
 namespace {
 
-// The map with other entries and the next revision.
+// Replaces the entries of the map and increases its revision.
 void replace_entries(cluster_state& state, std::vector<wire::error_map_entry> entries) {
     state.error_map = wire::error_map(
         state.error_map.version(), state.error_map.revision() + 1, std::move(entries));
@@ -194,8 +194,8 @@ std::expected<void, cluster_errc> cluster::set_bucket_presence(
     return {};
 }
 
-// The bucket's manifest without the hidden collections, under a uid from before all of them. Names
-// that are not hidden are known as they are now.
+// Computes the bucket's manifest without the hidden collections, with a uid from before all of
+// them. The other collections are as they are now.
 void detail::older_names::rebuild(const bucket_record& bucket) {
     manifest = bucket.manifest;
     for (const std::uint32_t id : hidden) {

@@ -5,8 +5,9 @@
 
 namespace reprise::sandbox::detail {
 
-// Counts a request that fits the entry's rule, and says whether the rule takes it: after `skip`,
-// each `every`th, of those the share `probability`. Entries of rules of any kind have these fields.
+// Counts a request that matches the entry's rule and returns whether the rule takes it: after
+// `skip`, every `every`th, with probability `probability`. Entries of all kinds of rules have these
+// fields.
 template <class Entry>
 bool takes_next(Entry& entry, std::mt19937_64& rng) {
     const auto& rule = entry.rule;
@@ -14,8 +15,8 @@ bool takes_next(Entry& entry, std::mt19937_64& rng) {
     if (position < rule.skip || (position - rule.skip) % rule.every != 0) {
         return false;
     }
-    // The generator is used only where chance has a say, so that rules without a probability do not
-    // change what others draw.
+    // The generator is used only for rules with a probability, so that other rules do not change
+    // the random sequence.
     if (rule.probability < 1.0 &&
         static_cast<double>(rng() >> 11) * 0x1.0p-53 >= rule.probability) {
         return false;
@@ -24,7 +25,7 @@ bool takes_next(Entry& entry, std::mt19937_64& rng) {
     return true;
 }
 
-// It has had all the effects it may have.
+// Whether the rule has reached its limit.
 template <class Entry>
 bool is_resting(const Entry& entry) noexcept {
     return entry.rule.limit && entry.effect_count >= *entry.rule.limit;

@@ -61,7 +61,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
             ++p;
             ++t;
         } else if (star != std::string_view::npos) {
-            // The last star takes one byte more, and the rest is tried again.
+            // Let the last star match one more byte and try the rest again.
             p = star + 1;
             t = ++star_text;
         } else {

@@ -17,7 +17,7 @@ using wire::status;
 
 namespace {
 
-// False if a pending write of the key is in the way, which was then answered.
+// Returns false, after answering the request, if a pending write of the key blocks it.
 bool is_free(
     request& current, const vbucket& in, const wire::document_key& key, access_kind access) {
     const auto prepared = in.prepares.find(view_of(key));
@@ -35,8 +35,8 @@ bool is_free(
     return true;
 }
 
-// Whether the user's roles allow in the collection what the request needs, which was answered
-// otherwise: to a user of other collections, one without any rights is as good as unknown.
+// Whether the user's roles allow the request in the collection; answers the request if not. A user
+// without any rights in the collection gets the answer for an unknown collection.
 bool is_permitted(request& current, std::uint32_t collection) {
     const conversation& conv = current.conv;
     if (has_all(conv.bucket_privileges, current.needs)) {
@@ -64,7 +64,7 @@ bool is_permitted(request& current, std::uint32_t collection) {
     return false;
 }
 
-// Stands for the stored document until it is.
+// Takes the place of the stored document until the write is applied.
 document& prepare(request& current, vbucket& in, const wire::document_key& key, document content) {
     document& prepared = in.prepare(view_of(key), std::move(content), current.now);
     current.pending_id = current.cluster.add_pending(

@@ -13,28 +13,28 @@
 
 namespace reprise::sandbox::detail {
 
-// The steps that data commands share. Those that give a pointer or optional have answered the
-// request when they give nothing.
+// Steps that data commands share. A function that returns a pointer or an optional has answered the
+// request if it returns nothing.
 
-// What a request wants with a document: readers may go on beside a pending durable write, as long
-// as it is not being re-committed.
+// How a request uses a document. Reads may proceed beside a pending durable write unless it is
+// being re-committed.
 enum class access_kind : std::uint8_t { read, change };
 
-// The copy of the request's vbucket on this node, if the bucket, the collection of `key` and the
-// wanted state are there. Answers 0x08, 0x88 or 0x07 otherwise, and 0xa2 or 0xa4 if a pending
-// durable write of the key is in the way.
+// Returns the copy of the request's vbucket on this node, if the bucket, the collection of `key`
+// and a copy in the required state exist. Otherwise answers 0x08, 0x88 or 0x07, or 0xa2 or 0xa4 if
+// a pending durable write of the key blocks the request.
 vbucket* open_vbucket(
     request& current, const wire::document_key& key, vbucket_state wanted,
     access_kind access = access_kind::read);
 
-// What is left of a document that is deleted or has expired: system xattrs stay, all else goes.
+// What remains of a document that is deleted or has expired: only its system xattrs.
 document make_tombstone(const document& dead, std::uint32_t now_seconds);
 
-// The living document, or null. One whose time has come becomes a tombstone first (on an active
-// copy). Answers nothing.
+// Returns the living document, or null. On an active copy, an expired document first becomes a
+// tombstone. Answers nothing.
 document* find_alive(request& current, vbucket& in, const wire::document_key& key);
 
-// A request about one living document: what it says, where it is, and the document itself.
+// A request for one living document: the message, the vbucket and the document.
 template <class Message>
 struct opened_document {
     Message message;
@@ -42,8 +42,8 @@ struct opened_document {
     document& existing;
 };
 
-// Decodes a request that changes something about one document, and finds that on an active copy.
-// Answers as `open_vbucket` does, or 0x01 without a document, and gives nothing then.
+// Decodes a request that changes one document and finds the document on an active copy. Otherwise
+// answers like `open_vbucket`, or 0x01 if there is no document, and returns nothing.
 template <class Message>
 std::optional<opened_document<Message>> open_document(request& current) {
     auto message = Message::decode(current.frame, current.conv.key_form());
@@ -63,36 +63,36 @@ std::optional<opened_document<Message>> open_document(request& current) {
     return opened_document<Message>{*message, *in, *existing};
 }
 
-// Whether a change with this CAS may touch a document that exists: success, locked or key_eexists.
+// Whether a change with this CAS may modify an existing document: success, locked or key_eexists.
 wire::status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept;
 
-// Whether the copies that the request's durability asks for exist. Answers 0xa0 or 0xa1 if not,
+// Whether there are enough copies for the request's durability. Answers 0xa0 or 0xa1 if not, and
 // 0x86 if too many durable writes are pending.
 bool is_durability_possible(request& current);
 
-// Stores the document on the active copy, its replicas and disk, and notes it in the audit. A
-// durable write that has to wait is prepared instead; the caller answers it as if it were stored.
+// Stores the document on the active copy, its replicas and disk, and records it in the audit. A
+// durable write that must wait is prepared instead; the caller answers it as if it were stored.
 document& commit(request& current, vbucket& in, const wire::document_key& key, document content);
 
-// The absolute expiry that a request's field means here and now, the collection's limit included.
+// The absolute expiry for a request's field, limited by the collection's maximum.
 std::uint32_t absolute_expiry(
     const request& current, std::uint32_t field, wire::collection_id collection);
 
-// A value as it came, checked: what is stored, and what it is.
+// A checked value: the bytes to store, and their datatype.
 struct taken_value {
     base::slice stored;
     bool is_json = false;
     bool is_compressed = false;
 };
-// Errors: 0x03 too large, 0x04 not inflatable.
+// Errors: 0x03 too large, 0x04 cannot be decompressed.
 std::expected<taken_value, wire::status> take_value(
     const request& current, base::byte_view value, wire::datatype given);
-// The same for text made here.
+// The same for text that the server creates.
 taken_value make_value(std::string_view text);
 
-// Answers with the document: flags, value in the form the connection understands, CAS.
+// Answers with the document: flags, CAS, and the value in a form that the connection supports.
 void answer_document(request& current, const document& content, std::uint64_t cas);
-// Answers a change: CAS, and the mutation token if agreed on.
+// Answers a change with the CAS and, if negotiated, the mutation token.
 void answer_mutation(
     request& current, const vbucket& in, const document& content, base::byte_view value = {},
     answer_parts parts = {});

@@ -76,7 +76,7 @@ constexpr command_facts listed_commands[] = {
     {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
 };
 
-// Known, but answered with status::not_supported.
+// Commands that are known, but answered with status::not_supported.
 constexpr opcode unserved_commands[] = {
     opcode::get_quiet,          opcode::get_with_key,    opcode::get_with_key_quiet,
     opcode::set_quiet,          opcode::add_quiet,       opcode::replace_quiet,
@@ -114,7 +114,7 @@ void refresh_rights(request& current) {
     conv.note_rights();
 }
 
-// A datatype bit may be used only if its feature was agreed on.
+// A datatype bit may be used only if its feature was negotiated.
 bool is_datatype_agreed(const conversation& conv, datatype given) noexcept {
     const bool has_snappy =
         conv.has(hello_feature::snappy) || conv.has(hello_feature::snappy_everywhere);
@@ -125,7 +125,7 @@ bool is_datatype_agreed(const conversation& conv, datatype given) noexcept {
            (!wire::has(given, datatype::xattr) || conv.has(hello_feature::xattr));
 }
 
-// Framing extras of a request: false if it was rejected.
+// Reads the framing extras of a request. Returns false if it rejected the request.
 bool take_frame_infos(request& current) {
     if (current.frame.framing_extras().empty()) {
         return true;
@@ -140,7 +140,7 @@ bool take_frame_infos(request& current) {
         return false;
     }
     if (infos->preserve_ttl && !current.conv.has(hello_feature::preserve_ttl)) {
-        current.reject(status::not_supported, "Preserving the TTL needs HELLO PreserveTtl");
+        current.reject(status::not_supported, "Preserving the TTL requires HELLO PreserveTtl");
         return false;
     }
     if (infos->dcp_stream_id) {
@@ -181,15 +181,15 @@ void dispatch(request& current) {
         current.conv.local->presence == bucket_presence::config_only &&
         !facts.is_allowed_before_auth && current.op() != opcode::get_cluster_config &&
         current.op() != opcode::select_bucket) {
-        current.fail(status::econfig_only, "The bucket is here as a configuration only");
+        current.fail(status::econfig_only, "The node has only the configuration of the bucket");
         return;
     }
     if (!is_datatype_agreed(current.conv, current.frame.datatype())) {
-        current.reject(status::einval, "Datatype not agreed on in HELLO");
+        current.reject(status::einval, "Datatype not negotiated by HELLO");
         return;
     }
     current.needs = chosen.needs;
-    // Commands about documents look closer once they know the collection.
+    // Commands on documents check again once they know the collection.
     if (chosen.needs != any_user && !facts.has_document_key && current.conv.bucket != nullptr &&
         !has_all(
             current.conv.user->rights.somewhere_in(current.conv.bucket->options.name),

@@ -6,7 +6,7 @@
 
 namespace reprise::sandbox::detail {
 
-// A command: who answers it, and what the user must be allowed to do.
+// A command: its handler and the privilege that the user needs.
 struct command_facts {
     wire::opcode op{};
     void (*handle)(request&) = nullptr;
@@ -14,8 +14,8 @@ struct command_facts {
 };
 std::span<const command_facts> known_commands() noexcept;
 
-// Checks what all requests have in common (may it be sent before logging in, is it known, datatype,
-// framing extras, roles), then gives it to its handler.
+// Checks what all requests have in common (whether it requires a login, whether it is known,
+// datatype, framing extras, roles), then calls the handler.
 void dispatch(request& current);
 
 }  // namespace reprise::sandbox::detail

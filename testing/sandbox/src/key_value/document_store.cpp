@@ -12,7 +12,8 @@ std::string_view plain_value(const document& from, std::string& scratch) {
     if (!from.is_compressed) {
         return from.value.text();
     }
-    // The block was inflated once when it was stored, so it is known to be sound and in bounds.
+    // The block was decompressed when it was stored, so it is known to be valid and within the
+    // limit.
     const auto inflated =
         wire::inflate(from.value.view(), std::numeric_limits<std::uint32_t>::max());
     REPRISE_ASSERT(inflated.has_value());

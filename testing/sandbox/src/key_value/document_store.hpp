@@ -13,9 +13,9 @@
 
 namespace reprise::sandbox::detail {
 
-// One document, alive or a tombstone. Copies share the bytes of value and xattrs, so replicas cost
-// little. What a pending durable write will need stands beside it, not in it: readers must go on
-// seeing the committed document.
+// One document, alive or a tombstone. Copies share the bytes of value and xattrs, so replicas are
+// cheap. What a pending durable write will store is kept separately, because readers must continue
+// to see the committed document.
 struct document {
     base::slice value;   // as stored: a snappy block if `is_compressed`
     base::slice xattrs;  // text of a JSON object; empty: no xattrs
@@ -23,7 +23,7 @@ struct document {
     std::uint32_t expiry = 0;  // seconds since 1970, 0: never; of a tombstone: when it was deleted
     std::uint64_t cas = 0;
     std::uint64_t seqno = 0;
-    std::uint64_t revision = 0;  // times this key was changed
+    std::uint64_t revision = 0;  // number of changes of this key
     time_point locked_until{};   // in the past: not locked
     bool is_json = false;
     bool is_compressed = false;
@@ -35,8 +35,8 @@ struct document {
     }
 };
 
-// The body without compression. Uses `scratch` only if the stored form is compressed; the view
-// lives as long as both.
+// The uncompressed body. Uses `scratch` only if the stored form is compressed; the view is valid as
+// long as both arguments.
 std::string_view plain_value(const document& from, std::string& scratch);
 
 struct stored_key {
@@ -53,7 +53,7 @@ inline key_view view_of(const wire::document_key& key) noexcept {
     return {key.collection.value, key.key};
 }
 
-// Lookups by view, without making a string.
+// Allows lookups by view, without creating a string.
 struct key_hash {
     using is_transparent = void;
     std::size_t operator()(const key_view& key) const noexcept {

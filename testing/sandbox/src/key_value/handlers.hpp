@@ -4,9 +4,10 @@
 
 namespace reprise::sandbox::detail {
 
-// One function per command, by file. Each decodes its message, answers or rejects exactly once.
+// One function per command, grouped by file. Each decodes its message and answers or rejects it
+// exactly once.
 
-// Whether a connection can agree on the feature.
+// Whether a connection can negotiate the feature.
 bool is_offered_feature(const wire::hello_feature_facts& facts) noexcept;
 
 // handlers_session.cpp

@@ -12,7 +12,7 @@ namespace {
 
 using wire::status;
 
-// A command about the names of a bucket: false if it was answered because there is none.
+// Returns false, after answering the request, if the connection has no bucket with collections.
 bool has_named_bucket(request& current) {
     if (current.conv.bucket == nullptr) {
         current.fail(status::no_bucket, "No bucket selected");
@@ -125,9 +125,9 @@ void handle_collection_id(request& current) {
     const std::string_view scope = path.substr(0, dot);
     const std::string_view name =
         dot == std::string_view::npos ? std::string_view(".") : path.substr(dot + 1);
-    // A second dot is no legal character of a name.
+    // A second dot is not allowed in a name.
     if (!is_name_or_empty(scope) || !is_name_or_empty(name)) {
-        current.fail(status::einval, "Not a path of a collection");
+        current.fail(status::einval, "Not a collection path");
         return;
     }
     const wire::collections_manifest& manifest = manifest_here(current);
@@ -156,7 +156,7 @@ void handle_scope_id(request& current) {
     }
     const std::string_view scope = message->scope.substr(0, message->scope.find('.'));
     if (!is_name_or_empty(scope)) {
-        current.fail(status::einval, "Not the name of a scope");
+        current.fail(status::einval, "Not a scope name");
         return;
     }
     const wire::collections_manifest& manifest = manifest_here(current);

@@ -11,7 +11,7 @@ namespace {
 
 using wire::status;
 
-// A locked document shows no CAS that anybody could use.
+// The CAS of a locked document is hidden, so that no other client can use it.
 std::uint64_t shown_cas(const document& content, time_point now) noexcept {
     return content.is_locked(now) ? wire::cas_locked : content.cas;
 }
@@ -53,7 +53,7 @@ wire::observe_result observe_one(
     return result;
 }
 
-// The copy of a vbucket here, active or replica.
+// The copy of a vbucket on this node, active or replica.
 const vbucket* find_any_copy(const request& current, std::size_t number) noexcept {
     const auto& copies = current.conv.local->vbuckets;
     return number < copies.size() ? copies[number].get() : nullptr;
@@ -79,7 +79,7 @@ void handle_get_meta(request& current) {
     if (in == nullptr) {
         return;
     }
-    // An expired document becomes a tombstone here, which is then what is shown.
+    // An expired document becomes a tombstone, which is then returned.
     (void)find_alive(current, *in, message->key);
     const document* found = in->find(view_of(message->key));
     if (found == nullptr) {
@@ -128,7 +128,7 @@ void handle_observe(request& current) {
         }
         (void)response.results.push_back(observe_one(current, *in, wanted));
     }
-    // The body is the requested list with state and CAS put in behind each key.
+    // The body is the requested list with state and CAS inserted after each key.
     std::vector<std::byte> body;
     base::byte_writer writer(body);
     for (const wire::observe_result& result : response.results) {
@@ -159,7 +159,8 @@ void handle_observe_seqno(request& current) {
         current.not_my_vbucket();
         return;
     }
-    // History runs from new to old: the entry before a uuid's own says where that uuid ended.
+    // The history is sorted from new to old: the entry before a uuid's own contains the seqno where
+    // that uuid ended.
     std::size_t age = 0;
     while (age < in->failover_log.size() && in->failover_log[age].uuid != message->vbucket_uuid) {
         ++age;

@@ -13,7 +13,8 @@ using wire::status;
 constexpr std::string_view no_bucket_name = "@no bucket@";
 constexpr std::string_view version_text = "7.6.0-sandbox";
 
-// Features of real servers that nothing here stands behind, or only on deployments unlike this one.
+// Features of real servers that the sandbox does not implement, or that only other deployments
+// have.
 constexpr hello_feature_set not_offered{
     hello_feature::report_unit_usage,        hello_feature::non_blocking_throttling_mode,
     hello_feature::range_scan_include_xattr, hello_feature::get_random_key_include_xattr,
@@ -36,7 +37,7 @@ hello_feature_set grant(const conversation& conv, hello_feature_set asked) {
     return granted;
 }
 
-// HELLO and SELECT_BUCKET change how other commands are read, so none may be under way.
+// HELLO and SELECT_BUCKET change how other commands are interpreted, so none may be in flight.
 bool is_disturbing(const request& current) noexcept {
     return current.conv.has_commands_in_flight &&
            current.conv.has(hello_feature::unordered_execution);
@@ -59,7 +60,7 @@ void answer_sasl(request& current, const sasl_step_result& result) {
     }
 }
 
-// The status a login gets whatever it says; empty: it is looked at.
+// The status that every login gets, whatever its credentials; empty: they are checked.
 std::optional<status> disturbed_login(request& current, std::string_view mechanism) {
     node_disturbance& how = current.node.disturbance;
     if (how.rejects_credentials) {
@@ -89,8 +90,8 @@ void handle_hello(request& current) {
         current.reject(hello.error());
         return;
     }
-    // Servers do not judge the text a client calls itself by: the C++ SDK's ids, for one, are
-    // longer than the 16 digits they are documented to have.
+    // Servers do not validate the name that a client reports: the ids of the C++ SDK, for example,
+    // are longer than the documented 16 digits.
     auto agent = wire::parse_agent_key(hello->agent);
     if (!agent) {
         agent = wire::agent_identity{std::string(hello->agent), {}, {}};
@@ -105,7 +106,7 @@ void handle_hello(request& current) {
     conv.agent = std::move(*agent);
     current.audit.client_id = conv.agent.client_id;
     current.audit.client_connection_id = conv.agent.connection_id;
-    // A HELLO starts from nothing; its own answer is framed as the connection was before it.
+    // A HELLO replaces all features; its own answer uses the framing from before it.
     const hello_feature_set granted = grant(conv, hello->features);
     std::vector<std::byte> list;
     base::byte_writer writer(list);
@@ -131,7 +132,7 @@ void handle_sasl_list(request& current) {
         return;
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is off: logged in by certificate");
+        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
         return;
     }
     const std::string list =
@@ -146,10 +147,10 @@ void handle_sasl_auth(request& current) {
         return;
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is off: logged in by certificate");
+        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
         return;
     }
-    // Whoever was logged in is not any more, also if this fails.
+    // An earlier login ends even if this one fails.
     current.conv.user.reset();
     if (const auto refusal = disturbed_login(current, message->mechanism)) {
         current.conv.sasl = {};
@@ -169,7 +170,7 @@ void handle_sasl_step(request& current) {
         return;
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is off: logged in by certificate");
+        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
         return;
     }
     if (current.node.disturbance.rejects_credentials) {
@@ -200,7 +201,7 @@ void handle_select_bucket(request& current) {
         return;
     }
     bucket_record* bucket = current.cluster.find_bucket(message->bucket);
-    // Only a user who sees all buckets learns that there is none of that name.
+    // Only a user who can see all buckets learns that the bucket does not exist.
     const bool can_know = bucket != nullptr ? conv.user->rights.can_see(message->bucket)
                                             : conv.user->rights.can_see_all();
     if (!can_know || (bucket != nullptr && bucket->is_denied(conv.user->name))) {

@@ -15,7 +15,7 @@ namespace {
 using wire::opcode;
 using wire::status;
 
-// Whether set, add or replace may go on, by what is there now.
+// Whether set, add or replace may proceed with the document that exists now.
 status check_store(opcode op, const document* existing, std::uint64_t cas, time_point now) {
     if (existing == nullptr) {
         const bool needs_existing = op == opcode::replace || (op == opcode::set && cas != 0);
@@ -61,7 +61,7 @@ void handle_store(request& current) {
     }
     auto value = take_value(current, message->value, current.frame.datatype());
     if (!value) {
-        current.fail(value.error(), "The value is too large or cannot be inflated");
+        current.fail(value.error(), "The value is too large or cannot be decompressed");
         return;
     }
     const document* existing = find_alive(current, *in, message->key);
@@ -78,7 +78,7 @@ void handle_store(request& current) {
     content.flags = message->flags;
     content.expiry = absolute_expiry(current, message->expiry, message->key.collection);
     if (existing != nullptr) {
-        // The body is replaced, attributes are not.
+        // The body is replaced, the attributes are kept.
         content.xattrs = existing->xattrs;
         content.expiry = current.infos.preserve_ttl ? existing->expiry : content.expiry;
     }
@@ -98,7 +98,7 @@ void handle_concat(request& current) {
     }
     const auto given = take_value(current, message->value, current.frame.datatype());
     if (!given) {
-        current.fail(given.error(), "The value is too large or cannot be inflated");
+        current.fail(given.error(), "The value is too large or cannot be decompressed");
         return;
     }
     const document* existing = find_alive(current, *in, message->key);
@@ -180,7 +180,7 @@ void handle_counter(request& current) {
             current.fail(status::delta_badval);
             return;
         }
-        // Counting up wraps, counting down stops at zero.
+        // Incrementing wraps around, decrementing stops at zero.
         const bool is_up = current.op() == opcode::increment;
         const std::uint64_t lowered = message->delta > *old ? 0 : *old - message->delta;
         number = is_up ? *old + message->delta : lowered;

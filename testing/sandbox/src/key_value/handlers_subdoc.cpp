@@ -21,7 +21,7 @@ using wire::opcode;
 using wire::path_flags;
 using wire::status;
 
-// A command in one shape, whichever of the three messages it came in.
+// A common form for the three kinds of messages.
 struct subdoc_command {
     wire::document_key key;
     doc_flags flags = doc_flags::none;
@@ -34,7 +34,7 @@ struct subdoc_command {
     bool may_create() const noexcept { return has(doc_flags::create) || has(doc_flags::add); }
 };
 
-// What connections must have agreed on, beyond what the request shows by itself.
+// Checks the features that the connection must have negotiated for this command.
 status check_agreement(const conversation& conv, const subdoc_command& command) {
     std::string_view key_seen;
     for (const subdoc_spec& spec : command.specs) {
@@ -79,7 +79,7 @@ subdoc_subject subject_of(const document& from) {
     return subject;
 }
 
-// The document a lookup reads: alive, or a tombstone if that is asked for.
+// A lookup reads a living document or, on request, a tombstone.
 void run_lookups(request& current, const subdoc_command& command) {
     const bool is_replica = command.has(doc_flags::replica_read);
     vbucket* in = open_vbucket(
@@ -135,7 +135,7 @@ struct mutation_base {
     bool becomes_deleted = false;        // the result is a tombstone
 };
 
-// The base, or the status that says why there is none.
+// Returns the base, or the status that explains why there is none.
 std::expected<mutation_base, status> find_base(
     const request& current, const subdoc_command& command, const document* alive,
     const document* tombstone) {
@@ -190,13 +190,13 @@ subdoc_subject mutation_subject(const subdoc_command& command, const mutation_ba
     return subject;
 }
 
-// The first path that failed, by position.
+// The index of the first path that failed.
 struct path_failure {
     std::size_t index = 0;
     wire::status status{};
 };
 
-// What each path answered, in order; empty where it answers nothing.
+// Returns the answers of all paths in order; empty for a path without an answer.
 std::expected<std::vector<std::string>, path_failure> run_paths(
     const subdoc_command& command, subdoc_subject& subject, const subdoc_surroundings& around) {
     std::vector<std::string> answers;
@@ -299,7 +299,8 @@ void run_mutations(request& current, const subdoc_command& command) {
     subdoc_subject subject = mutation_subject(command, *from);
     auto answers = run_paths(command, subject, around);
     if (answers && needs_crc32c(command)) {
-        // The checksum is that of the finished body, which is known only now: once more with it.
+        // The macro needs the checksum of the final body, which is known only now: run the paths
+        // again.
         around.macros.value_crc32c = crc32c(subject.body);
         subject = mutation_subject(command, *from);
         answers = run_paths(command, subject, around);
@@ -320,7 +321,7 @@ void run_mutations(request& current, const subdoc_command& command) {
     answer_paths(current, command, *in, stored, *from, *answers);
 }
 
-// Common to all three: rules of the protocol, then agreements of the connection.
+// Checks common to all three: rules of the protocol, then the features of the connection.
 bool is_acceptable(request& current, const subdoc_command& command, status rules) {
     const status bad = rules != status::success ? rules : check_agreement(current.conv, command);
     if (bad != status::success) {

@@ -54,7 +54,7 @@ void handle_get_locked(request& current) {
         current.fail(status::locked);
         return;
     }
-    // A lock is a new CAS that only its holder knows; no new seqno, and replicas do not hear of it.
+    // A lock is a new CAS that only its holder knows. It has no new seqno and is not replicated.
     existing.cas = in.cas_next(current.now);
     in.cas_max = existing.cas;
     existing.locked_until = current.now + lock_time(current.cluster.options, message.lock_seconds);

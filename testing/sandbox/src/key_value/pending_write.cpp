@@ -18,14 +18,14 @@ std::size_t majority_of(const bucket_record& bucket) noexcept {
     return (1 + bucket.replica_count) / 2 + 1;
 }
 
-// Moves the time at which the list is looked at again.
+// Moves the time of the next check to `when` if that is earlier.
 void look_again(cluster_state& cluster, time_point now, time_point when) noexcept {
     if (when > now) {
         cluster.pending_due = std::min(cluster.pending_due, when);
     }
 }
 
-// The client, if it is still there and was not told yet; it counts as told from now on.
+// Returns the client if it is connected and has no answer yet, and marks the write as answered.
 session* take_client(cluster_state& cluster, pending_write& write) noexcept {
     if (std::exchange(write.is_answered, true)) {
         return nullptr;
@@ -68,7 +68,7 @@ bool is_acknowledged(
 bool is_recommitted(cluster_state& cluster, pending_write& write, time_point now) {
     if (!write.recommitted_at) {
         write.recommitted_at = now + cluster.options.recommit_delay;
-        // Whoever waits does so at a node that no longer owns the vbucket, or forgot about it.
+        // The client waits at a node that no longer owns the vbucket or has lost its state.
         report_ambiguous(cluster, write);
     }
     look_again(cluster, now, *write.recommitted_at);
@@ -105,7 +105,7 @@ void apply_write(
     }
 }
 
-// Takes one write as far as it gets; true if it is over.
+// Advances one write as far as possible. Returns true if it is finished.
 bool settle(cluster_state& cluster, pending_write& write, time_point now) {
     const bucket_record* bucket = cluster.find_bucket(write.bucket);
     if (bucket == nullptr) {
@@ -116,7 +116,7 @@ bool settle(cluster_state& cluster, pending_write& write, time_point now) {
     const auto prepared = active == nullptr ? prepared_map::iterator()
                                             : active->prepares.find(view_of_stored(write.key));
     if (active == nullptr || prepared == active->prepares.end()) {
-        // It was lost with its node, or its collection was dropped.
+        // The write was lost with its node, or its collection was dropped.
         report_ambiguous(cluster, write);
         return true;
     }

@@ -13,7 +13,8 @@ using wire::hello_feature;
 using wire::opcode;
 using wire::status;
 
-// Locked documents: stores were told "exists" before Xerror, everything else "temporary failure".
+// Before Xerror, stores of locked documents got "exists" and all other commands got "temporary
+// failure".
 bool is_store_path(opcode op) noexcept {
     switch (op) {
         case opcode::get_locked:
@@ -82,7 +83,7 @@ void request::answer(const answer_parts& parts) {
         whole.framing_extras = cluster.server_duration_field;
     }
     base::byte_writer writer(out_);
-    // Every part is bounded below what a frame can express, so this cannot fail.
+    // Every part is smaller than the limits of a frame, so this cannot fail.
     REPRISE_ASSERT(wire::encode_frame(writer, whole).has_value());
     audit.status = parts.status;
     audit.cas = parts.cas;

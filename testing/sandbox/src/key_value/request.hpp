@@ -21,14 +21,15 @@
 
 namespace reprise::sandbox::detail {
 
-// How far a peer has come with a configuration.
+// Which configurations a peer has received.
 struct configuration_progress {
-    // The newest one sent in full: not repeated in not_my_vbucket bodies if the peer asked so.
+    // The newest one sent in full. At the peer's request it is not repeated in not_my_vbucket
+    // bodies.
     std::optional<wire::configuration_revision> sent;
-    // The newest one it was told of, in full or not: what is newer is pushed to subscribers.
+    // The newest one announced, in full or by revision. Newer ones are pushed to subscribers.
     wire::configuration_revision announced;
 
-    // Changes from now on are news.
+    // Only changes from now on are new to the peer.
     void restart(const known_configuration& current) {
         sent.reset();
         announced = current.is_known() ? current.revision() : wire::configuration_revision{};
@@ -39,7 +40,7 @@ struct configuration_progress {
     }
 };
 
-// What the two sides of a connection agreed on so far.
+// What a connection has negotiated so far.
 struct conversation {
     wire::transport over = wire::transport::plain;
     bool is_certificate_login = false;
@@ -50,15 +51,15 @@ struct conversation {
     // Set and cleared together; valid until the bucket is dropped, which closes the connection.
     bucket_record* bucket = nullptr;
     node_bucket* local = nullptr;
-    // What the user may do everywhere in the bucket.
+    // What the user may do anywhere in the bucket.
     privilege bucket_privileges = privilege::none;
     configuration_progress bucket_progress;
     configuration_progress global_progress;
-    // Answers are still to come: HELLO and SELECT_BUCKET must wait then.
+    // Answers are outstanding, so HELLO and SELECT_BUCKET are refused.
     bool has_commands_in_flight = false;
 
     bool has(wire::hello_feature feature) const noexcept { return features.contains(feature); }
-    // After a change of the user, the bucket or the user's roles.
+    // Call it after the user, the bucket or the user's roles change.
     void note_rights() {
         bucket_privileges = user && bucket != nullptr ? user->rights.in_bucket(bucket->options.name)
                                                       : privilege::none;
@@ -78,8 +79,8 @@ struct answer_parts {
     base::byte_view value{};
 };
 
-// One request while it is handled, and the ways to answer it. A handler answers exactly once (STAT:
-// one frame each), or closes.
+// One request while it is handled, and the functions that answer it. A handler answers exactly once
+// (STAT: several frames) or closes the connection.
 class request {
 public:
     request(
@@ -100,34 +101,34 @@ public:
     const time_point now;
     audit_entry& audit;
     wire::request_frame_infos infos;
-    // What the user must be allowed to do with the document.
+    // The privilege that the user needs for the document.
     privilege needs = privilege::none;
-    // Set once the request is a pending durable write: what was answered is what it will be
-    // answered.
+    // Set if the request became a pending durable write: its answer is sent once the write is
+    // applied.
     std::uint64_t pending_id = 0;
 
     wire::opcode op() const noexcept { return frame.op(); }
     bool is_closing() const noexcept { return is_closing_; }
-    // Ends the connection after what was answered so far.
+    // Closes the connection after the answers so far.
     void close() noexcept { is_closing_ = true; }
 
-    // A success, or any answer whose body is no error body.
+    // A success, or any answer whose body is not an error body.
     void answer(const answer_parts& parts);
-    // The request itself is wrong: the status is sent as it is.
+    // The request itself is invalid: the status is sent unchanged.
     void reject(wire::status code, std::string_view text = {});
     void reject(wire::wire_errc error);
-    // It failed while it was carried out: connections without Xerror get the older code for it, or
-    // are closed where there is none.
+    // The request failed during execution: connections without Xerror get the equivalent older
+    // status, or are closed if there is none.
     void fail(wire::status code, std::string_view text = {});
-    // 0x07 with the node's configuration, unless the peer has it and asked not to get it again.
+    // 0x07 with the node's configuration, unless the peer has it and asked not to receive it again.
     void not_my_vbucket();
     // 0x88 or 0x8c with the manifest uid.
     void unknown_name(wire::status code);
-    // A configuration as value: empty if `known` is not older. Notes what was sent.
+    // Answers with a configuration as value; empty if `known` is not older. Records what was sent.
     void answer_configuration(
         const known_configuration& configuration, configuration_progress& progress,
         const std::optional<wire::configuration_revision>& known);
-    // An answer made by a fault rule.
+    // An answer that a fault rule created.
     void answer_fault(const fault_status& fault);
 
 private:
@@ -138,7 +139,7 @@ private:
     bool is_closing_ = false;
 };
 
-// The older code that connections without Xerror get instead; empty: the server disconnects.
+// The older status that connections without Xerror get instead; empty: the server disconnects.
 std::optional<wire::status> status_without_xerror(
     wire::opcode op, wire::status code, bool has_collections) noexcept;
 

@@ -119,7 +119,7 @@ sasl_step_result sasl_session::on_step(
     wire::scram_server server = std::move(*scram_);
     scram_.reset();
     if (wire::parse_sasl_mechanism(mechanism) != mechanism_) {
-        return malformed("SASL STEP with another mechanism than SASL AUTH");
+        return malformed("SASL STEP with a different mechanism than SASL AUTH");
     }
     auto final_message = server.on_final(data);
     if (!final_message) {

@@ -13,18 +13,18 @@
 
 namespace reprise::sandbox::detail {
 
-// Mechanisms a port offers, strongest first.
+// The mechanisms that a port offers, strongest first.
 std::vector<wire::sasl_mechanism> offered_mechanisms(
     const cluster_options& options, wire::transport over);
 
-// What a step of an authentication gives.
+// The result of one step of an authentication.
 struct sasl_step_result {
     wire::status status = wire::status::auth_error;
     std::string data;                // the server's message, or the context of an error
-    std::optional<identity> winner;  // set exactly when status is success
+    std::optional<identity> winner;  // set if and only if status is success
 };
 
-// The server's side of one authentication: auth, then steps as long as 0x21 is answered.
+// The server side of one authentication: auth, then steps as long as the answer is 0x21.
 //
 //     idle -> on_auth: success | failure -> idle
 //             on_auth: 0x21 -> waiting -> on_step: success | failure -> idle
@@ -36,7 +36,7 @@ public:
     sasl_step_result on_step(
         cluster_state& cluster, std::string_view mechanism, std::string_view data);
 
-    // A step is expected.
+    // Whether a step is expected.
     bool is_waiting() const noexcept { return scram_.has_value(); }
 
 private:

@@ -104,7 +104,7 @@ void session::on_time(time_point now, std::vector<std::byte>& out) {
     }
     send_due(now, out);
     send_pushes(out);
-    // Requests wait for the peer to read, for a pending write, or for a node that was frozen.
+    // Requests wait for the peer to read, for a pending write, or for a frozen node.
     if (!held_.empty()) {
         process_held(now, out);
     }
@@ -122,7 +122,7 @@ void session::process_held(time_point now, std::vector<std::byte>& out) {
     if (is_closing_) {
         return;
     }
-    // Handlers may close, which clears `held_`: look at the bytes from a place of their own.
+    // Handlers may close the session, which clears `held_`, so move the bytes out first.
     std::vector<std::byte> bytes = std::move(held_);
     held_.clear();
     const std::size_t handled = process(now, bytes, out);
@@ -138,7 +138,7 @@ std::size_t session::process(time_point now, base::byte_view bytes, std::vector<
     while (!is_closing_) {
         const auto scan = wire::scan_frame(bytes.subspan(handled), request_limits);
         if (!scan) {
-            // No way to find the next frame.
+            // There is no way to find the next frame.
             close();
             break;
         }
@@ -175,7 +175,7 @@ void session::describe(time_point now, const wire::frame_view& frame, audit_entr
             entry.collection = decoded->collection;
             key = decoded->key;
         }
-        // Only of documents: the values of SASL messages are secrets.
+        // Only for documents: the values of SASL messages are secrets.
         const std::string_view value = base::as_text(frame.value());
         entry.value_start.assign(value.substr(0, audit_value_start_size_max));
     }
@@ -214,7 +214,7 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
     if (const auto* status = effect ? std::get_if<fault_status>(effect) : nullptr) {
         current.answer_fault(*status);
     } else {
-        // The rule list may change only between requests, so `effect` stays valid.
+        // The rule list changes only between requests, so `effect` stays valid.
         dispatch(current);
     }
     if (current.pending_id != 0) {
@@ -238,7 +238,8 @@ bool session::is_reorderable(wire::opcode op) const noexcept {
 }
 
 time_point session::due_in_order(time_point due, bool is_reorderable) const noexcept {
-    // In order: behind everything that waits. Out of order: only behind what must stay in order.
+    // An ordered answer goes after everything that waits, an unordered one only after ordered
+    // answers.
     for (const delayed_answer& waiting : delayed_) {
         if (!is_reorderable || !waiting.is_reorderable) {
             due = std::max(due, waiting.due);
@@ -399,7 +400,7 @@ void session::replay_configuration() {
 
 void session::send_pushes(std::vector<std::byte>& out) {
     if (trickling_ || !is_subscribed()) {
-        return;  // in the middle of a frame, or nobody asked
+        return;  // in the middle of a frame, or not subscribed
     }
     if (std::exchange(is_replay_due_, false)) {
         const known_configuration older_global = node_.global_configuration.older();

@@ -15,8 +15,8 @@
 
 namespace reprise::sandbox::detail {
 
-// One connection at one node: cuts bytes into requests, lets fault rules have their say, and puts
-// the answers in order. What a request means is the handlers' business.
+// One connection to one node: splits bytes into requests, applies fault rules and orders the
+// answers. The handlers interpret the requests.
 class session {
 public:
     session(
@@ -36,29 +36,31 @@ public:
     bool is_closing() const noexcept { return is_closing_; }
     bool is_aborted() const noexcept { return is_aborted_; }
 
-    // The node knows new configurations; wakes up if this connection wants to hear of one.
+    // The node has new configurations. Wakes up the connection if it is subscribed to one.
     void on_configuration();
-    // The node or the bucket is gone.
+    // The node or the bucket was removed.
     void close_from_cluster();
     // The node was killed.
     void abort_from_cluster();
-    // The node may speak again, if it could not.
+    // The node may send again, if it could not before.
     void resume();
-    // Pushes what the node knew before what it knows now, if this connection hears of changes.
+    // Pushes the node's previous configuration before the current one, if this connection is
+    // subscribed.
     void replay_configuration();
-    // A pending durable write of this connection was applied, or nobody knows: it is answered.
+    // Answers a pending durable write of this connection: it was applied, or its result is
+    // ambiguous.
     void on_committed(time_point now, std::uint64_t pending_id, std::uint64_t seqno);
     void on_ambiguous(time_point now, std::uint64_t pending_id);
-    // False if it is in the list of wake-ups already.
+    // Returns false if it is already in the list of wake-ups.
     bool mark_woken() noexcept;
     void clear_woken() noexcept { is_woken_ = false; }
 
 private:
-    // How an answer leaves.
+    // How an answer is sent.
     struct answer_shape {
         std::chrono::nanoseconds delay{0};
         std::chrono::nanoseconds interval{0};  // between its bytes; 0: all at once
-        bool closes = false;                   // the connection, afterwards
+        bool closes = false;                   // closes the connection afterwards
     };
     struct delayed_answer {
         time_point due;
@@ -73,36 +75,36 @@ private:
         wire::opcode op{};
         std::uint32_t opaque = 0;
         std::optional<fault_effect> effect;
-        std::vector<std::byte> bytes;  // of a success
+        std::vector<std::byte> bytes;  // the answer in case of success
     };
 
-    // Handles whole frames at the beginning of `bytes`; gives the size of those handled.
+    // Handles complete frames at the start of `bytes` and returns their size.
     std::size_t process(time_point now, base::byte_view bytes, std::vector<std::byte>& out);
     void process_held(time_point now, std::vector<std::byte>& out);
     void hold(base::byte_view bytes);
     void on_frame(time_point now, const wire::frame_view& frame, std::vector<std::byte>& out);
-    // Fills in what is known of a request before it is carried out.
+    // Fills in what is known about a request before it is executed.
     void describe(time_point now, const wire::frame_view& frame, audit_entry& entry) const;
     const fault_entry* find_fault(const audit_entry& entry);
-    // Does to the answer that begins at `start` of `out` what a rule says.
+    // Applies a rule to the answer that begins at `start` of `out`.
     answer_shape shape_answer(
         const fault_effect& effect, std::size_t start, answer_fate& fate,
         std::vector<std::byte>& out);
-    // Moves the answer that begins at `start` of `out` to where it has to wait, if it has to.
+    // If the answer that begins at `start` of `out` must wait, moves it to the waiting answers.
     void settle_answer(
         time_point now, const answer_shape& shape, std::size_t start, audit_entry& entry,
         std::vector<std::byte>& out);
-    // When an answer may leave that wants to at `due`: not before what it must not overtake.
+    // When an answer that is due at `due` may be sent: not before those it must not overtake.
     time_point due_in_order(time_point due, bool is_reorderable) const noexcept;
     void queue_answer(delayed_answer later);
     bool is_reorderable(wire::opcode op) const noexcept;
-    // The answer at `start` is that of a durable write which is pending.
+    // The answer at `start` belongs to a durable write that is pending.
     void await_answer(
         const request& current, const fault_effect* effect, std::size_t start,
         std::vector<std::byte>& out);
     std::optional<awaited_answer> take_awaited(std::uint64_t pending_id);
     void send_awaited(time_point now, awaited_answer& ready);
-    // Whether a request has to wait for pending writes before it is looked at.
+    // Whether a request must wait for pending writes before it is handled.
     bool must_wait(wire::opcode op) const noexcept;
     void send_due(time_point now, std::vector<std::byte>& out);
     void send_pushes(std::vector<std::byte>& out);
@@ -112,7 +114,7 @@ private:
     bool wants_push(
         const known_configuration& configuration,
         const configuration_progress& progress) const noexcept;
-    // A push of a configuration, in full or its revision only.
+    // Pushes a configuration, in full or only its revision.
     void write_push(
         const known_configuration& configuration, std::string_view bucket,
         std::vector<std::byte>& out) const;
@@ -127,7 +129,7 @@ private:
     std::vector<std::byte> held_;  // bytes of requests not yet handled
     std::deque<delayed_answer> delayed_;
     std::size_t delayed_size_ = 0;
-    std::optional<delayed_answer> trickling_;  // nothing else may leave meanwhile
+    std::optional<delayed_answer> trickling_;  // nothing else may be sent in the meantime
     std::vector<awaited_answer> awaited_;
     bool has_backlog_ = false;
     bool is_closing_ = false;

@@ -8,8 +8,8 @@
 
 #include "key_value/session.hpp"
 
-// What is special about some answers of a session: those that a fault rule spoils, and those that
-// wait for a durable write.
+// The special answers of a session: those that a fault rule corrupts, and those that wait for a
+// durable write.
 
 namespace reprise::sandbox::detail {
 
@@ -18,14 +18,14 @@ namespace {
 constexpr std::size_t opaque_at = 12;
 constexpr std::size_t token_size = 16;
 
-// The frame at the beginning of bytes that were encoded here.
+// The frame at the start of bytes that this library encoded.
 wire::frame_view first_frame(base::byte_view bytes) {
     const auto scan = wire::scan_frame(bytes, {.direction = wire::frame_direction::to_client});
     REPRISE_ASSERT(scan && scan->frame);
     return *scan->frame;
 }
 
-// Flips bits in the opaque of every frame: STAT answers with several.
+// Flips bits in the opaque of every frame, because STAT answers with several.
 void flip_opaques(std::span<std::byte> bytes, std::uint32_t bits) {
     while (!bytes.empty()) {
         const wire::frame_view frame = first_frame(bytes);
@@ -35,7 +35,7 @@ void flip_opaques(std::span<std::byte> bytes, std::uint32_t bits) {
     }
 }
 
-// Puts the seqno of the commit into the mutation token of an answer, if it has one.
+// Writes the seqno of the commit into the mutation token of an answer, if it has one.
 void put_seqno(std::vector<std::byte>& answer, std::uint64_t seqno) {
     const base::byte_view extras = first_frame(answer).extras();
     if (extras.size() == token_size) {
@@ -88,7 +88,7 @@ bool session::must_wait(wire::opcode op) const noexcept {
     if (!conversation_.has(wire::hello_feature::unordered_execution)) {
         return true;
     }
-    // HELLO and SELECT_BUCKET do not wait: they are refused while anything is under way.
+    // HELLO and SELECT_BUCKET do not wait: they are refused while any request is in flight.
     return !wire::opcode_info(op).is_reorderable && op != wire::opcode::hello &&
            op != wire::opcode::select_bucket;
 }
@@ -129,7 +129,7 @@ void session::send_awaited(time_point now, awaited_answer& ready) {
         answer_fate fate{};
         shape = shape_answer(*ready.effect, 0, fate, ready.bytes);
     }
-    // Also without an answer: requests may have waited for this one.
+    // Wake up even without an answer: other requests may have waited for this one.
     cluster_.wake(*this);
     if (ready.bytes.empty()) {
         if (shape.closes) {
@@ -156,7 +156,7 @@ void session::on_ambiguous(time_point now, std::uint64_t pending_id) {
     }
     ready->bytes.clear();
     if (!conversation_.has(wire::hello_feature::xerror)) {
-        // There is no older code for it.
+        // There is no equivalent older status.
         close();
         cluster_.wake(*this);
         return;

@@ -76,7 +76,7 @@ void vbucket::replicate(const key_view& key, const document& content) {
         it = documents.emplace(stored_key{key.collection, std::string(key.key)}, document{}).first;
     }
     it->second = content;
-    // Locks live on the active copy only: a failover frees them.
+    // Locks exist on the active copy only, so a failover releases them.
     it->second.locked_until = time_point{};
     seqno_high = std::max(seqno_high, content.seqno);
     cas_max = std::max(cas_max, content.cas);
@@ -116,7 +116,7 @@ bool vbucket::is_prefix_of(const vbucket& active) const noexcept {
         if (!failover_log.empty() && entry.uuid == uuid()) {
             return seqno_high <= end;
         }
-        end = entry.seqno;  // where the history before this one ended
+        end = entry.seqno;  // where the previous history ended
     }
     return false;
 }

@@ -10,17 +10,17 @@ namespace reprise::sandbox::detail {
 
 enum class vbucket_state : std::uint8_t { active, replica };
 
-// Since which seqno a vbucket carries which uuid; a new one begins when a copy becomes active.
+// The seqno from which a vbucket has a uuid. A new entry begins when a copy becomes active.
 struct failover_entry {
     std::uint64_t uuid = 0;
     std::uint64_t seqno = 0;
 };
 
-// A durable write that waits: what the document will be. It stands beside the committed one, which
-// readers go on seeing.
+// A durable write that waits: the future document. It is kept beside the committed one, which
+// readers continue to see.
 struct prepared_write {
     document content;
-    // This copy became active with it: it is being re-committed.
+    // This copy became active while it had the write, which is now being re-committed.
     bool is_recommitting = false;
 };
 
@@ -39,37 +39,37 @@ struct vbucket {
 
     std::uint64_t uuid() const noexcept { return failover_log.front().uuid; }
 
-    // The document or tombstone as it is stored; null: none.
+    // The document or tombstone as stored; null: none.
     document* find(const key_view& key) noexcept;
     const document* find(const key_view& key) const noexcept;
 
-    // The CAS a change at `now` would get: the time in nanoseconds with its low 16 bits cleared, or
-    // one more than the highest yet if the clock did not move on.
+    // The CAS for a change at `now`: the time in nanoseconds with its low 16 bits cleared, or one
+    // more than the highest CAS so far if the clock did not advance.
     std::uint64_t cas_next(time_point now) const noexcept;
 
-    // Stores a document under the next CAS and seqno, and the next revision of its key. The stored
-    // document is returned; it is unlocked.
+    // Stores a document with the next CAS, the next seqno and the next revision of its key. Returns
+    // the stored document, which is not locked.
     document& store(const key_view& key, document content, time_point now);
-    // Notes a durable write under the next CAS and seqno; the key must have none. The document as
-    // it will be is returned.
+    // Records a durable write with the next CAS and seqno. The key must not have one. Returns the
+    // future document.
     document& prepare(const key_view& key, document content, time_point now);
-    // Stores what was prepared, which must be there: it keeps the CAS of its prepare.
+    // Stores the prepared document, which must exist and keeps the CAS of its prepare.
     document& store_prepared(const key_view& key);
-    // From now on its prepares are being re-committed.
+    // Marks all prepared writes as being re-committed.
     void begin_recommit() noexcept;
 
-    // Takes a document over from the active copy as it is.
+    // Copies a document from the active copy without changes.
     void replicate(const key_view& key, const document& content);
-    // A new uuid from the current seqno on: what a copy gets that becomes active.
+    // Starts a new uuid at the current seqno, as a copy does when it becomes active.
     void begin_history(std::uint64_t new_uuid);
-    // Takes over what `active` has and this copy has not. Changes that this copy made or got under
-    // a history the active copy does not share are rolled back: everything is taken anew then.
+    // Copies what `active` has and this copy lacks. If this copy contains changes from a history
+    // that the active copy does not share, it rolls back and copies everything again.
     void catch_up(const vbucket& active);
-    // Locks live as long as the process of the active copy's node.
+    // Releases all locks: they end with the process of the active copy's node.
     void forget_locks() noexcept;
 
 private:
-    // Whether all this copy has is part of the history of `active`.
+    // Whether everything in this copy is part of the history of `active`.
     bool is_prefix_of(const vbucket& active) const noexcept;
 };
 

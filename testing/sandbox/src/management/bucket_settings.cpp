@@ -105,7 +105,7 @@ bool read_history_default(std::string_view text, bucket_options& into) {
     return read_switch(text, into.settings.keeps_history);
 }
 
-constexpr std::string_view shown_only = "kept and shown";
+constexpr std::string_view shown_only = "stored and returned, no effect";
 
 constexpr setting_facts settings[] = {
     {"name", "a bucket's name", "the name", nullptr},
@@ -116,16 +116,16 @@ constexpr setting_facts settings[] = {
     {"replicaNumber", "0 to 3", "copies of every vbucket; cannot be changed later", read_replicas},
     {"replicaIndex", "0, 1", shown_only, read_replica_index},
     {"flushEnabled", "0, 1", "whether doFlush is allowed", read_flush},
-    {"maxTTL", "0 to 2147483647 s", "documents live at most so long", read_ttl},
+    {"maxTTL", "0 to 2147483647 s", "the longest lifetime of documents", read_ttl},
     {"durabilityMinLevel", "none, majority, majorityAndPersistActive, persistToMajority",
      "weaker writes are raised to it", read_durability},
     {"evictionPolicy", "valueOnly, fullEviction; ephemeral: noEviction, nruEviction", shown_only,
      read_eviction},
     {"compressionMode", "off, passive, active", shown_only, read_compression},
-    {"conflictResolutionType", "seqno, lww, custom", "kept and shown; cannot be changed later",
-     read_conflicts},
-    {"storageBackend", "couchstore, magma", "kept and shown; cannot be changed later",
-     read_backend},
+    {"conflictResolutionType", "seqno, lww, custom",
+     "stored and returned, no effect; cannot be changed later", read_conflicts},
+    {"storageBackend", "couchstore, magma",
+     "stored and returned, no effect; cannot be changed later", read_backend},
     {"historyRetentionSeconds", "a number; magma only", shown_only, read_history_seconds},
     {"historyRetentionBytes", "a number; magma only", shown_only, read_history_bytes},
     {"historyRetentionCollectionDefault", "true, false; magma only", shown_only,
@@ -136,7 +136,7 @@ bool is_ephemeral_policy(std::string_view policy) noexcept {
     return policy == "noEviction" || policy == "nruEviction";
 }
 
-// Fields that do not go together.
+// Finds fields that contradict each other.
 std::optional<setting_problem> find_contradiction(const bucket_options& of) {
     const bucket_settings& set = of.settings;
     const bool is_ephemeral = of.type == bucket_type::ephemeral;

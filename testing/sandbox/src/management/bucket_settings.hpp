@@ -13,28 +13,28 @@
 
 namespace reprise::sandbox::detail {
 
-// One field of the forms that make and change buckets.
+// One field of the forms that create and change buckets.
 struct setting_facts {
     std::string_view name;
-    std::string_view values;  // for people
-    std::string_view effect;  // what it does here
-    // Stores the text into the options; false: it is malformed. Fields about the name, which the
-    // caller reads, have none.
+    std::string_view values;  // readable description
+    std::string_view effect;  // its effect in the sandbox
+    // Stores the text in the options and returns false if it is malformed. Null for the name, which
+    // the caller reads.
     bool (*read)(std::string_view text, bucket_options& into);
 };
 
 std::span<const setting_facts> bucket_setting_table() noexcept;
 
-// The field that is wrong, and why.
+// The invalid field, and why it is invalid.
 using setting_problem = std::pair<std::string, std::string>;
 
-// Reads what a form gives into `into`; what it does not give stays.
+// Reads a form into `into`. Fields that the form does not contain are not changed.
 std::optional<setting_problem> read_bucket_form(const form_fields& form, bucket_options& into);
-// What cannot be changed once a bucket is there.
+// Finds a change that is not allowed once the bucket exists.
 std::optional<setting_problem> find_forbidden_change(
     const bucket_options& before, const bucket_options& after);
 
-// Sets the members that show the settings.
+// Sets the members that describe the settings.
 void show_bucket_settings(json::object& into, const bucket_options& bucket);
 
 }  // namespace reprise::sandbox::detail

@@ -24,7 +24,7 @@ std::uint64_t count_documents(service_exchange& with, const std::string& bucket)
     return count;
 }
 
-// The configuration of a bucket, and what administration calls read of it.
+// The configuration of a bucket with the members that management requests read.
 json::value shown_bucket(service_exchange& with, const std::string& name) {
     const auto text = with.cluster.configuration_text(with.node, name);
     auto parsed = json::parse(text.value_or("{}"));
@@ -77,7 +77,7 @@ service_response bucket_refusal(cluster_errc why) {
     }
 }
 
-// Names that a change of scopes and collections is about, as messages show them.
+// The scope and the collection of a request, for messages.
 struct named_place {
     std::string_view scope;
     std::string_view collection{};
@@ -90,7 +90,7 @@ struct named_place {
     }
 };
 
-// Clients tell the cases apart by these texts.
+// Clients distinguish the cases by these texts.
 service_response scope_refusal(cluster_errc code, const named_place& place) {
     switch (code) {
         case cluster_errc::already_exists:
@@ -120,7 +120,7 @@ service_response scope_change(
         200, json::serialize(json::object{{"uid", base::to_shortest_hex(*uid)}}));
 }
 
-// The first field of a form that is not one of these.
+// Refuses the first field of a form that is not in the list.
 std::optional<service_response> refuse_other_fields(
     const form_fields& form, std::initializer_list<std::string_view> known) {
     for (const auto& [name, value] : form.fields) {
@@ -178,7 +178,7 @@ service_response change_bucket(service_exchange& with) {
         return management_error(400, problem->first, problem->second);
     }
     (void)with.cluster.set_bucket_settings(with.parts[3],
-                                           after.settings);  // it is there
+                                           after.settings);  // the bucket exists
     with.audit.is_applied = true;
     return make_service_response(200, "");
 }
@@ -245,7 +245,7 @@ service_response remove_scope(service_exchange& with) {
 
 service_response make_collection(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
-    // A history is kept by no collection here, so it may only be turned off.
+    // No collection keeps a history here, so the field can only turn it off.
     if (auto refused = refuse_other_fields(form, {"name", "maxTTL", "history"})) {
         return *std::move(refused);
     }

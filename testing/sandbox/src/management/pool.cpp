@@ -11,9 +11,9 @@ namespace reprise::sandbox::detail {
 namespace {
 
 constexpr std::string_view version_shown = "7.6.0-sandbox";
-// 7.6 as servers write it: major * 65536 + minor.
+// 7.6 in the servers' notation: major * 65536 + minor.
 constexpr std::uint32_t compatibility_shown = 7 * 65536 + 6;
-// Shown where servers show the memory of a machine, which has no meaning here.
+// Shown in place of the machine's memory, which has no meaning here.
 constexpr std::uint64_t memory_shown = std::uint64_t{8} * 1024 * 1024 * 1024;
 
 service_response json_response(const json::value& body) {

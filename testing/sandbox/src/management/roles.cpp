@@ -103,7 +103,7 @@ constexpr std::pair<privilege, std::string_view> privilege_words[] = {
     {can::write_users, "change users"},
 };
 
-// What `user_options::buckets` stands for, in each of them.
+// The roles that `user_options::buckets` grants in each bucket.
 constexpr std::array<std::string_view, 3> bucket_user_roles{
     "bucket_full_access", "fts_admin", "analytics_manager"};
 
@@ -173,7 +173,7 @@ std::expected<role_grant, std::string> parse_role(std::string_view text) {
         (has_place && made.bucket.empty())) {
         return malformed();
     }
-    // All of them is what a missing name says, too.
+    // A missing name means the same.
     made.scope = made.scope == "*" ? "" : made.scope;
     made.collection = made.collection == "*" ? "" : made.collection;
     return made;

@@ -13,12 +13,12 @@ namespace reprise::sandbox::detail {
 
 struct cluster_state;
 
-// What somebody may do; a set of bits.
+// What a user may do; a set of bits.
 enum class privilege : std::uint32_t {
     none = 0,
-    // Documents, by key-value.
+    // Documents, through key-value.
     read = 1u << 0,
-    insert = 1u << 1,  // whoever may upsert may insert
+    insert = 1u << 1,  // a user who may upsert may insert
     upsert = 1u << 2,
     remove = 1u << 3,
     // Statements.
@@ -35,10 +35,10 @@ enum class privilege : std::uint32_t {
     search_write = 1u << 13,
     // Administration of a bucket.
     bucket_flush = 1u << 14,
-    bucket_change = 1u << 15,  // its settings, and the bucket itself
+    bucket_change = 1u << 15,  // its settings, and dropping the bucket
     collections = 1u << 16,
     // Administration of the cluster.
-    see_all = 1u << 17,  // names of all buckets, also of missing ones
+    see_all = 1u << 17,  // names of all buckets, even of missing ones
     create_bucket = 1u << 18,
     read_users = 1u << 19,
     write_users = 1u << 20,
@@ -57,49 +57,50 @@ constexpr bool has_all(privilege given, privilege wanted) noexcept {
     return (given & wanted) == wanted;
 }
 
-// How far a role can be narrowed down.
+// How far a role can be restricted.
 enum class role_reach : std::uint8_t { cluster, bucket, scope, collection };
 
 struct role_facts {
     std::string_view name;
-    std::string_view title;  // for people
+    std::string_view title;  // readable name
     role_reach reach;
     privilege privileges;
 };
 
 std::span<const role_facts> known_roles() noexcept;
 const role_facts* find_role(std::string_view name) noexcept;
-// Roles of real servers about what is not in the sandbox.
+// Roles of real servers for features that the sandbox does not have.
 std::span<const std::string_view> roles_elsewhere() noexcept;
 
-// `data_reader[travel:inventory:airline]`. The error is for people.
+// Parses `data_reader[travel:inventory:airline]`. The error is a message for people.
 std::expected<role_grant, std::string> parse_role(std::string_view text);
-// A list of them, separated by commas.
+// Parses a list of roles, separated by commas.
 std::expected<std::vector<role_grant>, std::string> parse_roles(std::string_view text);
-// The bits as words, for the page that lists roles.
+// The bits as text, for the page that lists roles.
 std::string to_text(privilege given);
 
-// What the roles of somebody allow.
+// What a set of roles allows.
 class rights {
 public:
     rights() = default;
     explicit rights(std::vector<role_grant> grants) : grants_(std::move(grants)) {}
 
-    // What holds in the whole cluster, in a whole bucket, in one collection, or somewhere in a
-    // bucket.
+    // What the roles allow in the whole cluster, in a whole bucket, in one collection, or anywhere
+    // in a bucket.
     privilege in_cluster() const noexcept;
     privilege in_bucket(std::string_view bucket) const noexcept;
     privilege in_collection(
         std::string_view bucket, std::string_view scope,
         std::string_view collection) const noexcept;
     privilege somewhere_in(std::string_view bucket) const noexcept;
-    // Some role names a scope or a collection of the bucket.
+    // Whether a role is restricted to a scope or a collection of the bucket.
     bool is_narrowed(std::string_view bucket) const noexcept;
-    // May select the bucket, and see it.
+    // Whether the user may select and see the bucket.
     bool can_see(std::string_view bucket) const noexcept {
         return somewhere_in(bucket) != privilege::none;
     }
-    // Learns that a bucket does not exist; others hear only that they have no access.
+    // Whether the user may learn that a bucket does not exist; others learn only that they have no
+    // access.
     bool can_see_all() const noexcept { return has_all(in_cluster(), privilege::see_all); }
 
     const std::vector<role_grant>& grants() const noexcept { return grants_; }
@@ -111,10 +112,10 @@ private:
     std::vector<role_grant> grants_;
 };
 
-// The roles a user has without those of groups: `user_options::roles`, or what `buckets` stands
-// for.
+// A user's roles without those of the groups: `user_options::roles`, or those that `buckets`
+// grants.
 std::vector<role_grant> own_roles(const user_options& user);
-// Those and the ones of the user's groups.
+// The rights of a user, including those of the groups.
 rights rights_of(const cluster_state& cluster, const user_options& user);
 
 }  // namespace reprise::sandbox::detail

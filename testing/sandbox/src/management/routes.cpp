@@ -17,12 +17,12 @@ namespace {
 using can = privilege;
 
 constexpr service_route management_table[] = {
-    {"GET", "/", get_welcome, can::none, "a text, also without a login"},
+    {"GET", "/", get_welcome, can::none, "a text; requires no login"},
     {"GET", "/whoami", get_who_am_i, can::none, "the user and its roles"},
-    {"GET", "/pools", get_pools, can::none, "the version, and where to go on"},
+    {"GET", "/pools", get_pools, can::none, "the version, and links"},
     {"GET", "/pools/default", get_default_pool, can::none, "the cluster and its nodes"},
     {"GET", "/pools/nodes", get_nodes, can::none, "the nodes"},
-    {"GET", "/nodes/self", get_own_node, can::none, "the node that is asked"},
+    {"GET", "/nodes/self", get_own_node, can::none, "the node that answers"},
     {"GET", "/pools/default/nodeServices", get_global_configuration, can::none,
      "the global configuration"},
     {"GET", "/pools/default/nodeServicesStreaming", stream_global_configuration, can::none,
@@ -42,7 +42,7 @@ constexpr service_route management_table[] = {
     {"DELETE", "/pools/default/buckets/{bucket}", remove_bucket, can::bucket_change,
      "drops a bucket"},
     {"POST", "/pools/default/buckets/{bucket}/controller/doFlush", flush_bucket, can::bucket_flush,
-     "removes all documents, where `flushEnabled` says so"},
+     "removes all documents if `flushEnabled` is set"},
     {"GET", "/pools/default/buckets/{bucket}/ddocs", list_design_documents, can::view_read,
      "design documents of a bucket"},
     {"GET", "/pools/default/buckets/{bucket}/scopes", get_scopes, can::none,
@@ -66,7 +66,7 @@ constexpr service_route management_table[] = {
     {"PUT", "/settings/rbac/users/external/{user}", refuse_external_user, can::write_users,
      "refused: there are only local users"},
     {"POST", "/controller/changePassword", change_password, can::none,
-     "changes the own password: `password`"},
+     "changes the user's own password: `password`"},
     {"GET", "/settings/rbac/roles", list_roles, can::read_users, "the roles"},
     {"GET", "/settings/rbac/groups", list_groups, can::read_users, "all groups"},
     {"GET", "/settings/rbac/groups/{group}", get_group, can::read_users, "one group"},
@@ -75,7 +75,7 @@ constexpr service_route management_table[] = {
     {"DELETE", "/settings/rbac/groups/{group}", remove_group, can::write_users, "drops a group"},
 };
 
-// Whether the bucket of the path is there for this user on this node; the response says if not.
+// Returns a response if the bucket in the path is not available to this user on this node.
 std::optional<service_response> check_bucket(service_exchange& with, privilege needs) {
     const std::string& bucket = with.parts[3];
     if (!with.can_see(bucket)) {

@@ -6,14 +6,14 @@
 
 namespace reprise::sandbox::detail {
 
-// The management port: who answers what. `{bucket}` is the fourth part of every path that has one.
+// The handlers of the management port. `{bucket}` is the fourth part of every path that has one.
 
-// {"errors":{"<field>":"<text>"}}; errors about nothing in particular have the field "_".
+// {"errors":{"<field>":"<text>"}}. Errors that concern no single field use "_".
 service_response management_error(int status, std::string_view field, std::string_view text);
 service_response no_such_resource();
 service_response forbidden();
 
-// pool.cpp: what clients and people ask about the cluster.
+// pool.cpp: the cluster itself.
 service_response get_welcome(service_exchange& with);
 service_response get_who_am_i(service_exchange& with);
 service_response get_pools(service_exchange& with);
@@ -24,7 +24,7 @@ service_response get_global_configuration(service_exchange& with);
 service_response stream_global_configuration(service_exchange& with);
 service_response get_bucket_configuration(service_exchange& with);
 service_response stream_bucket_configuration(service_exchange& with);
-// The nodes of the configuration as administration calls show them.
+// The nodes of the configuration as management requests return them.
 json::array shown_nodes(service_exchange& with);
 
 // buckets.cpp

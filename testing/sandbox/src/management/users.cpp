@@ -28,7 +28,7 @@ json::object origin_of(std::string_view group) {
                          : json::object{{"type", "group"}, {"name", group}};
 }
 
-// Each role once, with all the ways the user has it.
+// Each role once, with all its origins: the user or groups.
 json::array roles_with_origins(const service_exchange& with, const user_options& user) {
     std::vector<std::pair<role_grant, json::array>> known;
     const auto add = [&known](const role_grant& grant, std::string_view group) {
@@ -85,7 +85,7 @@ service_response unknown_group() {
     return make_service_response(404, "\"Unknown group.\"");
 }
 
-// Roles whose bucket, scope and collection exist. The error is for people.
+// Parses roles whose bucket, scope and collection must exist. The error is a message for people.
 std::expected<std::vector<role_grant>, std::string> read_roles(
     const service_exchange& with, std::string_view text) {
     auto grants = parse_roles(text);

@@ -11,11 +11,11 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// Where a key of a keyspace lives now.
+// The current location of a key in a keyspace.
 struct key_place {
     bucket_record* bucket = nullptr;
     std::size_t number = 0;
-    vbucket* active = nullptr;  // null: nobody up is responsible
+    vbucket* active = nullptr;  // null: no node that is up is responsible
 };
 
 key_place place_of(cluster_state& cluster, const keyspace& in, std::string_view id) {
@@ -163,7 +163,7 @@ write_result write_document(
     document content;
     content.value = std::move(taken.stored);
     content.is_json = taken.is_json;
-    content.flags = 0x02000000;  // JSON, in the notation all clients share
+    content.flags = 0x02000000;  // JSON, in the format that all clients share
     if (existing != nullptr) {
         content.xattrs = existing->xattrs;
     }

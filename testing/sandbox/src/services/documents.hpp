@@ -19,7 +19,7 @@ struct keyspace {
     std::uint32_t collection_id = 0;
 
     bool is_default() const noexcept { return scope == "_default" && collection == "_default"; }
-    // `default:b` or `default:b.s.c`, as in messages.
+    // `default:b` or `default:b.s.c`, for messages.
     std::string path() const;
 };
 
@@ -33,19 +33,19 @@ std::vector<keyspace> keyspaces_of(const cluster_state& cluster, std::string_vie
 
 struct found_document {
     std::string id;
-    std::string value;  // inflated
+    std::string value;  // uncompressed
     std::uint64_t cas = 0;
     std::uint32_t flags = 0;
     std::uint32_t expiry = 0;
     bool is_json = false;
 };
 
-// Whether a node that is up answers for the key; also true if there is no such keyspace any more.
+// Whether a node that is up is responsible for the key. Also true if the keyspace no longer exists.
 bool is_reachable(cluster_state& cluster, const keyspace& in, std::string_view id);
-// Empty: there is none, or its node is not up.
+// Empty if there is no such document or its node is not up.
 std::optional<found_document> read_document(
     cluster_state& cluster, const keyspace& in, std::string_view id, time_point now);
-// Of all living documents on nodes that are up, ascending.
+// The ids of all living documents on nodes that are up, sorted.
 std::vector<std::string> document_ids(cluster_state& cluster, const keyspace& in, time_point now);
 
 enum class write_rule : std::uint8_t {
@@ -59,18 +59,19 @@ enum class write_result : std::uint8_t {
     exists,       // refused by write_rule::insert
     missing,      // nothing to replace or remove
     locked,       // by get-and-lock, or a durable write of the key is pending
-    too_large,    // over cluster_options::value_size_max_bytes, or the key over 250 bytes or empty
-    unavailable,  // nobody up is responsible
-    bucket_gone   // dropped meanwhile
+    too_large,    // value over cluster_options::value_size_max_bytes, or key empty or over 250
+                  // bytes
+    unavailable,  // no node that is up is responsible
+    bucket_gone   // dropped in the meantime
 };
 
 struct document_write {
     std::string_view id;
     std::string_view value;
     write_rule rule = write_rule::upsert;
-    // As in key-value requests.
+    // Same format as in key-value requests.
     std::uint32_t expiry = 0;
-    // An existing document keeps its own if `expiry` is 0.
+    // If `expiry` is 0, an existing document keeps its expiry.
     bool keeps_expiry = false;
 };
 
@@ -78,8 +79,8 @@ write_result write_document(
     cluster_state& cluster, const keyspace& in, const document_write& change, time_point now);
 write_result remove_document(
     cluster_state& cluster, const keyspace& in, std::string_view id, time_point now);
-// Every document of every collection of a bucket is gone, without tombstones; the vbuckets begin
-// a new history.
+// Removes every document of every collection of a bucket, without tombstones. The vbuckets start a
+// new history.
 void flush_documents(cluster_state& cluster, std::string_view bucket);
 
 }  // namespace reprise::sandbox::detail

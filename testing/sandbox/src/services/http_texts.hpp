@@ -9,11 +9,12 @@
 
 namespace reprise::sandbox::detail {
 
-// The little encodings of HTTP requests. None fails loudly: bytes that are no legal escape stay.
+// Small encodings of HTTP requests. They never fail: bytes that are not a valid escape stay
+// unchanged.
 
 struct form_fields {
     std::vector<std::pair<std::string, std::string>> fields;
-    // Empty if it is not there.
+    // Empty if there is no such field.
     std::string_view find(std::string_view name) const noexcept;
 };
 // "a=1&b=x%20y+z"
@@ -21,7 +22,7 @@ form_fields parse_form(std::string_view body);
 
 std::optional<std::int32_t> parse_int32(std::string_view text) noexcept;
 
-// The path's parts between slashes, decoded; what follows a question mark is left out.
+// The parts of the path between slashes, decoded, without the query.
 std::vector<std::string> target_parts(std::string_view target);
 
 }  // namespace reprise::sandbox::detail

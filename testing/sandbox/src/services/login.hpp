@@ -6,8 +6,9 @@
 
 namespace reprise::sandbox::detail {
 
-// Who an HTTP request comes from: the user of a verified client certificate if there is one,
-// otherwise whoever the Authorization header names with the right secret. Null: nobody.
+// Returns the user of an HTTP request: that of a verified client certificate if there is one,
+// otherwise the one that the Authorization header names with the correct secret. Null if there is
+// none.
 const user_options* find_login(
     const cluster& cluster, std::string_view authorization, std::string_view certificate_user);
 

@@ -8,20 +8,20 @@
 
 namespace reprise::sandbox::detail {
 
-// One method of one path of a service. The tables are also what docs/sandbox.md lists.
+// One method of one path of a service. docs/sandbox.md is printed from these tables, too.
 struct service_route {
     std::string_view method;
-    // Parts in braces stand for any text.
+    // Parts in braces match any text.
     std::string_view path;
     service_response (*answer)(service_exchange& with);
-    // What the user must be allowed to do, in the bucket if there is one.
+    // The privilege that the user needs, in the bucket if there is one.
     privilege needs;
-    std::string_view what;  // for people
+    std::string_view what;  // readable description
 };
 
 struct route_match {
     const service_route* route = nullptr;
-    bool is_path = false;  // the path is known, if perhaps with other methods only
+    bool is_path = false;  // the path is known, but maybe only with other methods
 };
 route_match find_route(std::span<const service_route> routes, const service_exchange& with);
 

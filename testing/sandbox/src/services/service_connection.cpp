@@ -42,14 +42,14 @@ int http_status_of(http::http_errc error) noexcept {
     }
 }
 
-// Where one connection stands.
+// The states of one connection.
 //
 //     idle -> (a request) -> idle                 answered whole
 //                         -> waiting -> idle      a rule delays the answer
-//                         -> sending -> idle      the body comes in pieces
-//                         -> streaming            configurations, for good
-//                         -> silent               a rule withholds the answer, for good
-//     any  -> closing                             for good
+//                         -> sending -> idle      the body is sent in pieces
+//                         -> streaming            configurations, until the end
+//                         -> silent               a rule withholds the answer; final
+//     any  -> closing                             final
 class service_connection::machine {
 public:
     machine(cluster& owner, service_accept_options options)
@@ -94,7 +94,7 @@ public:
 private:
     enum class state : std::uint8_t { idle, waiting, sending, streaming, silent, closing };
 
-    // Requests that wait behind an answer. Bytes.
+    // The largest size of requests that wait behind an answer. Bytes.
     static constexpr std::size_t held_size_max_bytes = std::size_t{4} * 1024 * 1024;
 
     void answer_requests(time_point now, std::vector<std::byte>& out) {
@@ -172,11 +172,11 @@ private:
             }
             send(std::move(response), out);
         } else {
-            send(std::move(response), out);  // made by the rule
+            send(std::move(response), out);  // created by the rule
         }
     }
 
-    // --- answers as they should be -----------------------------------------------------------
+    // --- correct answers -----------------------------------------------------------------------
 
     void send(service_response response, std::vector<std::byte>& out) {
         const bool is_chunked = response.more || response.continues;
@@ -190,7 +190,7 @@ private:
              .framing = is_chunked ? http::body_framing::chunked : http::body_framing::with_length,
              .end = is_last ? http::connection_end::close : http::connection_end::keep_alive});
         if (!written) {
-            // A rule named a status or a header that cannot be written; the peer learns of it.
+            // A rule specified a status or a header that cannot be encoded; report it to the peer.
             (void)http::encode_response(out, {.status = 500, .end = http::connection_end::close});
             state_ = state::closing;
         } else if (response.continues) {
@@ -217,9 +217,9 @@ private:
 
     void after_answer() noexcept { state_ = is_kept_alive_ ? state::idle : state::closing; }
 
-    // --- answers as they should not be -------------------------------------------------------
+    // --- corrupted answers ---------------------------------------------------------------------
 
-    // The beginning of a streamed body: enough for what the rules below cut.
+    // Collects the start of a streamed body, as much as the rules below need.
     static void gather(service_response& response, std::size_t size) {
         while (response.more && response.body.size() < size) {
             if (!response.more->append_next(response.body)) {
@@ -228,7 +228,7 @@ private:
         }
     }
 
-    // The head as it should be, and so much of the body.
+    // Sends a correct head and this many bytes of the body.
     void send_start(service_response response, std::size_t size, std::vector<std::byte>& out) {
         const bool is_chunked = response.more || response.continues;
         gather(response, size);
@@ -286,7 +286,7 @@ private:
         const std::size_t half = response.body.size() / 2;
         const std::string_view body = response.body;
         http::encode_chunk(out, base::as_bytes(body.substr(0, half)));
-        append_text(out, "no size at all\r\n");
+        append_text(out, "not a size\r\n");
         append_text(out, body.substr(half));
         append_text(out, "\r\n");
         state_ = state::closing;

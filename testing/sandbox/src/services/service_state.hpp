@@ -19,7 +19,8 @@
 
 namespace reprise::sandbox::detail {
 
-// A secondary or primary index. It orders nothing: it only decides what a plan may do.
+// A secondary or primary index. It does not order anything; it only determines which plans are
+// possible.
 struct query_index {
     std::string name;
     keyspace on;
@@ -28,7 +29,7 @@ struct query_index {
     std::string condition;
     bool is_primary = false;
     bool is_online = true;
-    std::uint32_t replica_count = 0;  // shown in the catalogue; there is nothing to copy
+    std::uint32_t replica_count = 0;  // shown in the catalogue only
 };
 
 struct prepared_statement {
@@ -39,7 +40,7 @@ struct prepared_statement {
 struct search_index {
     std::string uuid;
     std::string bucket;
-    std::string scope;  // empty: over the whole bucket, by the older paths
+    std::string scope;  // empty: over the whole bucket, created through the older paths
     json::object definition;
 };
 
@@ -54,7 +55,7 @@ struct service_state {
     cluster_state& cluster;
     service_fault_list faults;
     service_audit_log audit;
-    // Apart from the cluster's, so that statements do not change its uuids.
+    // Separate from the cluster's generator, so that statements do not change its uuids.
     std::mt19937_64 rng;
     std::map<std::string, prepared_statement, std::less<>> prepared;  // by name
     std::vector<query_index> indexes;
@@ -64,7 +65,7 @@ struct service_state {
 
     std::string random_hex(std::size_t digit_count);
     std::string random_uuid_text();
-    // What belonged to a bucket is gone with it.
+    // Removes everything that belonged to a dropped bucket.
     void forget_bucket(std::string_view bucket);
 };
 
@@ -79,13 +80,14 @@ struct service_exchange {
     const user_options* user = nullptr;
     detail::rights rights{};            // of the user
     const query_body* query = nullptr;  // of requests to the query and analytics ports
-    // What the audit will say.
+    // The entry that the audit will record.
     service_audit_entry& audit;
 
     bool is(std::string_view method) const noexcept { return request.method == method; }
-    // Nobody: null.
+    // Null: no user.
     void log_in(const user_options* who);
-    // Whether the bucket is there for the user. A missing one is for those who see all buckets.
+    // Whether the bucket is visible to the user. A missing bucket is visible to users who can see
+    // all buckets.
     bool can_see(std::string_view bucket) const;
     bool can_see(std::string_view bucket, privilege needs) const {
         return can_see(bucket) && has_all(rights.somewhere_in(bucket), needs);
@@ -95,7 +97,7 @@ struct service_exchange {
 service_response make_service_response(
     int status, std::string body, std::string_view content_type = "application/json");
 
-// The services. Each answers any path, with 404 where there is nothing.
+// The services. Each accepts any path and answers unknown ones with 404.
 service_response answer_query(service_exchange& with);
 service_response answer_analytics(service_exchange& with);
 service_response answer_search(service_exchange& with);

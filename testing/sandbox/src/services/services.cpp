@@ -68,10 +68,10 @@ service_response make_service_response(
 
 namespace {
 
-// Who answers on the port of a service.
+// The handler of a service's port.
 struct service_handler {
     wire::service which;
-    service_response (*answer)(service_exchange&) = nullptr;  // null: nobody
+    service_response (*answer)(service_exchange&) = nullptr;  // null: there is none
 };
 
 constexpr std::array service_handlers{
@@ -110,7 +110,7 @@ answer_fate fate_under(const std::optional<service_fault_effect>& effect) noexce
     return is_closed ? answer_fate::closed : answer_fate::sent;
 }
 
-// The answer a rule gives instead of the service.
+// The answer that a rule sends instead of the service.
 service_response answer_of_fault(const service_fault_effect& effect) {
     service_response response;
     if (const auto* answer = std::get_if<service_fault_answer>(&effect)) {

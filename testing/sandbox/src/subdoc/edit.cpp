@@ -31,7 +31,7 @@ std::string splice(std::string_view document, text_range cut, std::string_view t
     return out;
 }
 
-// Everything an operation needs: the parsed path, where it leads, and the document.
+// Everything an operation needs: the parsed path, the place it leads to, and the document.
 struct edit_site {
     std::string_view document;
     const edit_request& request;
@@ -39,7 +39,7 @@ struct edit_site {
     path_match match;
 
     bool ends_in_index() const noexcept { return !path.empty() && path.back().is_index; }
-    // Only the last component is missing.
+    // Whether only the last component is missing.
     bool lacks_leaf_only() const noexcept { return match.matched + 1 == path.size(); }
 };
 
@@ -47,7 +47,7 @@ bool is_empty_container(std::string_view document, text_range container) noexcep
     return skip_space(document, container.begin + 1) + 1 == container.end;
 }
 
-// `"name":content` or `content` for an index, wrapped in what is missing between.
+// `"name":content`, or `content` for an index, wrapped in the missing levels in between.
 std::string member_text(const subdoc_path& path, std::size_t from, std::string content) {
     for (std::size_t i = path.size(); i-- > from;) {
         std::string outer;
@@ -61,8 +61,8 @@ std::string member_text(const subdoc_path& path, std::size_t from, std::string c
     return content;
 }
 
-// Adds what is missing of the path below the deepest parent that exists. Missing parents are made
-// only if asked for, and only as objects: array elements never come from nothing.
+// Adds the missing part of the path below the deepest existing parent. Missing parents are created
+// only on request, and only as objects: array elements are never created this way.
 edited add_missing(const edit_site& site, std::string content) {
     if (!site.lacks_leaf_only() && !site.request.creates_parents) {
         return refuse(status::subdoc_path_enoent);
@@ -80,7 +80,8 @@ edited add_missing(const edit_site& site, std::string content) {
     return edit_result{splice(site.document, {at, at}, text), {}};
 }
 
-// Value of a dictionary operation or replacement: one JSON value, not too deep where it goes.
+// Checks the value of a dictionary operation or replacement: one JSON value, not too deep for its
+// place.
 status check_value(std::string_view value, std::size_t path_depth) noexcept {
     const auto depth = json_depth(value);
     if (!depth) {
@@ -116,7 +117,7 @@ edited remove_member(const edit_site& site) {
     if (site.match.result != outcome::found) {
         return refuse(status::subdoc_path_enoent);
     }
-    // Takes the comma behind the item with it, or, for the last of several, the one before it.
+    // Removes the comma after the item or, for the last of several, the one before it.
     text_range cut{site.match.item.begin_after_separator, site.match.value.end};
     const std::size_t behind = skip_space(site.document, cut.end);
     if (site.document[behind] == ',') {
@@ -127,7 +128,7 @@ edited remove_member(const edit_site& site) {
     return edit_result{splice(site.document, cut, {}), {}};
 }
 
-// Elements to be put into an array: one or more JSON values with commas between.
+// Checks the elements to insert into an array: one or more JSON values, separated by commas.
 status check_elements(std::string_view value, std::size_t path_depth) {
     std::string wrapped;
     wrapped.reserve(value.size() + 2);
@@ -208,7 +209,7 @@ edited insert_element(const edit_site& site) {
     if (!site.lacks_leaf_only()) {
         return refuse(status::subdoc_path_enoent);
     }
-    // One past the last element appends; further away is missing.
+    // An index one past the last element appends; any larger index is missing.
     std::int64_t count = 0;
     json_walker walker(site.document, site.match.parent.begin);
     for (json_item item; walker.next(item);) {

@@ -17,7 +17,7 @@ bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-// Recursive descent over untrusted text. Every function leaves `at` behind what it accepted.
+// Recursive descent over untrusted text. Every function leaves `at` after the text it accepted.
 class json_checker {
 public:
     explicit json_checker(std::string_view text) noexcept : text_(text) {}

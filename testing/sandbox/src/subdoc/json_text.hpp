@@ -7,14 +7,14 @@
 
 namespace reprise::sandbox::detail {
 
-// Work on JSON as text, without a tree: sub-document operations cut and splice, so that the parts
-// of a document they do not touch keep every byte.
+// Works on JSON as text, without a tree. Sub-document operations cut and splice, so that every
+// other part of a document keeps its bytes.
 
-// Deeper text is not taken for JSON; bounds the recursion of the check.
+// Deeper text is not accepted as JSON. Bounds the recursion of the check.
 inline constexpr std::size_t json_depth_max = 512;
 
-// The nesting of one whole JSON value (a number is 1, "[1]" is 2), white space around it allowed;
-// empty if `text` is not one.
+// Returns the nesting of one complete JSON value (a number is 1, "[1]" is 2), which white space may
+// surround. Empty if `text` is not such a value.
 std::optional<std::size_t> json_depth(std::string_view text) noexcept;
 
 struct text_range {
@@ -25,9 +25,9 @@ struct text_range {
     }
 };
 
-// The functions below want text that `json_depth` accepted.
+// The functions below require text that `json_depth` accepted.
 
-// The first byte at or after `at` that is no white space.
+// The first byte at or after `at` that is not white space.
 std::size_t skip_space(std::string_view text, std::size_t at) noexcept;
 // The end of the value that begins at `at`.
 std::size_t skip_value(std::string_view text, std::size_t at) noexcept;
@@ -42,11 +42,11 @@ struct json_item {
     std::size_t begin_after_separator = 0;
 };
 
-// Goes over the members or elements of the container that begins at `at`.
+// Iterates over the members or elements of the container that begins at `at`.
 class json_walker {
 public:
     json_walker(std::string_view text, std::size_t at) noexcept;
-    // False when there is no further one.
+    // Returns false at the end.
     bool next(json_item& item) noexcept;
 
 private:
@@ -55,7 +55,7 @@ private:
     std::size_t at_;
 };
 
-// Whether a member name in its quotes spells `name`, escapes resolved.
+// Whether a quoted member name equals `name` after escapes are resolved.
 bool name_equals(std::string_view quoted, std::string_view name);
 // The text of a JSON string without quotes and escapes.
 std::string unquote(std::string_view quoted);

@@ -9,7 +9,7 @@ namespace {
 
 using wire::status;
 
-// Reads path text from left to right; any call that returns false met bad syntax.
+// Reads a path from left to right. A function returns false if it finds a syntax error.
 class path_parser {
 public:
     explicit path_parser(std::string_view text) noexcept : text_(text) {}
@@ -31,8 +31,8 @@ public:
     }
 
 private:
-    // After a component: the end, a bracket, or a dot with something behind it. A dot before a
-    // bracket says nothing more.
+    // After a component: the end, a bracket, or a dot that something follows. A dot before a
+    // bracket is allowed and has no meaning.
     bool separator() noexcept {
         if (at_ == text_.size() || text_[at_] == '[') {
             return true;

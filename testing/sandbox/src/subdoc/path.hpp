@@ -13,7 +13,8 @@
 
 namespace reprise::sandbox::detail {
 
-// Components of a path, and nesting of a document that sub-document operations work on.
+// The largest number of path components, and the deepest document that sub-document operations
+// accept.
 inline constexpr std::size_t subdoc_depth_max = 32;
 
 // One step into a document.
@@ -25,8 +26,8 @@ struct path_component {
 
 using subdoc_path = std::vector<path_component>;
 
-// Reads "a.b[2].`x.y`". An empty text gives an empty path (the document itself). Errors:
-// subdoc_path_einval for the syntax, subdoc_path_e2big for too many components.
+// Parses "a.b[2].`x.y`". An empty text results in an empty path (the document itself). Errors:
+// subdoc_path_einval for a syntax error, subdoc_path_e2big for too many components.
 std::expected<subdoc_path, wire::status> parse_subdoc_path(std::string_view text);
 
 // Where a path leads in a document.
@@ -34,15 +35,15 @@ struct path_match {
     enum class outcome : std::uint8_t {
         found,
         missing,  // everything before component `matched` exists
-        mismatch  // a component meets a value it cannot go into
+        mismatch  // a component does not fit the type of the value it meets
     };
     outcome result = outcome::missing;
-    // Components that exist.
+    // The number of components that exist.
     std::size_t matched = 0;
-    // Found: the value, and the item that holds it (not for an empty path).
+    // If found: the value, and the item that contains it (not for an empty path).
     text_range value;
     json_item item;
-    // The container in which component `matched` (or the last one) lives.
+    // The container of component `matched` (or of the last one).
     text_range parent;
 };
 

@@ -15,7 +15,7 @@ using wire::path_flags;
 using wire::status;
 using answer = std::expected<std::string, status>;
 
-// Whether a body can be entered by a path.
+// Checks whether a path can lead into the body.
 status check_body(const subdoc_subject& subject) noexcept {
     const auto depth = json_depth(subject.body);
     if (!depth) {
@@ -57,7 +57,7 @@ answer lookup_xattr(
     return found;
 }
 
-// The value to be put at an xattr path: as given, a macro's meaning, or bytes in disguise.
+// The value to store at an xattr path: as given, the expansion of a macro, or encoded bytes.
 answer xattr_value(const subdoc_spec& spec, const subdoc_surroundings& around) {
     if (wire::has(spec.flags, path_flags::expand_macros)) {
         return expand_macro(spec.value, around.macros);

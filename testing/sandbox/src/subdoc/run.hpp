@@ -21,27 +21,27 @@ struct subdoc_spec {
     bool is_xattr() const noexcept { return wire::has(flags, wire::path_flags::xattr); }
 };
 
-// The document a command reads or changes. Mutations work on this copy; it is stored only when all
-// of them have passed.
+// The document that a command reads or changes. Mutations work on this copy, which is stored only
+// if all of them succeed.
 struct subdoc_subject {
     std::string body;
-    std::string xattrs;       // text of an object, empty: none
+    std::string xattrs;       // text of a JSON object; empty: none
     bool has_body = true;     // false for a tombstone
-    bool is_removed = false;  // the whole document was deleted by the command
+    bool is_removed = false;  // the command deleted the whole document
 };
 
 struct subdoc_surroundings {
     macro_source macros;
     bool can_access_system_xattrs = true;
-    bool creates_parents = false;  // for every path, as creating the document does
+    bool creates_parents = false;  // set for all paths by a command that creates the document
 };
 
-// The value of one path. Errors are path statuses.
+// Returns the value of one path. Errors are path statuses.
 std::expected<std::string, wire::status> run_lookup(
     const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
 
-// Changes one path; gives what the path answers (counters only). After an error the subject is
-// unchanged by this path, and must be thrown away with the command.
+// Changes one path and returns the answer of the path (counters only). On an error this path leaves
+// the subject unchanged, and the command must discard it.
 std::expected<std::string, wire::status> run_mutation(
     subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
 

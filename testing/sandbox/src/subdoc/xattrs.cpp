@@ -53,7 +53,7 @@ std::string document_attribute(const virtual_source& source) {
     w.end_array();
     w.member("deleted", from.is_deleted);
     w.member("flags", from.flags);
-    // The CAS is the time of the change in nanoseconds, give or take its low bits.
+    // The CAS is the time of the change in nanoseconds, except for its low bits.
     w.member("last_modified", std::to_string(from.cas / 1'000'000'000));
     w.member("value_crc32c", hex_text(crc32c(body), 8));
     w.end_object().end_object();
@@ -125,7 +125,7 @@ bool is_crc32c_macro(std::string_view macro) noexcept {
 std::expected<std::string, status> expand_macro(
     std::string_view macro, const macro_source& source) {
     if (macro == "\"${Mutation.CAS}\"") {
-        // Shown with its bytes reversed: clients know and turn it round.
+        // Clients expect the bytes in reverse order.
         return quoted(hex_text(std::byteswap(source.cas), 16));
     }
     if (macro == "\"${Mutation.seqno}\"") {

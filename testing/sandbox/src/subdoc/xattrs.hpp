@@ -12,13 +12,13 @@
 
 namespace reprise::sandbox::detail {
 
-// Extended attributes of a document are kept as the text of one JSON object, so that paths into
-// them work like paths into the body; the first component is the attribute's key.
+// The extended attributes of a document are stored as the text of one JSON object, so that paths
+// into them work like paths into the body. The first component is the attribute's key.
 
 inline constexpr std::size_t xattr_key_size_max = 15;
 
-// The key of an xattr path, up to its first dot or bracket. Error: 0x87 for one that is empty, too
-// long or quoted.
+// The key of an xattr path, up to its first dot or bracket. Error: 0x87 if it is empty, too long or
+// quoted.
 std::expected<std::string_view, wire::status> xattr_key(std::string_view path) noexcept;
 inline bool is_system_xattr(std::string_view key) noexcept {
     return key.starts_with('_');
@@ -27,18 +27,18 @@ inline bool is_virtual_xattr(std::string_view key) noexcept {
     return key.starts_with('$');
 }
 
-// The attributes that outlive their document, as text; empty if there are none.
+// The attributes that survive the removal of their document, as text; empty if there are none.
 std::string system_xattrs(std::string_view xattrs);
-// "" for an object without members, which is how "no xattrs" is stored.
+// Returns "" for an object without members: this is how "no xattrs" is stored.
 std::string normalized_xattrs(std::string xattrs);
 
-// What virtual attributes are made from.
+// What virtual attributes are computed from.
 struct virtual_source {
     const document* existing = nullptr;
     std::uint64_t vbucket_uuid = 0;
     bool can_access_system_xattrs = true;
 };
-// The object that the virtual attribute `key` lives in: {"$document":{...}} or {"$XTOC":[...]}.
+// The object that contains the virtual attribute `key`: {"$document":{...}} or {"$XTOC":[...]}.
 // Empty for an unknown key.
 std::optional<std::string> virtual_xattrs(std::string_view key, const virtual_source& source);
 
@@ -49,18 +49,18 @@ struct macro_source {
     std::uint32_t value_crc32c = 0;
     virtual_source virtuals;
 };
-// The text a macro (with its quotes) stands for. Errors: 0xd0 unknown, 0xd5 unknown below
-// `$document`.
+// The expansion of a macro (which has its quotes). Errors: 0xd0 unknown macro, 0xd5 unknown member
+// of `$document`.
 std::expected<std::string, wire::status> expand_macro(
     std::string_view macro, const macro_source& source);
 bool is_crc32c_macro(std::string_view macro) noexcept;
 
-// Binary attribute values, which JSON cannot hold, are stored as marked base64 strings.
+// Binary attribute values, which JSON cannot represent, are stored as marked base64 strings.
 std::string encode_binary_xattr(std::string_view bytes);
-// Empty if the JSON text is no such string.
+// Empty if the JSON text is not such a string.
 std::optional<std::string> decode_binary_xattr(std::string_view json_text);
 
-// CRC-32C (Castagnoli), as `value_crc32c` shows it.
+// CRC-32C (Castagnoli), shown as `value_crc32c`.
 std::uint32_t crc32c(std::string_view bytes) noexcept;
 
 }  // namespace reprise::sandbox::detail

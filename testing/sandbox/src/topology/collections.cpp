@@ -4,8 +4,8 @@
 
 #include "cluster_state.hpp"
 
-// The calls of `cluster` that change scopes and collections. Each makes a new manifest and, with
-// it, a new configuration.
+// The calls of `cluster` that change scopes and collections. Each creates a new manifest and a new
+// configuration.
 
 namespace reprise::sandbox {
 
@@ -33,7 +33,7 @@ wire::manifest_scope* find_scope(bucket_record& bucket, std::string_view name) {
     return it == bucket.manifest.scopes.end() ? nullptr : &*it;
 }
 
-// Documents of a collection that is gone can never be reached again: its id is not reused.
+// The documents of a dropped collection can never be reached again, because its id is not reused.
 void forget_documents(cluster_state& state, const bucket_record& bucket, std::uint32_t id) {
     for (const auto& node : state.nodes) {
         detail::node_bucket* local = state.find_local(*node, bucket.options.name);
@@ -148,7 +148,7 @@ uid_or_error cluster::recreate_collection(
         record == nullptr ? nullptr : record->manifest.find_collection(scope, collection);
     const auto max_ttl = old == nullptr ? std::nullopt : old->max_ttl;
     if (old != nullptr && old->id == wire::default_collection.value) {
-        // It can be dropped, but never comes back.
+        // It can be dropped, but never created again.
         return std::unexpected(cluster_errc::name_invalid);
     }
     if (const auto dropped = drop_collection(bucket, scope, collection); !dropped) {

@@ -48,7 +48,7 @@ known_configuration known_configuration::older() const {
 
 std::vector<const node_record*> configured_nodes(const cluster_state& cluster) {
     std::vector<const node_record*> members;
-    // The map counts positions, so those it may name come first.
+    // The map contains positions, so the nodes that it may name come first.
     for (const bool is_joining : {false, true}) {
         for (const auto& node : cluster.nodes) {
             if (node->is_configured() && node->is_joining == is_joining) {
@@ -61,7 +61,7 @@ std::vector<const node_record*> configured_nodes(const cluster_state& cluster) {
 
 namespace {
 
-// Rows by node number become rows by position in the configuration.
+// Converts rows of node numbers to rows of positions in the configuration.
 wire::vbucket_rows to_positions(
     const wire::vbucket_rows& rows, const std::vector<const node_record*>& members) {
     std::vector<std::int16_t> position_of;
@@ -112,8 +112,8 @@ configuration_description_ptr describe_bucket(
     description.bucket_type =
         bucket.options.type == bucket_type::ephemeral ? "ephemeral" : "membase";
     description.collections_manifest_uid = bucket.manifest.uid;
-    // Exactly what is implemented: clients refuse operations whose capability is missing, and rely
-    // on those that are there. Without `couchapi` a bucket counts as having no views.
+    // Lists exactly what is implemented: clients refuse operations whose capability is missing, and
+    // rely on the others. Without `couchapi`, clients assume that a bucket has no views.
     description.bucket_capabilities = {
         "durableWrite",
         "tombstonedUserXAttrs",
@@ -169,7 +169,7 @@ void cluster_state::announce() {
         which->on_configuration();
     }
     ++generation;
-    // Copies may have become active, replicas may be there again.
+    // Copies may have become active, and replicas may be available again.
     settle_pending(time_seen);
 }
 

@@ -18,22 +18,22 @@ struct node_record;
 using configuration_description_ptr =
     std::shared_ptr<const wire::cluster_configuration_description>;
 
-// A configuration as one node knows it, with the bytes it sends, made when first asked for. Nodes
-// share the description; the text differs by the mark of the node that answers.
+// A configuration as one node knows it, with the bytes it sends, which are created on first use.
+// Nodes share the description; the texts differ in the mark of the node that answers.
 class known_configuration {
 public:
     bool is_known() const noexcept { return description_ != nullptr; }
-    // Only if known.
+    // Requires a known configuration.
     const wire::configuration_revision& revision() const noexcept { return description_->revision; }
 
-    // False if that is what was known already.
+    // Returns false if this description was known already.
     bool set(const configuration_description_ptr& description, std::size_t this_node);
 
-    // Empty while nothing is known.
+    // Empty while no configuration is known.
     const std::string& text() const;
     const std::vector<std::byte>& compressed() const;
 
-    // What was known before; not known if there was nothing before.
+    // The previous configuration; not known if there was none.
     known_configuration older() const;
 
 private:
@@ -44,15 +44,15 @@ private:
     mutable std::vector<std::byte> compressed_;
 };
 
-// What a node that spoils its texts says instead: no JSON any more.
+// What a node with corrupt texts sends instead. It is not valid JSON.
 inline std::string_view corrupted(std::string_view text) noexcept {
     return text.substr(0, text.size() / 2);
 }
 
-// The nodes of the configuration in its order: members, then those that join, each by number.
+// The nodes of the configuration in its order: members, then joining nodes, each by number.
 std::vector<const node_record*> configured_nodes(const cluster_state& cluster);
 
-// What all nodes will say about a bucket, or about the cluster, at the cluster's revision.
+// What all nodes will announce for a bucket, or for the cluster, at the cluster's revision.
 configuration_description_ptr describe_bucket(
     const cluster_state& cluster, const bucket_record& bucket);
 configuration_description_ptr describe_cluster(const cluster_state& cluster);

@@ -8,7 +8,7 @@
 #include "cluster_state.hpp"
 #include "topology/vbucket_placement.hpp"
 
-// Rebalance and graceful failover: the calls of `cluster`, and how one vbucket moves.
+// Rebalance and graceful failover: the calls of `cluster`, and the move of a single vbucket.
 
 namespace reprise::sandbox {
 
@@ -38,12 +38,12 @@ std::unique_ptr<vbucket>& slot_of(
     cluster_state& cluster, const bucket_record& bucket, std::size_t number, std::int16_t node) {
     node_record& at = *cluster.nodes[static_cast<std::size_t>(node)];
     node_bucket* local = cluster.find_local(at, bucket.options.name);
-    // Every member has every bucket.
+    // Every member holds every bucket.
     REPRISE_ASSERT(local != nullptr);
     return local->vbuckets[number];
 }
 
-// Where the data of a vbucket without an active copy is; null: nowhere.
+// Finds the data of a vbucket without an active copy; null if no node has any.
 const vbucket* find_fullest(
     cluster_state& cluster, const bucket_record& bucket, std::size_t number) {
     const vbucket* best = nullptr;
@@ -57,7 +57,7 @@ const vbucket* find_fullest(
     return best;
 }
 
-// Makes the copy on `to` the active one; gives it.
+// Makes the copy on `to` the active one and returns it.
 const vbucket& take_over(
     cluster_state& cluster, bucket_record& bucket, std::size_t number, std::int16_t to) {
     const std::int16_t from = bucket.rows[number][0];
@@ -67,7 +67,7 @@ const vbucket& take_over(
     }
     std::unique_ptr<vbucket>& slot = slot_of(cluster, bucket, number, to);
     if (source != nullptr) {
-        // All that the active copy is goes along: documents, locks, history.
+        // Everything in the active copy moves along: documents, locks, history.
         slot = std::make_unique<vbucket>(*source);
         slot->begin_recommit();
         source->state = vbucket_state::replica;
@@ -85,8 +85,8 @@ const vbucket& take_over(
     return *slot;
 }
 
-// Takes a node out of a row: the first replica on a node that is up becomes active; places of
-// copies that are gone stay empty at the end.
+// Removes a node from a row: the first replica on a node that is up becomes active, and the places
+// of missing copies move to the end.
 void leave_row(
     cluster_state& cluster, bucket_record& bucket, std::size_t number, std::int16_t node) {
     auto& row = bucket.rows[number];
@@ -126,7 +126,7 @@ rebalance_progress describe_plan(const rebalance_plan& plan) {
     return progress;
 }
 
-// Announces the target as the bucket's forward map and notes who has to move.
+// Announces the target as the bucket's forward map and records the vbuckets that must move.
 void plan_bucket(rebalance_plan& plan, bucket_record& bucket, wire::vbucket_rows target) {
     bool has_moves = false;
     for (std::size_t number = 0; number < target.size(); ++number) {
@@ -138,7 +138,7 @@ void plan_bucket(rebalance_plan& plan, bucket_record& bucket, wire::vbucket_rows
     bucket.forward_rows = has_moves ? std::move(target) : wire::vbucket_rows{};
 }
 
-// What a rebalance with these options keeps; empty rows of the answer never occur.
+// The nodes that remain after a rebalance with these options. Never returns an empty list.
 std::expected<std::vector<std::int16_t>, cluster_errc> find_kept(
     const cluster_state& cluster, const rebalance_options& options) {
     for (const node_id node : options.eject) {
@@ -162,8 +162,8 @@ std::expected<std::vector<std::int16_t>, cluster_errc> find_kept(
     return keep;
 }
 
-// Rows in which a node's active copies have changed places with their replicas. Empty: a vbucket
-// has nobody to take over.
+// Rows in which a node's active copies have swapped places with their replicas. Empty if no replica
+// can take over a vbucket.
 wire::vbucket_rows swap_with_replicas(
     cluster_state& cluster, const bucket_record& bucket, std::int16_t node) {
     wire::vbucket_rows rows = bucket.rows;
@@ -232,7 +232,7 @@ void take_out(cluster_state& cluster, node_id node, node_state as) {
     }
     leaving.buckets.clear();
     if (!cluster.is_replication_held) {
-        // The other replicas follow the new active copies, also where those had less.
+        // The other replicas follow the new active copies, even if those have fewer documents.
         cluster.catch_up_replicas();
     }
 }

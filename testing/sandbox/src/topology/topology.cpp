@@ -6,7 +6,7 @@
 #include "cluster_state.hpp"
 #include "key_value/session.hpp"
 
-// The calls of `cluster` that change nodes and who holds which vbucket.
+// The calls of `cluster` that change nodes and the owners of vbuckets.
 
 namespace reprise::sandbox {
 
@@ -22,7 +22,7 @@ std::int16_t number_of(node_id node) noexcept {
     return static_cast<std::int16_t>(node.value);
 }
 
-// A copy as a process without its data finds it.
+// Makes a copy what a process finds that has lost its data.
 void lose_data(
     cluster_state& state, const bucket_record& bucket, std::size_t number, vbucket& copy) {
     const vbucket_state role = copy.state;
@@ -150,7 +150,7 @@ std::expected<void, cluster_errc> cluster::failover(node_id node) {
 
 std::expected<node_id, cluster_errc> cluster::add_node(
     std::optional<wire::cluster_node> endpoints) {
-    // Rows name nodes by a 16-bit number, and numbers are not used again.
+    // Rows store node numbers in 16 bits, and numbers are not reused.
     constexpr std::size_t number_count_max = 0x7fff;
     if (state_->rebalance) {
         return std::unexpected(cluster_errc::rebalance_running);

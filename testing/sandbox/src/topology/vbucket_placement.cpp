@@ -17,7 +17,7 @@ bool has_node(std::span<const std::int16_t> row, std::int16_t node) {
     return std::ranges::find(row, node) != row.end();
 }
 
-// How many copies each node has and may have; nodes are counted by number.
+// How many copies each node has and may have, by node number.
 struct node_load {
     std::map<std::int16_t, std::size_t> count;
     std::map<std::int16_t, std::size_t> quota;
@@ -26,7 +26,7 @@ struct node_load {
     bool has_room(std::int16_t node) const {
         return is_kept(node) && count.at(node) < quota.at(node);
     }
-    // Who lacks most; ties go to the lower number.
+    // The node that lacks most copies; ties go to the lower number.
     std::int16_t neediest() const {
         std::int16_t best = -1;
         std::size_t most = 0;
@@ -41,7 +41,7 @@ struct node_load {
     }
 };
 
-// Shares `total` copies out; who has more today gets what does not divide.
+// Distributes `total` copies; nodes that have more today get the remainder.
 node_load make_load(
     const std::vector<std::int16_t>& keep, const std::map<std::int16_t, std::size_t>& today,
     std::size_t total) {
@@ -69,7 +69,8 @@ std::vector<std::int16_t> place_actives(
     }
     node_load load = make_load(keep, today, current.size());
     std::vector<std::int16_t> actives(current.size(), -1);
-    // Who stays: where there is room, first the vbuckets that no needy node has a replica of.
+    // Choose which vbuckets stay: while there is room, first those without a replica on a needy
+    // node.
     const auto is_movable = [&](const row_type& row) {
         return std::ranges::any_of(std::span(row).subspan(1), [&](std::int16_t node) {
             const auto it = today.find(node);
@@ -109,7 +110,7 @@ std::vector<std::int16_t> place_actives(
     return actives;
 }
 
-// Moves single replicas from full to needy nodes until no move makes the spread smaller.
+// Moves single replicas from full to needy nodes until no move reduces the spread.
 void level_replicas(wire::vbucket_rows& rows, node_load& load) {
     for (bool is_changed = true; is_changed;) {
         is_changed = false;
@@ -152,7 +153,7 @@ wire::vbucket_rows place_evenly(
     }
     node_load load = make_load(keep, today, current.size() * replicas);
     wire::vbucket_rows rows(current.size());
-    // Copies that are there stay where there is room; the active one that moved away counts.
+    // Existing copies stay where there is room, including the active one that moved away.
     for (std::size_t v = 0; v < current.size(); ++v) {
         row_type& row = rows[v];
         row.push_back(actives[v]);

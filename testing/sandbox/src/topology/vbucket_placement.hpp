@@ -8,10 +8,10 @@
 
 namespace reprise::sandbox::detail {
 
-// An even map for the nodes of `keep` that leaves copies where they are as far as it can: actives
-// differ by at most one between nodes, replicas by little. An active copy that must move prefers a
-// node that has a replica. Rows have 1 + replica_count places, -1 where there are too few nodes.
-// `keep` must not be empty; rows name nodes by number, -1 for none.
+// Computes an even map for the nodes of `keep` that moves as few copies as possible: the number of
+// actives differs by at most one between nodes, that of replicas by little. An active copy that
+// must move prefers a node that has a replica. Rows have 1 + replica_count places, -1 where there
+// are too few nodes. `keep` must not be empty; rows contain node numbers, -1 for none.
 wire::vbucket_rows place_evenly(
     const wire::vbucket_rows& current, const std::vector<std::int16_t>& keep,
     std::size_t replica_count);

@@ -6,7 +6,7 @@ using reprise::sandbox::ledger;
 using reprise::sandbox::ledger_fault;
 using reprise::sandbox::write_outcome;
 
-TEST(ledger, a_write_applied_once_and_told_so_is_clean) {
+TEST(ledger, a_write_applied_once_and_reported_as_applied_is_clean) {
     ledger ledger;
     ledger.begin(1);
     ledger.on_applied(1);
@@ -50,7 +50,7 @@ TEST(ledger, an_unambiguous_failure_must_not_be_applied_before_or_after) {
     EXPECT_EQ(ledger.totals().phantom, 2U);
 }
 
-TEST(ledger, ambiguous_writes_may_go_either_way) {
+TEST(ledger, an_ambiguous_write_may_be_applied_or_not) {
     ledger ledger;
     for (std::uint64_t write = 1; write <= 3; ++write) {
         ledger.begin(write);
@@ -65,7 +65,7 @@ TEST(ledger, ambiguous_writes_may_go_either_way) {
     EXPECT_EQ(ledger.totals().unknown_applied, 2U);
 }
 
-TEST(ledger, strangers_are_ignored_and_forgotten_writes_too) {
+TEST(ledger, unknown_and_forgotten_writes_are_ignored) {
     ledger ledger;
     ledger.on_applied(9);
     ledger.begin(1);

@@ -81,7 +81,7 @@ TEST_F(control, the_audit_can_be_filtered) {
     EXPECT_EQ(cluster.audit().size(), 0u);
 }
 
-TEST_F(control, topology_commands_do_what_they_say) {
+TEST_F(control, topology_commands_change_the_topology) {
     const json::value where = ask(R"({"command":"where","bucket":"travel","key":"foo"})");
     EXPECT_EQ(where.find("vbucket")->as_uint64(), 3u);
     EXPECT_EQ(where.find("nodes")->as_array()->size(), 2u);
@@ -103,11 +103,11 @@ TEST_F(control, topology_commands_do_what_they_say) {
     EXPECT_EQ(error(R"({"command":"forward_map","bucket":"travel"})"), "");
 }
 
-TEST_F(control, mistakes_are_named_and_change_nothing) {
+TEST_F(control, invalid_commands_get_a_specific_error_and_change_nothing) {
     EXPECT_EQ(error("[]"), "the request must be a JSON object");
     EXPECT_EQ(error("{}"), "'command' is missing");
     EXPECT_EQ(error(R"({"command":"dance"})"), "unknown command 'dance'");
-    EXPECT_EQ(error(R"({"command":"status","x":1})"), "'x' is not known here");
+    EXPECT_EQ(error(R"({"command":"status","x":1})"), "'x' is not a member of this command");
     EXPECT_EQ(error(R"({"command":"node_down"})"), "'node' is missing");
     EXPECT_EQ(
         error(R"({"command":"node_down","node":-1})"), "'node' must be a whole number, 0 or more");

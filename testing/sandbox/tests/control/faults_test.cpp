@@ -43,7 +43,7 @@ TEST_F(control_faults, every_effect_is_listed_as_it_was_given) {
     const json::value list = ask(R"({"command":"fault_list"})");
     for (std::size_t i = 0; i < effects.size(); ++i) {
         EXPECT_EQ(json::serialize(*list.find("faults")->at(i)->find("effect")), effects[i]);
-        // In the order of the variant, so that none is read as another.
+        // In the order of the variant, so that no effect is read as another one.
         EXPECT_EQ(cluster.faults().entries()[i].rule.effect.index(), i);
     }
     EXPECT_NE(error(R"({"command":"fault_add","effect":{"garbage":0}})"), "");
@@ -51,7 +51,7 @@ TEST_F(control_faults, every_effect_is_listed_as_it_was_given) {
     EXPECT_NE(error(R"({"command":"fault_add","effect":{"truncate":1,"garbage":1}})"), "");
 }
 
-TEST_F(control_faults, a_node_is_disturbed_member_by_member) {
+TEST_F(control_faults, members_of_a_disturbance_change_independently) {
     EXPECT_EQ(error(R"({"command":"disturb","node":1,"frozen":true,"tls":"expired"})"), "");
     EXPECT_EQ(error(R"({"command":"disturb","node":1,"stale_logins":"all"})"), "");
     EXPECT_TRUE(at(1).is_frozen);
@@ -78,7 +78,7 @@ TEST_F(control_faults, a_node_is_disturbed_member_by_member) {
     EXPECT_EQ(at(1), sandbox::node_disturbance{});
 }
 
-TEST_F(control_faults, codes_are_put_and_dropped) {
+TEST_F(control_faults, codes_are_added_and_dropped) {
     EXPECT_EQ(
         error(
             R"({"command":"error_code","code":"0x7ff0","name":"N","description":"d",
@@ -139,7 +139,7 @@ TEST_F(control_faults, durable_writes_are_held_and_delayed) {
     EXPECT_EQ(ask(R"({"command":"status"})").find("pending_writes")->as_uint64(), 0u);
 }
 
-TEST_F(control_faults, nonsense_is_refused_and_changes_nothing) {
+TEST_F(control_faults, invalid_commands_are_refused_and_change_nothing) {
     for (
         const char* request :
         {R"({"command":"disturb","node":9,"frozen":true})", R"({"command":"disturb","tls":"x"})",

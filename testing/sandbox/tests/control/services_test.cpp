@@ -46,13 +46,13 @@ TEST_F(control_services, every_effect_is_listed_as_it_was_given) {
     const json::value list = ask(R"({"command":"fault_list"})");
     for (std::size_t i = 0; i < effects.size(); ++i) {
         EXPECT_EQ(json::serialize(*list.find("service_faults")->at(i)->find("effect")), effects[i]);
-        // In the order of the variant, so that none is read as another.
+        // In the order of the variant, so that no effect is read as another one.
         EXPECT_EQ(client.cluster.services().faults().entries()[i].rule.effect.index(), i);
     }
     EXPECT_EQ(std::variant_size_v<sandbox::service_fault_effect>, effects.size());
 }
 
-TEST_F(control_services, a_rule_is_read_whole_and_disturbs) {
+TEST_F(control_services, a_rule_is_read_completely_and_applied) {
     const std::string rule =
         R"({"command":"service_fault_add","service":"query","node":0,"method":"POST",
             "path":"/query/*","statement":"UPSERT*","context":"c-?","skip":1,"every":2,
@@ -82,7 +82,7 @@ TEST_F(control_services, a_rule_is_read_whole_and_disturbs) {
     EXPECT_TRUE(client.cluster.services().faults().entries().empty());
 }
 
-TEST_F(control_services, nonsense_is_refused_and_changes_nothing) {
+TEST_F(control_services, invalid_commands_are_refused_and_change_nothing) {
     for (const char* effect :
          {R"("nothing")", R"({})", R"({"status":99})", R"({"status":1000})", R"({"status":"503"})",
           R"({"status":503,"delay_ms":1})", R"({"delay_ms":1,"body":"x"})",
@@ -105,7 +105,7 @@ TEST_F(control_services, nonsense_is_refused_and_changes_nothing) {
     EXPECT_TRUE(client.cluster.services().faults().entries().empty());
 }
 
-TEST_F(control_services, requests_are_audited_with_filters_and_by_context) {
+TEST_F(control_services, the_audit_can_be_filtered_and_counted_by_context) {
     const auto run = [this](std::string_view statement, std::string_view context) {
         client.query(statement, json::object{{"client_context_id", context}});
     };
@@ -145,7 +145,7 @@ TEST_F(control_services, prepared_statements_are_forgotten) {
     EXPECT_EQ(client.query("EXECUTE p").code(), 4040);
 }
 
-TEST_F(control_services, ports_of_services_are_shown_where_there_are_any) {
+TEST_F(control_services, ports_of_services_are_shown_if_there_are_any) {
     wire::cluster_node at;
     at.hostname = "127.0.0.1";
     at.ports.set(wire::service::key_value, wire::transport::plain, 1);
@@ -158,7 +158,7 @@ TEST_F(control_services, ports_of_services_are_shown_where_there_are_any) {
         R"("management_tls":0,"query_tls":2})");
 }
 
-TEST_F(control_services, a_named_key_whose_node_is_down_is_an_error_that_advises_a_retry) {
+TEST_F(control_services, a_key_whose_node_is_down_fails_and_advises_a_retry) {
     client.fill();
     const auto read = [this] {
         return client.query("SELECT RAW t.n FROM travel AS t USE KEYS [\"k1\",\"k2\",\"k3\"]");

@@ -9,7 +9,7 @@ namespace topology_commands_test {
 using namespace sandbox_testing;
 namespace json = reprise::json;
 
-// A front that only notes what it is asked for.
+// A front that only records its calls.
 class noting_front final : public sandbox::control_front {
 public:
     explicit noting_front(sandbox::cluster& cluster) : cluster_(cluster) {}
@@ -45,7 +45,7 @@ struct topology_commands : testing::Test {
     }
 };
 
-TEST_F(topology_commands, status_counts_vbuckets_and_shows_who_joins) {
+TEST_F(topology_commands, status_counts_vbuckets_and_shows_joining_nodes) {
     ask(R"({"command":"node_add"})");
     ask(R"({"command":"failover","node":1})");
     const json::value answer = ask(R"({"command":"topology"})");
@@ -59,7 +59,7 @@ TEST_F(topology_commands, status_counts_vbuckets_and_shows_who_joins) {
     EXPECT_EQ(answer.find("rebalance")->find("end")->as_string(), "none");
 }
 
-TEST_F(topology_commands, a_rebalance_is_stepped_and_stopped_by_command) {
+TEST_F(topology_commands, commands_step_and_stop_a_rebalance) {
     const json::value begun = ask(R"({"command":"rebalance","eject":[2]})");
     EXPECT_EQ(begun.find("rebalance")->find("running")->as_bool(), true);
     EXPECT_EQ(begun.find("rebalance")->find("leaving")->at(0)->as_uint64(), 2u);
@@ -88,7 +88,7 @@ TEST_F(topology_commands, a_failed_over_node_is_added_back) {
     EXPECT_EQ(error(R"({"command":"node_restart","node":9})"), "unknown node");
 }
 
-TEST_F(topology_commands, what_needs_sockets_or_time_goes_to_the_front) {
+TEST_F(topology_commands, commands_that_need_sockets_or_time_go_to_the_front) {
     const json::value added = ask(R"({"command":"node_add"})", &front);
     EXPECT_EQ(added.find("node")->as_uint64(), 3u);
     front.is_full = true;
@@ -99,20 +99,22 @@ TEST_F(topology_commands, what_needs_sockets_or_time_goes_to_the_front) {
         error(R"({"command":"rebalance","interval_ms":7})", &front), "a rebalance is running");
     EXPECT_EQ(
         error(R"({"command":"rebalance","interval_ms":7})"),
-        "'interval_ms' needs a server that keeps time");
+        "'interval_ms' requires a server with a clock");
 }
 
-TEST_F(topology_commands, mistakes_are_named_and_change_nothing) {
+TEST_F(topology_commands, invalid_commands_get_a_specific_error_and_change_nothing) {
     EXPECT_EQ(
         error(R"({"command":"rebalance","eject":1})"), "'eject' must be a list of node numbers");
     EXPECT_EQ(
         error(R"({"command":"rebalance","eject":[-1]})"), "'eject' must be a list of node numbers");
     EXPECT_EQ(error(R"({"command":"rebalance","eject":[7]})"), "unknown node");
-    EXPECT_EQ(error(R"({"command":"rebalance","reject":[1]})"), "'reject' is not known here");
+    EXPECT_EQ(
+        error(R"({"command":"rebalance","reject":[1]})"),
+        "'reject' is not a member of this command");
     EXPECT_EQ(error(R"({"command":"rebalance_step","count":0})"), "'count' must be 1 to 1000000");
     EXPECT_EQ(
         error(R"({"command":"failover","node":1,"interval_ms":1})", &front),
-        "'interval_ms' belongs to 'graceful'");
+        "'interval_ms' requires 'graceful'");
     EXPECT_FALSE(cluster.rebalance_status().is_running);
     EXPECT_EQ(cluster.nodes().size(), 3u);
 }

@@ -5,7 +5,7 @@
 #include <reprise/wire/error_context.hpp>
 #include <reprise/wire/error_map.hpp>
 
-// What can be the matter with nodes, logins, buckets, collections and configurations.
+// Disturbances of nodes, logins, buckets, collections and configurations.
 
 namespace disturbances_test {
 
@@ -43,7 +43,7 @@ struct disturbances : testing::Test {
 
 // --- nodes --------------------------------------------------------------------------------------
 
-TEST_F(disturbances, a_frozen_node_reads_and_goes_on_where_it_stopped) {
+TEST_F(disturbances, a_frozen_node_reads_and_later_continues_where_it_stopped) {
     peer client(cluster, 0);
     client.ready();
     disturb({.is_frozen = true});
@@ -53,7 +53,7 @@ TEST_F(disturbances, a_frozen_node_reads_and_goes_on_where_it_stopped) {
     EXPECT_TRUE(client.send(set).empty());
     EXPECT_TRUE(client.tick(10s).empty());
     EXPECT_FALSE(cluster.find_document("travel", wire::default_collection, key, client.now));
-    // New connections are taken, and get as little.
+    // New connections are accepted, but get no answer either.
     peer late(cluster, 0);
     EXPECT_TRUE(late.send(late.bytes_of(wire::hello_request{"late", {}})).empty());
     EXPECT_TRUE(wakeups().empty());
@@ -66,7 +66,7 @@ TEST_F(disturbances, a_frozen_node_reads_and_goes_on_where_it_stopped) {
     EXPECT_EQ(client.get(key).value, "1");
 }
 
-TEST_F(disturbances, a_frozen_node_keeps_delayed_answers_to_itself) {
+TEST_F(disturbances, a_frozen_node_sends_no_delayed_answers) {
     peer client(cluster, 0);
     client.ready();
     cluster.faults().add({.ops = {opcode::noop}, .limit = 1, .effect = sandbox::fault_delay{10ms}});
@@ -78,7 +78,7 @@ TEST_F(disturbances, a_frozen_node_keeps_delayed_answers_to_itself) {
     EXPECT_EQ(client.tick().size(), 1u);
 }
 
-TEST_F(disturbances, a_partitioned_node_is_silent_both_ways) {
+TEST_F(disturbances, a_partitioned_node_neither_reads_nor_sends) {
     peer client(cluster, 0);
     client.ready();
     disturb({.is_partitioned = true});
@@ -89,7 +89,7 @@ TEST_F(disturbances, a_partitioned_node_is_silent_both_ways) {
     EXPECT_EQ(client.tick().size(), 1u);
 }
 
-TEST_F(disturbances, a_node_that_refuses_connections_keeps_those_it_has) {
+TEST_F(disturbances, a_node_that_refuses_connections_keeps_existing_ones) {
     peer client(cluster, 0);
     client.ready();
     disturb({.refuses_connections = true});
@@ -115,7 +115,7 @@ TEST_F(disturbances, a_killed_node_aborts_its_connections_and_one_that_goes_down
 
 // --- codes --------------------------------------------------------------------------------------
 
-TEST_F(disturbances, EM_03_a_new_code_makes_a_new_revision_of_the_map) {
+TEST_F(disturbances, EM_03_a_new_code_increases_the_revision_of_the_map) {
     const auto before = ask_error_map();
     ASSERT_TRUE(before);
     wire::error_map_entry entry;
@@ -145,7 +145,7 @@ TEST_F(disturbances, EM_03_a_new_code_makes_a_new_revision_of_the_map) {
     EXPECT_EQ(cluster.drop_error_code(0x7ff0).error(), cluster_errc::unknown_code);
 }
 
-TEST_F(disturbances, EM_04_a_corrupt_map_is_corrupt_on_that_node_while_it_is_set) {
+TEST_F(disturbances, EM_04_a_map_is_corrupt_only_on_that_node_and_while_set) {
     ASSERT_TRUE(cluster.set_error_map_corruption(node_id{0}, true));
     const auto corrupt = ask_error_map();
     ASSERT_FALSE(corrupt);
@@ -185,7 +185,7 @@ TEST_F(disturbances, RH_25_a_node_that_rejects_credentials_rejects_all_of_them) 
     EXPECT_EQ(client.login(), status::success);
 }
 
-TEST_F(disturbances, RH_40_stale_tokens_are_answered_stale_for_so_many_logins) {
+TEST_F(disturbances, RH_40_the_next_logins_are_answered_stale_as_often_as_set) {
     const auto login = [this](wire::sasl_mechanism mechanism, std::string secret) {
         peer client(cluster, 0, {.over = wire::transport::tls});
         return client.login("app", std::move(secret), mechanism);
@@ -204,7 +204,7 @@ TEST_F(disturbances, RH_40_stale_tokens_are_answered_stale_for_so_many_logins) {
     EXPECT_EQ(login(bearer, "ey.J.x"), status::success);
 }
 
-TEST_F(disturbances, a_changed_password_counts_for_new_logins_only) {
+TEST_F(disturbances, a_changed_password_applies_to_new_logins_only) {
     peer before(cluster, 0);
     before.ready();
     cluster.put_user({.name = "app", .password = "changed"});
@@ -217,7 +217,7 @@ TEST_F(disturbances, a_changed_password_counts_for_new_logins_only) {
 
 // --- buckets and collections --------------------------------------------------------------------
 
-TEST_F(disturbances, RH_27_a_denied_bucket_cannot_be_selected_by_that_user_or_by_anybody) {
+TEST_F(disturbances, RH_27_a_bucket_denied_to_a_user_or_to_all_cannot_be_selected) {
     peer client(cluster, 0);
     client.hello(usual_features());
     ASSERT_EQ(client.login(), status::success);
@@ -257,7 +257,7 @@ TEST_F(disturbances, RH_27_an_absent_bucket_is_not_found_on_that_node_only) {
         cluster_errc::unknown_bucket);
 }
 
-TEST_F(disturbances, a_config_only_bucket_gives_configurations_and_nothing_else) {
+TEST_F(disturbances, a_config_only_bucket_answers_only_configuration_requests) {
     ASSERT_TRUE(cluster.set_bucket_presence(node_id{0}, "travel", bucket_presence::config_only));
     peer client(cluster, 0);
     client.ready();
@@ -275,7 +275,7 @@ TEST_F(disturbances, a_config_only_bucket_gives_configurations_and_nothing_else)
     EXPECT_EQ(client.set(key, "1").status, status::success);
 }
 
-TEST_F(disturbances, RH_28_a_node_behind_answers_with_its_older_manifest) {
+TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
     const std::uint64_t uid = cluster.manifest("travel")->uid;
     ASSERT_EQ(cluster.create_collection("travel", "inventory", "route"), uid + 1);
     ASSERT_EQ(cluster.create_scope("travel", "later"), uid + 2);
@@ -303,7 +303,7 @@ TEST_F(disturbances, RH_28_a_node_behind_answers_with_its_older_manifest) {
     ahead.ready();
     EXPECT_EQ(
         ahead.ask(wire::get_collection_id_request{"inventory.route"}).status, status::success);
-    // What comes meanwhile is known there, but the uid stays behind.
+    // Later collections are known to the node, but its uid stays behind.
     ASSERT_TRUE(cluster.create_collection("travel", "inventory", "newest"));
     EXPECT_EQ(client.ask(wire::get_collection_id_request{"inventory.newest"}).u64(0), uid);
     ASSERT_TRUE(cluster.hide_collection(node_id{0}, "travel", "inventory", "route", false));
@@ -335,7 +335,7 @@ TEST_F(disturbances, a_recreated_collection_has_another_id_and_no_documents) {
 
 // --- configurations -----------------------------------------------------------------------------
 
-TEST_F(disturbances, a_replayed_configuration_is_an_older_one_and_nothing_else_changes) {
+TEST_F(disturbances, replaying_pushes_an_older_configuration_and_changes_nothing_else) {
     EXPECT_EQ(cluster.replay_configuration(node_id{9}).error(), cluster_errc::unknown_node);
     EXPECT_EQ(cluster.replay_configuration(node_id{0}).error(), cluster_errc::nothing_older);
     ASSERT_TRUE(cluster.create_scope("travel", "late"));
@@ -360,7 +360,7 @@ TEST_F(disturbances, a_replayed_configuration_is_an_older_one_and_nothing_else_c
     EXPECT_EQ((*asked)->revision(), current);
 }
 
-TEST_F(disturbances, a_node_that_corrupts_configurations_does_so_wherever_it_says_one) {
+TEST_F(disturbances, a_node_that_corrupts_configurations_does_so_in_every_message) {
     peer client(cluster, 0);
     client.ready(with(
         with(usual_features(), hello_feature::duplex),

@@ -29,7 +29,7 @@ struct faults : testing::Test {
     sandbox::audit_entry last() const { return cluster.audit().entries().back(); }
 };
 
-TEST_F(faults, a_status_is_answered_and_nothing_applied) {
+TEST_F(faults, a_status_is_answered_and_nothing_is_applied) {
     sandbox::fault_status effect{status::etmpfail, {}};
     effect.context.context = "made up";
     add({.ops = {opcode::set}, .limit = 1, .effect = effect});
@@ -42,7 +42,7 @@ TEST_F(faults, a_status_is_answered_and_nothing_applied) {
     EXPECT_EQ(client.set("k", "1").status, status::success);
 }
 
-TEST_F(faults, any_code_may_be_answered_also_to_a_login) {
+TEST_F(faults, any_code_may_be_answered_even_to_a_login) {
     add({.ops = {opcode::get}, .effect = sandbox::fault_status{static_cast<status>(0x7ff0), {}}});
     EXPECT_EQ(client.get("k").status, static_cast<status>(0x7ff0));
     add({.ops = {opcode::sasl_auth}, .effect = sandbox::fault_status{status::auth_error, {}}});
@@ -50,14 +50,14 @@ TEST_F(faults, any_code_may_be_answered_also_to_a_login) {
     EXPECT_EQ(other.login(), status::auth_error);
 }
 
-TEST_F(faults, not_my_vbucket_brings_a_configuration) {
+TEST_F(faults, not_my_vbucket_carries_a_configuration) {
     add({.ops = {opcode::get}, .effect = sandbox::fault_status{status::not_my_vbucket, {}}});
     const reply answer = client.get("k");
     EXPECT_EQ(answer.status, status::not_my_vbucket);
     EXPECT_TRUE(wire::parse_cluster_configuration(answer.value));
 }
 
-TEST_F(faults, a_delayed_answer_comes_when_due_and_was_applied_at_once) {
+TEST_F(faults, a_delayed_request_is_applied_at_once_and_answered_when_due) {
     add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_delay{50ms}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_EQ(stored("k"), "1");
@@ -92,7 +92,7 @@ TEST_F(faults, later_answers_overtake_a_delayed_one_on_an_unordered_connection) 
                 peer::at("k")))
             .empty());
     EXPECT_EQ(unordered.get("k").value, "1");
-    // What cannot be reordered waits, and what changes the connection is refused meanwhile.
+    // Ordered requests wait, and those that change the connection are refused in the meantime.
     EXPECT_TRUE(unordered.send(unordered.bytes_of(wire::empty_request{opcode::noop})).empty());
     EXPECT_TRUE(unordered.send(unordered.bytes_of(wire::select_bucket_request{"travel"})).empty());
     const auto answers = unordered.tick(50ms);
@@ -101,7 +101,7 @@ TEST_F(faults, later_answers_overtake_a_delayed_one_on_an_unordered_connection) 
     EXPECT_EQ(answers[2].status, status::not_supported);
 }
 
-TEST_F(faults, no_answer_applies_and_stays_silent) {
+TEST_F(faults, no_answer_applies_the_request_and_stays_silent) {
     add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_no_answer{}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_EQ(stored("k"), "1");
@@ -132,7 +132,7 @@ TEST_F(faults, close_before_applies_nothing_and_close_after_does) {
     EXPECT_EQ(last().fate, sandbox::answer_fate::closed);
 }
 
-TEST_F(faults, matchers_choose_by_key_node_and_bucket) {
+TEST_F(faults, rules_match_by_key_node_and_bucket) {
     const sandbox::fault_status busy{status::ebusy, {}};
     add({.key_pattern = "u:*", .effect = busy});
     EXPECT_EQ(client.get("u:1").status, status::ebusy);
@@ -145,7 +145,7 @@ TEST_F(faults, matchers_choose_by_key_node_and_bucket) {
     EXPECT_EQ(client.get("u:1").status, status::ebusy);
 }
 
-TEST_F(faults, skip_every_and_limit_choose_by_count) {
+TEST_F(faults, skip_every_and_limit_select_by_count) {
     add({.ops = {opcode::get}, .skip = 1, .every = 3, .limit = 2});
     std::string seen;
     for (int i = 0; i < 12; ++i) {
@@ -166,7 +166,7 @@ TEST_F(faults, the_first_rule_that_takes_a_request_decides) {
     EXPECT_EQ(client.get("k").status, status::key_enoent);
 }
 
-TEST_F(faults, probability_is_drawn_from_the_seed) {
+TEST_F(faults, probability_depends_on_the_seed) {
     const auto run = [](std::uint64_t seed) {
         sandbox::fault_list list(seed);
         list.add({.probability = 0.25});

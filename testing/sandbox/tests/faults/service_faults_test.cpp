@@ -29,7 +29,7 @@ struct service_fault : testing::Test, service_client {
         }
         return std::string(reprise::base::as_text(out));
     }
-    // One request on a connection of its own, disturbed by this effect.
+    // Sends one request on its own connection, disturbed by this effect.
     std::string disturbed(sandbox::service_fault_effect effect, bool* is_closing = nullptr) {
         cluster.services().faults().clear();
         sandbox::service_fault_rule rule;
@@ -45,7 +45,7 @@ struct service_fault : testing::Test, service_client {
     sandbox::service_audit_entry last() { return cluster.services().audit().entries({}, 1).at(0); }
 };
 
-TEST_F(service_fault, a_connection_answers_requests_cut_anywhere_one_after_the_other) {
+TEST_F(service_fault, a_connection_answers_requests_in_order_wherever_they_are_split) {
     service_connection connection = open();
     const std::string both = post("SELECT RAW 1") + post("SELECT RAW 2");
     std::string answers;
@@ -60,7 +60,7 @@ TEST_F(service_fault, a_connection_answers_requests_cut_anywhere_one_after_the_o
     EXPECT_TRUE(connection.is_closing());
 }
 
-TEST_F(service_fault, a_connection_keeps_requests_back_while_a_body_is_streamed) {
+TEST_F(service_fault, a_connection_holds_requests_back_while_it_streams_a_body) {
     service_connection connection = open();
     std::vector<std::byte> out;
     const std::string both =
@@ -80,7 +80,7 @@ TEST_F(service_fault, a_connection_keeps_requests_back_while_a_body_is_streamed)
     EXPECT_NE(text.find("\"next\""), std::string_view::npos);
 }
 
-TEST_F(service_fault, RH_43_any_status_headers_and_body_stand_in_for_the_answer) {
+TEST_F(service_fault, RH_43_any_status_headers_and_body_can_replace_the_answer) {
     const std::string text = disturbed(sandbox::service_fault_answer{
         429, {{"Retry-After", "3"}, {"Content-Type", "text/plain"}}, "slow down"});
     EXPECT_TRUE(text.starts_with("HTTP/1.1 429 ")) << text;
@@ -97,7 +97,7 @@ TEST_F(service_fault, RH_43_any_status_headers_and_body_stand_in_for_the_answer)
     EXPECT_TRUE(is_closing);
 }
 
-TEST_F(service_fault, answers_are_cut_where_the_rule_says) {
+TEST_F(service_fault, answers_are_truncated_where_the_rule_says) {
     bool is_closing = false;
     EXPECT_EQ(disturbed(sandbox::service_fault_close_before{}, &is_closing), "");
     EXPECT_TRUE(is_closing);
@@ -114,7 +114,7 @@ TEST_F(service_fault, answers_are_cut_where_the_rule_says) {
     EXPECT_TRUE(is_closing);
 }
 
-TEST_F(service_fault, a_streamed_body_is_cut_too) {
+TEST_F(service_fault, a_streamed_body_is_truncated_too) {
     sandbox::service_fault_rule rule;
     rule.effect = sandbox::service_fault_close_mid_body{100'000};
     cluster.services().faults().add(rule);
@@ -127,7 +127,7 @@ TEST_F(service_fault, a_streamed_body_is_cut_too) {
     EXPECT_FALSE(text.ends_with("0\r\n\r\n"));
 }
 
-TEST_F(service_fault, framing_lies_as_the_rule_says) {
+TEST_F(service_fault, framing_is_wrong_as_the_rule_says) {
     bool is_closing = false;
     const std::string longer = disturbed(sandbox::service_fault_wrong_length{5}, &is_closing);
     EXPECT_TRUE(is_closing);
@@ -139,7 +139,7 @@ TEST_F(service_fault, framing_lies_as_the_rule_says) {
     const std::string chunked = disturbed(sandbox::service_fault_bad_chunk{}, &is_closing);
     EXPECT_TRUE(is_closing);
     EXPECT_NE(chunked.find("Transfer-Encoding: chunked"), std::string::npos);
-    EXPECT_NE(chunked.find("\r\nno size at all\r\n"), std::string::npos);
+    EXPECT_NE(chunked.find("\r\nnot a size\r\n"), std::string::npos);
     const std::string zipped = disturbed(sandbox::service_fault_unasked_encoding{}, &is_closing);
     EXPECT_FALSE(is_closing);
     EXPECT_NE(zipped.find("Content-Encoding: gzip"), std::string::npos);
@@ -148,7 +148,7 @@ TEST_F(service_fault, framing_lies_as_the_rule_says) {
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK"));
 }
 
-TEST_F(service_fault, a_delayed_answer_is_applied_at_once_and_holds_the_next_request) {
+TEST_F(service_fault, a_delayed_request_is_applied_at_once_and_holds_the_next_one) {
     sandbox::service_fault_rule rule;
     rule.effect = sandbox::service_fault_delay{30ms};
     rule.limit = 1;
@@ -184,7 +184,7 @@ TEST_F(service_fault, a_withheld_answer_leaves_the_connection_silent) {
     EXPECT_EQ(last().fate, sandbox::answer_fate::withheld);
 }
 
-TEST_F(service_fault, rules_choose_by_service_words_and_turn) {
+TEST_F(service_fault, rules_match_by_service_patterns_and_count) {
     auto& faults = cluster.services().faults();
     sandbox::service_fault_rule rule;
     rule.service = wire::service::query;
@@ -224,7 +224,7 @@ TEST_F(service_fault, rules_choose_by_service_words_and_turn) {
     EXPECT_LT(taken, 140);
 }
 
-TEST_F(service_fault, a_rule_that_answers_keeps_a_write_from_happening) {
+TEST_F(service_fault, a_rule_that_answers_prevents_the_write) {
     sandbox::service_fault_rule rule;
     rule.effect = sandbox::service_fault_answer{500, {}, "{}"};
     cluster.services().faults().add(rule);
@@ -233,7 +233,7 @@ TEST_F(service_fault, a_rule_that_answers_keeps_a_write_from_happening) {
     EXPECT_FALSE(last().is_applied);
 }
 
-TEST_F(service_fault, the_audit_knows_every_request_and_counts_contexts) {
+TEST_F(service_fault, the_audit_records_every_request_and_counts_contexts) {
     std::vector<std::string> seen;
     cluster.services().audit().set_observer(
         [&seen](const sandbox::service_audit_entry& entry) { seen.push_back(entry.context_id); });
@@ -277,7 +277,7 @@ TEST_F(service_fault, the_audit_forgets_the_oldest_entries_first) {
     EXPECT_EQ(log.entries({}, 1).at(0).context_id, "5");
 }
 
-TEST_F(service_fault, configurations_are_streamed_as_they_change) {
+TEST_F(service_fault, configurations_are_streamed_when_they_change) {
     service_connection connection = open(wire::service::management);
     std::vector<std::byte> out;
     const std::string request =

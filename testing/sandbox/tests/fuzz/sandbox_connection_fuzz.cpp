@@ -12,8 +12,9 @@
 #include <reprise/wire/sasl.hpp>
 #include <reprise/wire/session_messages.hpp>
 
-// Arbitrary bytes into a connection. The first byte chooses: before or after login, which features,
-// cut in how many pieces. Whatever comes, the connection answers whole frames or closes.
+// Sends arbitrary bytes to a connection. The first byte selects whether the client is logged in,
+// its features and the number of pieces. Whatever the input, the connection answers with complete
+// frames or closes.
 
 namespace {
 
@@ -82,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         connection->on_bytes(now, chunk, out);
         connection->on_time(now, out);
     }
-    // Everything that came out is whole frames.
+    // The output must consist of complete frames.
     base::byte_view answers(out);
     while (!answers.empty()) {
         const auto scan =

@@ -12,9 +12,9 @@
 #include <reprise/sandbox/service_connection.hpp>
 #include <reprise/sandbox/services.hpp>
 
-// Arbitrary bytes into the HTTP services. The first byte chooses the service, and whether the rest
-// is raw HTTP or the body of a request by a user who is logged in (query: the statement itself).
-// Whatever comes, it is answered or closed, and a streamed body ends.
+// Sends arbitrary bytes to the HTTP services. The first byte selects the service, and whether the
+// rest is raw HTTP or the body of an authenticated request (query: the statement itself). Whatever
+// the input, the connection answers or closes, and a streamed body ends.
 
 namespace {
 
@@ -41,7 +41,7 @@ sandbox::cluster make_service_fuzz_cluster() {
 std::string make_request(wire::service service, std::string_view rest) {
     const bool has_statement =
         service == wire::service::query || service == wire::service::analytics;
-    // Path before the first line break, body behind it.
+    // The path is before the first line break, the body after it.
     const std::string_view line = rest.substr(0, rest.find('\n'));
     std::string path = "/query/service";
     std::string body(rest.substr(std::min(line.size() + 1, rest.size())));
@@ -78,12 +78,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         service_fuzz_time, base::as_bytes(std::string_view(text).substr(0, half)), out);
     connection.on_bytes(
         service_fuzz_time, base::as_bytes(std::string_view(text).substr(half)), out);
-    // Ranges may be as long as the statement says, so only their beginning is read.
+    // Ranges may be arbitrarily long, so only their beginning is read.
     for (int pieces = 0; connection.has_more() && pieces < 4; ++pieces) {
         connection.on_time(service_fuzz_time, out);
     }
     if (data[0] < 128 && out.empty()) {
-        std::abort();  // a whole request must be answered
+        std::abort();  // a complete request must be answered
     }
     return 0;
 }

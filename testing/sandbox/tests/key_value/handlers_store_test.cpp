@@ -16,7 +16,7 @@ using expiries = documents;
 using locks = documents;
 using meta = documents;
 
-TEST_F(store_commands, set_then_get_gives_value_flags_cas_and_token) {
+TEST_F(store_commands, get_after_set_returns_value_flags_cas_and_token) {
     const reply stored = client.store(opcode::set, "k", R"({"a":1})", 0, 0x02000006);
     EXPECT_EQ(stored.status, status::success);
     EXPECT_NE(stored.cas, 0u);
@@ -32,7 +32,7 @@ TEST_F(store_commands, set_then_get_gives_value_flags_cas_and_token) {
     EXPECT_EQ(client.get("raw").datatype, wire::datatype::raw);
 }
 
-TEST_F(store_commands, existence_rules_of_add_replace_and_set_with_cas) {
+TEST_F(store_commands, add_replace_and_set_with_cas_check_existence) {
     EXPECT_EQ(client.get("k").status, status::key_enoent);
     EXPECT_EQ(client.store(opcode::replace, "k", "1").status, status::key_enoent);
     EXPECT_EQ(client.set("k", "1", 77).status, status::key_enoent);
@@ -46,7 +46,7 @@ TEST_F(store_commands, existence_rules_of_add_replace_and_set_with_cas) {
     EXPECT_EQ(client.get("k").value, "2");
 }
 
-TEST_F(store_commands, append_and_prepend_join_and_want_an_existing_document) {
+TEST_F(store_commands, append_and_prepend_extend_and_require_an_existing_document) {
     const auto concat = [this](opcode op, std::string_view value, std::uint64_t cas = 0) {
         return client.ask(
             wire::concat_request{op, client.key("k"), base::as_bytes(value)}, peer::at("k", cas));
@@ -94,7 +94,7 @@ TEST_F(store_commands, values_over_the_limit_are_refused) {
         status::e2big);
 }
 
-TEST_F(store_commands, collections_keep_documents_of_one_name_apart) {
+TEST_F(store_commands, collections_separate_documents_with_the_same_key) {
     const std::uint32_t airline = 8;
     const auto set_in = [this](std::uint32_t collection, std::string_view value) {
         return client
@@ -119,7 +119,7 @@ TEST_F(store_commands, collections_keep_documents_of_one_name_apart) {
         R"({"error":{"context":"Unknown scope or collection in operation"},"manifest_uid":"1"})");
 }
 
-TEST_F(counters, create_count_wrap_and_stop_at_zero) {
+TEST_F(counters, are_created_wrap_around_and_stop_at_zero) {
     const auto count =
         [this](opcode op, std::uint64_t delta, std::uint64_t initial, std::uint32_t expiry = 0) {
             return client.ask(
@@ -157,7 +157,7 @@ TEST_F(expiries, documents_expire_by_relative_and_absolute_time) {
     EXPECT_EQ(client.store(opcode::add, "absolute", "2").status, status::success);
 }
 
-TEST_F(expiries, touch_and_get_and_touch_move_the_time) {
+TEST_F(expiries, touch_and_get_and_touch_change_the_expiry) {
     client.store(opcode::set, "k", "v", 0, 7, 10);
     const reply touched =
         client.ask(wire::touch_request{opcode::touch, client.key("k"), 100}, peer::at("k"));
@@ -176,7 +176,7 @@ TEST_F(expiries, touch_and_get_and_touch_move_the_time) {
         status::key_enoent);
 }
 
-TEST_F(expiries, set_resets_the_time_unless_told_to_preserve_it) {
+TEST_F(expiries, set_resets_the_expiry_unless_asked_to_preserve_it) {
     client.store(opcode::set, "k", "1", 0, 0, 10);
     wire::request_header header = peer::at("k");
     header.frame_infos.preserve_ttl = true;
@@ -191,7 +191,7 @@ TEST_F(expiries, set_resets_the_time_unless_told_to_preserve_it) {
     EXPECT_EQ(client.get("k").status, status::success);
 }
 
-TEST_F(expiries, a_collection_limits_how_long_documents_live) {
+TEST_F(expiries, a_collection_limits_the_lifetime_of_documents) {
     ASSERT_TRUE(cluster.create_collection("travel", "inventory", "short", 60));
     const std::uint32_t id = cluster.manifest("travel")->find_collection("inventory", "short")->id;
     const wire::store_request store{opcode::set, client.key("k", id), 0, 0, base::as_bytes("1")};
@@ -215,7 +215,7 @@ struct locked_document : documents {
     }
 };
 
-TEST_F(locked_document, hides_its_cas_and_refuses_everybody_else) {
+TEST_F(locked_document, hides_its_cas_and_refuses_all_other_clients) {
     EXPECT_EQ(client.get("k").cas, wire::cas_locked);
     EXPECT_EQ(client.set("k", "2").status, status::locked);
     EXPECT_EQ(client.set("k", "2", lock + 1).status, status::locked);
@@ -245,13 +245,13 @@ TEST_F(locked_document, hides_its_cas_and_refuses_everybody_else) {
         status::locked);
 }
 
-TEST_F(locked_document, is_freed_by_a_change_with_the_lock_s_cas) {
+TEST_F(locked_document, is_released_by_a_change_with_the_cas_of_the_lock) {
     EXPECT_EQ(client.set("k", "2", lock).status, status::success);
     EXPECT_NE(client.get("k").cas, wire::cas_locked);
     EXPECT_EQ(client.set("k", "3").status, status::success);
 }
 
-TEST_F(locked_document, is_freed_by_time_and_by_unlock) {
+TEST_F(locked_document, is_released_by_time_and_by_unlock) {
     const wire::document_request unlock{opcode::unlock, client.key("k")};
     EXPECT_EQ(client.ask(unlock, peer::at("k", lock + 1)).status, status::locked);
     EXPECT_EQ(client.ask(unlock, peer::at("k", lock)).status, status::success);
@@ -265,7 +265,7 @@ TEST_F(locked_document, is_freed_by_time_and_by_unlock) {
     EXPECT_EQ(client.set("k", "3").status, status::success);
 }
 
-TEST_F(locks, missing_zero_and_too_long_times_mean_the_default) {
+TEST_F(locks, use_the_default_time_for_missing_zero_and_too_long_times) {
     for (const std::optional<std::uint32_t> asked :
          {std::optional<std::uint32_t>(), std::optional(0u), std::optional(31u)}) {
         client.set("k", "1");
@@ -305,7 +305,7 @@ TEST_F(meta, shows_living_documents_and_tombstones) {
     EXPECT_EQ(dead.u32(0), 1u);
 }
 
-TEST_F(documents, observe_tells_states_and_persistence) {
+TEST_F(documents, observe_reports_states_and_persistence) {
     client.set("here", "1");
     cluster.hold_persistence(true);
     client.set("fresh", "1");
@@ -326,7 +326,7 @@ TEST_F(documents, observe_tells_states_and_persistence) {
     EXPECT_NE(response->results[0].cas, 0u);
 }
 
-TEST_F(documents, compressed_values_are_inflated_for_those_who_cannot) {
+TEST_F(documents, compressed_values_are_decompressed_for_connections_without_snappy) {
     peer snappy(cluster);
     snappy.ready(with(usual_features(), hello_feature::snappy));
     // The snappy block of `Hello`.

@@ -4,7 +4,8 @@
 
 #include <reprise/sandbox/ledger.hpp>
 
-// Durable writes that have to wait: real contention on a key, not statuses made up by a rule.
+// Durable writes that must wait: these tests cause real contention on a key instead of using a
+// rule.
 
 namespace pending_write_test {
 
@@ -43,7 +44,7 @@ struct pending_write : testing::Test {
             cluster.find_document("travel", wire::default_collection, key, writer.now, on);
         return found && !found->is_deleted ? found->value : "(none)";
     }
-    // The node that has the replica of the key.
+    // The node with the replica of the key.
     node_id replica() const {
         return node_id{
             static_cast<std::uint32_t>(cluster.copies_of("travel", wire::vbucket_of(key, 16))[1])};
@@ -53,7 +54,7 @@ struct pending_write : testing::Test {
     }
 };
 
-TEST_F(pending_write, contention_is_real_other_changes_of_the_key_are_refused) {
+TEST_F(pending_write, blocks_other_changes_of_the_key) {
     ASSERT_EQ(other.set(key, "old").status, status::success);
     cluster.hold_replication(true);
     EXPECT_TRUE(set_durable("new").empty());
@@ -71,7 +72,7 @@ TEST_F(pending_write, contention_is_real_other_changes_of_the_key_are_refused) {
     EXPECT_EQ(
         other.ask(wire::store_request{opcode::set, other.key(key), 0, 0, {}}, durable(key)).status,
         status::sync_write_in_progress);
-    // The vbucket's other keys are free.
+    // Other keys of the vbucket are not affected.
     EXPECT_EQ(
         other.ask(wire::store_request{opcode::set, other.key("free"), 0, 0, {}}, peer::at(key))
             .status,
@@ -86,14 +87,14 @@ TEST_F(pending_write, contention_is_real_other_changes_of_the_key_are_refused) {
     EXPECT_EQ(other.get(key).value, "new");
     EXPECT_EQ(other.get(key).cas, answers[0].cas);
     EXPECT_EQ(stored(replica()), "new");
-    // The token names the change as it is stored.
+    // The token contains the seqno of the stored change.
     EXPECT_EQ(
         answers[0].u64(8),
         cluster.find_document("travel", wire::default_collection, key, writer.now)->seqno);
     EXPECT_EQ(other.set(key, "x", answers[0].cas).status, status::success);
 }
 
-TEST_F(pending_write, the_audit_counts_one_application_when_it_happened) {
+TEST_F(pending_write, the_audit_counts_the_write_once_when_it_is_applied) {
     sandbox::ledger ledger;
     cluster.audit().set_observer([&ledger](const sandbox::audit_entry& entry) {
         if (entry.is_applied && !entry.value_start.empty()) {
@@ -122,7 +123,7 @@ TEST_F(pending_write, the_audit_counts_one_application_when_it_happened) {
     cluster.audit().set_observer({});
 }
 
-TEST_F(pending_write, a_write_whose_time_is_up_is_ambiguous_and_stays_pending) {
+TEST_F(pending_write, a_write_that_times_out_is_ambiguous_and_stays_pending) {
     cluster.hold_replication(true);
     EXPECT_TRUE(set_durable("new", durability_level::majority, 200ms).empty());
     EXPECT_EQ(*writer.connection().next_due(), writer.now + 200ms);
@@ -149,7 +150,7 @@ TEST_F(pending_write, without_a_timeout_the_server_waits_thirty_seconds) {
     EXPECT_EQ(answers[0].status, status::sync_write_ambiguous);
 }
 
-TEST_F(pending_write, ambiguous_closes_connections_without_xerror) {
+TEST_F(pending_write, an_ambiguous_result_closes_connections_without_xerror) {
     peer old(cluster, 0);
     old.ready(without(usual_features(), hello_feature::xerror));
     cluster.hold_replication(true);
@@ -160,7 +161,7 @@ TEST_F(pending_write, ambiguous_closes_connections_without_xerror) {
     EXPECT_TRUE(old.connection().is_closing());
 }
 
-TEST_F(pending_write, a_replication_delay_keeps_it_pending_for_so_long) {
+TEST_F(pending_write, a_write_stays_pending_for_the_replication_delay) {
     cluster.set_replication_delay(50ms);
     EXPECT_TRUE(set_durable("new").empty());
     EXPECT_EQ(*writer.connection().next_due(), writer.now + 50ms);
@@ -175,7 +176,7 @@ TEST_F(pending_write, a_replication_delay_keeps_it_pending_for_so_long) {
     EXPECT_EQ(other.set("plain", "1").status, status::success);
 }
 
-TEST_F(pending_write, a_write_whose_client_is_gone_is_applied_all_the_same) {
+TEST_F(pending_write, a_write_whose_client_is_gone_is_still_applied) {
     cluster.set_replication_delay(50ms);
     const auto due = writer.now + 50ms;
     {
@@ -192,7 +193,7 @@ TEST_F(pending_write, a_write_whose_client_is_gone_is_applied_all_the_same) {
     EXPECT_EQ(applied_count(), 1u);
 }
 
-TEST_F(pending_write, levels_that_persist_wait_for_the_disk_and_majority_does_not) {
+TEST_F(pending_write, only_levels_that_persist_wait_for_the_disk) {
     cluster.hold_persistence(true);
     ASSERT_EQ(set_durable("1").size(), 1u);
     EXPECT_TRUE(set_durable("2", durability_level::majority_and_persist_to_active).empty());
@@ -206,7 +207,7 @@ TEST_F(pending_write, levels_that_persist_wait_for_the_disk_and_majority_does_no
     EXPECT_EQ(stored(), "3");
 }
 
-TEST_F(pending_write, a_replica_that_goes_down_meanwhile_is_waited_for) {
+TEST_F(pending_write, a_write_waits_for_a_replica_that_goes_down) {
     cluster.set_replication_delay(50ms);
     set_durable("new");
     const node_id lost = replica();
@@ -218,7 +219,7 @@ TEST_F(pending_write, a_replica_that_goes_down_meanwhile_is_waited_for) {
     EXPECT_EQ(stored(), "new");
 }
 
-TEST_F(pending_write, one_copy_needs_no_replicas) {
+TEST_F(pending_write, a_bucket_without_replicas_needs_no_acknowledgement) {
     sandbox::cluster_options options = small_options(1);
     options.replica_count = 0;
     sandbox::cluster single = make_cluster(options);
@@ -232,7 +233,7 @@ TEST_F(pending_write, one_copy_needs_no_replicas) {
         status::success);
 }
 
-TEST_F(pending_write, an_ordered_connection_waits_with_everything_behind_it) {
+TEST_F(pending_write, on_an_ordered_connection_all_later_requests_wait) {
     cluster.set_replication_delay(50ms);
     auto burst = other.bytes_of(
         wire::store_request{opcode::set, other.key(key), 0, 0, base::as_bytes("1")}, durable(key));
@@ -249,7 +250,7 @@ TEST_F(pending_write, an_ordered_connection_waits_with_everything_behind_it) {
     EXPECT_EQ(answers[2].op, opcode::noop);
 }
 
-TEST_F(pending_write, an_unordered_connection_goes_on_with_what_may_overtake) {
+TEST_F(pending_write, on_an_unordered_connection_requests_may_overtake) {
     cluster.set_replication_delay(50ms);
     EXPECT_TRUE(set_durable("1").empty());
     EXPECT_EQ(writer.get(key).status, status::key_enoent);
@@ -261,7 +262,7 @@ TEST_F(pending_write, an_unordered_connection_goes_on_with_what_may_overtake) {
     EXPECT_EQ(answers[1].op, opcode::noop);
 }
 
-TEST_F(pending_write, rules_corrupt_the_late_answer_too) {
+TEST_F(pending_write, rules_also_corrupt_the_late_answer) {
     cluster.set_replication_delay(50ms);
     cluster.faults().add(
         {.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_answer_twice{}});
@@ -289,7 +290,7 @@ TEST_F(pending_write, a_prepare_that_reached_no_replica_is_lost_with_its_node) {
     EXPECT_EQ(applied_count(), 0u);
 }
 
-TEST_F(pending_write, a_failover_re_commits_what_the_replica_had) {
+TEST_F(pending_write, a_failover_re_commits_the_prepares_of_the_replica) {
     ASSERT_EQ(other.set(key, "old").status, status::success);
     cluster.set_replication_delay(50ms);
     cluster.hold_recommit(true);
@@ -325,7 +326,7 @@ TEST_F(pending_write, a_re_commit_takes_its_delay) {
     EXPECT_EQ(after.get(key).value, "new");
 }
 
-TEST_F(pending_write, by_default_a_re_commit_is_done_at_once) {
+TEST_F(pending_write, a_re_commit_takes_no_time_by_default) {
     cluster.set_replication_delay(50ms);
     set_durable("new");
     ASSERT_TRUE(cluster.failover(node_id{0}));
@@ -333,7 +334,7 @@ TEST_F(pending_write, by_default_a_re_commit_is_done_at_once) {
     EXPECT_EQ(applied_count(), 1u);
 }
 
-TEST_F(pending_write, a_moved_vbucket_takes_it_along_and_tells_the_client_ambiguous) {
+TEST_F(pending_write, moves_with_its_vbucket_and_is_reported_as_ambiguous) {
     cluster.set_replication_delay(50ms);
     set_durable("new");
     const std::uint32_t target = replica().value == 1 ? 2 : 1;
@@ -345,7 +346,7 @@ TEST_F(pending_write, a_moved_vbucket_takes_it_along_and_tells_the_client_ambigu
     EXPECT_EQ(applied_count(), 1u);
 }
 
-TEST_F(pending_write, a_restart_re_commits_what_was_kept_and_forgets_what_was_not) {
+TEST_F(pending_write, a_restart_re_commits_the_prepares_it_kept) {
     cluster.set_replication_delay(50ms);
     set_durable("kept");
     ASSERT_TRUE(cluster.restart(node_id{0}, sandbox::restart_kind::with_data));
@@ -361,7 +362,7 @@ TEST_F(pending_write, a_restart_re_commits_what_was_kept_and_forgets_what_was_no
     EXPECT_EQ(stored(), "(none)");
 }
 
-TEST_F(pending_write, a_node_that_was_down_re_commits_when_it_is_back) {
+TEST_F(pending_write, a_node_that_was_down_re_commits_when_it_comes_up) {
     cluster.set_replication_delay(50ms);
     set_durable("new");
     ASSERT_TRUE(cluster.set_node_state(node_id{0}, false));
@@ -371,7 +372,7 @@ TEST_F(pending_write, a_node_that_was_down_re_commits_when_it_is_back) {
     EXPECT_EQ(stored(), "new");
 }
 
-TEST_F(pending_write, a_dropped_collection_or_bucket_takes_its_pending_writes_along) {
+TEST_F(pending_write, pending_writes_are_dropped_with_their_collection_or_bucket) {
     cluster.hold_replication(true);
     const std::uint32_t airline =
         cluster.manifest("travel")->find_collection("inventory", "airline")->id;
@@ -389,7 +390,7 @@ TEST_F(pending_write, a_dropped_collection_or_bucket_takes_its_pending_writes_al
     EXPECT_EQ(cluster.pending_write_count(), 0u);
 }
 
-TEST_F(pending_write, counters_and_sub_documents_wait_as_well) {
+TEST_F(pending_write, counters_and_sub_document_changes_wait_as_well) {
     cluster.set_replication_delay(50ms);
     writer.send(writer.bytes_of(
         wire::counter_request{opcode::increment, writer.key(key), 1, 41, 0}, durable(key)));

@@ -55,7 +55,7 @@ TEST_F(strictness, malformed_requests_are_answered_with_einval_and_keep_the_conn
         {"configuration with revision zero",
          {.op = opcode::get_cluster_config,
           .extras = base::as_bytes(std::string_view("\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0", 16))}},
-        {"datatype bits nobody knows",
+        {"unknown datatype bits",
          {.op = opcode::noop, .datatype = static_cast<wire::datatype>(0x08)}},
         {"snappy that was not agreed on",
          {.op = opcode::set, .datatype = wire::datatype::snappy, .extras = eight, .key = key}},
@@ -67,7 +67,7 @@ TEST_F(strictness, malformed_requests_are_answered_with_einval_and_keep_the_conn
     EXPECT_EQ(client.set("k", "1").status, status::success);
 }
 
-TEST_F(strictness, unknown_and_missing_commands_have_their_own_codes) {
+TEST_F(strictness, unknown_and_unsupported_commands_have_their_own_codes) {
     EXPECT_EQ(raw({.op = static_cast<opcode>(0xee)}), status::unknown_command);
     EXPECT_EQ(
         raw({.op = opcode::get_quiet, .key = base::as_bytes(prefixed_key)}), status::not_supported);
@@ -97,12 +97,12 @@ TEST_F(strictness, frame_infos_are_checked) {
     EXPECT_EQ(ask("\x41x"sv), status::eaccess);
     EXPECT_EQ(ask("\x13\x01"sv), status::einval);
     EXPECT_EQ(ask("\x00\x50"sv), status::success);
-    // Of a repeated one the first counts: this bucket cannot have level 3, and takes level 1.
+    // The first of repeated ones counts: this bucket refuses level 3 but accepts level 1.
     EXPECT_EQ(ask("\x11\x01\x11\x03"sv), ask("\x11\x01"sv));
     EXPECT_EQ(ask("\x50\x50"sv), status::success);
 }
 
-TEST_F(strictness, durable_writes_need_no_agreement) {
+TEST_F(strictness, durable_writes_need_no_hello_feature) {
     sandbox::cluster two = make_cluster(small_options(2));
     peer plain(two);
     plain.ready({hello_feature::xerror, hello_feature::json});
@@ -113,7 +113,7 @@ TEST_F(strictness, durable_writes_need_no_agreement) {
     EXPECT_EQ(plain.ask(store, header).status, status::success);
 }
 
-TEST_F(strictness, preserving_an_expiry_that_was_not_agreed_on_is_refused) {
+TEST_F(strictness, preserving_an_expiry_without_its_feature_is_refused) {
     peer plain(cluster);
     plain.ready({hello_feature::xerror, hello_feature::json});
     wire::request_header header = peer::at("k");
@@ -134,7 +134,7 @@ TEST_F(strictness, error_bodies_are_json_with_context_and_reference) {
     EXPECT_EQ(plain.ask_raw({.op = opcode::get}).datatype, wire::datatype::raw);
 }
 
-TEST_F(strictness, bytes_that_are_no_frames_close_the_connection) {
+TEST_F(strictness, bytes_that_are_not_frames_close_the_connection) {
     const std::string zeros(24, '\0');
     std::string lies(24, '\0');
     lies[0] = '\x80';
@@ -165,7 +165,7 @@ struct without_xerror : testing::Test {
     }
 };
 
-TEST_F(without_xerror, EM_14_locked_looks_like_exists_or_temporary) {
+TEST_F(without_xerror, EM_14_locked_is_answered_as_exists_or_temporary_failure) {
     EXPECT_EQ(client.set("k", "2").status, status::key_eexists);
     EXPECT_EQ(
         client.ask(wire::document_request{opcode::remove, client.key("k")}, peer::at("k")).status,
@@ -179,7 +179,7 @@ TEST_F(without_xerror, EM_14_locked_looks_like_exists_or_temporary) {
     EXPECT_EQ(client.ask(unlock, peer::at("k", 1)).status, status::etmpfail);
 }
 
-TEST_F(without_xerror, codes_without_an_older_form_close_the_connection) {
+TEST_F(without_xerror, codes_without_an_older_equivalent_close_the_connection) {
     EXPECT_EQ(client.select("@no bucket@"), status::success);
     EXPECT_TRUE(client
                     .send(client.bytes_of(
@@ -190,7 +190,7 @@ TEST_F(without_xerror, codes_without_an_older_form_close_the_connection) {
         cluster.audit().entries({.op = opcode::get}).back().fate, sandbox::answer_fate::closed);
 }
 
-TEST_F(without_xerror, codes_found_by_validation_are_sent_as_they_are) {
+TEST_F(without_xerror, codes_of_invalid_requests_are_sent_unchanged) {
     peer fresh(cluster);
     EXPECT_EQ(fresh.select(), status::eaccess);
     EXPECT_FALSE(fresh.connection().is_closing());

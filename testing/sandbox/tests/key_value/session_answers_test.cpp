@@ -1,6 +1,7 @@
 #include "conversation.hpp"
 
-// Rules that spoil the answer: the request is applied once, and the audit says what became of it.
+// Rules that corrupt the answer: the request is applied once, and the audit records what happened
+// to the answer.
 
 namespace answer_faults_test {
 
@@ -24,7 +25,7 @@ struct answer_faults : testing::Test {
     std::vector<std::byte> noop_bytes() {
         return client.bytes_of(wire::empty_request{opcode::noop});
     }
-    // What comes out, frames or not.
+    // Returns all bytes that were sent, even if they are not frames.
     std::vector<std::byte> feed(base::byte_view bytes) {
         std::vector<std::byte> out;
         client.connection().on_bytes(client.now, bytes, out);
@@ -42,7 +43,7 @@ struct answer_faults : testing::Test {
     }
 };
 
-TEST_F(answer_faults, an_answer_comes_twice_but_is_applied_once) {
+TEST_F(answer_faults, a_request_is_answered_twice_but_applied_once) {
     add(sandbox::fault_answer_twice{});
     const auto answers = client.send(set_bytes("k", "1"));
     ASSERT_EQ(answers.size(), 2u);
@@ -53,7 +54,7 @@ TEST_F(answer_faults, an_answer_comes_twice_but_is_applied_once) {
     EXPECT_EQ(last().fault_id, 1u);
 }
 
-TEST_F(answer_faults, a_wrong_opaque_is_that_of_no_request) {
+TEST_F(answer_faults, a_wrong_opaque_matches_no_request) {
     add(sandbox::fault_wrong_opaque{0x100});
     const auto answers = client.send(set_bytes("k", "1"));
     ASSERT_EQ(answers.size(), 1u);
@@ -72,7 +73,7 @@ TEST_F(answer_faults, every_frame_of_a_long_answer_gets_the_wrong_opaque) {
     }
 }
 
-TEST_F(answer_faults, a_truncated_answer_ends_with_the_connection) {
+TEST_F(answer_faults, a_truncated_answer_closes_the_connection) {
     add(sandbox::fault_truncate{10});
     EXPECT_EQ(feed(set_bytes("k", "1")).size(), 10u);
     EXPECT_TRUE(client.connection().is_closing());
@@ -80,7 +81,7 @@ TEST_F(answer_faults, a_truncated_answer_ends_with_the_connection) {
     EXPECT_EQ(last().fate, answer_fate::truncated);
 }
 
-TEST_F(answer_faults, a_truncated_answer_waits_for_those_before_it) {
+TEST_F(answer_faults, a_truncated_answer_waits_for_earlier_answers) {
     add(sandbox::fault_delay{50ms});
     add(sandbox::fault_truncate{3}, opcode::noop);
     EXPECT_TRUE(feed(set_bytes("k", "1")).empty());
@@ -93,7 +94,7 @@ TEST_F(answer_faults, a_truncated_answer_waits_for_those_before_it) {
     EXPECT_TRUE(client.connection().is_closing());
 }
 
-TEST_F(answer_faults, garbage_is_no_frame_and_the_same_for_the_same_seed) {
+TEST_F(answer_faults, garbage_is_not_a_frame_and_depends_only_on_the_seed) {
     const auto garbage_of = [](std::uint64_t seed) {
         sandbox::cluster_options options = small_options();
         options.seed = seed;
@@ -118,7 +119,7 @@ TEST_F(answer_faults, garbage_is_no_frame_and_the_same_for_the_same_seed) {
     EXPECT_EQ(last().fate, answer_fate::garbled);
 }
 
-TEST_F(answer_faults, a_trickled_answer_comes_byte_by_byte_and_keeps_the_order) {
+TEST_F(answer_faults, a_trickled_answer_is_sent_byte_by_byte_and_in_order) {
     add(sandbox::fault_trickle{2ms});
     std::vector<std::byte> all = feed(set_bytes("k", "1"));
     EXPECT_EQ(all.size(), 1u);
@@ -135,7 +136,8 @@ TEST_F(answer_faults, a_trickled_answer_comes_byte_by_byte_and_keeps_the_order) 
         all.insert(all.end(), piece.begin(), piece.end());
         ++steps;
     }
-    // The header and the mutation token, one byte each; the noop's answer with the last of them.
+    // One step for each byte of the header and the mutation token. The noop's answer follows the
+    // last one.
     EXPECT_EQ(steps, 24u + 16u - 2u);
     EXPECT_EQ(all.size(), 24u + 16u + 24u);
     EXPECT_EQ(client.set("k", "2").status, status::success);

@@ -23,7 +23,7 @@ std::vector<std::uint16_t> codes_of(const reply& hello) {
     return codes;
 }
 
-TEST(hello, grants_what_is_offered_in_ascending_order) {
+TEST(hello, grants_the_offered_features_in_ascending_order) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     const reply answer = client.hello(
@@ -52,7 +52,7 @@ TEST(hello, brief_notification_wins_over_the_full_one) {
     EXPECT_EQ(codes_of(answer), (std::vector<std::uint16_t>{0x0c, 0x1f}));
 }
 
-TEST(hello, each_hello_starts_from_nothing) {
+TEST(hello, each_hello_replaces_all_features) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     client.ready();
@@ -71,7 +71,7 @@ TEST(hello, tracing_adds_the_server_duration_to_answers) {
     EXPECT_EQ(answer.framing[0], '\x02');
 }
 
-TEST(hello, the_agent_s_ids_name_the_connection_in_the_audit) {
+TEST(hello, the_audit_identifies_the_connection_by_the_ids_of_the_agent) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     client.hello(usual_features(), R"({"a":"x/1","i":"66388CF5BFCF7522/18CC8791579B567C"})");
@@ -80,16 +80,16 @@ TEST(hello, the_agent_s_ids_name_the_connection_in_the_audit) {
     ASSERT_EQ(entries.size(), 1u);
     EXPECT_EQ(entries[0].client_id, 0x66388cf5bfcf7522u);
     EXPECT_EQ(entries[0].client_connection_id, 0x18cc8791579b567cu);
-    // A name that cannot be read is no reason to refuse a client.
+    // A client with an unreadable name is not refused.
     EXPECT_EQ(client.hello(usual_features(), "{broken").status, status::success);
     client.ask(wire::empty_request{opcode::noop});
     EXPECT_FALSE(cluster.audit().entries({.op = opcode::noop}).back().client_id);
 }
 
-// The documented form of the ids is 16 hexadecimal digits, a slash, 16 more. The Node.js SDK, which
-// stands on the C++ one, puts two UUIDs there, and was refused at HELLO by the sandbox though by no
-// real server: those take the text as it is. So a client whose ids cannot be read has none.
-TEST(hello, ids_that_are_not_16_digits_each_are_borne_as_the_cxx_sdk_sends_them) {
+// The documented form of the ids is 16 hexadecimal digits, a slash, and 16 more. The Node.js SDK,
+// which is based on the C++ SDK, sends two UUIDs. The sandbox refused them at HELLO, although real
+// servers accept any text. A client whose ids cannot be parsed therefore has none.
+TEST(hello, ids_of_other_lengths_are_accepted_as_the_cxx_sdk_sends_them) {
     sandbox::cluster cluster = make_cluster();
     for (const char* ids :
          {"3f1c6a52-9d4e-4b0a-8c77-2f90e1d5ab36/b7e04d19-5c2f-47aa-9e81-60d3c8f1742b",
@@ -108,7 +108,7 @@ TEST(hello, ids_that_are_not_16_digits_each_are_borne_as_the_cxx_sdk_sends_them)
     }
 }
 
-TEST(login, every_scram_and_plain_over_tls_let_the_right_password_in) {
+TEST(login, every_scram_and_plain_over_tls_accept_the_right_password) {
     sandbox::cluster cluster = make_cluster();
     for (const auto mechanism :
          {wire::sasl_mechanism::scram_sha1, wire::sasl_mechanism::scram_sha256,
@@ -126,7 +126,7 @@ TEST(login, every_scram_and_plain_over_tls_let_the_right_password_in) {
     EXPECT_EQ(token.login("", "ey.J.x", wire::sasl_mechanism::oauthbearer), status::success);
 }
 
-TEST(login, plain_is_offered_without_tls_unless_that_is_closed) {
+TEST(login, plain_is_offered_without_tls_unless_disabled) {
     sandbox::cluster cluster = make_cluster();
     peer plain(cluster);
     EXPECT_EQ(
@@ -156,7 +156,7 @@ TEST(login, messages_out_of_order_are_malformed_not_refused) {
     EXPECT_EQ(client.login(), status::success);
 }
 
-TEST(login, a_new_authentication_drops_the_old_identity) {
+TEST(login, a_new_authentication_ends_the_previous_login) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     client.ready();
@@ -175,7 +175,7 @@ TEST(login, a_certificate_replaces_sasl) {
     EXPECT_FALSE(cluster.accept(sandbox::node_id{0}, {.certificate_user = "nobody"}));
 }
 
-TEST(login, only_five_opcodes_are_answered_before_it) {
+TEST(login, only_five_opcodes_are_answered_before_login) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     for (unsigned byte = 0; byte <= 0xff; ++byte) {
@@ -190,7 +190,7 @@ TEST(login, only_five_opcodes_are_answered_before_it) {
     EXPECT_FALSE(client.connection().is_closing());
 }
 
-TEST(select_bucket, rules_apply_in_the_server_s_order) {
+TEST(select_bucket, checks_follow_the_order_of_the_server) {
     sandbox::cluster_options options = small_options();
     options.users.push_back({.name = "narrow", .password = "p", .buckets = {"travel"}});
     options.buckets.push_back({.name = "old", .has_collections = false});
@@ -225,7 +225,7 @@ TEST(select_bucket, collections_are_not_granted_on_a_bucket_without_them) {
         status::not_supported);
 }
 
-TEST(bootstrap, go_style_burst_is_answered_in_order) {
+TEST(bootstrap, a_pipelined_bootstrap_is_answered_in_order) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     wire::sasl_client sasl(
@@ -243,7 +243,7 @@ TEST(bootstrap, go_style_burst_is_answered_in_order) {
     EXPECT_TRUE(wire::parse_error_map(answers[1].value));
     EXPECT_EQ(answers[3].status, status::auth_continue);
 
-    // Step, select and configuration in one write: select must find the login finished.
+    // Step, select and configuration in one write: the login must be finished before the select.
     const auto key = wire::derive_key(sasl.on_challenge(answers[3].value).value());
     const std::string proof = sasl.on_key(key).value();
     burst.clear();
@@ -285,7 +285,7 @@ TEST(bootstrap, any_split_of_the_bytes_gives_the_same_answers) {
     }
 }
 
-TEST(error_map, versions_are_chosen_and_version_zero_is_unknown) {
+TEST(error_map, versions_can_be_selected_and_version_zero_is_unknown) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     const auto ask = [&client](std::uint16_t version) {
@@ -296,7 +296,7 @@ TEST(error_map, versions_are_chosen_and_version_zero_is_unknown) {
     EXPECT_EQ(wire::parse_error_map(ask(7).value, {.requested_version = 7})->version(), 2);
 }
 
-TEST(configuration, global_without_a_bucket_and_empty_when_known) {
+TEST(configuration, is_global_without_a_bucket_and_empty_if_known) {
     sandbox::cluster cluster = make_cluster(small_options(3));
     peer client(cluster, 1);
     client.hello(usual_features());
@@ -311,14 +311,14 @@ TEST(configuration, global_without_a_bucket_and_empty_when_known) {
     const reply same = client.ask(known);
     EXPECT_EQ(same.status, status::success);
     EXPECT_TRUE(same.value.empty());
-    // What a client without any configuration may send.
+    // The revision that a client without a configuration may send.
     known.known = wire::configuration_revision{-1, 1};
     EXPECT_FALSE(client.ask(known).value.empty());
     client.select();
     EXPECT_FALSE(client.ask(wire::get_cluster_config_request{}).value.empty());
 }
 
-TEST(configuration, is_compressed_for_those_who_take_snappy_everywhere) {
+TEST(configuration, is_compressed_for_connections_with_snappy_everywhere) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     client.ready(with(usual_features(), hello_feature::snappy_everywhere));
@@ -386,7 +386,7 @@ TEST(session, quit_answers_and_closes) {
     EXPECT_TRUE(client.send(client.bytes_of(wire::empty_request{opcode::noop})).empty());
 }
 
-TEST(session, a_flood_of_large_answers_waits_for_the_peer_to_read) {
+TEST(session, many_large_answers_wait_for_the_peer_to_read) {
     sandbox::cluster cluster = make_cluster();
     peer client(cluster);
     client.ready();
@@ -423,7 +423,7 @@ TEST(session, a_thousand_connections_work_side_by_side) {
     EXPECT_EQ(cluster.connection_count(), 0u);
 }
 
-TEST(session, equal_clusters_fed_equally_give_equal_bytes) {
+TEST(session, equal_clusters_produce_equal_bytes_for_equal_input) {
     const auto run = [] {
         sandbox::cluster cluster = make_cluster(small_options(2));
         peer client(cluster);

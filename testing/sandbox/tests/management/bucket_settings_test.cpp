@@ -37,7 +37,7 @@ struct bucket_settings : testing::Test, service_client {
     }
 };
 
-TEST_F(bucket_settings, are_kept_and_shown) {
+TEST_F(bucket_settings, are_stored_and_returned) {
     EXPECT_EQ(
         ask(service::management, "POST", path,
             "name=b&bucketType=couchbase&ramQuotaMB=256&replicaNumber=0&replicaIndex=1"
@@ -77,13 +77,13 @@ TEST_F(bucket_settings, are_kept_and_shown) {
     EXPECT_EQ(shown("travel").member("evictionPolicy"), "\"valueOnly\"");
 }
 
-TEST_F(bucket_settings, that_cannot_be_kept_are_refused) {
+TEST_F(bucket_settings, that_are_not_supported_are_refused) {
     EXPECT_EQ(
         refusal(path, "name=b&warmupBehavior=blocking"),
-        "400 warmupBehavior: The bucket setting warmupBehavior is not in the sandbox");
+        "400 warmupBehavior: The bucket setting warmupBehavior is not supported by the sandbox");
     EXPECT_EQ(
         refusal(path, "name=b&bucketType=memcached"),
-        "400 bucketType: A bucket of type memcached is not in the sandbox");
+        "400 bucketType: A bucket of type memcached is not supported by the sandbox");
     for (const char* form :
          {"maxTTL=-1", "maxTTL=x", "maxTTL=2147483648", "replicaNumber=4", "flushEnabled=maybe",
           "compressionMode=hard", "durabilityMinLevel=much", "storageBackend=paper",
@@ -96,7 +96,7 @@ TEST_F(bucket_settings, that_cannot_be_kept_are_refused) {
     const std::string travel = path + "/travel";
     EXPECT_EQ(
         refusal(travel, "replicaNumber=0"),
-        "400 replicaNumber: Changing the number of replicas is not in the sandbox");
+        "400 replicaNumber: Changing the number of replicas is not supported by the sandbox");
     EXPECT_EQ(ask(service::management, "POST", travel, "replicaNumber=1").status, 200);
     EXPECT_TRUE(refusal(travel, "storageBackend=magma").starts_with("400 storageBackend"));
     EXPECT_TRUE(refusal(travel, "bucketType=ephemeral").starts_with("400 bucketType"));
@@ -104,10 +104,10 @@ TEST_F(bucket_settings, that_cannot_be_kept_are_refused) {
         refusal(travel, "conflictResolutionType=lww").starts_with("400 conflictResolutionType"));
     EXPECT_EQ(
         refusal(travel + "/scopes", "name=s&limits=1"),
-        "400 limits: The field limits is not in the sandbox");
+        "400 limits: The field limits is not supported by the sandbox");
 }
 
-TEST_F(bucket_settings, a_maximum_ttl_holds_unless_the_collection_has_its_own) {
+TEST_F(bucket_settings, a_maximum_ttl_applies_unless_the_collection_has_its_own) {
     ASSERT_TRUE(cluster.create_bucket(
         {.name = "short", .settings = {.max_ttl = std::chrono::seconds(60)}}));
     ASSERT_TRUE(cluster.create_collection("short", "_default", "never", -1));
@@ -131,13 +131,13 @@ TEST_F(bucket_settings, a_maximum_ttl_holds_unless_the_collection_has_its_own) {
     EXPECT_EQ(expiry("never", 0), 0u);
 }
 
-TEST_F(bucket_settings, weaker_writes_are_raised_to_the_least_level) {
+TEST_F(bucket_settings, weaker_writes_are_raised_to_the_minimum_level) {
     ASSERT_TRUE(cluster.create_bucket(
         {.name = "firm", .settings = {.durability_min = wire::durability_level::majority}}));
     peer client = connect("firm");
     const std::string name = sandbox_testing::key_on(cluster, 0, "firm");
     cluster.hold_replication(true);
-    // The answer waits for the majority, though nothing was asked for.
+    // The answer waits for the majority, although the request did not ask for it.
     EXPECT_TRUE(
         client
             .send(client.bytes_of(
@@ -150,7 +150,7 @@ TEST_F(bucket_settings, weaker_writes_are_raised_to_the_least_level) {
     EXPECT_EQ(client.tick().size(), 1u);
 }
 
-TEST_F(bucket_settings, shapes_are_those_that_clients_parse) {
+TEST_F(bucket_settings, have_the_format_that_clients_parse) {
     fill();
     const reply made = shown("travel");
     EXPECT_EQ(json::serialize(*made.find("basicStats")->find("itemCount")), "3");

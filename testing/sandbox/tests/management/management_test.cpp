@@ -57,7 +57,7 @@ TEST_F(management, bodies_are_json_and_configurations_parse) {
     EXPECT_TRUE((*global)->is_global());
 }
 
-TEST_F(management, unknown_things_have_their_own_status) {
+TEST_F(management, unknown_resources_have_their_own_status) {
     EXPECT_EQ(get("/pools/default/b/nothing").status, 404);
     EXPECT_EQ(get("/nonsense").status, 404);
     EXPECT_EQ(get("/pools/other").status, 404);
@@ -83,7 +83,7 @@ TEST_F(management, streams_send_a_document_per_change) {
     EXPECT_TRUE(get("/pools/default/nodeServicesStreaming").continues);
 }
 
-TEST_F(management, scopes_and_collections_can_be_made_and_dropped) {
+TEST_F(management, scopes_and_collections_can_be_created_and_dropped) {
     const std::string scopes = "/pools/default/buckets/travel/scopes";
     const auto manifest = wire::parse_collections_manifest(get(scopes).body);
     ASSERT_TRUE(manifest);

@@ -3,7 +3,7 @@
 
 #include <map>
 
-// What users and groups may do: kept, shown and enforced, by key-value and by the services.
+// The rights of users and groups: stored, returned and enforced, by key-value and by the services.
 
 namespace roles_test {
 
@@ -28,7 +28,7 @@ struct roles : testing::Test, service_client {
         EXPECT_EQ(client.select(), status::success);
         return client;
     }
-    // What a statement of `who` fails with; 0: nothing.
+    // The error code of a statement run by `who`; 0: success.
     std::int64_t code_for(const std::string& who, const std::string& statement) {
         user = who;
         const reply made = query(statement);
@@ -67,7 +67,7 @@ TEST_F(roles, a_reader_reads_and_a_writer_writes) {
     EXPECT_EQ(writer.ask(remove, peer::at(name)).status, status::success);
 }
 
-TEST_F(roles, a_role_can_hold_in_one_collection_only) {
+TEST_F(roles, a_role_can_be_restricted_to_one_collection) {
     add("narrow", "data_reader[travel:inventory:airline]");
     peer admin = connect("app");
     peer narrow = connect("narrow");
@@ -92,7 +92,7 @@ TEST_F(roles, a_role_can_hold_in_one_collection_only) {
     EXPECT_EQ(id("inventory.hotel"), status::unknown_collection);
 }
 
-TEST_F(roles, buckets_are_seen_only_with_a_role_in_them) {
+TEST_F(roles, buckets_are_visible_only_with_a_role_in_them) {
     ASSERT_TRUE(cluster.create_bucket({.name = "other"}));
     add("reader", "data_reader[travel]");
     add("every", "data_reader[*]");
@@ -107,7 +107,7 @@ TEST_F(roles, buckets_are_seen_only_with_a_role_in_them) {
     EXPECT_EQ(select("reader", "other"), status::eaccess);
     EXPECT_EQ(select("every", "other"), status::success);
     EXPECT_EQ(select("nobody", "travel"), status::eaccess);
-    // Only who sees the whole cluster hears that a bucket does not exist.
+    // Only a user who can see the whole cluster learns that a bucket does not exist.
     EXPECT_EQ(select("reader", "missing"), status::eaccess);
     EXPECT_EQ(select("every", "missing"), status::eaccess);
     EXPECT_EQ(select("overseer", "missing"), status::key_enoent);
@@ -117,7 +117,7 @@ TEST_F(roles, buckets_are_seen_only_with_a_role_in_them) {
     EXPECT_EQ(status_for("app", service::management, "GET", path + "missing"), 404);
 }
 
-TEST_F(roles, changes_of_roles_count_on_open_connections) {
+TEST_F(roles, changes_of_roles_affect_open_connections) {
     add("eve", "data_reader[travel]");
     peer eve = connect("eve");
     const std::string name = sandbox_testing::key_on(cluster, 0);
@@ -154,7 +154,7 @@ TEST_F(roles, statements_need_the_role_of_their_verb) {
             EXPECT_EQ(code_for(who, statement), is_allowed ? 0 : 13014) << who << statement;
         }
     }
-    // UPSERT is both, and RETURNING reads.
+    // UPSERT needs both, and RETURNING reads.
     const std::string upsert = "UPSERT INTO travel (KEY, VALUE) VALUES ('k', 1)";
     EXPECT_EQ(code_for("insert", upsert), 13014);
     add("both", "query_insert[travel],query_update[travel]");
@@ -167,7 +167,7 @@ TEST_F(roles, statements_need_the_role_of_their_verb) {
     EXPECT_EQ(analytics("SELECT VALUE 1 FROM travel").code(), 20001);
 }
 
-TEST_F(roles, views_search_and_administration_have_their_own) {
+TEST_F(roles, views_search_and_administration_have_their_own_roles) {
     ASSERT_TRUE(cluster.services().put_view("travel", "d", "v"));
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     for (const char* role :
@@ -211,7 +211,7 @@ TEST_F(roles, views_search_and_administration_have_their_own) {
         service::management, "PUT", "/settings/rbac/groups/g", "description=x", {"security_admin"});
 }
 
-TEST_F(roles, users_and_groups_are_shown_as_they_were_put) {
+TEST_F(roles, users_and_groups_are_returned_as_they_were_stored) {
     const std::string groups = "/settings/rbac/groups";
     EXPECT_EQ(ask(service::management, "GET", groups + "/readers").status, 404);
     EXPECT_EQ(ask(service::management, "GET", groups + "/readers").text, "\"Unknown group.\"");
@@ -246,7 +246,7 @@ TEST_F(roles, users_and_groups_are_shown_as_they_were_put) {
         std::string::npos);
 }
 
-TEST_F(roles, what_cannot_be_kept_is_refused) {
+TEST_F(roles, unsupported_roles_and_fields_are_refused) {
     const std::string path = "/settings/rbac/users/local/eve";
     const auto refusal = [&](const std::string& form, const char* field) {
         const reply made = ask(service::management, "PUT", path, "password=secret&" + form);
@@ -266,9 +266,9 @@ TEST_F(roles, what_cannot_be_kept_is_refused) {
         refusal("roles=bucket_admin[travel:s]", "roles").find("malformed"), std::string::npos);
     EXPECT_EQ(
         refusal("roles=replication_admin", "roles"),
-        "The role replication_admin is not in the sandbox");
+        "The role replication_admin is not supported by the sandbox");
     EXPECT_EQ(refusal("groups=none", "groups"), "Groups do not exist: none");
-    EXPECT_EQ(refusal("locked=true", "locked"), "The field locked is not in the sandbox");
+    EXPECT_EQ(refusal("locked=true", "locked"), "The field locked is not supported by the sandbox");
     EXPECT_EQ(cluster.find_user("eve"), nullptr);
     EXPECT_EQ(
         ask(service::management, "PUT", "/settings/rbac/users/external/x", "roles=admin").status,

@@ -19,7 +19,7 @@
 #include "services/search/search_query.hpp"
 #include "services/views/view_design.hpp"
 
-// Prints docs/sandbox.md from the tables that the sandbox works by:
+// Prints docs/sandbox.md from the tables that the sandbox uses:
 //
 //     sandbox_page > docs/sandbox.md
 //     sandbox_page docs/sandbox.md      fails if the page is out of date
@@ -28,7 +28,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// A cell: a bar would end it.
+// Escapes bars, which would end the cell.
 std::string cell(std::string_view text) {
     std::string made;
     for (const char c : text) {
@@ -58,7 +58,7 @@ std::string code(std::string_view text) {
     return "`" + std::string(text) + "`";
 }
 
-// Names in one paragraph, wrapped.
+// Adds names as one wrapped paragraph.
 void add_names(std::string& page, const std::vector<std::string>& names) {
     std::string line;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -79,33 +79,37 @@ void add_statements(std::string& page) {
         add_row(page, {code(each.syntax)});
     }
     page +=
-        "\n*item*: `*`, `a.*` or an expression. *source*: a keyspace\n"
+        "\n"
+        "*item*: `*`, `a.*` or an expression. *source*: a keyspace\n"
         "(`[default:]bucket[.scope.collection]`, or a collection's name under `query_context`) "
         "with\n"
         "`[AS] alias` and `USE KEYS e`; `system:indexes`; `ARRAY_RANGE(from, to) AS n`, which "
-        "makes\n"
-        "its rows while the peer reads. *e*, an expression:\n\n";
+        "produces\n"
+        "its rows while the peer reads. *e*: an expression:\n\n";
     add_head(page, {"expression", "spelling"});
     for (const grammar_line& each : expression_grammar()) {
         add_row(page, {std::string(each.what), std::string(each.syntax)});
     }
     page +=
-        "\nWithout `USE KEYS` a keyspace is read only if it has an index that is online: a "
+        "\n"
+        "Without `USE KEYS` a keyspace is read only if it has an index that is online: a "
         "primary\n"
-        "one, or any with a `WHERE`. Analytics reads the same documents, needs no index and runs\n"
+        "one, or any with a `WHERE`. Analytics reads the same documents, needs no index and "
+        "runs\n"
         "`SELECT` only. Every read sees every write before it, whatever the scan consistency.\n"
-        "Prepared statements are known to all nodes until `service_host::forget_prepared`, or "
-        "come\n"
-        "back with their `encoded_plan`. An error in the middle of `ARRAY_RANGE` comes after its\n"
-        "rows.\n\n"
-        "Errors that happen by themselves: 1000, 1040, 1050, 1065, 1070, 1100, 3000, 4000, 4040,\n"
+        "All nodes know prepared statements until `service_host::forget_prepared`; an "
+        "`encoded_plan`\n"
+        "restores them. An error in the middle of `ARRAY_RANGE` follows its rows.\n\n"
+        "Errors that occur on their own: 1000, 1040, 1050, 1065, 1070, 1100, 3000, 4000, "
+        "4040,\n"
         "4070, 4080, 4300, 5000, 5010, 5020, 5070, 12003, 12004, 12008, 12009 (reasons 17012,\n"
-        "17014), 12016, 12021, 13014; analytics 20000, 20001, 24000, 24001, 24045. Every other "
-        "code\n"
-        "is a matter for a `service_fault_rule`.\n\n"
+        "17014), 12016, 12021, 13014; analytics 20000, 20001, 24000, 24001, 24045. For every "
+        "other\n"
+        "code, use a `service_fault_rule`.\n\n"
         "### Refused by name\n\n"
-        "With code 90000 and `... is not in the sandbox`, in query and analytics. Every function\n"
-        "that is not listed above is refused by its name, too.\n\n";
+        "Query and analytics refuse these with code 90000 and `... is not supported by the "
+        "sandbox`, as\n"
+        "well as every function that is not listed above.\n\n";
     std::vector<std::string> names;
     names.reserve(missing_constructs().size());
     for (const missing_construct& each : missing_constructs()) {
@@ -121,15 +125,16 @@ void add_statements(std::string& page) {
                         : free.push_back(code(each.name));
     }
     add_names(page, free);
-    page += "\nRefused by name unless they say what is in parentheses:\n\n";
+    page += "\nRefused by name unless they have the value in parentheses:\n\n";
     add_names(page, limited);
     page += "\n";
 }
 
 void add_views_and_search(std::string& page) {
     page +=
-        "## Views\n\nMap functions are run over a bucket's default collection. A design\n"
-        "document with anything else is refused when it is put:\n\n";
+        "## Views\n\n"
+        "Map functions run over a bucket's default collection. They may use the\n"
+        "following; a design document with anything else is refused when it is created:\n\n";
     for (const std::string_view each : map_function_grammar) {
         page += "- " + std::string(each) + "\n";
     }
@@ -147,8 +152,10 @@ void add_views_and_search(std::string& page) {
         add_row(page, {code(each.name) + other, std::string(each.meaning)});
     }
     page +=
-        "\n## Search queries\n\nEvery text of a document is indexed, as lower-case words; every\n"
-        "hit scores alike. Other queries and members are refused by name.\n\n";
+        "\n"
+        "## Search queries\n\n"
+        "All texts of a document are indexed as lower-case words; all hits have\n"
+        "the same score. Other queries and members are refused by name.\n\n";
     add_head(page, {"query", "other members", "finds"});
     for (const search_kind& each : search_kinds()) {
         add_row(
@@ -178,9 +185,12 @@ void add_administration(std::string& page) {
     constexpr std::string_view reaches[] = {
         "", "[bucket]", "[bucket:scope]", "[bucket:scope:collection]"};
     page +=
-        "\n## Roles\n\nA user without roles is an administrator only if it was made by\n"
-        "`user_options` without buckets. Roles of groups count like the user's own, and changes\n"
-        "count at once, also on open connections.\n\n";
+        "\n"
+        "## Roles\n\n"
+        "A user without roles is an administrator only if it was created by\n"
+        "`user_options` without buckets. Roles of groups count like the user's own. Changes "
+        "take effect\n"
+        "at once, even on open connections.\n\n";
     add_head(page, {"role", "allows"});
     for (const role_facts& each : known_roles()) {
         const auto reach = static_cast<std::size_t>(each.reach);
@@ -206,7 +216,9 @@ void add_key_value(std::string& page) {
         std::snprintf(number, sizeof number, "0x%02x", static_cast<unsigned>(each.op));
         add_row(page, {number, std::string(to_string(each.op)), to_text(each.needs)});
     }
-    page += "\nOther known opcodes are answered 0x83, unknown ones 0x81. HELLO grants:\n\n";
+    page +=
+        "\n"
+        "Other known opcodes are answered with 0x83, unknown ones with 0x81. HELLO grants:\n\n";
     std::vector<std::string> names;
     for (const wire::hello_feature_facts& each : wire::all_hello_features()) {
         if (is_offered_feature(each)) {
@@ -218,13 +230,14 @@ void add_key_value(std::string& page) {
 
 std::string make_page() {
     std::string page =
-        "# What the sandbox has\n\n"
-        "<!-- Printed by the program sandbox_page: `build/dev/bin/sandbox_page > docs/sandbox.md` "
-        "-->\n\n"
-        "What is not listed here is refused by name, never ignored; what is accepted is kept, "
-        "shown\n"
-        "and enforced. The tables are those that the sandbox works by. How to start and disturb "
-        "it:\n"
+        "# What the sandbox supports\n\n"
+        "<!-- Printed by the program sandbox_page: `build/dev/bin/sandbox_page > "
+        "docs/sandbox.md` -->\n\n"
+        "The sandbox refuses by name what is not listed here, and ignores nothing. What it "
+        "accepts it\n"
+        "stores, returns and enforces. This page is printed from the tables that the sandbox "
+        "itself\n"
+        "uses. How to start and disturb it:\n"
         "[testing/sandbox/README.md](../testing/sandbox/README.md).\n\n";
     add_statements(page);
     add_views_and_search(page);

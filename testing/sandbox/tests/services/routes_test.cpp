@@ -45,14 +45,15 @@ TEST_F(service_ports, search_finds_documents_by_words_and_ids) {
     EXPECT_EQ(ids(search("{\"match_all\":{}}", ",\"sort\":[\"-_id\"]")), "k3 k2 k1 ");
 }
 
-TEST_F(service_ports, search_names_what_is_missing_or_malformed) {
+TEST_F(service_ports, search_reports_what_is_missing_or_malformed) {
     const reply missing = search("{\"match_all\":{}}");
     EXPECT_EQ(missing.status, 400);
     EXPECT_NE(missing.member("error").find("index not found"), std::string::npos);
     EXPECT_EQ(missing.member("status"), "\"fail\"");
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     EXPECT_EQ(search("{\"geo\":1}").status, 400);
-    EXPECT_NE(search("{\"geo\":1}").text.find("is not in the sandbox"), std::string::npos);
+    EXPECT_NE(
+        search("{\"geo\":1}").text.find("is not supported by the sandbox"), std::string::npos);
     EXPECT_EQ(search("1}{").status, 400);
     std::string deep;
     for (int i = 0; i < 40; ++i) {
@@ -78,7 +79,7 @@ TEST_F(service_ports, search_names_what_is_missing_or_malformed) {
     EXPECT_EQ(ask(service::search, "GET", "/api/ping").status, 200);
 }
 
-TEST_F(service_ports, search_knows_the_usual_kinds_of_queries) {
+TEST_F(service_ports, search_supports_the_usual_kinds_of_queries) {
     fill();
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     EXPECT_EQ(ids(search(R"({"match":"first second"})")), "k1 k2 ");
@@ -107,7 +108,8 @@ TEST_F(service_ports, search_refuses_by_name_what_it_would_ignore) {
     const auto refused = [](const reply& made, const char* text) {
         EXPECT_EQ(made.status, 400) << made.text;
         EXPECT_NE(made.text.find(text), std::string::npos) << made.text;
-        EXPECT_NE(made.text.find("is not in the sandbox"), std::string::npos) << made.text;
+        EXPECT_NE(made.text.find("is not supported by the sandbox"), std::string::npos)
+            << made.text;
     };
     refused(search(R"({"regexp":"a.*"})"), "regexp");
     refused(search(R"({"match":"a","fuzziness":2})"), "fuzziness");
@@ -130,7 +132,7 @@ TEST_F(service_ports, search_refuses_by_name_what_it_would_ignore) {
         "dynamic");
 }
 
-TEST_F(service_ports, search_indexes_are_put_listed_counted_and_dropped) {
+TEST_F(service_ports, search_indexes_are_created_listed_counted_and_dropped) {
     fill();
     const std::string definition = R"({"type":"fulltext-index","sourceName":"travel"})";
     const std::string path = "/api/index/mine";
@@ -159,7 +161,7 @@ TEST_F(service_ports, search_indexes_are_put_listed_counted_and_dropped) {
     EXPECT_EQ(ask(service::search, "GET", path).status, 400);
 }
 
-TEST_F(service_ports, views_give_all_documents_in_order) {
+TEST_F(service_ports, views_return_all_documents_in_order) {
     fill();
     ASSERT_TRUE(cluster.services().put_view("travel", "d", "v"));
     const reply all = view("");
@@ -181,7 +183,7 @@ TEST_F(service_ports, views_give_all_documents_in_order) {
     EXPECT_EQ(view("key=x").status, 400);
 }
 
-TEST_F(service_ports, views_live_in_design_documents) {
+TEST_F(service_ports, views_are_defined_by_design_documents) {
     fill();
     EXPECT_EQ(view("").status, 404);
     EXPECT_EQ(view("").text.find("\"reason\":\"missing\""), std::string::npos);
@@ -209,7 +211,7 @@ TEST_F(service_ports, views_live_in_design_documents) {
     EXPECT_EQ(view("").status, 401);
 }
 
-TEST_F(service_ports, management_makes_shows_and_drops_buckets) {
+TEST_F(service_ports, management_creates_shows_and_drops_buckets) {
     const std::string path = "/pools/default/buckets";
     EXPECT_EQ(
         ask(service::management, "POST", path,
@@ -237,7 +239,7 @@ TEST_F(service_ports, management_makes_shows_and_drops_buckets) {
     EXPECT_EQ(ask(service::management, "GET", path + "/travel").status, 403);
 }
 
-TEST_F(service_ports, management_flushes_only_where_that_is_enabled) {
+TEST_F(service_ports, management_flushes_only_if_enabled) {
     fill();
     const std::string path = "/pools/default/buckets/travel";
     const reply refused = ask(service::management, "POST", path + "/controller/doFlush");
@@ -269,7 +271,7 @@ TEST_F(service_ports, management_names_scopes_and_collections_in_its_refusals) {
         "400 Collection with name \"c\" in scope \"s\" already exists");
 }
 
-TEST_F(service_ports, management_knows_users) {
+TEST_F(service_ports, management_creates_shows_and_drops_users) {
     const std::string path = "/settings/rbac/users/local/eve";
     EXPECT_EQ(ask(service::management, "GET", path).text, "\"Unknown user.\"");
     EXPECT_EQ(ask(service::management, "PUT", path, "roles=admin").status, 400);

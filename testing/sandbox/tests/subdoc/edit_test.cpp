@@ -30,7 +30,7 @@ std::string look(std::string_view document, opcode op, std::string_view path) {
     return result ? *result : std::string(to_string(result.error()));
 }
 
-TEST(subdoc_path, syntax) {
+TEST(subdoc_path, accepts_names_indexes_and_backticks) {
     EXPECT_EQ(parse_subdoc_path("")->size(), 0u);
     EXPECT_EQ(parse_subdoc_path("a.b[2].c")->size(), 4u);
     EXPECT_EQ(parse_subdoc_path("[-1]")->front().index, -1);
@@ -69,7 +69,7 @@ TEST(subdoc_lookup, finds_values_byte_for_byte) {
     EXPECT_EQ(look("[]", opcode::subdoc_get, "[-1]"), "SubdocPathEnoent");
 }
 
-TEST(subdoc_edit, dictionary_members) {
+TEST(subdoc_edit, adds_and_upserts_dictionary_members) {
     EXPECT_EQ(edit("{}", opcode::subdoc_dict_add, "a", "1"), R"({"a":1})");
     EXPECT_EQ(edit(R"({"a": 1})", opcode::subdoc_dict_add, "a", "2"), "0xc9");
     EXPECT_EQ(edit(R"({"a": 1})", opcode::subdoc_dict_upsert, "a", "2"), R"({"a": 2})");
@@ -86,7 +86,7 @@ TEST(subdoc_edit, dictionary_members) {
     EXPECT_EQ(edit("{}", opcode::subdoc_dict_add, "a", deep), "0xca");
 }
 
-TEST(subdoc_edit, replace_and_remove) {
+TEST(subdoc_edit, replaces_and_removes_values) {
     EXPECT_EQ(edit(R"({"a":[1,2]})", opcode::subdoc_replace, "a[1]", "{}"), R"({"a":[1,{}]})");
     EXPECT_EQ(edit("{}", opcode::subdoc_replace, "a", "1"), "0xc0");
     EXPECT_EQ(
@@ -98,7 +98,7 @@ TEST(subdoc_edit, replace_and_remove) {
     EXPECT_EQ(edit("{}", opcode::subdoc_remove, "a", ""), "0xc0");
 }
 
-TEST(subdoc_edit, arrays) {
+TEST(subdoc_edit, inserts_into_arrays) {
     const auto last = opcode::subdoc_array_push_last;
     const auto first = opcode::subdoc_array_push_first;
     const auto insert = opcode::subdoc_array_insert;
@@ -122,7 +122,7 @@ TEST(subdoc_edit, arrays) {
     EXPECT_EQ(edit("[1]", unique, "", "{}"), "0xc5");
 }
 
-TEST(subdoc_edit, counters) {
+TEST(subdoc_edit, changes_counters) {
     const auto op = opcode::subdoc_counter;
     EXPECT_EQ(edit(R"({"n":40})", op, "n", "2"), R"({"n":42})");
     EXPECT_EQ(edit(R"({"n":1})", op, "n", "-3"), R"({"n":-2})");

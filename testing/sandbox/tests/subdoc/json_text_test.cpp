@@ -23,14 +23,14 @@ TEST(json_text, depth_counts_nesting_and_refuses_what_is_not_json) {
     }
 }
 
-TEST(json_text, text_nested_too_deep_is_not_taken_for_json) {
+TEST(json_text, text_nested_too_deeply_is_not_accepted_as_json) {
     const std::string deep(json_depth_max, '[');
     EXPECT_TRUE(json_depth(deep + std::string(json_depth_max, ']')));
     EXPECT_FALSE(json_depth("[" + deep + std::string(json_depth_max + 1, ']')));
 }
 
 TEST(json_text, agrees_with_the_parser_on_generated_texts) {
-    // Every text of up to six characters over a small alphabet that can make most of JSON's forms.
+    // Every text of up to six characters over a small alphabet that covers most of JSON's syntax.
     const std::string alphabet = "[{\"a:,1}]";
     std::string text;
     std::size_t accepted = 0;
@@ -57,7 +57,7 @@ TEST(json_text, agrees_with_the_parser_on_generated_texts) {
     EXPECT_GT(accepted, 50u);
 }
 
-TEST(json_text, walker_gives_members_and_elements_in_order) {
+TEST(json_text, walker_returns_members_and_elements_in_order) {
     const std::string text = R"( { "a" : 1 , "b\u0062":[1, {"x":"]"}] } )";
     json_walker walker(text, value_range(text).begin);
     json_item item;

@@ -25,7 +25,7 @@ struct subdoc : testing::Test {
     peer client{cluster};
     subdoc() { client.ready(); }
 
-    // "status: result|result|..." with failed paths as their status' name.
+    // "status: result|result|...", where a failed path shows the name of its status.
     std::string look(std::initializer_list<lookup> specs, std::optional<doc_flags> flags = {}) {
         wire::subdoc_lookup_request request;
         request.key = client.key("k");
@@ -63,7 +63,7 @@ struct subdoc : testing::Test {
         }
         return client.ask(request, peer::at("k", cas));
     }
-    // The status' name, for a failed path with "@index status".
+    // The name of the status; for a failed path "@index status".
     std::string mutate(
         std::initializer_list<change> specs, std::optional<doc_flags> flags = {},
         std::uint64_t cas = 0) {
@@ -122,7 +122,7 @@ TEST_F(subdoc, mutations_are_all_or_nothing) {
     EXPECT_EQ(body(), R"({"n":42,"old":1,"x":true})");
 }
 
-TEST_F(subdoc, documents_are_made_by_create_and_add) {
+TEST_F(subdoc, create_and_add_create_documents) {
     EXPECT_EQ(mutate({{upsert, "a", "1"}}), "KeyEnoent");
     EXPECT_EQ(mutate({{upsert, "a.b", "1"}}, doc_flags::create), "Success");
     EXPECT_EQ(body(), R"({"a":{"b":1}})");
@@ -156,7 +156,7 @@ TEST_F(subdoc, cas_locks_and_expiry_are_respected) {
     EXPECT_EQ(body(), R"({"a":2})");
 }
 
-TEST_F(subdoc, xattrs_live_beside_the_body) {
+TEST_F(subdoc, xattrs_are_separate_from_the_body) {
     client.set("k", "{}");
     const auto x = path_flags::xattr;
     const auto xp = path_flags::xattr | path_flags::create_parents;
@@ -164,7 +164,7 @@ TEST_F(subdoc, xattrs_live_beside_the_body) {
     EXPECT_EQ(mutate({{upsert, "meta.a", "1", xp}, {upsert, "b", "2"}}), "Success");
     EXPECT_EQ(body(), R"({"b":2})");
     EXPECT_EQ(look({{get, "meta", x}, {get, "b"}}), R"(Success:{"a":1}|2|)");
-    // A store replaces the body only; a delete takes user attributes with it.
+    // A store replaces only the body; a delete also removes user attributes.
     client.set("k", "[]");
     EXPECT_EQ(look({{get, "meta.a", x}}), "Success:1|");
     EXPECT_EQ(look({{get, "$XTOC", x}}), R"(Success:["meta"]|)");
@@ -180,7 +180,7 @@ TEST_F(subdoc, xattrs_live_beside_the_body) {
         "SubdocMultiPathFailure:SubdocPathEnoent|SubdocPathEnoent|");
 }
 
-TEST_F(subdoc, system_xattrs_want_a_privilege) {
+TEST_F(subdoc, system_xattrs_require_a_privilege) {
     sandbox::user_options user{.name = "limited", .password = "p"};
     user.can_access_system_xattrs = false;
     cluster.put_user(user);
@@ -251,7 +251,7 @@ TEST_F(subdoc, binary_xattrs_and_replacing_the_body_with_an_xattr) {
     EXPECT_EQ(body(), R"({"staged":1})");
 }
 
-TEST_F(subdoc, tombstones_can_be_made_read_changed_and_revived) {
+TEST_F(subdoc, tombstones_can_be_created_read_changed_and_revived) {
     const auto x = path_flags::xattr | path_flags::create_parents;
     EXPECT_EQ(
         mutate(
@@ -316,7 +316,7 @@ TEST_F(subdoc, single_path_commands_answer_in_the_header) {
     EXPECT_EQ(body(), "{}");
 }
 
-TEST(subdoc_replica, lookups_are_served_by_a_replica_when_asked) {
+TEST(subdoc_replica, a_replica_serves_lookups_on_request) {
     sandbox::cluster cluster = make_cluster(small_options(2));
     const std::string key = key_on(cluster, 0);
     peer active(cluster, 0);

@@ -15,8 +15,8 @@ using sandbox::restart_kind;
 
 constexpr std::uint16_t vbucket_count = 16;
 
-// Runs random commands on a cluster with two buckets and compares with a plain map of what was
-// stored. Documents may go only where the map says that nobody else has them.
+// Runs random commands on a cluster with two buckets and compares it with a plain map of the stored
+// documents. A document may be lost only if no other node had a copy.
 class random_topology {
 public:
     explicit random_topology(std::uint64_t seed) : rng_(seed), cluster_(make(seed)) {}
@@ -45,7 +45,7 @@ private:
     wire::vbucket_id vbucket_of(const std::string& key) const {
         return wire::vbucket_of(key, vbucket_count);
     }
-    // The node that must answer for a key; empty: nobody can now.
+    // The node that must answer for a key; empty: no node can at the moment.
     std::optional<node_id> owner(const std::string& bucket, const std::string& key) const {
         const auto node = cluster_.active_node(bucket, vbucket_of(key));
         return node && cluster_.state_of(*node) == node_state::up ? node : std::nullopt;
@@ -74,7 +74,7 @@ private:
         std::erase_if(
             stored_[bucket], [&](const auto& entry) { return vbucket_of(entry.first) == vbucket; });
     }
-    // What a hard failover or a crash of `node` loses for good.
+    // Forgets the documents that a hard failover or a crash of `node` loses.
     void forget_losses(node_id node, bool is_crash) {
         for (auto& [bucket, documents] : stored_) {
             for (std::uint16_t number = 0; number < vbucket_count; ++number) {
@@ -202,7 +202,7 @@ void random_topology::check_documents() {
             EXPECT_EQ(got.status, status::success) << bucket << " " << key;
             EXPECT_EQ(got.value, value) << bucket << " " << key;
         }
-        // Nobody else answers for a vbucket.
+        // No other node answers for a vbucket.
         const std::string key = "k" + std::to_string(pick(60));
         for (const auto& shown : cluster_.overview()) {
             if (shown.state == node_state::up && !shown.is_joining &&
@@ -213,7 +213,7 @@ void random_topology::check_documents() {
     }
 }
 
-TEST(random_topology_commands, keep_one_owner_for_each_vbucket_and_lose_no_document) {
+TEST(random_topology_commands, keep_one_owner_for_each_vbucket_and_every_document) {
     std::map<std::string, int> done;
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -223,7 +223,7 @@ TEST(random_topology_commands, keep_one_owner_for_each_vbucket_and_lose_no_docum
             done[name] += count;
         }
     }
-    // The run means something only if everything happened.
+    // The run is meaningful only if every command occurred.
     for (const char* name :
          {"add", "rebalance", "step", "end", "stop", "graceful", "failover", "add back", "down",
           "up", "restart", "crash", "move"}) {

@@ -27,7 +27,7 @@ wire::cluster_configuration_ptr configuration_of(
 struct rebalance : testing::Test {
     sandbox::cluster cluster = make_cluster(small_options(3));
 
-    // One connection for each node, made when first needed.
+    // One connection for each node, opened on first use.
     peer& at(std::uint32_t node) {
         auto& slot = peers_[node];
         if (slot == nullptr || slot->connection().is_closing()) {
@@ -54,7 +54,7 @@ struct rebalance : testing::Test {
             EXPECT_EQ(got.value, "\"" + key + "\"");
         }
     }
-    // Every copy the map names is there and holds what the active one holds.
+    // Expects that every copy in the map exists and has the documents of the active one.
     void expect_whole_replicas(std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             const std::string key = "key_" + std::to_string(i);
@@ -146,7 +146,7 @@ TEST_F(rebalance, a_step_moves_one_vbucket_and_the_map_follows) {
     expect_stored(50);
 }
 
-TEST_F(rebalance, at_every_step_owners_answer_and_others_refuse) {
+TEST_F(rebalance, owners_answer_and_others_refuse_at_every_step) {
     store(60);
     ASSERT_TRUE(cluster.add_node());
     ASSERT_TRUE(cluster.begin_rebalance());
@@ -216,7 +216,7 @@ TEST_F(rebalance, an_ejected_node_leaves_at_the_end_and_its_connections_close) {
     expect_whole_replicas(40);
 }
 
-TEST_F(rebalance, stopping_half_way_leaves_a_whole_map_without_forward_rows) {
+TEST_F(rebalance, stopping_halfway_leaves_a_complete_map_without_forward_rows) {
     store(40);
     ASSERT_TRUE(cluster.add_node());
     ASSERT_TRUE(cluster.begin_rebalance({.eject = {node_id{0}}}));
@@ -231,7 +231,7 @@ TEST_F(rebalance, stopping_half_way_leaves_a_whole_map_without_forward_rows) {
     expect_whole_replicas(40);
     EXPECT_EQ(cluster.stop_rebalance().error(), cluster_errc::no_rebalance);
     EXPECT_EQ(cluster.step_rebalance().error(), cluster_errc::no_rebalance);
-    // The rest can be done later.
+    // A later rebalance can do the rest.
     ASSERT_TRUE(cluster.begin_rebalance({.eject = {node_id{0}}}));
     run_steps();
     EXPECT_EQ(cluster.nodes().size(), 3u);
@@ -273,7 +273,7 @@ TEST_F(rebalance, a_failed_over_node_comes_back_empty_and_is_filled) {
     EXPECT_EQ(cluster.add_back(node_id{0}).error(), cluster_errc::not_failed_over);
     ASSERT_TRUE(cluster.add_back(node_id{1}));
     EXPECT_EQ(active_count(1), 0u);
-    // Who joins stands behind the members, whatever its number.
+    // Joining nodes follow the members, whatever their numbers.
     EXPECT_EQ(cluster.nodes(), (std::vector{node_id{0}, node_id{2}, node_id{1}}));
     EXPECT_EQ(configuration_of(cluster, 0)->kv_node_count(), 2u);
     ASSERT_TRUE(cluster.begin_rebalance());
@@ -295,7 +295,7 @@ TEST_F(rebalance, a_failed_over_node_leaves_with_the_next_rebalance) {
     expect_whole_replicas(40);
 }
 
-TEST_F(rebalance, what_has_no_place_beside_a_rebalance_is_refused) {
+TEST_F(rebalance, calls_that_conflict_with_a_rebalance_are_refused) {
     ASSERT_TRUE(cluster.begin_rebalance({.eject = {node_id{2}}}));
     EXPECT_EQ(cluster.begin_rebalance().error(), cluster_errc::rebalance_running);
     EXPECT_EQ(cluster.begin_graceful_failover(node_id{0}).error(), cluster_errc::rebalance_running);
@@ -319,7 +319,7 @@ TEST_F(rebalance, options_that_make_no_sense_are_refused) {
     EXPECT_EQ(cluster.rebalance_status().end, rebalance_end::none);
 }
 
-TEST_F(rebalance, a_node_that_goes_down_makes_it_fail_in_one_piece) {
+TEST_F(rebalance, it_fails_cleanly_if_a_node_goes_down) {
     store(40);
     ASSERT_TRUE(cluster.begin_rebalance({.eject = {node_id{2}}}));
     ASSERT_TRUE(cluster.step_rebalance());
@@ -412,7 +412,8 @@ TEST_F(rebalance, a_replica_that_missed_a_change_of_history_is_rolled_back) {
         peer client(three, 0);
         client.ready();
         client.set(key, "common");
-        // The first replica misses what the second gets; then the second misses the failover.
+        // The first replica misses what the second one receives; then the second one misses the
+        // failover.
         ASSERT_TRUE(three.set_node_state(first, false));
         client.set(key, "only on the second");
         ASSERT_TRUE(three.set_node_state(second, false));

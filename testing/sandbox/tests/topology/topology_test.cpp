@@ -68,7 +68,7 @@ TEST_F(topology, other_nodes_answer_not_my_vbucket_with_their_configuration) {
         status::not_my_vbucket);
 }
 
-TEST_F(topology, a_configuration_the_peer_has_is_left_out_if_it_asked_so) {
+TEST_F(topology, a_configuration_that_the_peer_has_is_left_out_on_request) {
     const std::string key = key_on(cluster, 0);
     const auto features = with(usual_features(), hello_feature::dedupe_not_my_vbucket_clustermap);
     peer wrong(cluster, 3);
@@ -78,7 +78,7 @@ TEST_F(topology, a_configuration_the_peer_has_is_left_out_if_it_asked_so) {
     const wire::vbucket_id vb = wire::vbucket_of(key, 16);
     ASSERT_TRUE(cluster.move_vbucket("travel", vb, node_id{2}));
     EXPECT_FALSE(wrong.get(key).value.empty());
-    // Fetched configurations count as well, and selecting a bucket starts over.
+    // Requested configurations count as well, and selecting a bucket starts over.
     peer other(cluster, 3);
     other.ready(features);
     other.ask(wire::get_cluster_config_request{});
@@ -87,7 +87,7 @@ TEST_F(topology, a_configuration_the_peer_has_is_left_out_if_it_asked_so) {
     EXPECT_FALSE(other.get(key).value.empty());
 }
 
-TEST_F(topology, a_moved_vbucket_takes_its_documents_along) {
+TEST_F(topology, documents_move_with_their_vbucket) {
     const std::string key = key_on(cluster, 0);
     const wire::vbucket_id vb = wire::vbucket_of(key, 16);
     peer old_owner(cluster, 0);
@@ -175,7 +175,7 @@ TEST_F(topology, failover_promotes_replicas_and_closes_connections) {
     const auto configuration = parsed(cluster.configuration_text(node_id{0}, "travel").value());
     EXPECT_EQ(configuration->nodes().size(), 3u);
 
-    // The old uuid's end is told to those who ask with it.
+    // A request with the old uuid learns where its history ended.
     wire::request_header header;
     header.vbucket = vb;
     std::vector<std::byte> out;
@@ -187,7 +187,7 @@ TEST_F(topology, failover_promotes_replicas_and_closes_connections) {
     EXPECT_EQ(promoted.ask(wire::observe_seqno_request{12345}, header).status, status::key_enoent);
 }
 
-TEST_F(topology, what_was_not_replicated_is_lost_by_a_failover) {
+TEST_F(topology, a_failover_loses_changes_that_were_not_replicated) {
     const std::string key = key_on(cluster, 1);
     peer client(cluster, 1);
     client.ready();
@@ -199,7 +199,7 @@ TEST_F(topology, what_was_not_replicated_is_lost_by_a_failover) {
         cluster.find_document("travel", wire::default_collection, key, client.now)->value, "kept");
 }
 
-TEST_F(topology, without_a_replica_nobody_is_active_and_the_last_node_stays) {
+TEST_F(topology, a_vbucket_without_a_replica_loses_its_owner_and_the_last_node_stays) {
     sandbox::cluster_options options = small_options(2);
     options.replica_count = 0;
     sandbox::cluster pair = make_cluster(options);
@@ -226,7 +226,7 @@ TEST_F(topology, a_node_that_is_down_refuses_and_comes_back_with_its_data) {
     EXPECT_EQ(again.get(key).value, "1");
 }
 
-TEST_F(topology, durability_wants_a_majority_of_copies) {
+TEST_F(topology, durability_requires_a_majority_of_copies) {
     const std::string key = key_on(cluster, 0);
     const std::int16_t replica = cluster.copies_of("travel", wire::vbucket_of(key, 16))[1];
     peer client(cluster, 0);
@@ -302,7 +302,7 @@ TEST_F(pushes, a_change_is_pushed_in_full) {
     EXPECT_TRUE(client.tick().empty());
 }
 
-TEST_F(pushes, a_change_is_pushed_in_brief) {
+TEST_F(pushes, a_change_is_pushed_as_a_revision_only) {
     peer client(cluster, 0);
     const auto pushed =
         push_after_move(hello_feature::clustermap_change_notification_brief, client);
@@ -312,7 +312,7 @@ TEST_F(pushes, a_change_is_pushed_in_brief) {
     EXPECT_EQ(pushed[0].extras.size(), 16u);
 }
 
-TEST_F(pushes, nobody_else_is_disturbed) {
+TEST_F(pushes, connections_without_a_subscription_get_nothing) {
     peer quiet(cluster, 0);
     quiet.ready();
     peer not_logged_in(cluster, 0);
@@ -336,7 +336,7 @@ TEST_F(pushes, a_change_of_nodes_is_also_pushed_as_global_configuration) {
     EXPECT_EQ(pushed[1].key, "");
 }
 
-TEST_F(pushes, a_node_that_is_held_back_pushes_when_released) {
+TEST_F(pushes, a_held_node_pushes_when_released) {
     peer client(cluster, 0);
     client.ready(with(
         with(usual_features(), hello_feature::duplex),

@@ -11,7 +11,7 @@ namespace vbucket_placement_test {
 using reprise::sandbox::detail::place_evenly;
 using rows_type = reprise::wire::vbucket_rows;
 
-// Copies by node: first of the actives, then of the replicas.
+// Copies by node, of the actives or of the replicas.
 std::map<std::int16_t, std::size_t> count_copies(const rows_type& rows, bool is_active) {
     std::map<std::int16_t, std::size_t> counts;
     for (const auto& row : rows) {
@@ -59,7 +59,7 @@ void expect_sound(
     }
 }
 
-TEST(vbucket_placement, an_even_map_stays_as_it_is) {
+TEST(vbucket_placement, an_even_map_does_not_change) {
     const rows_type rows = place_evenly(rows_type(16, {-1, -1}), {0, 1, 2, 3}, 1);
     expect_sound(rows, {0, 1, 2, 3}, 1);
     EXPECT_EQ(place_evenly(rows, {0, 1, 2, 3}, 1), rows);
@@ -99,10 +99,10 @@ TEST(vbucket_placement, an_ejected_nodes_actives_go_to_nodes_that_have_replicas)
     EXPECT_GE(taken_over, 80u);
 }
 
-TEST(vbucket_placement, every_size_gives_a_sound_and_even_map) {
+TEST(vbucket_placement, every_cluster_size_has_a_valid_and_even_map) {
     for (std::size_t replica_count = 0; replica_count <= 3; ++replica_count) {
         rows_type rows(64, std::vector<std::int16_t>(1 + replica_count, -1));
-        // Grows and shrinks through all sizes, with gaps between the numbers.
+        // Grows and shrinks through all sizes, with gaps between node numbers.
         for (const std::size_t node_count : {1u, 2u, 3u, 5u, 7u, 6u, 4u, 3u, 2u, 1u}) {
             std::vector<std::int16_t> keep;
             for (std::size_t i = 0; i < node_count; ++i) {

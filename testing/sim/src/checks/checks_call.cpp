@@ -1,5 +1,5 @@
-// Operations of the HTTP services: what is sent where, which rows are handed out, and what their
-// users are told. RH-16, RH-29, RH-43, RH-45, and the three invariants of writes.
+// Checks of the HTTP services: what is sent where, which rows are delivered, and what is reported
+// to users. RH-16, RH-29, RH-43, RH-45, and the three invariants of writes.
 
 #include <algorithm>
 #include <charconv>
@@ -38,7 +38,7 @@ bool names_address(
     });
 }
 
-// What breakers send by themselves.
+// What breakers send on their own.
 bool is_canary(const sim_link& link, std::string_view line) {
     return line ==
            "GET " + std::string(wire::facts_of(link.http->service).health_path) + " HTTP/1.1";
@@ -50,7 +50,7 @@ bool is_range(call_kind kind) noexcept {
 
 }  // namespace
 
-// Nothing is ever sent to an address that no configuration has named.
+// Nothing is ever sent to an address that is not in a configuration.
 bool inspection::on_connect(std::uint32_t client, const engine::connect_action& action) {
     const client_view& view = refresh(client);
     const bool is_known =
@@ -63,7 +63,7 @@ bool inspection::on_connect(std::uint32_t client, const engine::connect_action& 
         world_.record.report(
             checker::routing, std::nullopt,
             "client " + std::to_string(client) + " connects to " + action.host + ":" +
-                std::to_string(action.port) + ", which no configuration names");
+                std::to_string(action.port) + ", which is not in any configuration");
     }
     return is_known;
 }
@@ -76,7 +76,7 @@ void inspection::on_composed(std::uint32_t operation, const engine::http_call& c
         made.prepares && call.body.find("\"auto_execute\":true") == std::string::npos;
 }
 
-// The client has read a whole answer and made up its mind about it.
+// The client has read a complete answer and decided what it means.
 void inspection::on_judged(
     std::uint32_t operation, const engine::http_answer& answer,
     const engine::exchange_verdict& verdict) {
@@ -84,7 +84,7 @@ void inspection::on_judged(
     call_record& call = *record.call;
     const sent_request& last = record.last;
     if (!last.is_corrupt && (!last.is_answered || last.status != answer.status)) {
-        report(checker::answer, record, "takes an answer for its own that is not");
+        report(checker::answer, record, "accepts an answer to another request");
     }
     call.next_count += verdict.what == engine::exchange_verdict::step::next ? 1U : 0U;
     call.delay_floor = duration::zero();
@@ -119,7 +119,7 @@ void inspection::on_call_sent(
     if (!operation || *operation >= world_.records.size() || !world_.records.at(*operation).call) {
         return world_.record.report(
             checker::routing, std::nullopt,
-            "a request that nobody asked for: " + std::string(line));
+            "a request that belongs to no operation: " + std::string(line));
     }
     operation_record& record = world_.records.at(*operation);
     world_.record.mix(link.handed + (std::uint64_t{record.number} << 32U));
@@ -156,7 +156,7 @@ void inspection::check_call_request(
     if (line != record.call->request_line) {
         report(
             checker::routing, record,
-            "asks for '" + std::string(line) + "' instead of '" + record.call->request_line + "'");
+            "sends '" + std::string(line) + "' instead of '" + record.call->request_line + "'");
     }
     if (record.plan.client != link.client ||
         link.http->service != service_of(record.call->plan.kind)) {
@@ -168,8 +168,7 @@ void inspection::check_call_request(
     if (link.http->is_awaited && !link.http->is_corrupt) {
         report(
             checker::credit, record,
-            "sent on a connection whose last answer has not come to its end: " +
-                node_and_service(link));
+            "sent on a connection whose last answer is incomplete: " + node_and_service(link));
     }
 }
 
@@ -180,7 +179,7 @@ void inspection::check_call_repetition(const operation_record& record) {
         report(checker::repetition, record, "sent without a decision to do so");
     }
     if (record.call->rows_taken != 0) {
-        report(checker::repetition, record, "sent again after rows were handed out");
+        report(checker::repetition, record, "sent again after rows were delivered");
     }
     if (record.sent_count == 0 || last.is_unsent || last.is_corrupt) {
         return;
@@ -192,7 +191,9 @@ void inspection::check_call_repetition(const operation_record& record) {
         return;
     }
     if (!record.is_idempotent && !last.is_harmless) {
-        report(checker::repetition, record, "sent again, and nobody said that nothing was done");
+        report(
+            checker::repetition, record,
+            "sent again, and no server reported that nothing was done");
     } else if (!last.is_decided) {
         report(checker::repetition, record, "on the wire twice");
     }
@@ -237,7 +238,7 @@ void inspection::on_corrupted(std::uint32_t index) {
     }
 }
 
-// The server's side of the books.
+// The servers' side of the ledger.
 void inspection::on_service_audit(std::uint32_t index, const sandbox::service_audit_entry& entry) {
     const sim_link& link = world_.net.link(index);
     std::uint32_t number = 0;
@@ -268,19 +269,19 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
             call_documents_[record.call->plan.key] = is_gone ? std::nullopt : std::optional(number);
         }
     }
-    // A client that has heard so prepares the statement before it runs it again. If another of its
-    // operations has done it meanwhile, the server may have forgotten that, too.
+    // After this answer the client must prepare the statement before it runs it again. If another
+    // operation has prepared it in the meantime, the server may have forgotten that, too.
     const call_record& call = *record.call;
     const bool is_unknown = entry.error_code == prepared_unknown && entry.fault_id == 0;
     if (is_unknown && call.unknown_heard && *call.unknown_heard > world_.prepared_forgotten &&
         call.prepared_by_then == views_[record.plan.client].prepared_count) {
-        report(checker::repetition, record, "asks again for a statement that the server forgot");
+        report(checker::repetition, record, "runs a statement again that the server forgot");
     }
 }
 
 void inspection::on_rows_reported(operation_record& record) {
     if (record.calls != 0) {
-        report(checker::completion, record, "told of rows after its end");
+        report(checker::completion, record, "notified of rows after its end");
     }
 }
 
@@ -296,7 +297,7 @@ void inspection::on_rows(operation_record& record, const engine::row_batch& rows
     }
 }
 
-// Each row once, in order, whoever takes it and when.
+// Each row must be delivered once and in order, whenever it is taken.
 void inspection::check_row(operation_record& record, std::string_view row) {
     call_record& call = *record.call;
     const std::uint64_t index = call.rows_taken++;
@@ -351,12 +352,12 @@ void inspection::check_call(operation_record& record, const engine::operation_re
         return report(checker::answer, record, "a success without an answer");
     }
     if (!last.is_corrupt && (last.status < 200 || last.status >= 300)) {
-        report(checker::answer, record, "a success, but the server said otherwise");
+        report(checker::answer, record, "a success, but the server reported otherwise");
     }
     check_call_rows(record, result);
 }
 
-// A success brings every row.
+// A success must deliver every row.
 void inspection::check_call_rows(operation_record& record, const engine::operation_result& result) {
     const call_record& call = *record.call;
     on_rows(record, result.http->rows);
@@ -365,13 +366,13 @@ void inspection::check_call_rows(operation_record& record, const engine::operati
     if ((is_exact && call.rows_taken != wanted) || result.http->row_count != call.rows_taken) {
         report(
             checker::answer, record,
-            "a success with " + std::to_string(call.rows_taken) + " rows, which counts " +
+            "a success with " + std::to_string(call.rows_taken) + " rows, but counts " +
                 std::to_string(result.http->row_count) +
                 (is_exact ? " instead of " + std::to_string(wanted) : std::string()));
     }
 }
 
-// What the applied statements make of the documents.
+// Compares the documents with the applied statements.
 void inspection::check_call_documents() {
     for (const auto& [key, writer] : call_documents_) {
         const auto stored = world_.cluster.find_document(
@@ -382,14 +383,14 @@ void inspection::check_call_documents() {
             world_.record.report(
                 checker::documents, writer,
                 "q" + std::to_string(key) + " is " +
-                    (is_there ? "'" + stored->value + "'" : "not there") + " instead of " +
-                    (writer ? "'" + wanted + "'" : "not there"));
+                    (is_there ? "'" + stored->value + "'" : "missing") + " instead of " +
+                    (writer ? "'" + wanted + "'" : "missing"));
         }
     }
 }
 
-// RH-16, RH-29: ambiguous exactly when the server may have acted. What cannot be read is ambiguous
-// unless enough of it could be read to know better: the ledger says whether that was right.
+// RH-16, RH-29: ambiguous exactly if the server may have acted. An unreadable answer is ambiguous
+// unless the readable part decides it; the ledger checks whether that was right.
 void inspection::check_call_ambiguity(
     const operation_record& record, const engine::operation_result& result) {
     if (!result.ec) {
@@ -400,7 +401,7 @@ void inspection::check_call_ambiguity(
     const bool is_timeout =
         result.ec == errc::ambiguous_timeout || result.ec == errc::unambiguous_timeout;
     if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
-        report(checker::ambiguity, record, "the timeout's name and its mark disagree");
+        report(checker::ambiguity, record, "the timeout's name contradicts its ambiguity");
     }
     if (last.is_corrupt && !record.is_idempotent) {
         return;
@@ -410,8 +411,9 @@ void inspection::check_call_ambiguity(
     if (is_ambiguous != may_have_acted) {
         report(
             checker::ambiguity, record,
-            "told '" + result.ec.message() + (is_ambiguous ? "', ambiguous" : "', not ambiguous") +
-                ", but the server " + (may_have_acted ? "may have acted" : "cannot have acted"));
+            "reported '" + result.ec.message() +
+                (is_ambiguous ? "', ambiguous" : "', not ambiguous") + ", but the server " +
+                (may_have_acted ? "may have acted" : "cannot have acted"));
     }
 }
 

@@ -1,5 +1,5 @@
-// Questions to strategies and retry decisions: RH-02, RH-03, RH-10, RH-12, RH-13, RH-16, RH-32,
-// RH-33, VB-02, VB-05, EM-11.
+// Checks of questions to strategies and of retry decisions: RH-02, RH-03, RH-10, RH-12, RH-13,
+// RH-16, RH-32, RH-33, VB-02, VB-05, EM-11.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ using couchbase::retry_reason;
 
 constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options
 
-// RH-12, once more: 1, 10, 50, 100, 500, then 1000 ms.
+// RH-12, stated independently: 1, 10, 50, 100, 500, then 1000 ms.
 duration ladder(std::uint32_t attempts) noexcept {
     constexpr std::array<int, 6> steps{1, 10, 50, 100, 500, 1000};
     return std::chrono::milliseconds{steps[std::min<std::size_t>(attempts, steps.size() - 1)]};
@@ -36,7 +36,7 @@ bool is_lost_write(const operation_record& record, retry_reason reason) noexcept
            !record.last.is_harmless;
 }
 
-// Strategies of the client's own keep what the server asks for; others may do as they like.
+// The client's own strategies respect the delay that the server requests; others need not.
 bool keeps_floor(const operation_record& record, const scenario& plan) noexcept {
     switch (record.plan.strategy.value_or(plan.clients[record.plan.client].strategy)) {
         case strategy_choice::never:
@@ -74,10 +74,10 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
     }
     if (is_always_retried(reason) || reason == retry_reason::unknown ||
         is_lost_write(record, reason)) {
-        report(checker::strategy, record, "asked about " + name + ", where it has no say");
+        report(checker::strategy, record, "asked about " + name + ", which it does not decide");
     }
     if (record.is_asked) {
-        report(checker::strategy, record, "asked again before the first answer was obeyed");
+        report(checker::strategy, record, "asked again before its first answer was carried out");
     }
     const bool may_repeat =
         record.is_idempotent ||
@@ -91,7 +91,7 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
         report(checker::strategy, record, "asked with wrong facts about " + name);
     }
     if (request.server_rule) {
-        // EM-11: another status begins anew.
+        // EM-11: another status restarts the count.
         const std::uint32_t before = request.status == record.status_last ? record.status_count : 0;
         if (request.server_rule->retries != before) {
             report(
@@ -107,7 +107,7 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
         check_not_early(record);
     }
     check_stage(record, reason, engine::detail::stage_of(reason), request.status);
-    record.is_backing_off = false;  // it waits for the answer now
+    record.is_backing_off = false;  // it is waiting for the answer now
     record.is_asked = true;
     record.asked_reason = reason;
     record.has_strategy_failed = false;
@@ -137,7 +137,7 @@ void inspection::on_late_answer(std::uint32_t operation, std::optional<retry_act
     views_[record.plan.client].answered.push_back(operation);
 }
 
-// A strategy with a budget of its own pays from that alone.
+// A strategy with its own budget pays from that budget alone.
 bool inspection::brings_budget(const operation_record& record) const {
     const planned_client& plan = world_.plan.clients[record.plan.client];
     return record.plan.strategy.value_or(plan.strategy) == strategy_choice::library;
@@ -150,7 +150,7 @@ bool inspection::is_paid_by_client(const operation_record& record) const {
 void inspection::on_success_reported(std::uint32_t operation) {
     operation_record& record = world_.records.at(operation);
     if (record.is_success_reported) {
-        report(checker::strategy, record, "its success is told twice");
+        report(checker::strategy, record, "its success is reported twice");
     }
     record.is_success_reported = true;
     const planned_client& plan = world_.plan.clients[record.plan.client];
@@ -181,19 +181,19 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
         report(checker::completion, record, "a decision about it after its end");
     }
     if (decision.attempt != record.retries) {
-        report(checker::history, record, "counts other retries than were made");
+        report(checker::history, record, "the retry count is wrong");
     }
     if (!couchbase::info(decision.reason).is_terminal) {
         check_not_early(record);
     }
     if (carries_earlier_reason(decision)) {
         if (record.decisions.empty() || record.decisions.back().reason != decision.reason) {
-            report(checker::history, record, "turned away for a reason that it never had");
+            report(checker::history, record, "rejected for a reason that it never had");
         }
     } else if (!record.is_asked) {
         check_stage(record, decision.reason, decision.stage, decision.status);
     } else if (decision.stage != engine::detail::stage_of(decision.reason)) {
-        report(checker::history, record, "raised at another stage than it was asked about");
+        report(checker::history, record, "raised at a different stage than in the question");
     }
     if (decision.is_retried) {
         check_allowed(record, decision, time_left(world_.now, record.deadline));
@@ -223,7 +223,7 @@ void inspection::take_retry(operation_record& record, const couchbase::decision_
     record.cost = 0;
     if (record.is_asked && is_paid_by_client(record)) {
         if (view.budget_level < price_of_retry) {
-            report(checker::budget, record, "retried though the budget could not pay");
+            report(checker::budget, record, "retried although the budget could not pay");
         }
         view.budget_level -= price_of_retry;
         record.cost = static_cast<std::uint32_t>(price_of_retry);
@@ -237,7 +237,7 @@ void inspection::take_retry(operation_record& record, const couchbase::decision_
     }
     if (record.call) {
         record.call->delay_floor = duration::zero();
-        return;  // after its time it may wait for a connection
+        return;  // after its delay it may wait for a connection
     }
     view.waiting.push_back(record.number);
     view.overdue_from = std::min(view.overdue_from, record.due);
@@ -264,7 +264,7 @@ std::optional<bool> inspection::is_at_once(const operation_record& record) {
         return false;
     }
     if (!record.revision) {
-        return std::nullopt;  // nobody knows by which map it went
+        return std::nullopt;  // the map it was sent by is unknown
     }
     const known_map& newest = view.maps.back();
     if (newest.revision() > *record.revision) {
@@ -284,7 +284,7 @@ void inspection::check_always(
     if (decision.reason == retry_reason::kv_not_my_vbucket) {
         planned = world_.plan.clients[record.plan.client].not_my_vbucket_delay.value_or(planned);
         const std::optional<bool> at_once = is_at_once(record);
-        // Newer maps that follow each other closely are paced after a few retries.
+        // After a few retries, newer maps that closely follow each other are paced.
         const bool is_paced = record.retries >= hurry_count_free &&
                               decision.delay == std::min({planned, hurry_distance, left});
         if (is_paced) {
@@ -309,7 +309,7 @@ void inspection::check_asked(
     operation_record& record, const couchbase::decision_record& decision, duration left) {
     const std::string name(couchbase::to_string(decision.reason));
     if (!record.is_asked || record.asked_reason != decision.reason) {
-        return report(checker::strategy, record, "nobody was asked about " + name);
+        return report(checker::strategy, record, "no strategy was asked about " + name);
     }
     if (record.has_strategy_failed || !record.answer || !record.answer->delay()) {
         return report(checker::strategy, record, "retried against its strategy: " + name);
@@ -317,7 +317,8 @@ void inspection::check_asked(
     const duration planned = std::min(*record.answer->delay(), left);
     if (record.call && keeps_floor(record, world_.plan) &&
         decision.delay < std::min(record.call->delay_floor, left)) {
-        report(checker::delay, record, name + " comes before the server wants to hear of it");
+        report(
+            checker::delay, record, name + " is retried before the time that the server requested");
     }
     if (decision.delay != planned) {
         report(
@@ -326,11 +327,11 @@ void inspection::check_asked(
     }
 }
 
-// RH-32: turned away only if there is no place to wait.
+// RH-32: rejected only if there is no room to wait.
 void inspection::check_queue_full(const operation_record& record) {
     sim_client& client = *world_.clients[record.plan.client];
     if (client.engine().statistics().operations_parked < client.plan().parked_count_max) {
-        report(checker::credit, record, "turned away although there is room to wait");
+        report(checker::credit, record, "rejected although there is room to wait");
     }
 }
 
@@ -342,13 +343,14 @@ void inspection::check_refused(
     }
     if (is_lost_write(record, decision.reason)) {
         if (decision.error != errc::request_canceled) {
-            report(checker::ambiguity, record, "a write lost in flight ends with another error");
+            report(
+                checker::ambiguity, record, "a write lost in flight ends with a different error");
         }
         return;
     }
     if (decision.refusal == refusal_reason::rows_taken) {
         if (!record.call || record.call->rows_taken == 0) {
-            report(checker::strategy, record, "given up for rows that nobody has taken");
+            report(checker::strategy, record, "given up because of rows that were not taken");
         }
         return;
     }
@@ -364,24 +366,26 @@ void inspection::check_refused(
     }
     const bool is_asked = record.is_asked && record.asked_reason == decision.reason;
     if (is_full && !is_asked && decision.stage == attempt_stage::dispatch) {
-        return;  // no place to wait for its first attempt: no strategy has a say
+        return;  // no room to wait for its first attempt: no strategy decides this
     }
     if (!is_asked) {
-        return report(checker::strategy, record, "given up for " + name + ", nobody was asked");
+        return report(
+            checker::strategy, record, "given up for " + name + ", but no strategy was asked");
     }
     if (is_full && !(record.answer && !record.answer->delay())) {
         return;
     }
     if (record.has_strategy_failed) {
         if (decision.error != errc::strategy_failure) {
-            report(checker::strategy, record, "its strategy failed, but the error is another");
+            report(
+                checker::strategy, record, "its strategy failed, but the error is a different one");
         }
         return;
     }
     if (record.answer && !record.answer->delay()) {
         const std::error_code wanted = record.answer->error();
         if (wanted && wanted != make_error_code(decision.error)) {
-            report(checker::strategy, record, "its strategy named another error");
+            report(checker::strategy, record, "its strategy chose a different error");
         }
         return;
     }
@@ -394,7 +398,7 @@ void inspection::check_refused(
     }
 }
 
-// What the client says about the attempt must be what the network saw, when it says so.
+// If the client reports something about the attempt, it must match what the network saw.
 void inspection::check_stage(
     operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
     const auto cell = engine::cell_of(reason, stage, class_of(record));
@@ -408,35 +412,36 @@ void inspection::check_stage(
     sent_request& last = record.last;
     const bool is_open = record.sent_count != 0 && !last.is_decided;
     if (is_open && last.is_corrupt) {
-        last.is_decided = true;  // read as far as it could be
+        last.is_decided = true;  // read as far as possible
         return;
     }
     const bool is_out = is_open && !last.is_answered && !last.is_unsent;
     switch (stage) {
         case attempt_stage::dispatch:
             if (is_out) {
-                report(checker::repetition, record, name + ": taken for not sent, but it was");
+                report(checker::repetition, record, name + ": treated as not sent, but it was");
             }
             break;
         case attempt_stage::network:
             if (is_open && last.is_answered && last.answered == world_.now) {
-                // The client closed the connection while the answer lay in its buffer.
+                // The client closed the connection while the answer was in its buffer.
                 last.is_answered = false;
                 last.is_lost = true;
             } else if (!is_out) {
-                report(checker::history, record, name + ": taken for sent, but it was not");
+                report(checker::history, record, name + ": treated as sent, but it was not");
             }
             break;
         case attempt_stage::response:
             if (!is_open || !last.is_answered || last.status != code) {
-                report(checker::answer, record, name + ": no server has said this");
+                report(checker::answer, record, name + ": no server reported this");
             }
             break;
     }
     last.is_decided = true;
 }
 
-// RH-27: every data node said so; where some cannot be asked, there were two such answers at least.
+// RH-27: every data node must report it; if some are unreachable, at least two such answers are
+// needed.
 bool inspection::is_bucket_gone(std::uint32_t client) {
     const client_view& view = views_[client];
     const known_map& newest = view.maps.back();
@@ -479,7 +484,8 @@ bool inspection::has_terminal_state(const client_view& view) {
            any_of(view.is_service_tls_failed);
 }
 
-// RH-25 to RH-28: the state is there because a server said so, and nobody has mended it since.
+// RH-25 to RH-28: a server's answer must have caused the state, and the cause must not have been
+// fixed since.
 void inspection::check_terminal(const operation_record& record, retry_reason reason) {
     const client_view& view = views_[record.plan.client];
     bool has_cause = true;
@@ -510,7 +516,7 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
     if (!has_cause) {
         report(
             checker::terminal, record,
-            std::string(couchbase::to_string(reason)) + " without a cause that still holds");
+            std::string(couchbase::to_string(reason)) + " without a cause that still exists");
     }
 }
 

@@ -1,4 +1,4 @@
-// Nothing that a server says counts before it has proved that it knows the password: invariant 7,
+// Nothing that a server sends counts before it has proved that it knows the password: invariant 7,
 // RH-25 and RH-39 for a server that fails to.
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace {
 
 // RH-39: at most one login in this time after a wrong signature.
 constexpr duration login_pause = std::chrono::seconds{10};
-// For connections that were begun before the client has read the signature.
+// For connections that began before the client had read the signature.
 constexpr duration under_way = std::chrono::seconds{1};
 
 }  // namespace
@@ -31,7 +31,7 @@ void inspection::on_hostile_login(std::uint32_t index) {
         world_.record.report(
             checker::trust, std::nullopt,
             "client " + std::to_string(link.client) +
-                " hands another proof to a server whose signature was wrong");
+                " sends another proof to a server whose signature was wrong");
     }
 }
 

@@ -1,5 +1,5 @@
-// Requests, answers and the ends of connections, as the network saw them: RH-16, VB-02 to VB-04,
-// VB-06, RH-25 to RH-28, the pipeline credit and the opaques.
+// Checks of requests, answers and the ends of connections as the network saw them: RH-16, VB-02 to
+// VB-04, VB-06, RH-25 to RH-28, the pipeline credit and the opaques.
 
 #include <algorithm>
 #include <string>
@@ -18,7 +18,7 @@ using wire::status;
 
 // Smaller numbers belong to the bootstrap.
 constexpr std::uint32_t operation_opaque_min = 0x100;
-// In sim_link::owners: the first answer has come.
+// In sim_link::owners: the first answer has arrived.
 constexpr std::uint32_t answered_bit = 0x8000'0000U;
 constexpr duration tick_of_requests = std::chrono::milliseconds{1};
 
@@ -78,7 +78,7 @@ void inspection::on_request(std::uint32_t client, const couchbase::attempt_recor
 
     const std::size_t at = sent.opaque - operation_opaque_min;
     if (sent.opaque < operation_opaque_min || sent.opaque <= link.opaque_last) {
-        report(checker::opaque, record, "opaque " + std::to_string(sent.opaque) + " comes again");
+        report(checker::opaque, record, "opaque " + std::to_string(sent.opaque) + " is used again");
     }
     link.opaque_last = std::max(link.opaque_last, sent.opaque);
     if (sent.opaque >= operation_opaque_min) {
@@ -100,7 +100,8 @@ void inspection::on_request(std::uint32_t client, const couchbase::attempt_recor
     ++record.sent_count;
 }
 
-// Invariant 2: never again unless the server said that it did nothing, or it never left.
+// Invariant 2: a write is repeated only if the server reported that it did nothing, or if it was
+// never sent.
 void inspection::check_repetition(const operation_record& record) {
     const sent_request& last = record.last;
     if (record.sent_count == 0 || last.is_unsent) {
@@ -113,13 +114,15 @@ void inspection::check_repetition(const operation_record& record) {
             report(checker::repetition, record, "sent again although it may have been applied");
         }
     } else if (!record.is_idempotent) {
-        report(checker::repetition, record, "sent again, and nobody said that nothing was done");
+        report(
+            checker::repetition, record,
+            "sent again, and no server reported that nothing was done");
     } else if (!last.is_decided) {
         report(checker::repetition, record, "on the wire twice");
     }
 }
 
-// A retry waits as long as planned. Only what ends its cause may bring it back earlier.
+// A retry waits as long as planned. Only the end of its cause may wake it earlier.
 void inspection::check_not_early(operation_record& record) {
     if (!record.is_backing_off || world_.now >= record.due || record.decisions.empty()) {
         return;
@@ -128,8 +131,8 @@ void inspection::check_not_early(operation_record& record) {
     const bool is_map_new =
         !view.maps.empty() && record.revision_decided != std::optional(view.maps.back().revision());
     const retry_reason reason = record.decisions.back().reason;
-    // Calls that wait for a service look again after every change of the topology. Calls that could
-    // not reach a node look for another one as soon as a terminal state is known (RH-38).
+    // Calls that wait for a service try again after every change of the topology. Calls that could
+    // not reach a node try another one as soon as a terminal state is known (RH-38).
     const bool is_unreachable =
         reason == retry_reason::socket_not_available || reason == retry_reason::node_not_available;
     bool has_ended = record.call && (reason == retry_reason::service_not_available ||
@@ -140,7 +143,7 @@ void inspection::check_not_early(operation_record& record) {
             has_ended = is_map_new;
             break;
         case retry_reason::circuit_breaker_open:
-            has_ended = true;  // canaries are the client's own affair
+            has_ended = true;  // the client decides about canaries on its own
             break;
         case retry_reason::socket_not_available:
         case retry_reason::service_not_available:
@@ -149,24 +152,24 @@ void inspection::check_not_early(operation_record& record) {
         case retry_reason::authentication_error:
         case retry_reason::tls_error:
         case retry_reason::bucket_access_error:
-            // A breaker that closes lets everybody through who waits for the node; who has not been
-            // sent when the connection ends learns that before its time.
+            // A breaker that closes wakes every operation that waits for the node. Operations that
+            // have not been sent when the connection ends learn that early.
             has_ended = is_map_new || view.opened_last >= record.decided ||
                         world_.plan.clients[record.plan.client].breaker.has_value();
             break;
         default:
-            break;  // these wait for nothing but their time
+            break;  // these wait only for their time
     }
     if (!has_ended) {
         report(
             checker::wake_up, record,
             std::to_string((record.due - world_.now).count() / 1000) +
-                " us before its time: " + std::string(couchbase::to_string(reason)));
+                " us too early: " + std::string(couchbase::to_string(reason)));
     }
 }
 
-// VB-02 to VB-04. With one map since it was decided to send it, there is one right node; otherwise
-// it may have been queued by any map since.
+// VB-02 to VB-04. If there was only one map since the decision to send, exactly one node is right;
+// otherwise any map since may have queued it.
 void inspection::check_route(operation_record& record, const sim_link& link) {
     const client_view& view = views_[record.plan.client];
     if (record.plan.kind == operation_kind::noop) {
@@ -193,7 +196,7 @@ void inspection::check_route(operation_record& record, const sim_link& link) {
         record.revision.reset();
         record.went_forward = false;
         if (!is_known) {
-            report(checker::routing, record, "sent to a node that no map names");
+            report(checker::routing, record, "sent to a node that is not in any map");
         }
         return;
     }
@@ -272,7 +275,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
         case opcode::select_bucket:
             is_up_.resize(std::max<std::size_t>(is_up_.size(), index + 1));
             is_up_[index] = link_progress::of_bucket;
-            view.is_auth_refused[node] = 0;  // it comes after a login
+            view.is_auth_refused[node] = 0;  // it follows a login
             view.has_refused_auth[node] = 0;
             if (code == status::success) {
                 view.is_access_denied = false;
@@ -288,7 +291,8 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             if (is_up_[index] != link_progress::of_bucket) {
                 view.is_auth_refused[node] = 0;
                 view.has_refused_auth[node] = 0;
-                is_up_[index] = link_progress::of_cluster;  // opened for a call; no bucket's
+                is_up_[index] = link_progress::of_cluster;  // opened for a call; belongs to no
+                                                            // bucket
                 break;
             }
             is_up_[index] = link_progress::open;
@@ -320,7 +324,7 @@ void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure 
         case engine::connect_failure::tls_protocol:
             return on_tls_alert(index);
         default:
-            return;  // a reset or a timeout says nothing about TLS
+            return;  // a reset or a timeout proves nothing about TLS
     }
 }
 
@@ -335,8 +339,8 @@ void inspection::on_tls_alert(std::uint32_t index) {
     }
 }
 
-// The connection has ended; requests that begin at `sent_end` or later never left. What the client
-// has decided about before (it closed the connection itself) stays as it saw it.
+// The connection has ended; requests that begin at `sent_end` or later were never sent. What the
+// client had already decided (because it closed the connection itself) does not change.
 void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
     sim_link& link = world_.net.link(index);
     if (link.http) {
@@ -367,7 +371,7 @@ void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
     link.on_wire = 0;
 }
 
-// The server's side of the books.
+// The servers' side of the ledger.
 void inspection::on_audit(const sandbox::audit_entry& entry) {
     if (!entry.client_id || !entry.client_connection_id) {
         return;
@@ -400,12 +404,12 @@ void inspection::on_audit(const sandbox::audit_entry& entry) {
     apply(record, entry);
 }
 
-// What the write makes of the document, by the words of operation_records.hpp.
+// What the write does to the document; operation_records.hpp describes the values.
 void inspection::apply(operation_record& record, const sandbox::audit_entry& entry) {
     document_view& document =
         documents_[record.plan.collection * document_key_count + record.plan.key];
     if (document.collection != entry.collection.value) {
-        document = {};  // the collection was made anew
+        document = {};  // the collection was recreated
         document.collection = entry.collection.value;
     }
     const std::string value = value_of(record.plan, record.number);

@@ -1,4 +1,5 @@
-// What users are told, against what happened: invariants 1, 3 and 4, RH-16, RH-29, RH-30, VB-01.
+// Compares what is reported to users with what happened: invariants 1, 3 and 4, RH-16, RH-29,
+// RH-30, VB-01.
 
 #include <algorithm>
 #include <limits>
@@ -17,7 +18,7 @@ using wire::status;
 
 constexpr duration tick_of_results = std::chrono::milliseconds{1};
 
-// RH-18, once more.
+// RH-18, stated independently.
 bool is_repeatable(operation_kind kind) noexcept {
     switch (kind) {
         case operation_kind::get:
@@ -43,7 +44,7 @@ std::string describe(const engine::operation_result& result) {
     return result.ec ? "'" + result.ec.message() + "'" : std::string("success");
 }
 
-// As exactly as histories are kept.
+// The precision of histories.
 duration in_us(duration time) noexcept {
     return std::chrono::floor<std::chrono::microseconds>(time);
 }
@@ -68,12 +69,13 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
     }
     record.is_backing_off = false;
     if (static_cast<bool>(result.ec) != (result.error != nullptr)) {
-        return report(checker::completion, record, "an error without its story, or the reverse");
+        return report(
+            checker::completion, record, "an error without details, or details without an error");
     }
     succeeded_count_ += result.ec ? 0U : 1U;
     ambiguous_count_ += is_reported_ambiguous(result) ? 1U : 0U;
     if (!result.ec != record.is_success_reported) {
-        report(checker::strategy, record, "its strategy heard something else than its user");
+        report(checker::strategy, record, "its strategy got a different result than its user");
     }
     check_time(record, result);
     if (record.call) {
@@ -87,13 +89,13 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
     settle(record, result);
 }
 
-// Invariant 3. A success that a fault rule made up says nothing about the client.
+// Invariant 3. A success that a fault rule invented proves nothing about the client.
 void inspection::settle(const operation_record& record, const engine::operation_result& result) {
     if (record.is_idempotent) {
         return;
     }
     auto outcome = sandbox::write_outcome::not_applied;
-    // What is removed may have been gone before.
+    // The document to remove may not have existed.
     const bool may_be_nothing =
         record.call && record.call->plan.kind == call_kind::remove && !result.ec;
     if (record.was_lied_to || is_reported_ambiguous(result) || may_be_nothing) {
@@ -104,7 +106,7 @@ void inspection::settle(const operation_record& record, const engine::operation_
     ledger_.settle(record.number, outcome);
 }
 
-// Invariant 4. A thread that stands still cannot keep time.
+// Invariant 4. A stalled thread cannot keep a deadline.
 void inspection::check_time(
     const operation_record& record, const engine::operation_result& result) {
     const time_point stalled = world_.clients[record.plan.client]->stalled_until;
@@ -115,7 +117,7 @@ void inspection::check_time(
                 std::to_string((world_.now - record.deadline).count() / 1000) +
                 " us after its deadline");
     }
-    // A service may have had less time, and say so.
+    // A service may have had less time and report that.
     const bool is_refused = result.history && !result.history->entries.empty() &&
                             result.history->entries.back().refusal() != refusal_reason::none;
     const bool is_said_so =
@@ -125,7 +127,7 @@ void inspection::check_time(
     }
 }
 
-// RH-16, RH-29: ambiguous exactly when the server may have acted.
+// RH-16, RH-29: ambiguous exactly if the server may have acted.
 void inspection::check_ambiguity(
     const operation_record& record, const engine::operation_result& result) {
     if (!result.ec) {
@@ -142,11 +144,11 @@ void inspection::check_ambiguity(
     if (is_ambiguous != may_have_acted) {
         report(
             checker::ambiguity, record,
-            "told " + describe(result) + (is_ambiguous ? ", ambiguous" : ", not ambiguous") +
+            "reported " + describe(result) + (is_ambiguous ? ", ambiguous" : ", not ambiguous") +
                 ", but the server " + (may_have_acted ? "may have acted" : "cannot have acted"));
     }
     if (is_timeout(result) && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
-        report(checker::ambiguity, record, "the timeout's name and its mark disagree");
+        report(checker::ambiguity, record, "the timeout's name contradicts its ambiguity");
     }
 }
 
@@ -158,9 +160,9 @@ void inspection::check_answer(
         const std::optional<std::uint16_t> shown = result.error->status;
         if (shown == static_cast<std::uint16_t>(status::not_my_vbucket) &&
             result.ec != errc::retry_queue_full) {
-            report(checker::routing, record, "not-my-vbucket is shown to its user");
+            report(checker::routing, record, "not-my-vbucket is reported to its user");
         }
-        // Nothing was decided about this answer: it must be the error itself.
+        // There was no decision about this answer, so it must be the error itself.
         const bool is_plain = record.sent_count != 0 && last.is_answered && !last.is_decided;
         if (is_plain && shown && !result.error->failed_path && *shown != last.status) {
             report(checker::answer, record, "shows a status that no server sent");
@@ -172,17 +174,17 @@ void inspection::check_answer(
     }
     const bool is_absent = record.plan.kind == operation_kind::exists && code == status::key_enoent;
     if (!wire::is_success(code) && !is_absent) {
-        report(checker::answer, record, "a success, but the server said otherwise");
+        report(checker::answer, record, "a success, but the server reported otherwise");
     }
     if (!is_absent && result.cas != last.cas) {
-        report(checker::answer, record, "its CAS is not the answer's");
+        report(checker::answer, record, "its CAS is not that of the answer");
     }
     const bool is_counter = record.plan.kind == operation_kind::increment ||
                             record.plan.kind == operation_kind::decrement;
     if (is_counter && !is_store_lossy_ && record.counter && result.counter != *record.counter) {
         report(
             checker::answer, record,
-            "the counter is told as " + std::to_string(result.counter) + " instead of " +
+            "the counter is reported as " + std::to_string(result.counter) + " instead of " +
                 std::to_string(*record.counter));
     }
 }
@@ -194,12 +196,12 @@ void inspection::check_history(
     if (result.retry_attempts != record.retries || total != record.decisions.size()) {
         return report(
             checker::history, record,
-            "tells of " + std::to_string(result.retry_attempts) + " retries and " +
+            "reports " + std::to_string(result.retry_attempts) + " retries and " +
                 std::to_string(total) + " decisions instead of " + std::to_string(record.retries) +
                 " and " + std::to_string(record.decisions.size()));
     }
     if (result.error && result.error->retry_attempts != record.retries) {
-        report(checker::history, record, "the error counts other retries");
+        report(checker::history, record, "the error has a different retry count");
     }
     for (std::size_t index = 0; index < (result.history ? result.history->entries.size() : 0);
          ++index) {
@@ -220,14 +222,14 @@ void inspection::check_history(
     }
 }
 
-// All faults have ended and everybody had time to notice.
+// All faults have ended, and all clients had time to notice.
 void inspection::check_final_round(
     const operation_record& record, const engine::operation_result& result) {
     if (!record.is_final_round || !result.ec || result.ec == errc::document_not_found) {
         return;
     }
     if (record.call && is_store_lossy_) {
-        return;  // documents may have no node any more
+        return;  // the documents may have no node any more
     }
     report(
         checker::liveness, record,

@@ -1,5 +1,5 @@
-// What must hold after every turn, when faults have ended, and at the end: invariants 1 and 5,
-// VB-06, VB-09, RH-32, RH-33, liveness.
+// Checks after every iteration, after the faults, and at the end: invariants 1 and 5, VB-06, VB-09,
+// RH-32, RH-33, liveness.
 
 #include <algorithm>
 #include <string>
@@ -15,7 +15,7 @@ using couchbase::retry_reason;
 
 constexpr duration timer_tick = std::chrono::milliseconds{1};
 
-// Hosts are called "node0", "node1", ...
+// Hosts have the names "node0", "node1", ...
 std::int32_t number_of_host(std::string_view host) {
     std::int32_t number = 0;
     for (const char digit : host.substr(4)) {
@@ -29,7 +29,7 @@ std::int32_t node_at(
     return position && *position < nodes.size() ? nodes[*position] : -1;
 }
 
-// A map without data ports is no topology yet: what was known before still counts.
+// A map without data ports is not a topology yet: the previous one still counts.
 bool has_data_port(const wire::cluster_configuration& map) {
     return std::ranges::any_of(map.nodes(), [](const wire::cluster_node& node) {
         return node.ports.port(wire::service::key_value, wire::transport::plain) != 0;
@@ -108,7 +108,7 @@ inspection::client_view& inspection::refresh(std::uint32_t client) {
     return view;
 }
 
-// What calls may be told of nodes ends once neither the cluster's map nor the bucket's has them.
+// Errors of calls about a node end once neither the cluster's map nor the bucket's contains it.
 void inspection::forget_left(client_view& view) {
     std::vector<std::uint8_t> is_named(view.has_refused_auth.size(), 0);
     const auto name = [&](const wire::cluster_configuration& map) {
@@ -138,12 +138,12 @@ void inspection::after_engine_run(std::uint32_t client) {
         world_.record.report(
             checker::completion, std::nullopt,
             name + " works on " + std::to_string(now.operations_open) +
-                " operations, its user waits for " + std::to_string(owner.open_count));
+                " operations, but its user waits for " + std::to_string(owner.open_count));
     }
     if (now.operations_parked > owner.plan().parked_count_max) {
         world_.record.report(
             checker::credit, std::nullopt,
-            name + " lets " + std::to_string(now.operations_parked) + " operations wait");
+            name + " parks " + std::to_string(now.operations_parked) + " operations");
     }
     if (owner.is_closed() &&
         now.operations_parked + now.operations_ready + now.connections_open != 0) {
@@ -152,7 +152,7 @@ void inspection::after_engine_run(std::uint32_t client) {
     check_budget(client);
     check_late_answers(client);
     if (view.is_map_new && has_data_port(*view.maps.back().configuration)) {
-        // Who leaves the topology takes its states along.
+        // A node that leaves the topology loses its states.
         const auto& nodes = view.maps.back().nodes;
         for (std::size_t node = 0; node < view.is_auth_refused.size(); ++node) {
             if (std::ranges::find(nodes, static_cast<std::int32_t>(node)) == nodes.end()) {
@@ -182,7 +182,7 @@ void inspection::check_budget(std::uint32_t client) {
     }
 }
 
-// RH-02: an answer that came later is obeyed as soon as the client's thread hears of it.
+// RH-02: a deferred answer is carried out as soon as the client's thread receives it.
 void inspection::check_late_answers(std::uint32_t client) {
     std::vector<std::uint32_t>& answered = views_[client].answered;
     if (answered.empty()) {
@@ -196,7 +196,7 @@ void inspection::check_late_answers(std::uint32_t client) {
     for (const std::uint32_t number : answered) {
         const operation_record& record = world_.records.at(number);
         if (world_.now > std::max(record.decided, stalled)) {
-            report(checker::strategy, record, "its strategy has answered, and nothing happens");
+            report(checker::strategy, record, "its strategy has answered, but nothing happens");
         }
     }
 }
@@ -235,8 +235,9 @@ bool inspection::is_idle(std::uint32_t client) {
     return true;
 }
 
-// VB-06: whoever waited for what has come now is on the wire, unless the pipelines are full. And
-// nobody waits longer than planned. Operations of named collections may wait for an id meanwhile.
+// VB-06: an operation whose wait has ended is on the wire, unless the pipelines are full, and no
+// operation waits longer than planned. Operations in named collections may wait for an id in the
+// meantime.
 void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection) {
     if (!is_idle(client)) {
         return;
@@ -268,7 +269,7 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
             reason == retry_reason::node_not_available ||
             reason == retry_reason::socket_closed_while_in_flight ||
             (reason == retry_reason::socket_not_available && !is_ready_bounded);
-        // With one connection to its node, the one that it waited for is there.
+        // With one connection per node, the one it waited for is now open.
         if (is_new_connection && plan.connections_per_node == 1 && waits_for_socket &&
             record.decided < world_.now && record.revision_decided == std::optional(newest) &&
             view.maps.back().active(world_.vbucket_of(record.plan)) == view.opened_node &&
@@ -276,12 +277,12 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
             report(checker::wake_up, record, "a new connection did not wake it");
         }
         if (world_.now > std::max(stalled, record.due + timer_tick)) {
-            report(checker::wake_up, record, "its retry is overdue, and nothing hinders it");
+            report(checker::wake_up, record, "its retry is overdue, and nothing prevents it");
         }
     }
 }
 
-// Every operation had its time, and every client the time to learn of everything.
+// Every operation had enough time, and every client had the time to learn of every change.
 void inspection::after_settling() {
     for (const operation_record& record : world_.records.all()) {
         if (record.is_started && record.calls == 0) {
@@ -298,7 +299,7 @@ void inspection::after_settling() {
             if (newest && *newest > view.maps.back().revision()) {
                 return world_.record.report(
                     checker::liveness, std::nullopt,
-                    "client " + std::to_string(client) + " has not heard of configuration " +
+                    "client " + std::to_string(client) + " does not have configuration " +
                         to_string(*newest));
             }
         }
@@ -317,7 +318,7 @@ void inspection::at_end() {
         if (world_.net.open_count(client) != 0 || world_.net.is_connecting(client)) {
             world_.record.report(
                 checker::leak, std::nullopt,
-                "client " + std::to_string(client) + " has left connections behind");
+                "client " + std::to_string(client) + " has not closed all connections");
         }
     }
     for (const sandbox::ledger_finding& found : ledger_.findings()) {
@@ -337,7 +338,7 @@ void inspection::check_documents() {
         const document_view& document = documents_[index];
         const bool is_default = index < document_key_count;
         if (!is_default && !has_collection(*manifest, document.collection)) {
-            continue;  // never used, or gone with its collection
+            continue;  // never used, or dropped with its collection
         }
         planned_operation name;
         name.key = static_cast<std::uint16_t>(index % document_key_count);
@@ -349,8 +350,8 @@ void inspection::check_documents() {
             world_.record.report(
                 checker::documents, std::nullopt,
                 key + " of collection " + std::to_string(document.collection) + " is " +
-                    (is_there ? "'" + stored->value + "'" : "not there") + " instead of " +
-                    (document.exists ? "'" + document.text + "'" : "not there"));
+                    (is_there ? "'" + stored->value + "'" : "missing") + " instead of " +
+                    (document.exists ? "'" + document.text + "'" : "missing"));
         }
     }
 }

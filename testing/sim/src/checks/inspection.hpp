@@ -24,15 +24,15 @@
 
 namespace reprise::sim {
 
-// Not-my-vbucket: a newer map always cuts an operation's wait short this many times; after that
-// the client may take this long, if maps follow each other closely.
+// Not-my-vbucket: a newer map always ends an operation's wait early this many times; after that,
+// the client may wait this long if maps closely follow each other.
 inline constexpr std::uint32_t hurry_count_free = 3;
 inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
-// In the long run a request follows not-my-vbucket no faster than this, by either map.
+// In the long run a request follows not-my-vbucket no faster than this, whichever map it uses.
 inline constexpr duration redirect_pause = hurry_distance / 2;
 
-// Turned away since too many wait: the reason is that of the retry before (RH-32), whose stage was
-// another one.
+// Rejected because too many operations wait: the reason is that of the previous retry (RH-32),
+// which had a different stage.
 [[nodiscard]] inline bool carries_earlier_reason(
     const couchbase::decision_record& record) noexcept {
     return record.refusal == refusal_reason::queue_full &&
@@ -42,12 +42,12 @@ inline constexpr duration redirect_pause = hurry_distance / 2;
 
 class world;
 
-// Keys of one collection, at most.
+// Maximum number of keys in one collection.
 inline constexpr std::size_t document_key_count = 512;
 
-// The checkers. They see what a user, a server and the network see, know the rules of the client
-// from its documents, and nothing of its inside. Each rule is stated here a second time, on
-// purpose.
+// The checkers. They see what a user, a server and the network see. They know the client's rules
+// from its documentation, and nothing of its implementation. Each rule is deliberately stated here
+// a second time.
 class inspection {
 public:
     explicit inspection(world& owner);
@@ -68,27 +68,27 @@ public:
     void on_tls_alert(std::uint32_t link);
     void on_bytes(std::uint32_t link);
 
-    // checks_hostile.cpp: servers that have not proved that they know the password.
-    // A client did something that only a trusted server may bring it to.
+    // checks_hostile.cpp: servers that have not proved that they know the password. A client did
+    // something that it may do only for a trusted server.
     void on_trusted(std::uint32_t link, std::string_view what);
     void on_hostile_login(std::uint32_t link);
-    // The end of a login is about to reach the client.
+    // The last answer of a login is about to reach the client.
     void on_hostile_answer(std::uint32_t link, const sim_link::answer_mark& answer);
 
-    // checks_call.cpp: operations of the HTTP services.
-    // A client connects to a port that is not key-value's; false if nobody told it of the address.
+    // checks_call.cpp: operations of the HTTP services. A client connects to a port that is not a
+    // key-value port; returns false if the address was never announced to it.
     bool on_connect(std::uint32_t client, const engine::connect_action& action);
     void on_composed(std::uint32_t operation, const engine::http_call& call);
     void on_judged(
         std::uint32_t operation, const engine::http_answer& answer,
         const engine::exchange_verdict& verdict);
-    // A whole request goes out; `operation` is the number it carries.
+    // A complete request is sent; `operation` is the number it carries.
     void on_call_sent(
         std::uint32_t link, std::optional<std::uint32_t> operation, std::string_view line);
     void on_call_answered(std::uint32_t link, const sim_link::answer_mark& answer);
     void on_call_link_end(std::uint32_t link, std::uint64_t sent_end);
     void on_service_audit(std::uint32_t link, const sandbox::service_audit_entry& entry);
-    // What follows on the connection cannot be read.
+    // The following bytes on the connection are unreadable.
     void on_corrupted(std::uint32_t link);
     void on_rows_reported(operation_record& record);
     void on_rows(operation_record& record, const engine::row_batch& rows);
@@ -109,7 +109,7 @@ public:
     std::uint64_t row_count() const noexcept { return row_count_; }
 
 private:
-    // A map of one client, with the numbers of its nodes by position.
+    // A map of one client, with its node numbers by position.
     struct known_map {
         wire::cluster_configuration_ptr configuration;
         std::vector<std::int32_t> nodes;
@@ -120,32 +120,33 @@ private:
         std::int32_t replica(std::size_t vbucket) const;
         wire::configuration_revision revision() const { return configuration->revision(); }
     };
-    // What the servers have told one client, and what it has of them.
+    // What the servers have sent to one client, and what it has received.
     struct client_view {
-        std::vector<known_map> maps;  // all it ever had, the newest last
-        // Likewise of the cluster itself; kept for calls only.
+        std::vector<known_map> maps;  // all maps it ever had, newest last
+        // The same for the cluster's own maps; kept for calls only.
         std::vector<wire::cluster_configuration_ptr> global_maps;
-        bool is_map_new = false;        // since the last turn
-        time_point opened_last{};       // when a bootstrap of it was answered to the end ...
-        std::int32_t opened_node = -1;  // ... and by whom
+        bool is_map_new = false;        // since the last iteration
+        time_point opened_last{};       // when one of its bootstraps was last completed ...
+        std::int32_t opened_node = -1;  // ... and by which node
         std::vector<std::uint8_t> is_auth_refused;  // by node
         std::vector<std::uint8_t> is_tls_failed;
-        std::vector<std::uint8_t> is_bucket_missing;  // how often it said so, up to 2
-        // As the two above, for calls: these go by the configuration of the cluster itself, too,
-        // which may come later than the bucket's.
+        std::vector<std::uint8_t> is_bucket_missing;  // how often the node reported it, up to 2
+        // The same two for calls, which also depend on the cluster's own configuration; it may
+        // arrive later than the bucket's.
         std::vector<std::uint8_t> has_refused_auth;
         std::vector<std::uint8_t> has_failed_tls;
         std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
         bool is_access_denied = false;
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
-        time_point name_missing{};             // when a scope or a collection was told missing
+        time_point name_missing{};             // when a scope or a collection was reported missing
         std::int64_t budget_level = 0;
-        std::vector<std::uint32_t> waiting;   // operations that back off; may hold ended ones
-        std::vector<std::uint32_t> answered;  // whose strategies answered later; likewise
-        time_point overdue_from = time_point::max();  // not before: a retry is overdue
+        std::vector<std::uint32_t> waiting;   // operations that back off; may contain ended ones
+        std::vector<std::uint32_t> answered;  // operations with deferred answers; may contain ended
+                                              // ones
+        time_point overdue_from = time_point::max();  // no retry is overdue before this time
     };
-    // What the applied writes make of a document.
+    // What the applied writes result in for one document.
     struct document_view {
         std::uint32_t collection = 0;
         bool exists = false;
@@ -153,7 +154,7 @@ private:
     };
 
     void report(checker what, const operation_record& record, std::string text);
-    // Takes the client's newest map into its view.
+    // Adds the client's newest map to its view.
     client_view& refresh(std::uint32_t client);
     static void forget_left(client_view& view);
     // Whether a node or a service refused a login or could not be trusted.
@@ -175,7 +176,7 @@ private:
     bool is_bucket_gone(std::uint32_t client);
     bool is_node_open(std::uint32_t client, std::int32_t node);
     void check_terminal(const operation_record& record, couchbase::retry_reason reason);
-    // Whether not-my-vbucket must be followed at once; nothing if both are right.
+    // Whether not-my-vbucket must be followed at once; empty if both are correct.
     std::optional<bool> is_at_once(const operation_record& record);
     void take_retry(operation_record& record, const couchbase::decision_record& decision);
 
@@ -204,7 +205,7 @@ private:
     void check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection);
     void check_budget(std::uint32_t client);
     void check_late_answers(std::uint32_t client);
-    // Every node of the map is connected and would take a request at once.
+    // Whether every node of the map is connected and would accept a request at once.
     bool is_idle(std::uint32_t client);
     void check_documents();
     void apply(operation_record& record, const sandbox::audit_entry& entry);
@@ -212,10 +213,10 @@ private:
     world& world_;
     std::vector<client_view> views_;
     std::vector<document_view> documents_;  // by collection and key
-    // How far the bootstrap of a connection has come.
+    // The progress of a connection's bootstrap.
     enum class link_progress : std::uint8_t { begun, of_bucket, open, of_cluster };
     std::vector<link_progress> is_up_;  // by link
-    // Who wrote the documents of statements last, by key; absent: removed.
+    // The last writer of each document written by statements, by key; absent: removed.
     std::map<std::uint16_t, std::optional<std::uint32_t>> call_documents_;
     sandbox::ledger ledger_;
     bool is_store_lossy_ = false;

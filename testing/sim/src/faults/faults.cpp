@@ -8,8 +8,8 @@
 #include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
-// The older half of the faults: the network, the simple troubles of servers, names and identities,
-// and how everything is mended in the end.
+// The first half of the faults: the network, simple failures of servers, names and identities, and
+// how all faults end.
 
 namespace reprise::sim {
 
@@ -25,7 +25,7 @@ Value pick_from(random_stream& random, const std::array<Value, Count>& from) {
     return from[random.below(Count)];
 }
 
-// What may happen to any request: it is late, lost, or the connection breaks.
+// What may happen to any request: it is delayed or lost, or the connection breaks.
 sandbox::fault_effect lost_or_late(random_stream& random) {
     switch (random.below(4)) {
         case 0:
@@ -55,11 +55,11 @@ status operation_status(random_stream& random) {
     if (random.percent(60)) {
         return pick_from(random, known);
     }
-    // The error map knows these, the first three with a waiting rule, and not the last one.
+    // The error map contains these, the first three with a waiting rule, but not the last one.
     return static_cast<status>(0x7ff0 + random.below(random.percent(50) ? 3 : 8));
 }
 
-// What clients send about documents, and two that stand alone for a path.
+// The opcodes for documents, and two for a single path.
 std::vector<opcode> document_ops() {
     std::vector<opcode> ops;
     for (const engine::operation_facts& facts : engine::operation_table) {
@@ -136,7 +136,8 @@ sandbox::fault_rule rule_of(const planned_fault& fault, node_id node) {
     return rule;
 }
 
-// The error map counts answers of one status in a row: another one in between must end the count.
+// The error map counts consecutive answers with one status: another status in between must end the
+// count.
 std::optional<sandbox::fault_rule> partner_of(const sandbox::fault_rule& rule) {
     constexpr std::uint16_t first = 0x7ff0;
     constexpr std::uint16_t count = 3;
@@ -155,7 +156,7 @@ std::optional<sandbox::fault_rule> partner_of(const sandbox::fault_rule& rule) {
     return partner;
 }
 
-// While a vbucket is taken over, neither of its nodes owns it.
+// During the takeover of a vbucket, neither of its nodes owns it.
 sandbox::fault_rule takeover_rule() {
     sandbox::fault_rule rule;
     rule.bucket = bucket_name;
@@ -258,7 +259,7 @@ void world::end_fault(const planned_fault& fault, std::uint32_t index) {
     }
 }
 
-// `step` is 1 at the beginning and -1 at the end.
+// `step` is 1 at the start and -1 at the end.
 void world::begin_network_fault(const planned_fault& fault, int step) {
     const auto client = static_cast<std::uint32_t>(fault.client % clients.size());
     const std::uint32_t node = node_of(fault).value;
@@ -305,7 +306,7 @@ void world::begin_network_fault(const planned_fault& fault, int step) {
         net.resume(client, node);
         return;
     }
-    // What is wrong when connecting is seen by those who connect.
+    // Only connecting clients notice faults of connecting.
     if (fault.kind >= fault_kind::refuse_connects && fault.detail % 4 != 0) {
         net.reset(client, node, fault.detail % 8 < 4);
     }
@@ -345,7 +346,8 @@ void world::begin_server_fault(const planned_fault& fault, std::uint32_t index) 
         case fault_kind::hold_configuration:
             (void)cluster.hold_configuration(node, true);
             if (fault.detail % 2 == 0) {
-                // It misses something, and tells old news to those who connect meanwhile.
+                // It misses a change and sends old configurations to clients that connect in the
+                // meantime.
                 move_some_vbuckets(fault, false);
                 queue.push(now + fault.length / 2, event_kind::step_fault, index);
             }
@@ -451,7 +453,7 @@ void world::change_names(const planned_fault& fault, bool is_begin) {
     }
 }
 
-// Whatever of bucket, scope and collections is missing is made again.
+// Recreates what is missing of bucket, scope and collections.
 void world::make_names() {
     if (cluster.manifest(bucket_name) == nullptr) {
         (void)cluster.create_bucket(make_bucket(plan));
@@ -481,7 +483,7 @@ void world::move_some_vbuckets(const planned_fault& fault, bool is_announced_onl
             if (!is_announced_only) {
                 (void)cluster.move_vbucket(bucket_name, vbucket, to);
             }
-            // A copy that becomes active leaves its place to the one that was.
+            // A copy that becomes active swaps places with the previous one.
             std::ranges::replace(row, name, row[0]);
             row[0] = name;
         }
@@ -490,7 +492,7 @@ void world::move_some_vbuckets(const planned_fault& fault, bool is_announced_onl
     if (!is_announced_only || !cluster.set_forward_map(bucket_name, rows)) {
         return;
     }
-    // Some of them move at once, and nobody is told: their old nodes answer not-my-vbucket.
+    // Some of them move at once without an announcement: their old nodes answer not-my-vbucket.
     for (std::size_t number = 0; number < rows.size(); ++number) {
         if (rows[number][0] >= 0 && random.percent(30)) {
             (void)cluster.move_vbucket(
@@ -516,7 +518,7 @@ void world::follow_announced_map() {
 }
 
 void world::fail_over(const planned_fault& fault) {
-    // Copies that are behind, or not there, make it lossy.
+    // Copies that are outdated or missing make it lossy.
     const auto is_troubled = [this](const planned_fault& other) {
         const bool is_on = other.at <= elapsed() && elapsed() <= other.at + other.length;
         return is_on &&

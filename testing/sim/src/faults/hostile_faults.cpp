@@ -2,8 +2,8 @@
 
 #include "world/world.hpp"
 
-// Servers of the cluster that lie: they know the password and are believed, so what is checked is
-// that the client stays bounded, keeps its deadlines and recovers.
+// Servers of the cluster that lie. They know the password and are trusted, so the checks are that
+// the client stays bounded, keeps its deadlines and recovers.
 
 namespace reprise::sim {
 namespace {
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using sandbox::node_id;
 using wire::opcode;
 
-// Every operation on this node's documents is sent elsewhere.
+// Redirects every operation on this node's documents.
 sandbox::fault_rule redirecting_rule(node_id node) {
     sandbox::fault_rule rule;
     rule.effect = sandbox::fault_status{wire::status::not_my_vbucket, {}};
@@ -36,7 +36,7 @@ void world::begin_hostile_fault(const planned_fault& fault, std::uint32_t index)
     queue.push(now, event_kind::step_fault, index);
 }
 
-// A newer configuration that says the same: the node owns what it has just refused.
+// Publishes a newer configuration with the same content: the node owns what it has just refused.
 void world::redirect_again(const planned_fault& fault, std::uint32_t index) {
     if (rule_ids_[index] == 0) {
         return;

@@ -6,15 +6,15 @@
 #include "world/network.hpp"
 #include "world/world.hpp"
 
-// The network's side of servers that lie: connections of the hostile seed, and answers of the
-// cluster that claim lengths they do not have.
+// The network's part of servers that lie: connections of the hostile seed, and answers of the
+// cluster with wrong lengths.
 
 namespace reprise::sim {
 
 std::optional<engine::connect_failure> network::accept_hostile(std::uint32_t index) {
     sim_link& link = *links_[index];
     if (link.is_tls) {
-        return engine::connect_failure::tls_untrusted;  // nobody signed its certificate
+        return engine::connect_failure::tls_untrusted;  // its certificate has no trusted signature
     }
     if (link.http) {
         world_.checks.on_trusted(index, "connects to an HTTP service that only it announces");
@@ -37,7 +37,7 @@ void network::serve_hostile(std::uint32_t index, base::byte_view bytes) {
         world_.checks.on_trusted(index, "sends the password to it in clear text");
     }
     if (link.hostile->is_trusted()) {
-        world_.checks.on_trusted(index, "goes on although it has not proved anything");
+        world_.checks.on_trusted(index, "continues although it has not proved anything");
     }
     mark_answers(link, out);
     if (!out.empty() && link.state != link_state::closed) {
@@ -50,7 +50,8 @@ void network::serve_hostile(std::uint32_t index, base::byte_view bytes) {
     }
 }
 
-// Longer than any frame may be, or as long as what comes next: that is taken for its body then.
+// The claimed length is larger than any frame, or covers the following bytes, which then count as
+// its body.
 void network::lie_about_length(std::uint32_t client, std::uint32_t node, std::uint64_t detail) {
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];

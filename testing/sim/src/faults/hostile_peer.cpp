@@ -40,7 +40,7 @@ void respond(
     (void)wire::encode_frame(writer, parts);
 }
 
-// One node with everything, for as long as any client believes it.
+// A configuration with a single node, which offers everything.
 std::string poisoned_text(const std::string& host, wire::configuration_revision revision) {
     wire::cluster_configuration_description configuration;
     configuration.revision = revision;
@@ -80,7 +80,7 @@ void hostile_peer::on_bytes(base::byte_view bytes, std::vector<std::byte>& out) 
 }
 
 void hostile_peer::push_configuration(std::vector<std::byte>& out) {
-    // Beyond anything that a healthy cluster counts up to.
+    // Higher than any revision of a healthy cluster.
     const wire::configuration_revision revision{
         static_cast<std::int64_t>(random_.between(1, 9)),
         (std::uint64_t{1} << 62U) + random_.below(1000)};
@@ -181,7 +181,7 @@ void hostile_peer::answer_proof(const wire::frame_view& request, std::vector<std
         case login_end::refusal:
             return respond(request, status::success, "e=invalid-proof", out);
         default: {
-            // As long as a right one of SCRAM-SHA512: 64 bytes.
+            // As long as a correct one of SCRAM-SHA512: 64 bytes.
             return respond(request, status::success, "v=" + std::string(86, 'A') + "==", out);
         }
     }

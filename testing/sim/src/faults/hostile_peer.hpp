@@ -12,37 +12,37 @@
 
 namespace reprise::sim {
 
-// One connection of a server that is among a client's seeds, is no part of the cluster and does not
-// know the password. It lies as far as the client lets it: pushes configurations that name only
-// itself, with revisions no healthy cluster reaches, before it has proved anything; sends an error
-// map of its own; and ends the login in one of several wrong ways. Drawn from `random`.
+// One connection of a server that is a seed of a client, but neither part of the cluster nor in
+// possession of the password. It lies as far as the client allows: before it has proved anything,
+// it pushes configurations that contain only itself, with revisions that no healthy cluster
+// reaches; it sends its own error map; and it ends the login in one of several wrong ways. `random`
+// determines its behaviour.
 class hostile_peer {
 public:
     hostile_peer(random_stream random, std::string host);
 
-    // Appends what it answers to `out`.
+    // Appends its answers to `out`.
     void on_bytes(base::byte_view bytes, std::vector<std::byte>& out);
 
-    // It has nothing more to say and closes the connection.
+    // Whether it has nothing more to send and closes the connection.
     [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
-    // A whole login was answered with a signature that is wrong or missing.
-    // The client sent its password in clear text.
+    // Whether the client sent its password in clear text.
     [[nodiscard]] bool has_seen_password() const noexcept { return has_seen_password_; }
-    // The client went on as if the login had been right; the command it sent.
+    // Whether the client continued as if the login had succeeded, and the command it sent.
     [[nodiscard]] bool is_trusted() const noexcept { return is_trusted_; }
     [[nodiscard]] std::uint32_t login_count() const noexcept { return login_count_; }
 
 private:
-    // When it pushes a configuration that nobody asked for.
+    // When it pushes an unsolicited configuration.
     enum class push_stage : std::uint8_t { hello, error_map, mechanisms, login, never };
     enum class login_end : std::uint8_t {
         wrong_signature,
         no_signature,
         refusal,      // the mechanism's own `e=`
-        wrong_nonce,  // does not continue the client's
+        wrong_nonce,  // does not extend the client's nonce
         too_few_rounds,
         too_many_rounds,
-        only_plain,       // offers nothing but PLAIN
+        only_plain,       // offers only PLAIN
         challenge_again,  // answers the proof with another challenge
         silence,
         close,

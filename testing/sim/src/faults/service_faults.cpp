@@ -7,8 +7,8 @@
 #include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
-// Faults of the HTTP services. Nothing here tells a success of a write that never was: that would
-// say nothing about the client.
+// Faults of the HTTP services. None of them answers a success to a write that did not happen,
+// because that would prove nothing about the client.
 
 namespace reprise::sim {
 
@@ -29,7 +29,7 @@ service any_service(random_stream& random) {
 }
 
 std::string error_body(int code, bool is_retry_advised, std::string_view rows) {
-    // 5000 means many things; this is the one that is tried again.
+    // 5000 has many meanings; this is the one that is retried.
     const std::string text = code == 5000 ? "queryport.indexNotFound" : "the simulation says so";
     return "{\"results\":[" + std::string(rows) +
            "],\"errors\":[{\"code\":" + std::to_string(code) + ",\"msg\":\"" + text +
@@ -67,7 +67,7 @@ service_fault_effect wrong_answer(random_stream& random, std::optional<service> 
             answer.body = error_body(any_of_these(random, codes), false, "");
             break;
         default:
-            // Rows first, then the error: a success until its end.
+            // Rows first, then the error: it looks like a success until the end.
             answer.status = 200;
             answer.body = error_body(
                 any_of_these(random, codes), random.percent(30), rows_before_error(random));
@@ -108,7 +108,7 @@ service_fault_effect any_effect(random_stream& random, std::optional<service> to
     }
 }
 
-// An answer that asks for a retry, as the service would word it.
+// An answer that asks for a retry, in the format of the service.
 service_fault_answer busy_answer(random_stream& random, service from) {
     constexpr std::array<int, 3> prepared_codes = {4040, 4050, 4070};
     constexpr std::array<int, 3> analytics_codes = {23000, 23003, 23007};
@@ -144,7 +144,7 @@ service_fault_answer busy_answer(random_stream& random, service from) {
         case service::eventing:
         case service::backup:
         case service::index:
-            break;  // these ask for nothing
+            break;  // these do not ask for a retry
     }
     if (random.percent(50)) {
         answer.headers.push_back({"Retry-After", std::to_string(random.below(3))});
@@ -164,7 +164,7 @@ service_fault_effect redirect(random_stream& random) {
 sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox::node_id node) {
     random_stream random(fault.detail, 5);
     sandbox::service_fault_rule rule;
-    // Statements are what most calls are.
+    // Most calls are statements.
     if (fault.kind == fault_kind::service_busy || random.percent(60)) {
         rule.service = random.percent(50) ? service::query : any_service(random);
     }
@@ -190,7 +190,7 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
 
 void world::begin_service_fault(const planned_fault& fault, std::uint32_t index) {
     if (plan.calls.empty()) {
-        return;  // nobody could meet it
+        return;  // no client could encounter it
     }
     switch (fault.kind) {
         case fault_kind::forget_prepared:
@@ -220,7 +220,7 @@ void world::end_service_fault(const planned_fault& fault, std::uint32_t index) {
     }
 }
 
-// What searches and views are about; gone with the bucket.
+// Creates the definitions for searches and views, which are lost with the bucket.
 void world::make_definitions() {
     (void)cluster.services().create_search_index(search_index_name, bucket_name);
     (void)cluster.services().put_view(bucket_name, design_name, view_name);

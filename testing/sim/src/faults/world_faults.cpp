@@ -6,8 +6,8 @@
 
 #include "world/world.hpp"
 
-// The younger half of the faults: what nodes say wrongly, what they do not know yet, and how the
-// cluster changes step by step.
+// The second half of the faults: wrong answers of nodes, outdated nodes, and step-by-step changes
+// of the cluster.
 
 namespace reprise::sim {
 
@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 using sandbox::node_id;
 using wire::opcode;
 
-// How an answer is spoiled. Opaques are changed in bits that no request has in use: what answers
-// another request cannot be told from its answer by anybody.
+// How an answer is corrupted. Opaques change only in bits that no request uses: an answer to
+// another request could not be recognised as wrong.
 sandbox::fault_effect corrupt_answer(random_stream& random) {
-    // The last two rarely come about by themselves.
+    // The last two rarely occur on their own.
     constexpr std::array<wire::status, 8> misplaced = {
         wire::status::locked,
         wire::status::etmpfail,
@@ -44,12 +44,13 @@ sandbox::fault_effect corrupt_answer(random_stream& random) {
         case 5:
             return sandbox::fault_status{wire::status::success, {}};
         default:
-            // Believed whatever was asked.
+            // The client believes it whatever it requested.
             return sandbox::fault_status{misplaced[random.below(misplaced.size())], {}};
     }
 }
 
-// A success without a body is no answer to it. To a mutation it is one: its token is optional.
+// A success without a body is not a valid answer to these. For a mutation it is: its token is
+// optional.
 constexpr bool must_bring_something(opcode op) noexcept {
     using enum wire::response_shape;
     const wire::response_shape answer = wire::opcode_info(op).response;
@@ -70,12 +71,12 @@ sandbox::fault_rule corrupting_rule(std::uint64_t detail, node_id node) {
     if (auto* announced = std::get_if<sandbox::fault_status>(&rule.effect);
         announced != nullptr && announced->status == wire::status::success) {
         if (random.percent(25)) {
-            // A success with a text that is no list of results.
-            announced->context.context = "spoiled";
+            // A success whose text is not a list of results.
+            announced->context.context = "corrupt";
             rule.ops = {opcode::subdoc_multi_mutation};
             return rule;
         }
-        // A success that brings nothing: only to requests whose answer must bring something, since
+        // A success without content, only for requests whose answer must have content, since
         // nothing was done.
         for (const engine::operation_facts& facts : engine::operation_table) {
             if (must_bring_something(facts.op)) {
@@ -83,7 +84,7 @@ sandbox::fault_rule corrupting_rule(std::uint64_t detail, node_id node) {
             }
         }
     } else if (announced != nullptr && random.percent(60)) {
-        // The rarer requests would hardly meet it otherwise.
+        // Rare requests would hardly encounter it otherwise.
         constexpr std::array<opcode, 8> rare = {
             opcode::get_replica, opcode::noop,     opcode::subdoc_multi_lookup,
             opcode::unlock,      opcode::get_meta, opcode::subdoc_multi_mutation,
@@ -125,7 +126,7 @@ void world::change_disturbance(const planned_fault& fault, bool is_begin) {
             break;
     }
     (void)cluster.disturb(node, how);
-    // What is wrong when connecting is seen by those who connect.
+    // Only connecting clients notice faults of connecting.
     const bool is_about_connecting = fault.kind == fault_kind::corrupt_error_map ||
                                      fault.kind == fault_kind::reject_credentials ||
                                      fault.kind == fault_kind::stale_credentials;
@@ -231,7 +232,8 @@ void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
     net.pump_wakeups();
 }
 
-// Nodes come back, come new and leave as the detail says, as far as the cluster stays usable.
+// Nodes are added back, added and removed as the detail determines, as long as the cluster stays
+// usable.
 void world::begin_rebalance(const planned_fault& fault, std::uint32_t index) {
     if (cluster.rebalance_status().is_running) {
         return;
@@ -245,7 +247,7 @@ void world::begin_rebalance(const planned_fault& fault, std::uint32_t index) {
         if (random.percent(50)) {
             for (const sandbox::node_overview& each : cluster.overview()) {
                 if (each.state == sandbox::node_state::failed_over && cluster.add_back(each.node)) {
-                    announce(each.node.value);  // it may have missed what happened to its ports
+                    announce(each.node.value);  // it may have missed a change of its ports
                 }
             }
         }
@@ -302,20 +304,20 @@ void world::step_fault(const planned_fault& fault, std::uint32_t index) {
 
 void world::hide_services(bool is_begin) {
     if (is_begin == are_services_hidden_) {
-        return;  // two at once count as one
+        return;  // two concurrent ones count as one
     }
     are_services_hidden_ = is_begin;
     announce();
 }
 
-// Every node tells its ports anew, without those that are hidden.
+// Every node announces its ports again, without the hidden ones.
 void world::announce() {
     for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
         (void)cluster.set_endpoints(node_id{node}, offered_endpoints(node));
     }
 }
 
-// One node, if it tells something else. Nodes that are failed over cannot be told anything.
+// One node announces its ports if they changed. Nodes that are failed over cannot be changed.
 void world::announce(std::uint32_t node) {
     const wire::cluster_node* const announced = cluster.endpoints_of(node_id{node});
     if (wire::cluster_node offered = offered_endpoints(node);

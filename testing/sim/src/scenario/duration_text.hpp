@@ -7,8 +7,7 @@
 
 namespace reprise::sim {
 
-// "1.204 ms", "3 s", "0": at most three digits after the point, in the largest unit that gives a
-// whole part.
+// "1.204 ms", "3 s", "0": at most three decimals, in the largest unit with a non-zero whole part.
 inline std::string duration_text(duration value) {
     struct unit {
         std::int64_t size;

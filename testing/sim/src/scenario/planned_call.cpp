@@ -6,7 +6,7 @@ namespace reprise::sim {
 
 std::string_view to_string(prepared_choice choice) noexcept {
     constexpr std::array<std::string_view, prepared_choice_count> names = {
-        "plain", "prepared", "prepared by a request of its own"};
+        "plain", "prepared", "prepared by a separate request"};
     const auto index = static_cast<std::size_t>(choice);
     return index < names.size() ? names[index] : "unknown";
 }

@@ -5,7 +5,7 @@
 
 #include "scenario/random_choice.hpp"
 
-// Operations of the HTTP services and the faults that only they can meet.
+// Operations of the HTTP services, and the faults that affect only them.
 
 namespace reprise::sim {
 
@@ -17,9 +17,9 @@ using std::chrono::seconds;
 
 // What the calls of one scenario have in common.
 struct call_workload {
-    std::vector<call_kind> kinds;        // each as often as it weighs
-    std::vector<row_taking> takings;     // likewise
-    std::vector<prepared_choice> plans;  // likewise
+    std::vector<call_kind> kinds;        // each repeated according to its weight
+    std::vector<row_taking> takings;     // the same
+    std::vector<prepared_choice> plans;  // the same
     std::uint64_t key_count = 1;
     std::uint64_t strategy_percent = 0;
     std::uint64_t timeout_percent = 0;
@@ -85,14 +85,14 @@ planned_call random_call(random_stream& random, const call_workload& from, std::
 
 void random_call_limits(random_stream& random, scenario& plan) {
     const planned_network& network = plan.network;
-    // As for key-value: the last round must be able to succeed.
+    // As for key-value: the final round must be able to succeed.
     const duration trip =
         (network.latency + network.jitter) * (network.tail != 0 ? 120 : 40) + milliseconds{20};
     for (planned_client& client : plan.clients) {
         client.http_timeout = std::max(trip, random_scaled(random, milliseconds{50}, seconds{5}));
         client.http_connections_max = pick(random, std::array<std::size_t, 4>{1, 2, 4, 12});
         if (client.breaker) {
-            // A canary over HTTP connects first.
+            // A canary over HTTP must connect first.
             client.breaker->canary = std::max(client.breaker->canary, trip);
         }
     }

@@ -9,11 +9,11 @@
 #include <reprise/sim/random.hpp>
 #include <reprise/sim/scenario.hpp>
 
-// What the files that draw scenarios have in common.
+// Shared by the files that generate scenarios.
 
 namespace reprise::sim {
 
-// What the numbers of a seed are for.
+// The purposes of a seed's random streams.
 enum stream : std::uint64_t {
     cluster_stream = 1,
     network_stream,
@@ -25,7 +25,7 @@ enum stream : std::uint64_t {
     hostile_stream,
 };
 
-// Every order of magnitude is as likely as another.
+// Every order of magnitude is equally likely.
 inline duration random_scaled(random_stream& random, duration first, duration last) {
     std::uint64_t doublings = 0;
     while (first * (2LL << doublings) < last) {
@@ -40,7 +40,7 @@ Value pick(random_stream& random, const std::array<Value, Count>& from) {
     return from[random.below(Count)];
 }
 
-// What comes at one time stays in the order in which it was drawn.
+// Sorts by time; elements with equal times keep their order.
 template <class Planned>
 void sort_by_time(std::vector<Planned>& list) {
     std::vector<std::pair<duration, std::size_t>> order;
@@ -57,7 +57,7 @@ void sort_by_time(std::vector<Planned>& list) {
     list = std::move(sorted);
 }
 
-// Fills the list with what `make_one` gives, several at one time as users come, about `burst`.
+// Fills the list with results of `make_one`, in bursts of about `burst` at one time.
 template <class Planned, class MakeOne>
 void random_bursts(
     random_stream& random, std::vector<Planned>& list, std::size_t count, duration span,
@@ -77,7 +77,7 @@ void random_bursts(
     sort_by_time(list);
 }
 
-// How often a rule of the servers acts.
+// How often a server's rule acts.
 template <class Rule>
 void random_cadence(random_stream& random, Rule& rule) {
     rule.skip = random.percent(20) ? random.below(5) : 0;
@@ -88,8 +88,8 @@ void random_cadence(random_stream& random, Rule& rule) {
     }
 }
 
-// random_calls.cpp: what the HTTP services add to a scenario that is drawn otherwise, from streams
-// of their own. Nothing for most seeds of most profiles.
+// random_calls.cpp: adds the HTTP services to a scenario, from separate random streams. Adds
+// nothing for most seeds of most profiles.
 void random_calls(scenario& plan, const profile& from);
 
 }  // namespace reprise::sim

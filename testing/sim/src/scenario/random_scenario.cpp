@@ -6,9 +6,9 @@
 
 #include "scenario/random_choice.hpp"
 
-// Swarm scenarios: a seed does not draw from everything every time. It first draws what it leaves
-// out (operations, faults, limits), then fills the rest. Runs differ more from each other this way
-// than if each had a little of everything.
+// Swarm scenarios: a seed does not use every feature every time. It first chooses what to leave out
+// (operations, faults, limits), then fills in the rest. This makes runs differ more than if each
+// had a little of everything.
 
 namespace reprise::sim {
 
@@ -27,18 +27,18 @@ constexpr std::uint32_t all_groups = 15;
 
 constexpr std::array<profile, 10> profiles = {{
     {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6},
-    {"quick", "small runs, few faults: good to find and to read", 20, 120, 6, all_groups},
+    {"quick", "small runs with few faults, easy to read", 20, 120, 6, all_groups},
     {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20},
     {"network", "only the network and connecting fail", 200, 1000, 12,
      network_group | connecting_group},
     {"servers", "only the servers fail", 200, 1000, 12, server_group},
-    {"client", "only the client itself stalls and is closed", 20, 200, 6, client_group},
+    {"client", "only the client itself stalls or is closed", 20, 200, 6, client_group},
     {"services", "the HTTP services: statements, searches, views, management", 0, 60, 8, all_groups,
      100, 120, 8},
     {"hostile", "a seed that does not know the password, and servers that lie", 50, 500, 6,
      network_group | connecting_group | server_group, 30, 60, 4, 3},
     {"calm", "nothing fails", 200, 1000, 0, 0},
-    {"bench", "nothing fails, many operations: to measure the speed", 20000, 20000, 0, 0},
+    {"bench", "nothing fails, many operations, for measuring speed", 20000, 20000, 0, 0},
 }};
 
 constexpr std::uint32_t group_of(fault_kind kind) noexcept {
@@ -120,7 +120,7 @@ planned_client random_client(random_stream& random, const planned_network& netwo
     client.strategy = random.percent(30)
                           ? strategy_choice::terminal_error
                           : static_cast<strategy_choice>(random.below(strategy_choice_count));
-    // Not below what a healthy network needs: the last round must be able to succeed.
+    // At least what a healthy network needs: the final round must be able to succeed.
     const duration trip =
         (network.latency + network.jitter) * (network.tail != 0 ? 60 : 20) + milliseconds{10};
     client.kv_timeout = std::max(trip, random_scaled(random, milliseconds{20}, seconds{3}));
@@ -165,7 +165,7 @@ constexpr bool can_use_cas(operation_kind kind) noexcept {
     return is_mutation(kind) && rules_of(kind).cas == wire::cas_rule::any;
 }
 
-// The remainder that the key of a document must have; 4: any.
+// The remainder that the key of the document must have; 4: any.
 constexpr std::uint16_t document_of(operation_kind kind) noexcept {
     using enum wire::request_shape;
     switch (rules_of(kind).request) {
@@ -191,15 +191,15 @@ constexpr std::uint16_t document_of(operation_kind kind) noexcept {
 
 // What the operations of one scenario have in common.
 struct workload {
-    std::vector<operation_kind> kinds;  // each as often as it weighs
-    std::uint64_t key_groups = 1;       // keys are 4 times as many
+    std::vector<operation_kind> kinds;  // each repeated according to its weight
+    std::uint64_t key_groups = 1;       // there are 4 times as many keys
     std::uint64_t durable_percent = 0;
     std::uint64_t collection_percent = 0;
     std::uint64_t strategy_percent = 0;
     std::uint64_t timeout_percent = 0;
     std::uint64_t cancel_per_mille = 0;
     std::uint64_t cas_percent = 0;
-    std::uint64_t burst = 1;  // operations that start at one time, about
+    std::uint64_t burst = 1;  // approximate number of operations that start at one time
 };
 
 workload random_workload(random_stream& random) {
@@ -239,7 +239,7 @@ planned_operation random_operation(
     if (is_mutation(made.kind) && random.percent(from.durable_percent)) {
         made.durability = static_cast<std::uint8_t>(random.between(1, 3));
     }
-    // A lock is named by its CAS.
+    // A lock is identified by its CAS.
     made.uses_cas = made.kind == operation_kind::unlock ||
                     (can_use_cas(made.kind) && random.percent(from.cas_percent));
     if (random.percent(from.strategy_percent)) {
@@ -248,7 +248,7 @@ planned_operation random_operation(
     if (random.percent(from.timeout_percent)) {
         made.timeout = random_scaled(random, microseconds{200}, seconds{2});
         if (made.durability != 0) {
-            made.timeout += milliseconds{1500};  // the least that servers take
+            made.timeout += milliseconds{1500};  // the minimum that servers accept
         }
     }
     if (random.per_mille(from.cancel_per_mille)) {
@@ -268,7 +268,7 @@ void random_operations(scenario& plan, const profile& from) {
 
 // --- faults --------------------------------------------------------------------------------------
 
-// Whether the fault can do anything there, and leaves a cluster that can be healed.
+// Whether the fault has any effect on this scenario and leaves a cluster that can recover.
 bool makes_sense(fault_kind kind, const scenario& plan) {
     const auto any_client = [&plan](bool planned_client::* trait) {
         return std::ranges::any_of(
@@ -310,7 +310,7 @@ planned_fault random_fault(random_stream& random, fault_kind kind, const scenari
     made.client = static_cast<std::uint32_t>(random.below(plan.clients.size()));
     made.detail = random.next();
     if (kind == fault_kind::close_client) {
-        // Some in the middle of the first bootstrap.
+        // Some occur in the middle of the first bootstrap.
         made.at =
             random.percent(33)
                 ? random.between(duration::zero(), std::min<duration>(milliseconds{30}, plan.span))
@@ -325,12 +325,12 @@ std::vector<fault_kind> random_fault_kinds(
     const std::uint64_t share = pick(random, std::array<std::uint64_t, 3>{10, 30, 60});
     for (std::size_t index = 0; index < service_fault_kind_first; ++index) {
         const auto kind = static_cast<fault_kind>(index);
-        // The end of a client ends much that could be seen.
+        // A client that closes hides much of what could happen later.
         const bool is_rare = kind == fault_kind::close_client && from.fault_groups != client_group;
         const std::uint64_t chance = is_rare ? share / 5 : share;
         if (random.percent(chance) && (group_of(kind) & from.fault_groups) != 0 &&
             makes_sense(kind, plan)) {
-            // They have many forms, or show something only together with others.
+            // They have many variants, or have an effect only in combination with others.
             const bool is_frequent =
                 kind == fault_kind::server_rule || kind == fault_kind::corrupt_answers ||
                 kind == fault_kind::replay_configuration || kind == fault_kind::forward_map;
@@ -350,7 +350,7 @@ void random_faults(scenario& plan, const profile& from) {
     for (std::size_t left = random.between(1, from.fault_count_max); left > 0; --left) {
         const fault_kind kind = kinds[random.below(kinds.size())];
         const planned_fault made = random_fault(random, kind, plan);
-        // More of them than there are copies would leave vbuckets without a node.
+        // More of them than copies would leave vbuckets without a node.
         const bool is_failover =
             kind == fault_kind::failover || kind == fault_kind::graceful_failover;
         if (!is_failover || failovers++ < plan.replica_count) {
@@ -367,7 +367,7 @@ void random_hostility(scenario& plan, const profile& from) {
     random_stream random(plan.seed, hostile_stream);
     plan.has_hostile_seed = true;
     for (planned_client& client : plan.clients) {
-        client.uses_scram = true;  // what proves who a server is
+        client.uses_scram = true;  // proves the identity of a server
         client.uses_bearer = false;
     }
     constexpr std::uint64_t kind_count = fault_kind_count - hostile_fault_kind_first;

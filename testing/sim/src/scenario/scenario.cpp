@@ -10,7 +10,7 @@ namespace reprise::sim {
 
 namespace {
 
-// The names of the enumerators.
+// Returns the names of the enumerators.
 template <class Enum>
 constexpr auto names_of = []<std::size_t... Index>(std::index_sequence<Index...>) {
     return std::array{base::enumerator_name<static_cast<Enum>(Index)>()...};
@@ -54,7 +54,7 @@ std::string describe_network(const planned_network& network) {
     return text + "\n";
 }
 
-// Only what differs from the defaults.
+// Describes only what differs from the defaults.
 std::string describe_limits(const planned_client& client) {
     const planned_client usual;
     std::string text;

@@ -8,7 +8,8 @@ namespace reprise::sim {
 
 namespace {
 
-// Tries changes of a failing scenario and keeps those under which the same checker complains.
+// Tries changes of a failing scenario and keeps those that still produce a finding of the same
+// checker.
 class shrinker {
 public:
     shrinker(
@@ -23,7 +24,7 @@ public:
 
     [[nodiscard]] bool fails() const noexcept { return !best_.report.findings.empty(); }
 
-    // True if the changed scenario still fails alike; it is the best one then.
+    // Returns true if the changed scenario still fails in the same way; it is the best one then.
     bool attempt(scenario&& changed) {
         if (should_stop_ && should_stop_()) {
             run_count_max_ = best_.run_count;
@@ -41,14 +42,14 @@ public:
         }
         return is_same;
     }
-    // Changes a copy; false if nothing came of it.
+    // Tries a change on a copy; returns false if it did not help.
     bool attempt_with(const std::function<void(scenario&)>& change) {
         scenario changed = best_.plan;
         change(changed);
         return attempt(std::move(changed));
     }
 
-    // Leaves out runs of elements: all, halves, quarters, ..., single ones.
+    // Leaves out ranges of elements: all, halves, quarters, ..., single ones.
     template <class Element>
     void drop(std::vector<Element> scenario::* list) {
         std::size_t size = (best_.plan.*list).size();
@@ -68,7 +69,7 @@ public:
         }
     }
 
-    // What follows the finding does not matter.
+    // What happens after the finding does not matter.
     void cut_end() {
         const duration end = best_.report.findings.front().at;
         attempt_with([end](scenario& plan) {
@@ -77,7 +78,7 @@ public:
             std::erase_if(plan.faults, [end](const auto& each) { return each.at > end; });
         });
     }
-    // The clients after it move up.
+    // The numbers of later clients decrease.
     bool drop_client(std::size_t number) {
         return attempt_with([number](scenario& plan) {
             plan.clients.erase(plan.clients.begin() + static_cast<std::ptrdiff_t>(number));
@@ -211,7 +212,7 @@ shrunk_scenario shrink(
     at_work.shorten_faults();
     at_work.simplify_network();
     at_work.simplify_clients();
-    // Few are left as a rule; then they are worth a closer look.
+    // Usually few are left; simplify them one at a time.
     at_work.simplify_operations();
     at_work.simplify_calls();
     at_work.drop(&scenario::faults);

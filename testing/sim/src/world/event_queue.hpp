@@ -39,8 +39,8 @@ struct event {
     std::uint64_t extra = 0;
 };
 
-// What will happen, by time; at one time in the order in which it was planned. A heap in one
-// vector: nothing is allocated once it has grown.
+// Future events, sorted by time and, at equal times, by the order in which they were planned. It is
+// a heap in one vector, which does not allocate once it has grown.
 class event_queue {
 public:
     void push(time_point at, event_kind kind, std::uint32_t index, std::uint64_t extra = 0) {

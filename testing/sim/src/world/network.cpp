@@ -94,7 +94,7 @@ bool network::is_connecting(std::uint32_t client) const noexcept {
     });
 }
 
-// A client whose thread stands still hears of nothing; the event comes again when it goes on.
+// A client whose thread is stalled receives nothing; the event is repeated when it continues.
 bool network::is_postponed(std::uint32_t index, event_kind kind) {
     const time_point until = world_.clients[links_[index]->client]->stalled_until;
     if (until <= world_.now) {
@@ -146,7 +146,7 @@ std::optional<connect_failure> network::accept(std::uint32_t index) {
         by_server_[link.server->id().value] = index;
         return std::nullopt;
     }
-    // The certificate names nobody.
+    // The certificate contains no known user.
     return accepted.error() == sandbox::cluster_errc::unknown_user && link.is_tls
                ? connect_failure::tls_alert
                : connect_failure::refused;
@@ -211,7 +211,7 @@ void network::close(std::uint32_t client, engine::connection_id id) {
     }
 }
 
-// The client's end is gone; it learns of it by an event of its own.
+// The client's end is closed; a separate event reports it to the client.
 void network::end_client_side(std::uint32_t index, close_reason reason) {
     sim_link& link = *links_[index];
     const bool was_open = link.state == link_state::open;
@@ -239,7 +239,7 @@ void network::on_report_closed(std::uint32_t index) {
         client.engine().on_connect_failed(link.id, connect_failure::canceled, {}, world_.now);
         return client.run_engine();
     }
-    // Over TLS nobody knows what the last record contained.
+    // With TLS, the content of the last record is unknown.
     const std::uint64_t left = link.is_tls ? 0 : link.handed - link.taken;
     if (world_.record.is_tracing()) {
         world_.record.line(
@@ -264,7 +264,7 @@ void network::flush(std::uint32_t client, engine::connection_id id) {
     }
 }
 
-// Notes which request begins where in the stream. `bytes` is a whole new write.
+// Records where each request begins in the stream. `bytes` is a complete new write.
 void network::mark_requests(sim_link& link, base::byte_view bytes) {
     std::uint64_t offset = link.handed;
     link.requests.clear();
@@ -301,7 +301,7 @@ void network::write(std::uint32_t index) {
         const std::size_t size =
             std::min({bytes.size(), room, is_tiny ? 1 + link.random.below(40) : bytes.size()});
         if (size == 0) {
-            link.is_writing = true;  // goes on when something has arrived
+            link.is_writing = true;  // continues once something has arrived
             return;
         }
         std::vector<std::byte> copy = take_buffer();
@@ -381,8 +381,8 @@ void network::on_deliver_up(std::uint32_t index) {
     pump_wakeups();
 }
 
-// Notes which answer ends where in the stream. Answers may come in pieces; behind bytes that are no
-// frame there are none.
+// Records where each answer ends in the stream. Answers may be split; after bytes that are not a
+// frame there are no more answers.
 void network::mark_answers(sim_link& link, base::byte_view bytes) {
     std::uint64_t end = link.sent_down - link.unread.size();
     link.sent_down += bytes.size();
@@ -415,7 +415,7 @@ void network::mark_answers(sim_link& link, base::byte_view bytes) {
     }
 }
 
-// The server has said something, or has nothing more to say.
+// The server has sent something, or has nothing more to send.
 void network::after_server(std::uint32_t index, std::vector<std::byte>&& out) {
     sim_link& link = *links_[index];
     mark_answers(link, out);
@@ -511,8 +511,8 @@ void network::on_deliver_down(std::uint32_t index) {
     }
 }
 
-// Tells the observer which answers the client is about to see, then the client, in one piece or
-// two.
+// Notifies the checkers of the answers that the client is about to receive, then delivers the bytes
+// to the client, in one or two pieces.
 void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
     sim_link& link = *links_[index];
     sim_client& client = *world_.clients[link.client];
@@ -546,7 +546,7 @@ void network::resume(std::uint32_t client, std::uint32_t node) {
     }
 }
 
-// The connection breaks. What the client had sent reaches the server first, or never.
+// The connection breaks. What the client has sent reaches the server first, or never.
 void network::reset(std::uint32_t client, std::uint32_t node, bool is_lossy) {
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];
@@ -570,7 +570,7 @@ void network::reset(std::uint32_t client, std::uint32_t node, bool is_lossy) {
     }
 }
 
-// Bytes that cannot be the beginning of a frame.
+// Bytes that cannot be the start of a frame.
 void network::send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail) {
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];

@@ -24,32 +24,32 @@ class world;
 
 enum class link_state : std::uint8_t { connecting, open, closed };
 
-// A piece of the stream on its way.
+// A piece of the stream in flight.
 struct packet {
     time_point due{};
     std::vector<std::byte> bytes{};
     bool is_end = false;  // the sender has closed
 };
 
-// What a connection to an HTTP service has beside.
+// Additional state of a connection to an HTTP service.
 struct service_side {
     wire::service service{};
-    bool is_address_known = true;  // the client has heard of the host and the port
+    bool is_address_known = true;  // the host and the port were announced to the client
     std::optional<sandbox::service_connection> server{};
     bool is_paused = false;          // the client does not read
-    std::size_t in_flight_down = 0;  // bytes sent and not yet at the client
+    std::size_t in_flight_down = 0;  // bytes sent, but not yet at the client
 
-    // What the observer needs.
-    std::uint32_t owner = 0;     // operation number + 1 whose request was sent last; 0: none
-    std::uint64_t offset = 0;    // where in the stream it begins
-    bool is_awaited = false;     // its whole answer has not been handed to the client
-    bool is_being_sent = false;  // the server works on the answer
+    // For the checkers.
+    std::uint32_t owner = 0;     // operation number + 1 of the last request sent; 0: none
+    std::uint64_t offset = 0;    // where it begins in the stream
+    bool is_awaited = false;     // its complete answer has not been delivered to the client
+    bool is_being_sent = false;  // the server is producing the answer
     http::response_parser parser;
-    bool is_corrupt = false;  // bytes that are no answer are on their way
+    bool is_corrupt = false;  // bytes that are not an answer are in flight
 };
 
-// One connection: the client's end, the server's end and what is between. The client's end may be
-// gone while the server still reads what was sent before, and the other way round.
+// One connection: the client's end, the server's end and everything in between. The client's end
+// may be closed while the server still reads what was sent before, and vice versa.
 struct sim_link {
     std::uint32_t client = 0;
     engine::connection_id id{};
@@ -58,8 +58,9 @@ struct sim_link {
     link_state state = link_state::connecting;      // the client's view
     std::optional<engine::close_reason> closing{};  // to be reported to the client
     std::optional<sandbox::connection> server{};
-    std::unique_ptr<service_side> http{};     // of an HTTP service; `server` is empty then
-    std::unique_ptr<hostile_peer> hostile{};  // likewise: a server that is none of the cluster's
+    std::unique_ptr<service_side> http{};     // for an HTTP service; `server` is empty then
+    std::unique_ptr<hostile_peer> hostile{};  // the same for a server that is not part of the
+                                              // cluster
     time_point opened{};
     random_stream random{0};
 
@@ -67,12 +68,12 @@ struct sim_link {
     std::deque<packet> down{};
     time_point up_last{};  // when the last packet of a direction arrives
     time_point down_last{};
-    std::size_t in_flight_up = 0;  // bytes taken and not yet at the server
-    bool is_writing = false;       // more of the outstanding write follows by an event
-    std::size_t unreported = 0;    // bytes taken, not yet reported as written
+    std::size_t in_flight_up = 0;  // bytes accepted, but not yet at the server
+    bool is_writing = false;       // an event continues the outstanding write
+    std::size_t unreported = 0;    // bytes accepted, but not yet reported as written
     std::optional<time_point> server_due{};
 
-    // What the observer needs: whose request has which opaque, and where in the stream it begins.
+    // For the checkers: which operation each opaque belongs to, and where its request begins.
     struct request_mark {
         std::uint32_t opaque = 0;
         std::uint64_t offset = 0;
@@ -88,16 +89,16 @@ struct sim_link {
     std::uint32_t opaque_last = 0;
     std::deque<request_mark> requests{};  // of the outstanding write
     std::deque<answer_mark> answers{};
-    std::uint64_t handed = 0;         // bytes that begin_write has given
-    std::uint64_t taken = 0;          // of these, taken by the operating system
+    std::uint64_t handed = 0;         // bytes that begin_write returned
+    std::uint64_t taken = 0;          // of these, accepted by the operating system
     std::uint64_t sent_down = 0;      // bytes the server has sent
-    std::vector<std::byte> unread{};  // the beginning of an answer of which more must come
-    bool is_readable = true;          // so far all the server sent were frames
+    std::vector<std::byte> unread{};  // the start of an incomplete answer
+    bool is_readable = true;          // everything the server sent so far were frames
     std::uint64_t got_down = 0;       // of these, delivered
     std::uint32_t on_wire = 0;        // requests of operations without an answer
 };
 
-// How the way between a client and a node is disturbed right now. Counts, since faults overlap.
+// The current disturbances between a client and a node. They are counts, because faults overlap.
 struct path_trouble {
     int blocked_up = 0;
     int blocked_down = 0;
@@ -110,8 +111,8 @@ struct path_trouble {
     engine::connect_failure tls_kind = engine::connect_failure::tls_untrusted;
 };
 
-// The network: latency, loss, partitions, partial writes, connects that fail. It carries bytes
-// between clients and the cluster's connections, in order and never twice, as TCP does.
+// The network: latency, loss, partitions, partial writes, failed connects. It carries bytes between
+// clients and the cluster's connections, in order and never twice, like TCP.
 class network {
 public:
     explicit network(world& owner);
@@ -135,23 +136,23 @@ public:
     path_trouble& path(std::uint32_t client, std::uint32_t node) {
         return paths_[client * node_count_ + node];
     }
-    // Lets what waited pass.
+    // Delivers what was held back.
     void resume(std::uint32_t client, std::uint32_t node);
     void reset(std::uint32_t client, std::uint32_t node, bool is_lossy);
     void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
-    // The beginning of an answer that claims another length than it has.
+    // Sends the start of an answer that claims a wrong length.
     void lie_about_length(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
-    // Calls those connections of the cluster that have something to say by themselves.
+    // Calls the connections of the cluster that have something to send on their own.
     void pump_wakeups();
-    // Nodes went down, came up, froze or thawed: their HTTP connections follow.
+    // Nodes went down, came up, froze or were released: updates their HTTP connections.
     void refresh_services();
-    // The server of the request that is being handled writes its audit.
+    // The server records the request that is being handled.
     void on_service_audit(const sandbox::service_audit_entry& entry);
 
-    // --- looking in ---
+    // --- access ---
     sim_link& link(std::uint32_t index) { return *links_[index]; }
     std::size_t link_count() const noexcept { return links_.size(); }
-    // no_link if there is none of that name.
+    // no_link if there is none with this id.
     std::uint32_t find(std::uint32_t client, std::uint64_t connection) const noexcept;
     std::size_t open_count(std::uint32_t client) const noexcept;
     bool is_connecting(std::uint32_t client) const noexcept;

@@ -1,4 +1,4 @@
-// The network's half that knows HTTP: connections to the services, one request at a time on each.
+// The part of the network that knows HTTP: connections to the services, with one request at a time.
 
 #include <algorithm>
 #include <charconv>
@@ -13,12 +13,12 @@ namespace reprise::sim {
 
 namespace {
 
-// A body is made ahead of its reader by so much. Bytes.
+// How far a body may be ahead of its reader. Bytes.
 constexpr std::size_t body_ahead_max_bytes = std::size_t{32} * 1024;
-// What travels in one piece at most. Bytes.
+// The largest piece that is delivered at once. Bytes.
 constexpr std::size_t segment_size_max_bytes = 4096;
 
-// The number in the field that every request of a call carries; nothing if there is none.
+// The number in the field that every request of a call carries; empty if there is none.
 std::optional<std::uint32_t> number_in(std::string_view head) {
     const std::size_t at = head.find(call_number_field);
     if (at == std::string_view::npos) {
@@ -30,7 +30,7 @@ std::optional<std::uint32_t> number_in(std::string_view head) {
     return read.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// Answers that cannot be read as what they are.
+// Whether the effect makes an answer unreadable.
 bool is_spoiling(const sandbox::service_fault_effect& effect) noexcept {
     const auto* wrong = std::get_if<sandbox::service_fault_wrong_length>(&effect);
     return (wrong != nullptr && wrong->difference < 0) ||
@@ -59,7 +59,7 @@ std::optional<engine::connect_failure> network::accept_service(std::uint32_t ind
     if (!by.uses_scram && !by.uses_bearer) {
         options.certificate_user = user_name;
         if (link.is_tls && world_.cluster.find_user(user_name) == nullptr) {
-            return engine::connect_failure::tls_alert;  // the certificate names nobody
+            return engine::connect_failure::tls_alert;  // the certificate contains no known user
         }
     }
     link.http->server.emplace(world_.cluster, std::move(options));
@@ -81,7 +81,7 @@ void network::set_reading(std::uint32_t client, engine::connection_id id, bool i
     }
 }
 
-// `bytes` is a whole request, about to be sent.
+// `bytes` is a complete request that is about to be sent.
 void network::mark_call(std::uint32_t index, base::byte_view bytes) {
     sim_link& link = *links_[index];
     const std::string_view text = base::as_text(bytes);
@@ -117,7 +117,7 @@ void network::on_service_audit(const sandbox::service_audit_entry& entry) {
     world_.checks.on_service_audit(serving_, entry);
 }
 
-// Notes where an answer comes to its end, if it does.
+// Records where an answer ends, if it does.
 void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     sim_link& link = *links_[index];
     service_side& side = *link.http;
@@ -146,8 +146,8 @@ void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     }
 }
 
-// The server has said something, or has nothing more to say. More of a body is made as long as the
-// client keeps up.
+// The server has sent something, or has nothing more to send. Produces more of a body as long as
+// the client keeps up.
 void network::after_service(std::uint32_t index, std::vector<std::byte>& out) {
     sim_link& link = *links_[index];
     service_side& side = *link.http;
@@ -177,10 +177,10 @@ void network::after_service(std::uint32_t index, std::vector<std::byte>& out) {
 void network::on_service_timer(std::uint32_t index) {
     sim_link& link = *links_[index];
     if (is_frozen(link)) {
-        return;  // comes again with the thaw
+        return;  // repeated when the node is released
     }
     std::vector<std::byte> out = take_buffer();
-    serving_ = index;  // a request that waited behind the answer is handled here
+    serving_ = index;  // a request that waited for the answer is handled here
     link.http->server->on_time(world_.server_now(), out);
     serving_ = no_link;
     after_service(index, out);

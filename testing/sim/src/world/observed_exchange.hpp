@@ -10,8 +10,8 @@
 
 namespace reprise::sim {
 
-// Stands before what a call says and how it reads the answers: passes both on and notes them.
-// Numbers the requests, so that they are known wherever they turn up.
+// Wraps the exchange of a call: forwards its requests and answers and records them. It numbers the
+// requests, so that they can be recognised everywhere.
 class observed_exchange final : public engine::http_exchange {
 public:
     observed_exchange(

@@ -25,17 +25,17 @@ struct sent_request {
     std::uint32_t link = no_link;
     std::uint32_t opaque = 0;
     time_point sent{};
-    bool is_answered = false;  // the answer was handed to the client
-    bool is_unsent = false;    // the driver reported that it surely never left
+    bool is_answered = false;  // the answer was delivered to the client
+    bool is_unsent = false;    // the driver reported that it was certainly never sent
     bool is_lost = false;      // the connection ended before an answer
-    bool is_decided = false;   // the client has decided what follows from its end
+    bool is_decided = false;   // the client has decided how to react to its end
     std::uint16_t status = 0;  // of the answer
     std::uint64_t cas = 0;     // of the answer
     time_point answered{};
-    // Requests of calls.
-    bool is_corrupt = false;   // what comes back cannot be read, or not to its end
+    // For requests of calls.
+    bool is_corrupt = false;   // its answer is partly or completely unreadable
     bool is_applied = false;   // a server has applied it
-    bool is_made_up = false;   // a fault rule took it
+    bool is_made_up = false;   // a fault rule answered it
     bool is_harmless = false;  // prepares a statement and does not run it
 };
 
@@ -49,20 +49,20 @@ struct decision_note {
     bool is_retried = false;
 };
 
-// What is known about a call beside what is known about every operation.
+// What is known about a call in addition to other operations.
 struct call_record {
     planned_call plan{};
-    // The request composed last.
+    // The last request that was composed.
     std::string request_line{};    // "POST /query/service HTTP/1.1"
     bool prepares = false;         // it prepares a statement ...
     bool is_preparing = false;     // ... and does nothing else
-    std::uint32_t next_count = 0;  // answers after which the next request follows at once
-    duration delay_floor{};        // what the answer judged last asks for
+    std::uint32_t next_count = 0;  // answers that are followed by another request at once
+    duration delay_floor{};        // the delay requested by the last answer
     // Rows.
     std::uint64_t rows_taken = 0;
-    std::vector<std::string> rows_seen{};  // of those whose order is not known before
-    // Prepared statements: when it heard last that the server does not know it, and how many
-    // answers to PREPARE its client had by then.
+    std::vector<std::string> rows_seen{};  // for rows whose order is not known in advance
+    // Prepared statements: when it last learned that the server does not know it, and how many
+    // answers to PREPARE its client had received by then.
     std::optional<time_point> unknown_heard{};
     std::uint64_t prepared_by_then = 0;
 };
@@ -70,14 +70,15 @@ struct call_record {
 // Everything that is known about one operation of a run.
 struct operation_record {
     planned_operation plan{};
-    // Set for operations of the HTTP services; `plan` has only client, times and strategy then.
+    // Set for operations of the HTTP services; `plan` then contains only client, times and
+    // strategy.
     std::unique_ptr<call_record> call{};
     std::uint32_t number = 0;
     bool is_idempotent = false;
     bool is_started = false;
     bool is_final_round = false;  // started after all faults had ended
-    bool is_canceled = false;     // by its caller, or by closing the client
-    std::uint32_t calls = 0;      // of its completion
+    bool is_canceled = false;     // by its caller, or because the client was closed
+    std::uint32_t calls = 0;      // calls of its completion handler
     engine::operation_id id{};
     time_point started{};
     time_point deadline{};
@@ -88,30 +89,31 @@ struct operation_record {
     std::uint32_t retries = 0;
     std::vector<decision_note> decisions{};
 
-    // The question put to its strategy since the last decision.
+    // The question to its strategy since the last decision.
     bool is_asked = false;
     bool has_strategy_failed = false;
     couchbase::retry_reason asked_reason{};
     std::optional<retry_action> answer{};
-    std::uint32_t cost = 0;  // milli-units that the last retry was charged
+    std::uint32_t cost = 0;  // the charge of the last retry, in milli-units
 
     // Waiting for a retry.
     bool is_backing_off = false;
     time_point decided{};
     time_point due{};
 
-    // Where it went last: by which map, if there can be only one, and by which half of it.
+    // Where it was last sent: by which map, if only one is possible, and by which half of it.
     std::optional<wire::configuration_revision> revision{};
     bool went_forward = false;
-    std::uint32_t redirects_at_once = 0;  // not-my-vbucket that was followed without a wait
-    // The client's map when it was started, or when a retry was decided last.
+    std::uint32_t redirects_at_once = 0;  // not-my-vbucket answers that were followed without a
+                                          // wait
+    // The client's map when it was started, or at the last retry decision.
     std::optional<wire::configuration_revision> revision_decided{};
 
-    bool is_success_reported = false;        // its strategy heard of the success
-    bool was_lied_to = false;                // a fault rule answered a success that never was
-    std::optional<std::uint64_t> counter{};  // what the server made of the counter
+    bool is_success_reported = false;        // its success was reported to its strategy
+    bool was_lied_to = false;                // a fault rule answered a success that did not happen
+    std::optional<std::uint64_t> counter{};  // the counter's value on the server
 
-    // Answers with one status in a row.
+    // Consecutive answers with the same status.
     std::uint16_t status_last = 0;
     std::uint32_t status_count = 0;
 };
@@ -156,7 +158,7 @@ inline engine::operation_class class_of(const operation_record& record) noexcept
                        : engine::class_of(record.plan.kind, record.plan.durability != 0);
 }
 
-// As the client names it: "get", "query".
+// The client's name for it: "get", "query".
 inline std::string_view name_of(const operation_record& record) noexcept {
     return record.call ? engine::to_string(class_of(record.call->plan.kind))
                        : engine::to_string(record.plan.kind);
@@ -169,16 +171,16 @@ constexpr document_kind document_kind_of(std::uint16_t key) noexcept {
     return static_cast<document_kind>(key % 4);
 }
 
-// What operation number `number` writes. A stamp that no other operation writes, so that a reader
-// knows whose value it sees.
+// What operation `number` writes: a stamp that no other operation writes, so that a reader knows
+// its writer.
 inline std::string stamp_of(std::uint32_t number) {
     return std::to_string(number) + ';';
 }
 
 // The whole value of an upsert, insert or replace; the piece of an append or prepend; the element
-// that mutate_in pushes to the end of the list `list_path` (document and list are made if missing).
+// that mutate_in appends to the list `list_path` (missing documents and lists are created).
 //
-//   plain    "17;", sometimes with a tail of '-' to make it long
+//   plain    "17;", sometimes followed by '-' to make it long
 //   counter  a number as text
 //   text     "17;": appends and prepends add further stamps
 //   list     {"l":[17]}; the element of mutate_in is 17
@@ -203,7 +205,7 @@ inline std::string value_of(const planned_operation& plan, std::uint32_t number)
     return {};
 }
 
-// By how much increment and decrement change a counter, and what they make of a missing one.
+// By how much increment and decrement change a counter, and the initial value of a missing one.
 constexpr std::uint64_t delta_of(std::uint32_t number) noexcept {
     return 1 + number % 7;
 }

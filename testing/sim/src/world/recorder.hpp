@@ -12,8 +12,8 @@
 
 namespace reprise::sim {
 
-// Where a run leaves its traces: the fingerprint always, lines only if somebody reads them, and
-// what the checkers found.
+// Records a run: always the fingerprint, lines only if they are requested, and the findings of the
+// checkers.
 class recorder {
 public:
     explicit recorder(const run_options& options) : options_(options) {}
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] const std::vector<finding>& findings() const noexcept { return findings_; }
     [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
-    duration at{};  // virtual time since the start, kept by the loop
+    duration at{};  // virtual time since the start, maintained by the loop
 
     static constexpr std::size_t finding_count_max = 8;
 

@@ -13,10 +13,10 @@ namespace {
 using engine::operation_kind;
 
 constexpr std::size_t key_space = 512;  // per collection
-// Of stretching a password, on a machine of 2024.
+// The cost of one password iteration on a machine of 2024.
 constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
 
-// The engine's observer and log, as the checkers want them.
+// Forwards the engine's observations and log to the checkers.
 class client_ears final : public couchbase::attempt_observer, public couchbase::log_sink {
 public:
     client_ears(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
@@ -45,8 +45,8 @@ private:
     std::uint32_t client_;
 };
 
-// The hostile seed comes first. Nodes that may join are among them: a client that was away must
-// find the others.
+// The hostile seed comes first. Nodes that may join are seeds, too: a client that was disconnected
+// must find the others.
 std::vector<wire::bootstrap_address> seeds_of(const scenario& plan) {
     std::vector<wire::bootstrap_address> seeds;
     const std::size_t slots = plan.node_slots();
@@ -139,7 +139,7 @@ engine::engine_options sim_client::make_options() {
     options.observer = ears;
     options.hello = plan_.hello_last ? couchbase::hello_order::after_authentication
                                      : couchbase::hello_order::first;
-    options.allow_plain_http = true;  // nobody listens on a network made of numbers
+    options.allow_plain_http = true;  // no one can eavesdrop on a virtual network
     options.enable_error_map = plan_.has_error_map;
     options.enable_unordered_execution = plan_.has_unordered;
     options.enable_compression = plan_.has_compression;
@@ -157,7 +157,7 @@ engine::keyspace_id sim_client::keyspace(std::uint8_t collection) {
     return keyspaces_[collection];
 }
 
-// What the operation writes carries its number, so that it is known again wherever it turns up.
+// What an operation writes contains its number, so that it can be recognised everywhere.
 void sim_client::fill_write(
     engine::operation_request& request, const operation_record& record) const {
     const std::string value = value_of(record.plan, record.number);
@@ -187,7 +187,7 @@ void sim_client::fill_write(
                 {wire::opcode::subdoc_get, wire::path_flags::none, std::string(list_path), {}});
             break;
         case touch:
-            request.expiry = 1'000'000;  // seconds: longer than any run
+            request.expiry = 1'000'000;  // seconds; longer than any run
             break;
         case other:
         case empty:
@@ -308,7 +308,7 @@ void sim_client::close() {
 
 void sim_client::on_timer() {
     if (armed_for_ != world_.now) {
-        return;  // moved since
+        return;  // moved in the meantime
     }
     armed_for_.reset();
     engine_->on_time(world_.now);

@@ -18,8 +18,8 @@ namespace reprise::sim {
 
 class world;
 
-// Drives one engine as a socket driver would: obeys its actions, tells it the time, hands over
-// operations. One turn for each event.
+// Drives one engine like a socket driver: carries out its actions, passes it the time, and starts
+// operations. Each event is one iteration.
 class sim_client {
 public:
     sim_client(world& owner, std::uint32_t number);
@@ -35,7 +35,7 @@ public:
     void take_rows(operation_record& record);
     void close();
     void on_timer();
-    // Its thread stands still: the timer fires when it goes on.
+    // Its thread is stalled: the timer fires when it continues.
     void wait_for_timer(time_point now) {
         armed_for_ = armed_for_ == now ? std::optional(stalled_until) : armed_for_;
     }
@@ -43,19 +43,19 @@ public:
     void on_name_found();
     void on_key_derived(std::uint64_t derivation);
     void on_strategy_answer(std::uint64_t question);
-    // Obeys until there is nothing left to do at this time, then arms the timer.
+    // Carries out actions until none is left at this time, then arms the timer.
     void run_engine();
     void destroy();
     void wake_later();
 
-    // The number of the operation behind an engine's id; the one being started if it is new.
+    // The operation number for an engine's id; the one being started if the id is new.
     std::uint32_t number_of(std::uint64_t id) noexcept;
 
     bool is_closed() const noexcept { return is_closed_; }
-    time_point stalled_until{};   // its thread does nothing before
-    std::uint64_t client_id = 0;  // as said in HELLO; 0 until the first request
+    time_point stalled_until{};   // its thread does nothing before this time
+    std::uint64_t client_id = 0;  // as sent in HELLO; 0 until the first request
     std::shared_ptr<token_bucket> bucket;
-    std::uint32_t open_count = 0;  // operations started and not completed
+    std::uint32_t open_count = 0;  // operations started but not completed
 
 private:
     engine::engine_options make_options();
@@ -65,7 +65,7 @@ private:
     engine::http_request make_call(operation_record& record);
     engine::http_request make_statement(const operation_record& record);
     void on_rows(operation_record& record);
-    // What requests of both kinds carry, and what is written down when one starts.
+    // What requests of both kinds contain, and what is recorded when one starts.
     template <class Request, class Plan>
     void fill_usual(Request& request, const Plan& plan, const operation_record& record) const {
         if (plan.timeout != duration::zero()) {
@@ -92,8 +92,8 @@ private:
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;
     std::optional<time_point> armed_for_;
-    engine::resolution_id resolution_{};  // the question the name service works on
-    std::map<std::uint64_t, wire::key_derivation> derivations_;  // under way, by the engine's id
+    engine::resolution_id resolution_{};  // the current question to the name service
+    std::map<std::uint64_t, wire::key_derivation> derivations_;  // in progress, by the engine's id
     std::vector<engine::keyspace_id> keyspaces_;
     struct slot_name {
         std::uint64_t id = 0;
@@ -104,7 +104,7 @@ private:
     bool is_starting_call_ = false;
     std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
     std::array<std::shared_ptr<engine::prepared_cache>, prepared_choice_count> prepared_;
-    std::vector<std::uint64_t> cas_;  // newest seen, by collection and key
+    std::vector<std::uint64_t> cas_;  // the newest seen, by collection and key
 };
 
 }  // namespace reprise::sim

@@ -1,4 +1,4 @@
-// Operations of the HTTP services, as a user starts them and takes their rows.
+// Operations of the HTTP services: how a user starts them and takes their rows.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ std::string key_of(const planned_call& plan) {
     return "q" + std::to_string(plan.key);
 }
 
-// Texts are few, so that prepared statements are met again.
+// There are few texts, so that prepared statements are reused.
 std::string statement_of(call_kind kind) {
     const std::string bucket(bucket_name);
     switch (kind) {
@@ -169,7 +169,7 @@ void sim_client::start_call(operation_record& record) {
     run_engine();
 }
 
-// Rows wait for their user, who does as planned.
+// Rows are available; the user acts as planned.
 void sim_client::on_rows(operation_record& record) {
     world_.checks.on_rows_reported(record);
     switch (record.call->plan.taking) {
@@ -197,7 +197,7 @@ void sim_client::take_rows(operation_record& record) {
         world_.checks.on_rows(record, batch);
     }
     if (record.call->plan.taking == row_taking::later) {
-        run_engine();  // an event of its own
+        run_engine();  // runs in its own event
     }
 }
 

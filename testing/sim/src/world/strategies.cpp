@@ -12,7 +12,7 @@
 namespace reprise::sim {
 namespace {
 
-// Whatever may be repeated, without delay.
+// Retries whatever may be repeated, without delay.
 class at_once_strategy final : public retry_strategy {
 public:
     void retry_after(const retry_question& asked, retry_sink& sink) override {
@@ -64,7 +64,7 @@ std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
     return std::make_unique<couchbase::best_effort_strategy>();
 }
 
-// Catches an answer that is to be given later.
+// Captures an answer that will be given later.
 retry_action answer_of(retry_strategy& inner, const retry_question& asked) {
     retry_sink caught(nullptr, nullptr);
     inner.retry_after(asked, caught);
@@ -89,7 +89,7 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
         case strategy_choice::broken:
             play_broken(asked, sink);
             if (sink.current() == retry_sink::state::deferred) {
-                return;  // told already
+                return;  // already reported
             }
             break;
         default:
@@ -99,12 +99,12 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
     world_.checks.on_strategy_answer(*number, sink);
 }
 
-// One of the mistakes a user's strategy can make, or none.
+// Makes one of the mistakes that a user's strategy can make, or none.
 void observed_strategy::play_broken(const retry_question& asked, retry_sink& sink) {
     const std::uint32_t number = *asked.at.user_data_as<std::uint32_t>();
     switch (asked.at.random % 8) {
         case 0:
-            // The engine learns of it by the exception; the checker must know before.
+            // The exception reports it to the engine; the checker must know it earlier.
             world_.checks.on_strategy_answer(number, sink);
             throw std::runtime_error("the simulated strategy threw");
         case 1:
@@ -137,7 +137,7 @@ void observed_strategy::defer(
     const retry_question& asked, retry_sink& sink, std::uint32_t operation) {
     const retry_action action = answer_of(*inner_, asked);
     question put;
-    // Numbers of all strategies of a client differ.
+    // The numbers of a client's strategies must all differ.
     put.number = asked_count_++ * strategy_choice_count + static_cast<std::uint64_t>(choice_);
     put.operation = operation;
     put.decision = world_.records.at(operation).decisions.size();
@@ -171,7 +171,7 @@ void observed_strategy::answer(std::uint64_t question_number) {
     question put = std::move(*found);
     questions_.erase(found);
     const operation_record& record = world_.records.at(put.operation);
-    // An answer that comes too late says nothing to anybody.
+    // An answer that is too late is ignored.
     if (record.calls == 0 && record.decisions.size() == put.decision) {
         world_.checks.on_late_answer(
             put.operation, put.is_dropped ? std::nullopt : std::optional(put.action));

@@ -11,8 +11,8 @@ namespace reprise::sim {
 
 class world;
 
-// Stands before a strategy: passes every question on and notes question and answer. Also plays the
-// strategies that users may write: one that answers later, one that is broken.
+// Wraps a strategy: forwards every question and records question and answer. It also plays
+// strategies that users may write: one that answers later, and one that is broken.
 class observed_strategy final : public retry_strategy {
 public:
     observed_strategy(world& owner, std::uint32_t client, strategy_choice choice);
@@ -22,7 +22,7 @@ public:
     void on_success(const token_state& token, const decision_context& at) override;
     [[nodiscard]] retry_budget* paying_budget() noexcept override;
 
-    // The time of a deferred answer has come.
+    // The time of a deferred answer is reached.
     void answer(std::uint64_t question);
     void forget_questions() { questions_.clear(); }
 
@@ -30,7 +30,7 @@ private:
     struct question {
         std::uint64_t number = 0;
         std::uint32_t operation = 0;
-        std::uint64_t decision = 0;  // decisions of the operation when it was put
+        std::uint64_t decision = 0;  // the operation's decision count at the time of the question
         deferred_answer later;
         retry_action action = retry_action::no();
         bool is_dropped = false;

@@ -20,7 +20,7 @@ constexpr std::uint16_t final_key_first = 200;
 constexpr std::uint16_t final_step_count = 12;
 constexpr std::uint64_t event_count_max = 20'000'000;
 
-// Statuses that only the map explains, each with another waiting rule.
+// Statuses that only the map explains, each with a different waiting rule.
 wire::error_map make_error_map() {
     std::vector<wire::error_map_entry> entries;
     const auto add = [&entries](std::uint16_t code, wire::error_attributes attributes) {
@@ -48,7 +48,7 @@ sandbox::cluster make_cluster(const scenario& plan) {
     options.replica_count = plan.replica_count;
     options.vbucket_count = plan.vbucket_count;
     options.seed = random_generator::mix(plan.seed ^ 0x73616e64U);
-    options.scram_iterations = wire::scram_iterations_min;  // the fewest that clients accept
+    options.scram_iterations = wire::scram_iterations_min;  // the minimum that clients accept
     options.audit_entry_count_max = 16;
     options.error_map = error_map;
     options.users.push_back(
@@ -143,7 +143,7 @@ world::world(const scenario& given, const run_options& options)
 
 world::~world() {
     cluster.audit().set_observer({});
-    // Connections before their cluster, engines before what they tell.
+    // Destroy connections before their cluster, and engines before what they refer to.
     for (std::uint32_t index = 0; index < net.link_count(); ++index) {
         net.link(index).server.reset();
         net.link(index).http.reset();
@@ -183,7 +183,7 @@ duration world::settle_time() const {
                          2 * client.config_poll_interval + client.probe_after +
                          client.probe_timeout + 2 * client.internal_timeout + 2 * breaker);
     }
-    // A slow path's last packets; locks and the longest answers held back by a rule.
+    // The last packets of a slow path; locks, and the longest answers that a rule holds back.
     return longest + 5s;
 }
 
@@ -223,11 +223,11 @@ run_report world::run() {
         events_here = now == stood_at ? events_here + 1 : 0;
         stood_at = now;
         if (events_here > 200'000 || event_count_ > event_count_max) {
-            record.report(checker::progress, std::nullopt, "time does not move on");
+            record.report(checker::progress, std::nullopt, "time does not advance");
         }
     }
     if (!is_over_ && record.findings().empty()) {
-        record.report(checker::progress, std::nullopt, "the run ended before its end");
+        record.report(checker::progress, std::nullopt, "the run ended too early");
     }
     run_report result;
     result.seed = plan.seed;
@@ -256,7 +256,7 @@ void world::handle(const event& next) {
     record.mix(static_cast<std::uint64_t>(next.kind) * 7919 + next.index);
     record.mix(static_cast<std::uint64_t>(elapsed().count()));
     dispatch(next);
-    // Pending durable writes of the cluster get on with time.
+    // Pending durable writes of the cluster depend on time.
     if (const auto due = cluster.next_due()) {
         const time_point at = std::max(now, now + (*due - server_now()));
         if (!cluster_due_ || at < *cluster_due_) {
@@ -347,12 +347,12 @@ void world::dispatch(const event& next) {
     }
 }
 
-// All faults have ended and everybody had time to notice: now everything must simply work.
+// All faults have ended and all clients had time to notice: now everything must work.
 void world::start_final_round() {
     if (record.is_tracing()) {
-        record.line("everything has healed: the final round");
+        record.line("all faults have ended: the final round");
     }
-    // One after the other: small credits and queues must not be in the way.
+    // One at a time, so that small credits and queues do not get in the way.
     const duration pause = 5ms + 20 * (plan.network.latency + plan.network.jitter);
     for (std::size_t client = 0; client < clients.size(); ++client) {
         for (std::uint16_t step = 0; step < final_step_count && !clients[client]->is_closed();
@@ -365,7 +365,8 @@ void world::start_final_round() {
                 static_cast<std::uint16_t>(final_key_first + 64 * client + std::size_t{4} * step);
             operation.kind =
                 step % 4 == 3 ? engine::operation_kind::get : engine::operation_kind::upsert;
-            // A collection made anew takes three trips, and a slow socket many writes for each.
+            // A recreated collection takes three round trips, and a slow socket many writes for
+            // each.
             operation.timeout = plan.clients[client].kv_timeout + 3s;
             const auto owner =
                 cluster.active_node(bucket_name, wire::vbucket_id{vbucket_of(operation)});
@@ -382,7 +383,7 @@ void world::start_final_round() {
     }
 }
 
-// Every service works again, also for statements that were forgotten.
+// Every service must work again, even for statements that were forgotten.
 void world::start_final_calls(std::uint8_t client, duration pause) {
     int step = 0;
     for (std::size_t kind = 0; kind < call_kind_count; ++kind) {
@@ -395,7 +396,7 @@ void world::start_final_calls(std::uint8_t client, duration pause) {
             call.row_count = 10;
             call.prepared = prepared;
             call.timeout = plan.clients[client].http_timeout + 3s;
-            // Those that were forgotten need a retry: a strategy that wants it, and the money.
+            // Forgotten statements need a retry: a strategy that allows it, and enough budget.
             call.strategy = strategy_choice::best_effort;
             const bool has_budget = plan.clients[client].budget_units > 0;
             if (prepared == prepared_choice::plain || (is_statement(call.kind) && !has_budget)) {
@@ -413,7 +414,7 @@ void world::finish() {
             client->close();
         }
     }
-    // What the closed sockets still have to say.
+    // What the closed sockets still have to report.
     const time_point end = now + settle_time();
     while (!queue.empty() && record.findings().empty()) {
         const event next = queue.pop();

@@ -33,16 +33,16 @@ inline constexpr std::string_view view_name = "documents";
 // Every request of a call carries the number of its operation in this field.
 inline constexpr std::string_view call_number_field = "client-context-id";
 
-// The one bucket, as it is made at first and again when it was dropped.
+// The only bucket, as it is created at first and after it was dropped.
 sandbox::bucket_options make_bucket(const scenario& plan);
-// Host and ports of a node, by its number. Those of the HTTP services only if they are used.
+// Host and ports of a node by number. Includes the HTTP services only if they are used.
 wire::cluster_node make_endpoints(const scenario& plan, std::size_t node);
-// "node3" is 3; nothing for other hosts.
+// "node3" is 3; empty for other hosts.
 std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept;
-// The HTTP service behind a port; nothing for those of key-value. Unknown ports are management's.
+// The HTTP service of a port; empty for key-value ports. Unknown ports belong to management.
 std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept;
 
-// One run: the queue of events and everything they happen to. The parts know each other through it.
+// One run: the queue of events and everything they affect. The parts know each other through it.
 class world {
 public:
     world(const scenario& given, const run_options& options);
@@ -62,7 +62,7 @@ public:
     inspection checks;
     std::vector<std::unique_ptr<sim_client>> clients;
     reason_cells cells;
-    time_point prepared_forgotten{};  // when the servers did so last
+    time_point prepared_forgotten{};  // when the servers last forgot them
 
     // The cluster's time.
     sandbox::time_point server_now() const noexcept;
@@ -95,7 +95,7 @@ private:
     void step_fault(const planned_fault& fault, std::uint32_t index);
     void begin_rebalance(const planned_fault& fault, std::uint32_t index);
     void change_disturbance(const planned_fault& fault, bool is_begin);
-    // Takes back whatever of these still holds; part of heal().
+    // Ends those that are still active; part of heal().
     void heal_disturbances();
     void hide_services(bool is_begin);
     void announce();
@@ -117,7 +117,7 @@ private:
     sandbox::node_id node_of(const planned_fault& fault) const;
 
     std::vector<std::uint64_t> rule_ids_;      // by fault, then their partners
-    std::uint32_t rebalance_fault_ = no_link;  // whose steps are under way
+    std::uint32_t rebalance_fault_ = no_link;  // the rebalance whose steps are in progress
     std::uint32_t added_node_count_ = 0;
     bool are_services_hidden_ = false;
     bool are_calls_hidden_ = false;

@@ -4,7 +4,7 @@
 
 namespace reprise::sim {
 
-// What the engine asks a strategy about `request`, which must outlive it.
+// The question of the engine to a strategy about `request`, which must outlive it.
 inline retry_question question_about(
     const couchbase::request_snapshot& request, couchbase::retry_reason reason) {
     retry_question question;

@@ -7,7 +7,7 @@
 #include "asked_question.hpp"
 #include "world/world.hpp"
 
-// The checkers of calls alone: each is told of one broken promise, and of a kept one beside it.
+// Tests the checkers of calls alone: each sees one broken promise and one that was kept.
 
 namespace reprise::sim {
 namespace checks_call_tests {
@@ -35,8 +35,8 @@ scenario scenario_with_a_call() {
     return plan;
 }
 
-// A world in which nothing happens but what a test tells the checkers. Two connections to the query
-// service of a node are open.
+// A world in which only the test's own events happen. Two connections to the query service of a
+// node are open.
 struct scripted_calls {
     scenario plan = scenario_with_a_call();
     run_options options{};
@@ -124,7 +124,7 @@ struct scripted_calls {
 
 using namespace checks_call_tests;
 
-TEST(checks_call, an_address_that_no_configuration_names_is_found) {
+TEST(checks_call, an_address_that_is_not_in_any_configuration_is_found) {
     scripted_calls scene;
     EXPECT_TRUE(scene.is_clean());
     scene.all.net.connect(
@@ -132,7 +132,7 @@ TEST(checks_call, an_address_that_no_configuration_names_is_found) {
     EXPECT_TRUE(scene.has(checker::routing));
 }
 
-TEST(checks_call, a_request_that_was_not_composed_and_one_that_nobody_wants_are_found) {
+TEST(checks_call, a_request_not_composed_by_the_call_and_one_without_a_call_are_found) {
     for (const bool is_redirected : {true, false}) {
         scripted_calls scene;
         operation_record& record = scene.add(call_kind::select_range);
@@ -145,7 +145,7 @@ TEST(checks_call, a_request_that_was_not_composed_and_one_that_nobody_wants_are_
     EXPECT_TRUE(scene.has(checker::routing));
 }
 
-TEST(checks_call, a_connection_used_before_its_answer_has_come_or_that_is_not_read_is_found) {
+TEST(checks_call, a_connection_used_before_its_answer_or_while_not_read_is_found) {
     for (const bool is_answered : {true, false}) {
         scripted_calls scene;
         operation_record& first = scene.add(call_kind::select_range);
@@ -167,7 +167,7 @@ TEST(checks_call, a_connection_used_before_its_answer_has_come_or_that_is_not_re
     EXPECT_TRUE(scene.has(checker::credit));
 }
 
-TEST(checks_call, a_write_sent_again_is_found_unless_the_server_says_that_it_did_nothing) {
+TEST(checks_call, a_repeated_write_is_found_unless_the_server_did_nothing) {
     for (const bool is_answered : {true, false}) {
         for (const bool is_applied : {true, false}) {
             scripted_calls scene;
@@ -185,7 +185,7 @@ TEST(checks_call, a_write_sent_again_is_found_unless_the_server_says_that_it_did
     }
 }
 
-TEST(checks_call, a_request_that_only_prepares_may_be_sent_again_and_leaves_no_doubt) {
+TEST(checks_call, a_request_that_only_prepares_may_be_repeated_and_is_not_ambiguous) {
     for (const bool is_run : {true, false}) {
         scripted_calls scene;
         operation_record& record = scene.add(call_kind::insert);
@@ -216,7 +216,7 @@ TEST(
     }
 }
 
-TEST(checks_call, a_row_that_is_missing_wrong_or_comes_twice_is_found) {
+TEST(checks_call, a_row_that_is_missing_wrong_or_duplicated_is_found) {
     const std::vector<std::vector<std::string>> all_rows = {
         {"0", "1", "2"}, {"0", "1"}, {"0", "1", "1"}, {"0", "2", "1"}, {"0", "1", "2", "3"}};
     for (const auto& rows : all_rows) {
@@ -251,7 +251,7 @@ TEST(checks_call, RH_45_a_retry_after_rows_were_taken_is_found) {
     EXPECT_TRUE(scene.has(checker::repetition));
 }
 
-TEST(checks_call, a_statement_that_was_forgotten_and_not_prepared_again_is_found) {
+TEST(checks_call, a_forgotten_statement_that_is_not_prepared_again_is_found) {
     for (const bool is_prepared : {true, false}) {
         scripted_calls scene;
         operation_record& record = scene.add(call_kind::select_range);
@@ -275,7 +275,7 @@ TEST(checks_call, a_statement_that_was_forgotten_and_not_prepared_again_is_found
     }
 }
 
-TEST(checks_call, RH_43_a_strategy_that_is_not_told_of_the_servers_wish_is_found) {
+TEST(checks_call, RH_43_a_strategy_that_does_not_get_the_requested_delay_is_found) {
     for (const duration floor : {duration{2s}, duration::zero()}) {
         scripted_calls scene;
         operation_record& record = scene.add(call_kind::select_range);

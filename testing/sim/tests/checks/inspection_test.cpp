@@ -6,8 +6,8 @@
 #include "asked_question.hpp"
 #include "world/world.hpp"
 
-// The checkers alone: each is told of one broken promise, and of a kept one beside it. What whole
-// runs with planted bugs make of them is seen by `./dev mutants`.
+// Tests the checkers alone: each sees one broken promise and one that was kept. `./dev mutants`
+// tests them in whole runs with planted bugs.
 
 namespace reprise::sim {
 namespace checks_tests {
@@ -36,7 +36,7 @@ scenario small_scenario() {
     return plan;
 }
 
-// A world in which nothing happens but what a test tells the checkers.
+// A world in which only the test's own events happen.
 struct scripted_world {
     scenario plan = small_scenario();
     run_options options{};
@@ -128,7 +128,7 @@ TEST(checks, a_timeout_before_its_deadline_or_long_after_it_is_found) {
     }
 }
 
-TEST(checks, a_write_on_the_wire_must_end_ambiguous_and_a_read_must_not) {
+TEST(checks, a_write_on_the_wire_must_end_as_ambiguous_and_a_read_must_not) {
     for (const operation_kind kind : {operation_kind::upsert, operation_kind::noop}) {
         for (const bool is_ambiguous : {true, false}) {
             scripted_world scene;
@@ -142,7 +142,7 @@ TEST(checks, a_write_on_the_wire_must_end_ambiguous_and_a_read_must_not) {
     }
 }
 
-TEST(checks, a_request_that_never_left_leaves_no_doubt) {
+TEST(checks, a_request_that_was_never_sent_is_not_ambiguous) {
     scripted_world scene;
     operation_record& record = scene.add(operation_kind::upsert);
     scene.connect(1);
@@ -154,7 +154,7 @@ TEST(checks, a_request_that_never_left_leaves_no_doubt) {
     EXPECT_TRUE(scene.has(checker::ambiguity));
 }
 
-TEST(checks, a_write_sent_again_is_found_unless_the_server_did_nothing) {
+TEST(checks, a_repeated_write_is_found_unless_the_server_did_nothing) {
     for (const bool is_answered : {true, false}) {
         scripted_world scene;
         operation_record& record = scene.add(operation_kind::upsert);
@@ -188,7 +188,7 @@ TEST(checks, an_opaque_used_twice_and_a_third_request_on_a_credit_of_two_are_fou
     EXPECT_TRUE(scene.has(checker::credit));
 }
 
-TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
+TEST(checks, RH_12_a_delay_that_differs_from_the_ladder_is_found) {
     for (const duration delay : {1ms, 10ms}) {
         scripted_world scene;
         operation_record& record = scene.add(operation_kind::noop);
@@ -203,14 +203,14 @@ TEST(checks, RH_12_another_delay_than_the_ladders_is_found) {
     }
 }
 
-TEST(checks, a_decision_that_nobody_was_asked_about_is_found) {
+TEST(checks, a_decision_without_a_question_is_found) {
     scripted_world scene;
     scene.add(operation_kind::noop);
     scene.decide(retry_reason::node_not_available, attempt_stage::dispatch, true, duration{1ms});
     EXPECT_TRUE(scene.has(checker::strategy));
 }
 
-TEST(checks, a_question_about_what_is_always_retried_is_found) {
+TEST(checks, a_question_about_an_always_retried_reason_is_found) {
     for (const retry_reason reason :
          {retry_reason::kv_not_my_vbucket, retry_reason::kv_temporary_failure}) {
         scripted_world scene;
@@ -263,7 +263,7 @@ TEST(checks, a_budget_that_does_not_add_up_is_found) {
     EXPECT_TRUE(scene.has(checker::budget));
 }
 
-TEST(checks, RH_30_a_history_that_forgets_a_decision_is_found) {
+TEST(checks, RH_30_a_history_that_lacks_a_decision_is_found) {
     scripted_world scene;
     operation_record& record = scene.add(operation_kind::noop);
     record.decisions.emplace_back();

@@ -1,7 +1,7 @@
-/// sim_hunt PROFILE FIRST..LAST or SEED,SEED,...
-/// Runs seeds of a profile until a checker finds something; prints "seed 17 ledger ..." and exits
-/// with 1. Exits with 0 if nothing was found and with 2 if it was called wrongly. `./dev mutants`
-/// runs it with clients that have a bug on purpose, and the same seeds without it.
+/// sim_hunt PROFILE FIRST..LAST or SEED,SEED,... Runs seeds of a profile until a checker finds
+/// something; prints "seed 17 ledger ..." and exits with 1. Exits with 0 if nothing was found and
+/// with 2 on wrong usage. `./dev mutants` runs it with clients that have a deliberate bug, and then
+/// runs the same seeds without the bug.
 
 #include <charconv>
 #include <cstdint>
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
                                                                  : std::nullopt;
 }
 
-// Empty: it cannot be read.
+// Empty if it cannot be parsed.
 std::vector<std::uint64_t> seeds_of(std::string_view text) {
     std::vector<std::uint64_t> seeds;
     if (const auto dots = text.find(".."); dots != std::string_view::npos) {

@@ -21,7 +21,7 @@ bool contains(const std::string& text, std::string_view part) {
 
 using namespace scenario_tests;
 
-TEST(scenario, the_same_seed_and_profile_draw_the_same_scenario) {
+TEST(scenario, the_same_seed_and_profile_produce_the_same_scenario) {
     for (const profile& each : all_profiles()) {
         const scenario first = random_scenario(7, each);
         const scenario second = random_scenario(7, each);
@@ -32,7 +32,7 @@ TEST(scenario, the_same_seed_and_profile_draw_the_same_scenario) {
         to_string(random_scenario(8, *find_profile("quick")), 1000));
 }
 
-TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
+TEST(scenario, profiles_are_found_by_name_and_scenarios_respect_their_bounds) {
     EXPECT_EQ(find_profile("no such profile"), nullptr);
     for (const profile& each : all_profiles()) {
         ASSERT_EQ(find_profile(each.name), &each);
@@ -49,7 +49,7 @@ TEST(scenario, profiles_are_found_by_name_and_keep_their_bounds) {
     }
 }
 
-TEST(scenario, what_is_drawn_can_be_run) {
+TEST(scenario, every_random_scenario_can_be_run) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         const scenario generated = random_scenario(seed, *find_profile("quick"));
         ASSERT_GE(generated.node_count, 1U);
@@ -126,7 +126,7 @@ TEST(scenario, only_hostile_scenarios_have_servers_that_lie) {
     EXPECT_EQ(lies.size(), fault_kind_count - hostile_fault_kind_first);
 }
 
-TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_they_are) {
+TEST(scenario, adding_calls_does_not_change_key_value_operations) {
     std::set<call_kind> kinds;
     std::set<row_taking> takings;
     std::set<prepared_choice> plans;
@@ -148,7 +148,7 @@ TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_th
         }
         generated.calls.clear();
         for (planned_client& each : generated.clients) {
-            each.breaker.reset();  // its canaries get more time
+            each.breaker.reset();  // its canaries have more time
         }
         std::erase_if(generated.faults, [](const planned_fault& each) {
             return static_cast<std::size_t>(each.kind) >= service_fault_kind_first;
@@ -164,7 +164,7 @@ TEST(scenario, calls_are_drawn_beside_key_value_operations_and_leave_these_as_th
     EXPECT_EQ(plans.size(), prepared_choice_count);
 }
 
-TEST(scenario, a_profile_draws_faults_of_its_groups_only) {
+TEST(scenario, a_profile_uses_only_faults_of_its_groups) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         for (const planned_fault& each : random_scenario(seed, *find_profile("network")).faults) {
             EXPECT_LE(each.kind, fault_kind::fail_tls) << to_string(each.kind);
@@ -177,7 +177,7 @@ TEST(scenario, a_profile_draws_faults_of_its_groups_only) {
     }
 }
 
-TEST(scenario, everything_has_a_name_of_its_own) {
+TEST(scenario, all_names_are_different) {
     std::set<std::string_view> names;
     for (std::size_t index = 0; index < fault_kind_count; ++index) {
         names.insert(to_string(static_cast<fault_kind>(index)));
@@ -202,7 +202,7 @@ TEST(scenario, everything_has_a_name_of_its_own) {
     EXPECT_EQ(to_string(checker::progress), "progress");
 }
 
-TEST(scenario, its_text_says_what_happens_when_and_to_whom) {
+TEST(scenario, its_text_describes_cluster_clients_faults_and_operations) {
     scenario plan;
     plan.seed = 12;
     plan.profile = "by hand";
@@ -247,8 +247,8 @@ TEST(scenario, its_text_says_what_happens_when_and_to_whom) {
 }
 
 TEST(finding, its_text_begins_with_the_time_and_the_checker) {
-    finding found{checker::ledger, microseconds{1204}, 17, "told applied"};
-    EXPECT_EQ(to_string(found), "+1.204 ms ledger, operation 17: told applied");
+    finding found{checker::ledger, microseconds{1204}, 17, "reported as applied"};
+    EXPECT_EQ(to_string(found), "+1.204 ms ledger, operation 17: reported as applied");
     found = {checker::leak, std::chrono::seconds{3}, std::nullopt, "two connections"};
     EXPECT_EQ(to_string(found), "+3 s leak: two connections");
 }

@@ -2,14 +2,15 @@
 
 namespace reprise::base {
 
-// Prints the failed expression and where it stands to standard error, then aborts. Never returns.
+/// Prints the failed expression and its location to standard error, then aborts. Never returns.
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line) noexcept;
 
 }  // namespace reprise::base
 
-// States what must hold in our own code; active in every build, release included, so the condition
-// must be cheap. For programming errors only: bytes from a network are checked and become named
-// errors, never assertions. One condition per assertion, so that the message says which one failed.
+/// States what must hold in our own code. It is active in every build, including release builds, so
+/// the condition must be cheap. Use it only for programming errors: bytes from a network are
+/// checked and become named errors, never assertions. Assert one condition at a time, so that the
+/// message shows which one failed.
 #define REPRISE_ASSERT(expression) \
     (static_cast<bool>(expression) \
          ? static_cast<void>(0)    \

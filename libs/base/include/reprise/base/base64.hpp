@@ -6,11 +6,11 @@
 
 namespace reprise::base {
 
-// Standard base64 with padding (RFC 4648, section 4).
+/// Encodes as standard base64 with padding (RFC 4648, section 4).
 std::string encode_base64(std::string_view bytes);
 
-// Strict: padding is required, white space and unused bits that are not zero are refused. Empty if
-// the text is not base64.
+/// Decodes strictly: padding is required, and white space and nonzero unused bits are rejected.
+/// Returns nothing if the text is not base64.
 std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace reprise::base

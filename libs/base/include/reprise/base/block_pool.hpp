@@ -6,25 +6,25 @@
 
 namespace reprise::base {
 
-// Small blocks that come back: what one thread takes, any thread may let go, and it is used again
-// without an allocation. For results that are copied out of a large block, so that they do not hold
-// on to it.
-//
-// Blocks may outlive the pool. It keeps as many as were in use at once, up to a bound of bytes for
-// each size; a block beyond it is freed when it comes back.
+/// Small blocks that are reused without an allocation: one thread makes them, and any thread may
+/// release them. They hold results that are copied out of a large block, so that the results do not
+/// keep the large block alive.
+///
+/// Blocks may outlive the pool. The pool keeps as many blocks as were in use at once, up to a limit
+/// of bytes for each size, and frees a released block beyond that limit.
 class block_pool {
 public:
     static constexpr std::size_t size_min = 64;
     static constexpr std::size_t size_max = 4096;
-    static constexpr std::size_t kept_size_max = std::size_t{256} * 1024;  // bytes, of each size
+    static constexpr std::size_t kept_size_max = std::size_t{256} * 1024;  ///< bytes, for each size
 
     block_pool();
     block_pool(const block_pool&) = delete;
     block_pool& operator=(const block_pool&) = delete;
     ~block_pool();
 
-    // At least `size` bytes, content not set; larger ones than size_max are not pooled. One thread
-    // at a time. Throws std::bad_alloc.
+    /// Returns at least `size` uninitialised bytes. Blocks larger than size_max are not pooled.
+    /// Call it from one thread at a time. Throws std::bad_alloc.
     [[nodiscard]] block_ref make(std::size_t size);
 
 private:

@@ -9,13 +9,13 @@
 
 namespace reprise::base {
 
-// A list of at most CountMax small values, stored inline: no allocation, and a bound that input
-// from a network cannot pass. Value must be default constructible and copyable.
+/// A list of at most CountMax small values, stored inline. It needs no allocation, and input from a
+/// network cannot exceed the limit. Value must be default constructible and copyable.
 template <class Value, std::size_t CountMax>
 class bounded_list {
 public:
     bounded_list() = default;
-    // More than CountMax values are a programming error.
+    /// Passing more than CountMax values is a programming error.
     bounded_list(std::initializer_list<Value> values) {
         for (const Value& value : values) {
             const bool pushed = push_back(value);
@@ -23,7 +23,7 @@ public:
         }
     }
 
-    // Appends; false, and nothing changed, when the list is full.
+    /// Appends the value. Returns false and changes nothing if the list is full.
     [[nodiscard]] bool push_back(const Value& value) {
         if (count_ == CountMax) {
             return false;
@@ -37,7 +37,7 @@ public:
     bool empty() const noexcept { return count_ == 0; }
     void clear() noexcept { count_ = 0; }
 
-    // `index` must be below `size()`.
+    /// `index` must be below `size()`.
     Value& operator[](std::size_t index) {
         REPRISE_ASSERT(index < count_);
         return values_[index];

@@ -8,24 +8,24 @@
 
 namespace reprise::base {
 
-// Reads big-endian numbers and sub-views from bytes that are not trusted.
-//
-// A read past the end fails, and the failure is sticky: that read and all later ones give zero or
-// an empty view, the position stays, and `ok()` is false. So a decoder reads every field, then
-// checks once. Never throws, never reads outside the view, owns nothing: views it returns live as
-// long as the bytes it was made from.
+/// Reads big-endian numbers and sub-views from untrusted bytes.
+///
+/// A read past the end fails, and the failure is sticky: that read and all later ones return zero
+/// or an empty view, the position does not change, and `ok()` is false. So a decoder can read every
+/// field and check once. The reader never throws, never reads outside the view and owns nothing:
+/// the views it returns are valid as long as the bytes it was constructed from.
 class byte_reader {
 public:
     explicit byte_reader(byte_view bytes) noexcept : bytes_(bytes) {}
 
-    // Numbers of 1, 2, 4 and 8 bytes; 0 when the bytes are not there.
+    /// Read numbers of 1, 2, 4 and 8 bytes. They return 0 if the bytes are missing.
     std::uint8_t read_u8() noexcept { return read_number<std::uint8_t>(); }
     std::uint16_t read_u16() noexcept { return read_number<std::uint16_t>(); }
     std::uint32_t read_u32() noexcept { return read_number<std::uint32_t>(); }
     std::uint64_t read_u64() noexcept { return read_number<std::uint64_t>(); }
     std::int64_t read_i64() noexcept { return static_cast<std::int64_t>(read_u64()); }
 
-    // The next `size` bytes as a view of the same memory.
+    /// Returns the next `size` bytes as a view of the same memory.
     byte_view read_bytes(std::size_t size) noexcept {
         if (!take(size)) {
             return {};
@@ -33,20 +33,18 @@ public:
         return bytes_.subspan(position_ - size, size);
     }
 
-    // Everything not yet read; afterwards the reader is at its end. Empty after a failure.
-
-    // Moves past `size` bytes; fails like a read when they are not there.
+    /// Moves past `size` bytes. Fails like a read if they are missing.
     void skip(std::size_t size) noexcept { (void)take(size); }
 
-    // False once any read failed; what was read since the failure is not data.
+    /// False once any read has failed. Do not use values read after the failure.
     bool ok() const noexcept { return !failed_; }
-    // True when every byte was read and no read failed: what a decoder of a whole field wants.
+    /// True if every byte was read and no read failed. Decoders of a whole field check this.
     bool is_complete() const noexcept { return !failed_ && position_ == bytes_.size(); }
     std::size_t position() const noexcept { return position_; }
     std::size_t remaining() const noexcept { return bytes_.size() - position_; }
 
 private:
-    // Moves past `size` bytes, or fails and stays.
+    // Moves past `size` bytes, or fails and does not move.
     bool take(std::size_t size) noexcept {
         if (failed_ || size > bytes_.size() - position_) {
             failed_ = true;

@@ -9,8 +9,9 @@
 
 namespace reprise::base {
 
-// Stores `number` big endian at `at`, which must have room for sizeof(Number) bytes. Returns the
-// byte after it. For encoders that asked for all their room at once with `byte_writer::extend`.
+/// Stores `number` in big-endian order at `at`, which must have room for sizeof(Number) bytes.
+/// Returns a pointer past it. For encoders that reserve all their room at once with
+/// `byte_writer::extend`.
 template <class Number>
 std::byte* store_big_endian(std::byte* at, Number number) noexcept {
     for (std::size_t i = sizeof(Number); i > 0; --i) {
@@ -19,23 +20,23 @@ std::byte* store_big_endian(std::byte* at, Number number) noexcept {
     return at;
 }
 
-// Appends big-endian numbers and bytes to memory the caller owns: either a vector, which grows up
-// to a bound, or a fixed span. The memory must outlive the writer, and a vector must not be changed
-// by others meanwhile.
-//
-// What does not fit is not written at all and makes the writer fail; the failure is sticky, so an
-// encoder writes every field, then checks `ok()` once. Throws only what the vector's allocator
-// throws.
+/// Appends big-endian numbers and bytes to memory that the caller owns: either a vector, which
+/// grows up to a limit, or a fixed span. The memory must outlive the writer, and nothing else may
+/// change the vector in the meantime.
+///
+/// If something does not fit, the writer writes none of it and fails. The failure is sticky, so an
+/// encoder can write every field and check `ok()` once. Throws only what the vector's allocator
+/// throws.
 class byte_writer {
 public:
     static constexpr std::size_t no_bound = std::numeric_limits<std::size_t>::max();
 
-    // Appends after what `out` already holds. `size_max_bytes` bounds the vector's whole size.
+    /// Appends to the content of `out`. `size_max_bytes` limits the vector's total size.
     explicit byte_writer(
         std::vector<std::byte>& out, std::size_t size_max_bytes = no_bound) noexcept
         : vector_(&out), start_(out.size()), size_(out.size()), limit_(size_max_bytes) {}
 
-    // Writes from the beginning of `out`.
+    /// Writes from the beginning of `out`.
     explicit byte_writer(mutable_byte_view out) noexcept : fixed_(out.data()), limit_(out.size()) {}
 
     void write_u8(std::uint8_t number) { write_number(number); }
@@ -45,22 +46,24 @@ public:
     void write_bytes(byte_view bytes);
     void write_text(std::string_view text) { write_bytes(as_bytes(text)); }
 
-    // Room for `size` bytes to be filled by the caller, or nullptr (and a failed writer) when it
-    // does not fit. The pointer is valid until the next call that writes. `size` 0 is legal: the
-    // pointer must then not be dereferenced and may be null only if the writer had failed.
+    /// Reserves `size` bytes for the caller to fill. Returns nullptr and puts the writer into its
+    /// failed state if they do not fit. The pointer is valid until the next call that writes.
+    /// `size` may be 0: do not dereference the pointer then; it is null only if the writer had
+    /// already failed.
     std::byte* extend(std::size_t size);
 
     bool ok() const noexcept { return !failed_; }
-    // Marks the writer failed; for encoders that find a field that cannot be expressed.
+    /// Puts the writer into its failed state, for encoders that find a field that cannot be
+    /// expressed.
     void fail() noexcept { failed_ = true; }
-    // Bytes written by this writer (not counting what the vector held before).
+    /// Number of bytes written by this writer, not counting what the vector held before.
     std::size_t written() const noexcept { return size_ - start_; }
-    // Bytes that still fit; 0 once the writer has failed.
+    /// Number of bytes that still fit; 0 once the writer has failed.
     std::size_t room() const noexcept { return failed_ || size_ > limit_ ? 0 : limit_ - size_; }
-    // What was written so far; valid until the next call that writes.
+    /// The bytes written so far. Valid until the next call that writes.
     byte_view bytes() const noexcept;
-    // Drops what was written beyond `written_size` and clears the failure: an encoder that must
-    // leave no half message behind notes `written()` first and comes back to it.
+    /// Drops what was written beyond `written_size` and clears the failure. An encoder that must
+    /// not leave half a message behind stores `written()` first and rewinds to it.
     void rewind(std::size_t written_size) noexcept;
 
 private:

@@ -26,11 +26,11 @@ consteval std::string_view text_of() noexcept {
 template <auto Value>
 consteval bool is_enumerator() noexcept {
     constexpr std::string_view text = detail::text_of<Value>();
-    const char first = text[text.rfind(')') + 1];  // behind the cast, if there is one
+    const char first = text[text.rfind(')') + 1];  // after the cast, if there is one
     return first < '0' || first > '9';
 }
 
-/// The name of an enumerator, as it stands in the source.
+/// The name of an enumerator as written in the source.
 template <auto Value>
 consteval std::string_view enumerator_name() noexcept {
     static_assert(is_enumerator<Value>());
@@ -48,8 +48,8 @@ consteval std::size_t enumerator_count() noexcept {
     }
 }
 
-/// True if `Left` and `Right` begin with the same `Count` names in the same order, so that a cast
-/// changes one into the other.
+/// True if `Left` and `Right` start with the same `Count` names in the same order, so that a cast
+/// converts one to the other.
 template <class Left, class Right, std::size_t Count>
 consteval bool have_same_names() noexcept {
     return []<std::size_t... Index>(std::index_sequence<Index...>) {
@@ -60,9 +60,9 @@ consteval bool have_same_names() noexcept {
     }(std::make_index_sequence<Count>{});
 }
 
-/// True if the table has one row for each enumerator, in the order of the enumeration. `key` is
-/// the member of a row that names its enumerator. Use it in a `static_assert` below the table:
-/// an enumerator without a row then does not compile.
+/// True if the table has one row for each enumerator, in the order of the enumeration. `key` is the
+/// member of a row that holds its enumerator. Use it in a `static_assert` below the table: an
+/// enumerator without a row then fails to compile.
 template <class Row, std::size_t Size, class Enum>
 consteval bool has_row_per_enumerator(
     const std::array<Row, Size>& table, Enum Row::* key) noexcept {

@@ -11,14 +11,14 @@ namespace reprise::base {
 
 enum class hex_case : std::uint8_t { lower, upper };
 
-// The lowest four bits of a number as a hexadecimal digit.
+/// Returns the lowest four bits of a number as a hexadecimal digit.
 constexpr char to_hex_digit(std::uint64_t number, hex_case letters = hex_case::lower) noexcept {
     constexpr std::string_view lower = "0123456789abcdef";
     constexpr std::string_view upper = "0123456789ABCDEF";
     return (letters == hex_case::lower ? lower : upper)[number & 15U];
 }
 
-// The value of a hexadecimal digit of either case. Empty if it is none.
+/// Returns the value of a hexadecimal digit in either case, or nothing if it is not one.
 constexpr std::optional<unsigned> parse_hex_digit(char digit) noexcept {
     if (digit >= '0' && digit <= '9') {
         return static_cast<unsigned>(digit - '0');
@@ -32,23 +32,23 @@ constexpr std::optional<unsigned> parse_hex_digit(char digit) noexcept {
     return std::nullopt;
 }
 
-// Appends the lowest `digit_count` hexadecimal digits of a number, zeros included.
+/// Appends the lowest `digit_count` hexadecimal digits of a number, with leading zeros.
 void append_hex(
     std::string& out, std::uint64_t number, std::size_t digit_count,
     hex_case letters = hex_case::lower);
 
-// The same as a new string.
+/// Returns the same as a new string.
 std::string to_hex(
     std::uint64_t number, std::size_t digit_count, hex_case letters = hex_case::lower);
 
-// Lower case without leading zeros; "0" for zero.
+/// Returns lower-case digits without leading zeros, or "0" for zero.
 std::string to_shortest_hex(std::uint64_t number);
 
-// Two lower-case digits for each byte.
+/// Returns two lower-case digits for each byte.
 std::string to_hex(std::span<const std::byte> bytes);
 
-// Digits of either case and nothing else: no sign, no blank, no `0x`. Empty if there is none, or
-// the number has more than 64 bits.
+/// Parses digits in either case and nothing else: no sign, no space, no `0x`. Returns nothing if
+/// the text is empty or malformed, or the number has more than 64 bits.
 std::optional<std::uint64_t> parse_hex(std::string_view text) noexcept;
 
 }  // namespace reprise::base

@@ -4,17 +4,17 @@
 #include <string>
 #include <string_view>
 
-// Texts of others in messages of ours. What a server sends may hold anything, also what a terminal
-// or a reader of logs takes for a command or for a line of its own.
+// Makes foreign text safe for our own messages. A server may send anything, including what a
+// terminal interprets as a command or a log reader as a separate line.
 
 namespace reprise::base {
 
-// The text with every control character (C0, DEL, C1) and every byte that is not UTF-8 written out:
-// \n, \r, \t, \x1b, \u009b. Everything else, backslashes included, stays.
+/// Escapes every control character (C0, DEL, C1) and every byte that is not UTF-8:
+/// , \r, \t, \x1b, \u009b. Everything else stays, even backslashes.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// The text itself up to `size_max` bytes; a longer one is cut between two characters and ends with
-// "... (123 more bytes)".
+/// Returns the text if it has at most `size_max` bytes. Otherwise truncates it between two
+/// characters and appends "... (123 more bytes)".
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t size_max);
 
 }  // namespace reprise::base

@@ -6,12 +6,13 @@
 
 namespace reprise::base {
 
-// A number that names something, kept apart from other numbers of the same size.
-//
-//     using node_id = strong_id<struct node_id_tag, std::uint32_t>;
-//
-// Converts from and to its representation only when asked; ordered and hashable; no arithmetic,
-// since adding two names has no meaning. Trivially copyable, the size of Representation.
+/// A number that identifies something and does not mix with other numbers of the same size.
+///
+///     using node_id = strong_id<struct node_id_tag, std::uint32_t>;
+///
+/// Conversions from and to its representation are explicit. It is ordered and hashable but has no
+/// arithmetic, because adding two ids has no meaning. It is trivially copyable and has the size of
+/// Representation.
 template <class Tag, class Representation>
 struct strong_id {
     constexpr strong_id() noexcept = default;

@@ -12,17 +12,17 @@ namespace reprise::base {
 
 class timer_wheel;
 
-// A link in a list of timers; part of timer_node and of the wheel's list heads.
+/// A link in a list of timers, and part of timer_node and of the wheel's list heads.
 struct timer_link {
     timer_link* previous = nullptr;
     timer_link* next = nullptr;
 };
 
-// What an object that waits derives from (or holds); the wheel links it in without allocating.
-// The owner keeps it at one address, and disarms it before destroying it (asserted).
+/// The base or a member of an object that has a timer. The wheel links it without allocating. The
+/// owner must not move it, and must disarm it before destroying it (asserted).
 class timer_node : private timer_link {
 public:
-    // The wheel's time; steady, and only ever given as an argument: nothing here reads a clock.
+    /// The wheel's time. It is steady and always an argument: nothing here reads a clock.
     using time_point = std::chrono::steady_clock::time_point;
 
     timer_node() noexcept = default;
@@ -31,8 +31,8 @@ public:
     ~timer_node() { REPRISE_ASSERT(!is_armed()); }
 
     bool is_armed() const noexcept { return next != nullptr; }
-    // The planned time given to the last `arm`, exact, not rounded to a tick: a retry computes its
-    // next plan from this, not from the time at which it happened to run.
+    /// The exact time given to the last `arm`, not rounded to a tick. A retry computes its next
+    /// time from this and not from the time at which it happened to run.
     time_point due() const noexcept { return due_; }
 
 private:
@@ -43,46 +43,47 @@ private:
     std::uint16_t slot_ = no_slot;
 };
 
-// Timers at 1 ms resolution: hierarchical, 8 levels of 64 slots, so every steady_clock time point
-// fits. arm and disarm cost O(1); advancing costs the timers that fire plus at most 8 moves for
-// each.
-//
-//     wheel.arm(node, due) ... sleep until wheel.next_due() ... wheel.advance(now, callback)
-//
-// A timer never fires before its planned time, and fires in the first `advance` whose `now` is at
-// least the planned time rounded up to a tick (ticks are counted from `origin`). Timers fire in the
-// order of their ticks, and within one tick in the order in which they were armed. Not thread safe.
+/// A hierarchical timer wheel with a resolution of 1 ms. It has 8 levels of 64 slots, so every
+/// steady_clock time point fits. arm and disarm cost O(1); advancing costs the timers that fire
+/// plus at most 8 moves for each.
+///
+///     wheel.arm(node, due) ... sleep until wheel.next_due() ... wheel.advance(now, callback)
+///
+/// A timer never fires before its time. It fires in the first `advance` whose `now` is at least
+/// that time rounded up to a tick (ticks count from `origin`). Timers fire in the order of their
+/// ticks, and within one tick in the order in which they were armed. Not thread safe.
 class timer_wheel {
 public:
     using time_point = timer_node::time_point;
     static constexpr std::chrono::milliseconds tick{1};
 
-    // `origin` is a time not after the first `now`; due times before it count as due at once.
+    /// `origin` must not be later than the first `now`. Due times before it are due immediately.
     explicit timer_wheel(time_point origin) noexcept;
     timer_wheel(const timer_wheel&) = delete;
     timer_wheel& operator=(const timer_wheel&) = delete;
-    // Disarms what is still armed, without calling anybody.
+    /// Disarms all timers without calling any callback.
     ~timer_wheel();
 
-    // Arms, or moves an armed node to a new time. A time that has already passed is legal: it fires
-    // in the next `advance`, even at the same `now`. Legal inside a callback; there, a time after
-    // the tick being fired but not after `now` still fires in the running `advance`.
+    /// Arms a timer, or moves an armed one to a new time. A time in the past is legal: the timer
+    /// fires in the next `advance`, even at the same `now`. You may call it inside a callback;
+    /// there, a time after the firing tick but not after `now` still fires in the running
+    /// `advance`.
     void arm(timer_node& node, time_point due) noexcept;
 
-    // No effect when not armed. Legal inside a callback, for any node: a timer disarmed there does
-    // not fire even if it was due in the same tick.
+    /// Has no effect on a timer that is not armed. You may call it inside a callback for any node:
+    /// a timer disarmed there does not fire even if it was due in the same tick.
     void disarm(timer_node& node) noexcept;
 
-    // When `advance` should be called next; nothing when no timer is armed. Never later than the
-    // tick of the earliest timer, or than the last `now` when one was armed for a time already
-    // passed. It is earlier only when timers were disarmed; then `advance` fires nothing and the
-    // next answer is later.
+    /// Returns when to call `advance` next, or nothing if no timer is armed. The time is never
+    /// later than the tick of the earliest timer, or than the last `now` if a timer was armed for
+    /// the past. It is earlier only if timers were disarmed; then `advance` fires nothing, and the
+    /// next result is later.
     std::optional<time_point> next_due() const noexcept;
 
-    // Fires everything due: `callback(timer_node&)` once for each, already disarmed, so that the
-    // callback may arm it again or destroy it. `now` going backwards fires nothing but what was
-    // armed late. Must not be called from inside a callback. If the callback throws, what has not
-    // fired yet stays armed and fires in the next `advance`.
+    /// Fires all due timers: calls `callback(timer_node&)` once for each. The node is already
+    /// disarmed, so the callback may arm it again or destroy it. If `now` goes backwards, only
+    /// timers armed for the past fire. Must not be called from inside a callback. If the callback
+    /// throws, the timers that have not fired stay armed and fire in the next `advance`.
     template <class Callback>
     void advance(time_point now, Callback&& callback) {
         const firing_scope scope(*this);
@@ -103,7 +104,7 @@ private:
 
     struct slot_list {
         timer_link head;
-        // Not after any timer in the slot; exact until the earliest one is disarmed.
+        // Not later than any timer in the slot; exact until the earliest one is disarmed.
         std::uint64_t earliest_tick = 0;
     };
 
@@ -133,9 +134,9 @@ private:
     std::uint64_t current_tick_ = 0;
     std::array<slot_list, slots_per_level * level_count> slots_;
     std::array<std::uint64_t, level_count> occupied_{};
-    // Armed for a tick already passed; moved to firing_ when the next advance begins.
+    // Timers armed for a past tick. They move to firing_ when the next advance starts.
     timer_link ready_;
-    // Due, waiting for their callback.
+    // Due timers that wait for their callback.
     timer_link firing_;
     std::size_t armed_count_ = 0;
     bool is_advancing_ = false;

@@ -12,11 +12,12 @@
 
 namespace reprise::engine {
 
-// What is called when an operation ends: any callable taking `operation_result&&`. Move-only.
+// The callback for the end of an operation: any callable that takes `operation_result&&`.
+// Move-only.
 //
-// Callables up to 64 bytes are stored inside, larger ones are allocated. Called at most once, and
-// the callable is destroyed before the call returns, so that what it holds is free by then. Must
-// not throw.
+// Callables up to 64 bytes are stored inline; larger ones are allocated. The callable is called at
+// most once and destroyed before the call returns, so that its captures are released by then. It
+// must not throw.
 class completion {
 public:
     static constexpr std::size_t inline_size_max = 64;
@@ -26,7 +27,7 @@ public:
         requires(
             !std::same_as<std::remove_cvref_t<Callable>, completion> &&
             std::invocable<std::remove_cvref_t<Callable>&, operation_result &&>)
-    completion(Callable&& callable) {  // converts on purpose: any lambda is a completion
+    completion(Callable&& callable) {  // implicit on purpose: any lambda is a completion
         using stored = std::remove_cvref_t<Callable>;
         if constexpr (is_inline<stored>) {
             ::new (static_cast<void*>(storage_)) stored(std::forward<Callable>(callable));
@@ -51,7 +52,7 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return act_ != nullptr; }
 
-    // Uses it up. Must not be empty.
+    // Calls the callable and leaves this object empty. It must not be empty before.
     void operator()(operation_result&& result) {
         auto* act = std::exchange(act_, nullptr);
         act(verb::call, storage_, nullptr, &result);
@@ -76,7 +77,7 @@ private:
             std::destroy_at(stored);
             return;
         }
-        // Moved out first: the call may destroy whatever holds this object.
+        // Moves it out first, because the call may destroy the owner of this object.
         Stored callable(std::move(*stored));
         std::destroy_at(stored);
         callable(std::move(*result));
@@ -111,7 +112,7 @@ private:
 
     alignas(std::max_align_t) std::byte storage_[inline_size_max];
     action act_ = nullptr;
-    bool is_plain_ = false;  // its bytes are all there is to move
+    bool is_plain_ = false;  // moving its bytes is enough
 };
 
 }  // namespace reprise::engine

@@ -9,34 +9,35 @@
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/cluster_node.hpp>
 
-// A look at the connections of an engine: plain data, made without any I/O.
+// The state of an engine's connections as plain data, collected without any I/O.
 
 namespace reprise::engine {
 
 enum class endpoint_state : std::uint8_t {
-    disconnected,   // wanted, but there is none now; it is tried again by itself
-    connecting,     // TCP, TLS or the key-value bootstrap is under way
+    disconnected,   // not open now; reconnects automatically
+    connecting,     // TCP, TLS or the key-value bootstrap is in progress
     connected,      // requests may use it
-    disconnecting,  // not wanted any more; it ends when the last answer is there
+    disconnecting,  // no longer needed; closes after the last answer
 };
 
-// One connection, or the lack of one.
+// One connection, open or missing.
 struct endpoint_diagnostics {
     wire::service service = wire::service::key_value;
     endpoint_state state = endpoint_state::disconnected;
     connection_id connection{};  // 0 while disconnected
     std::string remote{};        // "host:port", as the cluster names it
-    // Of key-value connections, and there empty for those to the cluster itself.
+    // Only for key-value connections. Empty for connections to the cluster itself.
     std::string bucket{};
-    // When it was connected or bytes came last; absent before that.
+    // When it last connected or received bytes. Empty before that.
     std::optional<time_point> active_last{};
-    // Why it is not connected, or cannot be used yet; empty: nothing is known to be wrong.
+    // Why it is not connected or not usable yet. Empty if no problem is known.
     std::string problem{};
 };
 
 struct engine_diagnostics {
-    std::uint64_t client = 0;  // the number said in HELLO
-    // Key-value first, by bucket; idle HTTP connections are closed soon and then not listed.
+    std::uint64_t client = 0;  // the number sent in HELLO
+    // Key-value connections come first, grouped by bucket. HTTP connections that are idle are soon
+    // closed and then not listed.
     std::vector<endpoint_diagnostics> endpoints{};
 };
 

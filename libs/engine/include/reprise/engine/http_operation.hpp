@@ -27,88 +27,89 @@ namespace reprise::engine {
 struct http_call {
     std::string method = "POST";
     std::string target = "/";    // path and query, percent-encoded
-    std::string content_type{};  // empty: not said
+    std::string content_type{};  // empty: no header
     http::header_list headers{};
     std::string body{};
-    // The member of the answer's object whose elements are handed out one by one as they come.
-    // Empty: the answer is kept whole, up to http_request::body_size_max_bytes.
+    // The array in the answer whose elements are passed on one by one as they arrive. Empty: the
+    // answer is kept whole, up to http_request::body_size_max_bytes.
     std::string rows_member{};
-    // This request changes nothing, whatever the whole operation does (it prepares a statement): it
-    // may be sent again without an answer, and there is no doubt when it is lost.
+    // This request changes nothing, even if the whole operation does (for example, it prepares a
+    // statement). It may be sent again without an answer, and losing it is not ambiguous.
     bool is_harmless = false;
-    // Filled in by the engine before `compose`: what the cluster says of itself, good during the
-    // call. Null: nothing is known yet.
+    // Set by the engine before `compose`: the cluster's configuration, valid during the call. Null
+    // if it is not known yet.
     const wire::cluster_configuration* cluster = nullptr;
 };
 
-// A whole answer. Views live during the call only.
+// A complete answer. The views are valid during the call only.
 struct http_answer {
     int status = 0;
     const http::header_list& headers;
-    // The body; without its rows if these were handed out (then a JSON object of the rest).
+    // The body. If rows were passed on, it is a JSON object without them.
     std::string_view body{};
     std::uint64_t row_count = 0;
 };
 
-// What an answer means.
+// The meaning of an answer.
 struct exchange_verdict {
     enum class step : std::uint8_t {
         done,    // success
         failed,  // the operation ends with `error`
-        retry,   // the retry decider decides; refused, it ends with `error`
-        next,    // this was only a part: compose the next request and send it now
+        retry,   // the retry decider decides; if it refuses, the operation ends with `error`
+        next,    // a part is done: compose the next request and send it now
     };
     step what = step::done;
     errc error = errc::internal_server_failure;
     retry_reason reason = retry_reason::unknown;
-    // At least this long before a retry; zero: nothing was said (Retry-After).
+    // The shortest delay before a retry (Retry-After). Zero if the server did not ask for one.
     duration delay_floor{};
-    std::uint32_t server_code = 0;  // the service's own number; 0: none
-    std::string server_text{};      // its own words
+    std::uint32_t server_code = 0;  // the service's own code; 0: none
+    std::string server_text{};      // the service's own message
 };
 
-// What one operation says to a service and how it reads the answers; made for one operation and
-// owned by it. Decides, does no I/O. Called on the engine's thread.
+// How one operation talks to a service: it composes the requests and judges the answers. Each
+// operation owns its exchange. An exchange does no I/O and is called on the engine's thread.
 class http_exchange {
 public:
     virtual ~http_exchange();
-    // Fills in the request to send now: before the first attempt, each retry and each next part.
+    // Fills in the next request: before the first attempt, each retry and each further part.
     virtual void compose(http_call& call) = 0;
-    // Reads a complete answer to the request composed last. Must not throw.
+    // Judges a complete answer to the last composed request. Must not throw.
     [[nodiscard]] virtual exchange_verdict judge(const http_answer& answer) = 0;
 };
 
-// What to do. Moved into the engine, which keeps it until the operation ends.
+// A request to an HTTP service. Moved into the engine, which keeps it until the operation ends.
 struct http_request {
     wire::service service = wire::service::query;
     std::string operation = "query";  // for logs and errors
     std::string statement{};          // for errors only; never logged
-    std::string context_id{};         // names the operation in the server's log
+    std::string context_id{};         // identifies the operation in the server's log
     bool is_idempotent = false;
-    // Only nodes of this bucket's configuration are asked (views); empty: any node.
+    // Only nodes of this bucket's configuration are used (views). Empty: any node.
     std::string bucket{};
     std::unique_ptr<http_exchange> exchange{};
-    // Rows wait here until they are taken: reading stops above this and goes on below half of it.
+    // Bound of the rows that wait to be taken: reading stops above it and resumes when rows are
+    // taken.
     std::size_t rows_size_max_bytes = std::size_t{1024} * 1024;
-    // The largest single row, and the largest answer without rows. Bytes.
+    // The largest single row, and the largest answer without rows, in bytes.
     std::size_t row_size_max_bytes = std::size_t{20} * 1024 * 1024;
     std::size_t body_size_max_bytes = std::size_t{64} * 1024 * 1024;
-    // Called from drain_completions when rows wait to be taken and none did before. May be empty:
-    // rows are then kept until the end, and the operation fails if they outgrow the bound above.
+    // Called from drain_completions when rows become available. If it is empty, rows are kept until
+    // the end, and the operation fails if they exceed the bound above.
     std::function<void()> on_rows{};
 
-    std::optional<duration> timeout{};  // absent: the engine's for the service
+    std::optional<duration> timeout{};  // empty: the engine's default for the service
     time_point deadline = no_deadline;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
 
-// What operation_result brings of an HTTP operation.
+// The HTTP part of an operation_result.
 struct http_result {
     int status = 0;               // 0: no answer
     std::string body{};           // as in http_answer
-    row_batch rows{};             // those not yet taken
+    row_batch rows{};             // the rows that were not taken
     std::uint64_t row_count = 0;  // of the last answer, taken or not
     std::uint32_t server_code = 0;
     std::string server_text{};

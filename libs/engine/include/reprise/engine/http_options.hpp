@@ -8,15 +8,15 @@
 
 namespace reprise::engine {
 
-// What can be set for the HTTP services.
+// Options of the HTTP services.
 struct http_options {
-    // Default time for one operation of each service, from its start to the last byte of the
+    // Default timeout of one operation of each service, from its start to the last byte of the
     // answer.
     std::array<duration, wire::service_count> timeouts = default_timeouts();
-    // Connections to one service of one node; further operations wait for one of them. 1..1024.
+    // Connections to one service of one node. Further operations wait for one of them. 1..1024.
     std::size_t connections_per_node_max = 12;
-    // A connection without a request for so long is closed. Servers close idle ones, too, some of
-    // them after five seconds: a request must not meet that close on its way.
+    // A connection without a request is closed after this time. Servers close idle connections,
+    // too, some of them after five seconds; a request must not meet such a close on its way.
     duration idle_timeout = std::chrono::seconds{1};
 
     [[nodiscard]] constexpr duration timeout_of(wire::service service) const noexcept {

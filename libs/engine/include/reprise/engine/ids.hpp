@@ -6,20 +6,20 @@
 
 namespace reprise::engine {
 
-// One connection the engine asked for. Never used twice by one engine, so a late event about a
-// connection that is gone is recognised and ignored.
+// A connection that the engine requested. An engine never reuses an id, so it recognises and
+// ignores late events of a connection that is gone.
 using connection_id = base::strong_id<struct connection_id_tag, std::uint64_t>;
 
-// One operation. Checked by generation: an id that outlived its operation finds nothing. 0: none.
+// An operation. Ids contain a generation: the id of an ended operation finds nothing. 0 means none.
 using operation_id = base::strong_id<struct operation_id_tag, std::uint64_t>;
 
-// A (bucket, scope, collection) this engine was told about; see client_engine::keyspace.
+// A (bucket, scope, collection) that was registered with this engine; see client_engine::keyspace.
 using keyspace_id = base::strong_id<struct keyspace_id_tag, std::uint32_t>;
 
-// One question to the name service.
+// A lookup in the name service.
 using resolution_id = base::strong_id<struct resolution_id_tag, std::uint32_t>;
 
-// One key that is being stretched from a password.
+// A key that is being derived from a password.
 using derivation_id = base::strong_id<struct derivation_id_tag, std::uint64_t>;
 
 }  // namespace reprise::engine

@@ -8,8 +8,8 @@
 
 #include <reprise/wire/opcode.hpp>
 
-// The kinds of key-value operations and one row of facts for each. How a request is written, how
-// its answer is read and whether it may be repeated follow from the row's opcode: see
+// The kinds of key-value operations, with one row of facts for each. The row's opcode determines
+// how to encode the request, how to decode the answer and whether it may be repeated: see
 // wire::opcode_info.
 
 namespace reprise::engine {
@@ -18,9 +18,9 @@ enum class operation_kind : std::uint8_t {
     get,
     get_and_touch,
     get_and_lock,
-    unlock,  // needs `cas`: it names the lock
+    unlock,  // needs `cas`, which identifies the lock
     touch,
-    exists,  // get-meta; a tombstone counts as not there
+    exists,  // get-meta; a tombstone counts as missing
     upsert,
     insert,
     replace,
@@ -35,10 +35,10 @@ enum class operation_kind : std::uint8_t {
     noop,         // to any node of the bucket; no key
 };
 
-// Operations that fail alike.
+// Groups of operations that fail in the same way.
 enum class operation_class : std::uint8_t {
     read,           // get, exists
-    write,          // every mutation without durability; touch and get_and_touch, too
+    write,          // every mutation without durability; also touch and get_and_touch
     durable_write,  // a mutation with a durability level
     lock,           // get_and_lock
     unlock,
@@ -55,13 +55,13 @@ enum class operation_class : std::uint8_t {
 };
 inline constexpr std::size_t operation_class_count = 14;
 
-// Facts about one kind.
+// The facts of one kind.
 struct operation_facts {
     operation_kind kind{};
     std::string_view name = "unknown";
     wire::opcode op{};
     operation_class of{};
-    std::optional<operation_class> durable_class{};  // with a durability level; absent: the same
+    std::optional<operation_class> durable_class{};  // with durability; empty: the same
 };
 
 // One row per kind, in the order of the enumeration.
@@ -104,8 +104,8 @@ namespace detail {
 inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
 }  // namespace detail
 
-// Never fails: a value that is no enumerator is called "unknown", has an opcode that no server
-// knows and may never be repeated.
+// Never fails. A value that is not an enumerator is named "unknown", has an opcode that no server
+// knows, and may never be repeated.
 [[nodiscard]] constexpr const operation_facts& facts_of(operation_kind kind) noexcept {
     const auto index = static_cast<std::size_t>(kind);
     return index < operation_kind_count ? operation_table[index] : detail::unknown_operation;
@@ -120,10 +120,10 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
     return facts_of(kind).op;
 }
 
-// By RFC 0049's list: get, exists, lookup_in, get_replica, noop.
+// According to the list of RFC 0049: get, exists, lookup_in, get_replica and noop.
 [[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
 
-// The class of a key-value operation; durability counts for mutations only.
+// The class of a key-value operation. Durability only matters for mutations.
 [[nodiscard]] constexpr operation_class class_of(operation_kind kind, bool is_durable) noexcept {
     const operation_facts& facts = facts_of(kind);
     return is_durable ? facts.durable_class.value_or(facts.of) : facts.of;

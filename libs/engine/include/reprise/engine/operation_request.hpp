@@ -19,7 +19,7 @@
 
 namespace reprise::engine {
 
-// One path of a lookup or a mutation; owns its text.
+// One path of a lookup or a mutation. It owns its text.
 struct subdoc_spec {
     wire::opcode op = wire::opcode::subdoc_get;
     wire::path_flags flags = wire::path_flags::none;
@@ -27,36 +27,36 @@ struct subdoc_spec {
     base::slice value{};
 };
 
-// What to do. Moved into the engine, which keeps it until the operation ends, since it may have to
-// be sent again. Fields that the kind does not use are ignored.
+// A key-value request. Moved into the engine, which keeps it until the operation ends, because it
+// may have to be sent again. Fields that the kind does not use are ignored.
 struct operation_request {
     operation_kind kind = operation_kind::get;
     keyspace_id keyspace{};
     base::slice key{};
     base::slice value{};
-    std::uint32_t flags = 0;                        // kept by the server; see common_flags.hpp
+    std::uint32_t flags = 0;                        // stored by the server; see common_flags.hpp
     wire::datatype datatype = wire::datatype::raw;  // raw or json
-    std::uint32_t expiry = 0;                       // as it stands on the wire; see expiry.hpp
+    std::uint32_t expiry = 0;                       // in wire format; see expiry.hpp
     bool preserve_expiry = false;
     std::uint64_t cas = 0;  // 0: any
     std::optional<wire::durability_level> durability{};
     std::uint64_t delta = 1;    // counters
-    std::uint64_t initial = 0;  // counters; with expiry_do_not_create none is made
+    std::uint64_t initial = 0;  // counters; not created with expiry_do_not_create
     std::uint32_t lock_seconds = 15;
     std::uint8_t replica = 1;  // 1..3
     wire::doc_flags doc_flags = wire::doc_flags::none;
     std::vector<subdoc_spec> specs{};
 
-    // Counted from `start`; absent: the engine's default for the kind. Covers everything.
+    // Time from `start` to the end of the operation. Empty: the engine's default for the kind.
     std::optional<duration> timeout{};
-    // Also ends it; the earlier of the two counts.
+    // Ends the operation, too; the earlier of the two applies.
     time_point deadline = no_deadline;
     // Null: the engine's.
     std::shared_ptr<retry_strategy> strategy{};
-    // Shown to the strategy.
+    // Passed to the strategy.
     std::shared_ptr<const std::any> user_data{};
-    // An enclosing retry loop's allowance; must outlive the operation. Retries that are the
-    // client's own affair (always-retry reasons) do not take from it.
+    // The allowance of an enclosing retry loop. It must outlive the operation. Reasons that the
+    // client always retries do not use it up.
     retry_allowance* outer_allowance = nullptr;
 };
 

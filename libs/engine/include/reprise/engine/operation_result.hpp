@@ -16,16 +16,16 @@
 
 namespace reprise::engine {
 
-// One path of a sub-document answer, in the order of the specs.
+// The result of one sub-document path, in the order of the specs.
 struct subdoc_result {
-    std::error_code ec{};      // of this path; unset: success
-    std::uint16_t status = 0;  // as the server sent it
+    std::error_code ec{};      // of this path; no error: success
+    std::uint16_t status = 0;  // as sent by the server
     base::slice value{};
 };
 
-// How an operation ended. Owns everything it shows; may be moved to another thread.
+// The result of an operation. It owns all its data and may be moved to another thread.
 struct operation_result {
-    // Unset: success. The paths of a lookup may still have failed one by one.
+    // No error means success. Single paths of a lookup may still have failed.
     std::error_code ec{};
     // Set exactly when `ec` is.
     std::shared_ptr<const error_info> error{};
@@ -34,17 +34,17 @@ struct operation_result {
     std::uint32_t flags = 0;
     std::uint32_t expiry = 0;  // exists only
     wire::datatype datatype = wire::datatype::raw;
-    base::slice value{};        // inflated if it came compressed
+    base::slice value{};        // inflated if it was sent compressed
     std::uint64_t counter = 0;  // increment, decrement
-    bool is_present = false;    // exists: the document is there and alive
+    bool is_present = false;    // exists: the document is present and alive
     bool is_deleted = false;    // sub-document access to a tombstone
     std::optional<wire::mutation_token> token{};
-    wire::vbucket_id vbucket{};  // of the key; goes with the token
+    wire::vbucket_id vbucket{};  // of the key; belongs to the token
     std::vector<subdoc_result> paths{};
-    // Time the server spent, if it said so.
+    // Time that the server spent, if it reported it.
     std::optional<std::chrono::microseconds> server_duration{};
 
-    // HTTP operations only, and of these always.
+    // Set for HTTP operations, and only for them.
     std::unique_ptr<http_result> http{};
 
     std::uint32_t retry_attempts = 0;

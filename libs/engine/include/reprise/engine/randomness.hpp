@@ -7,17 +7,18 @@
 
 namespace reprise::engine {
 
-// Where an engine's random numbers come from.
+// The sources of an engine's random numbers.
 struct randomness {
-    // Of the fast generator for jitter and choices among equals, which nobody needs to guess.
+    // Seed of the fast generator for jitter and choices among equals, which need not be
+    // unpredictable.
     std::uint64_t seed = 0;
-    // Fills with bytes that nobody can guess: nonces and client ids. In production the operating
-    // system's generator. False: there are none; then nobody can log in.
+    // Fills the bytes with unpredictable data for nonces and client ids. In production it uses the
+    // operating system's generator. Returns false if there is no such data; logins then fail.
     std::function<bool(std::span<std::byte>)> entropy{};
 };
 
-// Everything from one number, for simulations and tests. Never in production: what follows from a
-// number can be guessed.
+// Derives everything from one seed, for simulations and tests. Never use it in production, because
+// its output is predictable.
 [[nodiscard]] randomness seeded_randomness(std::uint64_t seed);
 
 }  // namespace reprise::engine

@@ -11,17 +11,16 @@
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/retry_history.hpp>
 
-// Which reason can be raised where: each of the 25 reasons, at each stage of an attempt, for each
-// class of operations. Data, not behaviour: the engine does not ask it. Tests make every cell
-// marked `yes` happen and watch that no other one does; docs/reasons_by_stage.tsv is the same table
-// for people.
+// Which of the 25 reasons can be raised at which stage of an attempt, for each class of operations.
+// The engine does not read this table. Tests trigger every cell marked `yes` and check that no
+// other cell occurs. docs/reasons_by_stage.tsv contains the same table for people.
 
 namespace reprise::engine {
 
 inline constexpr std::size_t attempt_stage_count = base::enumerator_count<attempt_stage>();
 
 enum class reason_applicability : std::uint8_t {
-    no,   // must never be seen
+    no,   // must never occur
     yes,  // the client raises it there
 };
 
@@ -55,15 +54,15 @@ inline constexpr reason_cell about_documents = no("about key-value requests only
 inline constexpr reason_cell about_services = no("an HTTP service says so");
 inline constexpr reason_cell service_answer = yes("the service's answer");
 
-// One reason: the only stage at which it is raised, and by whose operations.
+// One reason, the only stage at which it is raised, and the operations that can raise it.
 struct reason_row {
     retry_reason reason;
     attempt_stage stage;
     reason_cell key_value;
     reason_cell http;
-    // The service whose answers alone can mean it; absent: `http` holds for all of them.
+    // The only service whose answers can mean it. Empty: `http` applies to all services.
     std::optional<operation_class> service{};
-    // Where these differ from `key_value`.
+    // Exceptions from `key_value`.
     std::optional<reason_cell> unlock{};
     std::optional<reason_cell> noop{};
 };
@@ -189,7 +188,7 @@ static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
     return reason_rows[static_cast<std::size_t>(reason)];
 }
 
-// The stage at which a reason is raised; there is exactly one for each.
+// The stage at which a reason is raised. Each reason has exactly one.
 [[nodiscard]] constexpr attempt_stage stage_of(retry_reason reason) noexcept {
     return row_of(reason).stage;
 }

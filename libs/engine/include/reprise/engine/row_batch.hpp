@@ -9,13 +9,13 @@
 
 namespace reprise::engine {
 
-// Rows in their order, and the memory they lie in: blocks that a connection received them into, or
-// own copies. A moved-from batch is empty.
+// Rows in their order, together with the memory that holds them: blocks from a connection, or
+// copies. A moved-from batch is empty.
 class row_batch {
 public:
     struct parts {
         std::vector<std::string_view> rows;
-        std::vector<base::block_ref> memory;  // what the rows point into
+        std::vector<base::block_ref> memory;  // the memory that the rows point into
     };
 
     row_batch() noexcept = default;
@@ -32,15 +32,15 @@ public:
         return parts_.rows[index];
     }
     [[nodiscard]] std::span<const std::string_view> rows() const noexcept { return parts_.rows; }
-    // Bytes of the rows, with what stood between those of one piece (commas, blanks).
+    // Bytes of the rows, including separators (commas, blanks) between rows of one piece.
     [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
 
-    // `rows` in their order. Those that lie in `piece` stay where they are if that lies in `owner`,
-    // and are copied together otherwise (`owner` may be null); the others are copied one by one.
+    // Appends `rows` in their order. Rows within `piece` share `owner` if it contains `piece`, and
+    // are copied together otherwise (`owner` may be null). Other rows are copied one by one.
     void append(
         std::span<const std::string_view> rows, std::string_view piece,
         const base::block_ref* owner);
-    void clear() noexcept;  // keeps the room for rows, not their memory
+    void clear() noexcept;  // keeps the capacity, releases the memory of the rows
 
     // Leaves the batch empty.
     [[nodiscard]] parts take_parts() noexcept;
@@ -53,8 +53,8 @@ private:
 
     parts parts_;
     std::size_t size_bytes_ = 0;
-    const std::byte* shared_last_ = nullptr;  // the received block noted last
-    base::mutable_byte_view room_{};          // what is left of the own block made last
+    const std::byte* shared_last_ = nullptr;  // the last received block in `memory`
+    base::mutable_byte_view room_{};          // the unused part of the last allocated block
     std::size_t own_size_last_ = 0;
 };
 

@@ -14,9 +14,9 @@
 #include <reprise/services/service_call.hpp>
 #include <reprise/services/view_request.hpp>
 
-// What operations of each HTTP service say and how their answers are judged: requests ready for
-// client_engine::start_http, with service, exchange, idempotency and names filled in; timeouts,
-// strategy and bounds are the caller's. The error tells which part of the request cannot be sent.
+// Builds requests to each HTTP service for client_engine::start_http, with service, exchange,
+// idempotency and names filled in. The caller sets timeouts, strategy and bounds. The error names
+// the part of the request that cannot be sent.
 
 namespace reprise::engine {
 
@@ -24,11 +24,10 @@ using http_request_result = std::expected<http_request, services::service_call_e
 
 // How a statement is run.
 struct query_plan {
-    // Null: the statement is sent as it is. Otherwise it is prepared once, run by its name from
-    // then on, and prepared again when the service has forgotten it. Used on the engine's thread
-    // only.
+    // Null: the statement is sent as text. Otherwise it is prepared once, then run by its name, and
+    // prepared again if the service no longer knows it. Used on the engine's thread only.
     std::shared_ptr<prepared_cache> cache{};
-    // Prepare and run in one request if the cluster says that it can; false: never.
+    // Prepares and runs the statement in one request if the cluster supports it. False: never does.
     bool may_be_enhanced = true;
 };
 
@@ -39,8 +38,8 @@ struct query_plan {
 [[nodiscard]] http_request_result make_search_operation(const services::search_request& asked);
 [[nodiscard]] http_request_result make_view_operation(const services::view_request& asked);
 
-// Any other request: the answer is kept whole, 2xx is success, nothing is retried because of its
-// status. Idempotent if it is a GET or HEAD.
+// Any other request. The answer is kept whole, 2xx is success, and no status is retried. Idempotent
+// if it is a GET or HEAD.
 [[nodiscard]] http_request make_management_operation(services::service_call call);
 
 }  // namespace reprise::engine

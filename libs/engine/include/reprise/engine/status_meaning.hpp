@@ -10,16 +10,17 @@ namespace reprise::engine {
 // What the client makes of a status that it knows by itself: retried for `reason` or, where that is
 // `unknown`, told as `error`.
 struct status_meaning {
-    errc error{};  // of a retry: what is told if it is not made
+    errc error{};  // of a retry: the error if it is refused
     retry_reason reason = retry_reason::unknown;
 
     friend bool operator==(const status_meaning&, const status_meaning&) = default;
 };
 
-// By the very rules that answers are read with, for a plain write without a CAS on a server of
-// today: texts and tables for people need no copy of those rules. A few statuses mean something
-// else to an insert, an unlock or an extended attribute (0x02, 0x05, 0x09, 0x24). Empty: a success,
-// a step of a login or a scan, or a status that only the server's error map knows.
+// The meaning for a plain write without a CAS on a current server, from the same rules that
+// classify answers, so that texts and tables for people do not copy the rules. A few statuses
+// (0x02, 0x05, 0x09, 0x24) have another meaning for an insert, an unlock or an extended attribute.
+// Empty for a success, for a step of a login or a scan, and for a status that only the server's
+// error map knows.
 [[nodiscard]] std::optional<status_meaning> usual_meaning(wire::status status) noexcept;
 
 }  // namespace reprise::engine

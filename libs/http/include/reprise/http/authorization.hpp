@@ -6,7 +6,7 @@
 
 namespace reprise::http {
 
-// What a client logs in with. Compare passwords in constant time where that matters.
+/// The credentials of a client. Compare passwords in constant time where that matters.
 struct basic_credentials {
     std::string username;
     std::string password;
@@ -14,14 +14,16 @@ struct basic_credentials {
     friend bool operator==(const basic_credentials&, const basic_credentials&) = default;
 };
 
-// The value of an Authorization field: "Basic dXNlcjpwYXNz". The user name must not contain a colon
-// (a server could not tell where it ends).
+/// Returns the value of an Authorization field, for example "Basic dXNlcjpwYXNz". The user name
+/// must not contain a colon, because a server could not find its end.
 std::string make_basic_authorization(std::string_view username, std::string_view password);
 
-// Empty if the value is not well-formed basic authorization. The scheme's case does not matter.
+/// Returns nothing if the value is not well-formed basic authorization. Ignores the case of the
+/// scheme.
 std::optional<basic_credentials> parse_basic_authorization(std::string_view value);
 
-// The token of "Bearer <token>". Empty if it is another scheme or there is no token.
+/// Returns the token of "Bearer <token>", or nothing if the scheme is different or the token is
+/// missing.
 std::optional<std::string_view> parse_bearer_authorization(std::string_view value) noexcept;
 
 }  // namespace reprise::http

@@ -10,14 +10,14 @@
 
 namespace reprise::http {
 
-// The server's reader: cuts a stream, fed in pieces of any size, into whole requests.
-//
-//     feed(bytes) -> next() until it gives nothing -> feed(bytes) -> ...
-//
-// Requests sent back to back are kept and given one after the other. `Expect: 100-continue` is not
-// answered: the body is simply awaited, which every client does after a short pause. Trailer fields
-// are checked and dropped. Holds at most one request within the limits plus what was fed and not
-// yet asked for.
+/// The server's parser: splits a stream, fed in pieces of any size, into whole requests.
+///
+///     feed(bytes) -> next() until it returns nothing -> feed(bytes) -> ...
+///
+/// Pipelined requests are stored and returned in order. The parser does not answer `Expect:
+/// 100-continue`; it waits for the body, which every client sends after a short delay. It checks
+/// trailer fields and drops them. It stores at most one request within the limits plus the bytes
+/// that were fed but not yet consumed.
 class request_parser {
 public:
     explicit request_parser(const parser_limits& limits = {});
@@ -25,14 +25,14 @@ public:
     request_parser& operator=(request_parser&&) noexcept;
     ~request_parser();
 
-    // Takes a copy of `bytes`. Ignored after an error.
+    /// Copies `bytes`. Has no effect after an error.
     void feed(base::byte_view bytes);
 
-    // The next whole request; nothing when more bytes are needed. After an error every further
-    // call gives the same error.
+    /// Returns the next whole request, or nothing if more bytes are needed. After an error every
+    /// call returns the same error.
     std::expected<std::optional<request>, http_errc> next();
 
-    // True between requests: an end of stream here is clean, elsewhere it cut a request.
+    /// True between requests. If the stream ends elsewhere, it ends in the middle of a request.
     bool is_at_boundary() const noexcept;
 
 private:

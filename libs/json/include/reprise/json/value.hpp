@@ -17,35 +17,35 @@ namespace reprise::json {
 class value;
 struct member;
 
-// Elements in order. An ordinary vector: everything it offers may be used.
+/// Elements in order. It is an ordinary vector with all its members.
 using array = std::vector<value>;
 
-// What a value holds. Each number has one kind only, so equal integers are always of equal kind.
+/// What a value holds. Each number has exactly one kind, so equal integers always have equal kinds.
 enum class kind : std::uint8_t {
     null,
     boolean,
-    integer,           // fits a signed 64-bit number
-    unsigned_integer,  // from 2^63 to 2^64 - 1
-    decimal,           // has a fraction or an exponent, or is beyond 64 bits
-    string,            // UTF-8
-    list,              // what JSON calls an array
-    map                // what JSON calls an object
+    integer,           ///< fits a signed 64-bit number
+    unsigned_integer,  ///< from 2^63 to 2^64 - 1
+    decimal,           ///< has a fraction or an exponent, or is beyond 64 bits
+    string,            ///< UTF-8
+    list,              ///< a JSON array
+    map                ///< a JSON object
 };
 
-// For messages: "an object", "a string", ...
+/// Returns "an object", "a string", and so on, for messages.
 std::string_view to_string(kind what) noexcept;
 
-// A floating point number. `text` is the spelling it was parsed from, so that a document that is
-// read and written again keeps "1.50" and numbers beyond a double's range; empty for a number made
-// by a program.
+/// A floating point number. `text` is the spelling from which it was parsed, so that a document
+/// keeps "1.50" and numbers beyond a double's range when it is written again. It is empty for a
+/// number created by a program.
 struct real {
     double number = 0;
     std::string text;
     friend bool operator==(const real& a, const real& b) { return a.number == b.number; }
 };
 
-// Members in the order of insertion. Names are unique: `set` replaces. Lookup is linear, which is
-// right for the objects of this project (tens of members).
+/// Members in the order of insertion. Names are unique: `set` replaces a member. Lookup is linear,
+/// which suits the objects of this project (tens of members).
 class object {
 public:
     using iterator = std::vector<member>::iterator;
@@ -57,46 +57,47 @@ public:
     object& operator=(const object& other);
     object& operator=(object&& other) noexcept;
     ~object();
-    // object{{"a", 1}, {"b", "text"}}; of a repeated name the last value counts.
+    /// For example object{{"a", 1}, {"b", "text"}}. If a name repeats, the last value counts.
     object(std::initializer_list<std::pair<std::string_view, value>> members);
 
-    // Number of members.
+    /// Number of members.
     std::size_t size() const noexcept;
     bool empty() const noexcept { return size() == 0; }
 
-    // Null if there is no such member. The pointer lives until the next change of this object.
+    /// Returns null if there is no such member. The pointer is valid until the object changes.
     const value* find(std::string_view name) const noexcept;
     value* find(std::string_view name) noexcept;
 
-    // Replaces the member's value in its place, or adds it at the end. Returns the stored value.
+    /// Replaces the member's value in its place, or appends a new member. Returns the stored value.
     value& set(std::string_view name, value content);
-    // False if there was no such member. Keeps the order of the others.
+    /// Returns false if there is no such member. Keeps the order of the others.
     bool erase(std::string_view name);
 
     const_iterator begin() const noexcept;
     const_iterator end() const noexcept;
-    // Members in their order. Contents may be changed, names must stay unique.
+    /// Members in order. You may change their contents, but names must stay unique.
     iterator begin() noexcept;
     iterator end() noexcept;
 
-    // Takes members as they are: the caller guarantees that names are unique.
+    /// Takes the members unchecked. The caller guarantees that names are unique.
     static object from_unique(std::vector<member> members);
 
-    // The same members with equal values, in any order.
+    /// Equal if both have the same members with equal values, in any order.
     friend bool operator==(const object& a, const object& b);
 
 private:
     std::vector<member> members_;
 };
 
-// One JSON value that owns everything below it. Copies are deep; moves are cheap; a moved-from
-// value is null or empty. Not synchronised: share it as const.
-//
-// The `as_` calls answer "is it one, and which" and never convert between kinds, except that
-// integers are given in either signedness when they fit, and every number as a double.
+/// One JSON value, which owns everything below it. Copies are deep and moves are cheap. A
+/// moved-from value is null or empty. It is not synchronised: share it as const.
+///
+/// The `as_` members return the content if it has the requested type. They never convert between
+/// kinds, except that they return integers in either signedness if they fit, and any number as a
+/// double.
 class value {
 public:
-    // Implicit, so that trees can be written as they look. Null unless something is given.
+    /// Constructors are implicit, so that code can spell out a tree. The default is null.
     value() noexcept = default;
     value(std::nullptr_t) noexcept {}
     value(std::same_as<bool> auto flag) : content_(static_cast<bool>(flag)) {}
@@ -109,62 +110,63 @@ public:
             set_unsigned(static_cast<std::uint64_t>(number));
         }
     }
-    // Written with a fraction or an exponent, so that it stays a decimal when read again.
+    /// Written with a fraction or an exponent, so that it parses as a decimal again.
     value(double number) : content_(real{number, {}}) {}
     value(real number) : content_(std::move(number)) {}
-    // Text is kept as given; what is not UTF-8 is replaced when it is written.
+    /// Keeps the text unchanged. Writing replaces what is not UTF-8.
     value(const char* text) : content_(std::string(text)) {}
     value(std::string_view text) : content_(std::string(text)) {}
     value(std::string text) : content_(std::move(text)) {}
     value(array elements);
     value(object members);
 
-    // Which of the calls below will answer.
+    /// Which of the members below returns the content.
     kind what() const noexcept { return static_cast<kind>(content_.index()); }
-    // Also true of a value that was made of nothing.
+    /// Also true for a default-constructed value.
     bool is_null() const noexcept { return what() == kind::null; }
-    // Of any of the three kinds.
+    /// Whether it has any of the three number kinds.
     bool is_number() const noexcept { return what() >= kind::integer && what() <= kind::decimal; }
 
-    // Empty if it is of another kind: 0 and "true" are no booleans.
+    /// Returns nothing for other kinds: 0 and "true" are not booleans.
     std::optional<bool> as_bool() const noexcept;
-    // Empty for reals, even whole ones ("1.0"), and for numbers that do not fit.
+    /// Returns nothing for decimals, even whole ones ("1.0"), and for numbers that do not fit.
     std::optional<std::int64_t> as_int64() const noexcept;
     std::optional<std::uint64_t> as_uint64() const noexcept;
-    // Every number, rounded where a double cannot hold it.
+    /// Returns any number, rounded if a double cannot represent it.
     std::optional<double> as_double() const noexcept;
-    // The view lives as long as this value is not changed.
+    /// The view is valid until this value changes.
     std::optional<std::string_view> as_string() const noexcept;
-    // Null if it is of another kind.
+    /// Returns null for other kinds.
     const array* as_array() const noexcept { return std::get_if<array>(&content_); }
     array* as_array() noexcept { return std::get_if<array>(&content_); }
     const object* as_object() const noexcept { return std::get_if<object>(&content_); }
     object* as_object() noexcept { return std::get_if<object>(&content_); }
     const real* as_real() const noexcept { return std::get_if<real>(&content_); }
 
-    // Member of an object; null if this is no object or has no such member.
+    /// Returns a member of an object, or null if this is not an object or has no such member.
     const value* find(std::string_view name) const noexcept;
     value* find(std::string_view name) noexcept;
-    // Element of an array; null if this is no array or the index is past its end.
+    /// Returns an element of an array, or null if this is not an array or the index is past its
+    /// end.
     const value* at(std::size_t index) const noexcept;
     value* at(std::size_t index) noexcept;
 
-    // Equal kind and content. 1 and 1.0 differ; 1.50 and 1.5 do not.
+    /// Equal if kind and content are equal. 1 and 1.0 differ; 1.50 and 1.5 do not.
     friend bool operator==(const value& a, const value& b);
 
 private:
-    // Chooses the kind by the number's range.
+    // The number's range determines the kind.
     void set_unsigned(std::uint64_t number) noexcept;
 
-    // The order of alternatives is that of `kind`.
+    // The alternatives are in the order of `kind`.
     std::variant<
         std::monostate, bool, std::int64_t, std::uint64_t, real, std::string, array, object>
         content_;
 };
 
-// One `"name": content` of an object.
+/// One `"name": content` pair of an object.
 struct member {
-    std::string name;  // unescaped
+    std::string name;  ///< unescaped
     value content;
     friend bool operator==(const member& a, const member& b) {
         return a.name == b.name && a.content == b.content;

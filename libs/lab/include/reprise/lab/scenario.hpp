@@ -1,6 +1,6 @@
 #pragma once
 
-/// The storm models that come with the lab, by name.
+/// The storm models of the lab, by name.
 
 #include <span>
 #include <string_view>
@@ -9,18 +9,18 @@
 
 namespace reprise::lab {
 
-/// A model and what it is meant to show. All text lives as long as the program.
+/// A model and what it demonstrates. All text lives as long as the program.
 struct scenario {
     std::string_view name;     ///< As typed on the command line.
     std::string_view title;    ///< One line.
     std::string_view summary;  ///< Two or three sentences: what happens, what to look at.
-    storm_options options;     ///< Change what you like before running it.
+    storm_options options;     ///< You may change them before the run.
 };
 
-/// All of them, in the order in which to meet them: `outage`, `metastable`.
+/// All scenarios, in the order in which to read them: `outage`, `metastable`.
 [[nodiscard]] std::span<const scenario> scenarios();
 
-/// Null when there is none of that name.
+/// Returns null if there is no scenario with that name.
 [[nodiscard]] const scenario* find_scenario(std::string_view name);
 
 }  // namespace reprise::lab

@@ -6,8 +6,8 @@
 ///        ^                  |  ^                                              |
 ///        +--- success ------+  +---- timeout, error, late answer <------------+
 ///
-/// Every decision about a retry is made by a strategy of `libs/retry` through a `retry_session`;
-/// the lab only moves time, work and answers. No clock is read and nothing sleeps.
+/// A strategy of `libs/retry` makes every decision about a retry through a `retry_session`; the lab
+/// only moves time, work and answers. Nothing reads a clock or sleeps.
 
 #include <array>
 #include <cstdint>
@@ -30,30 +30,31 @@ enum class policy : std::uint8_t {
 
 inline constexpr std::array policies{policy::no_retries, policy::naive, policy::standard};
 
-/// For people: "no retries", "naive retries", "standard strategy".
+/// Returns "no retries", "naive retries" or "standard strategy".
 [[nodiscard]] std::string_view to_string(policy which) noexcept;
 
-/// Sums over the whole run. They close, whatever the policy:
+/// Totals of the whole run. They balance for every policy:
 ///
 ///     requests         = succeeded + failed + unfinished
-///     attempts_sent    = attempts_arrived + still on their way at the end
+///     attempts_sent    = attempts_arrived + in transit at the end
 ///     attempts_arrived = work_done + errors + waiting in the last slot
-///     work_done        = succeeded + wasted + faults + answers on their way at the end
+///     work_done        = succeeded + wasted + faults + answers in transit at the end
 struct storm_totals {
     std::uint64_t requests = 0;
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
-    std::uint64_t unfinished = 0;  ///< Still trying or waiting at the end of the run.
+    std::uint64_t unfinished = 0;  ///< Still running or waiting at the end of the run.
     std::uint64_t attempts_sent = 0;
     std::uint64_t attempts_arrived = 0;
-    std::uint64_t on_the_way = 0;          ///< Attempts between client and server at the end.
-    std::uint64_t work_done = 0;           ///< Attempts the server worked off.
-    std::uint64_t wasted = 0;              ///< Of these: answered to nobody.
-    std::uint64_t faults = 0;              ///< Of these: ended in an error and retried or given up.
-    std::uint64_t answers_on_the_way = 0;  ///< Work done, answer not yet there at the end.
-    std::uint64_t errors = 0;              ///< Attempts turned away without work.
-    std::uint32_t waiting_max = 0;         ///< Longest queue, the one in work included.
-    duration latency_sum{};                ///< Of succeeded requests, start to answer.
+    std::uint64_t on_the_way = 0;  ///< Attempts between client and server at the end.
+    std::uint64_t work_done = 0;   ///< Attempts that the server processed.
+    std::uint64_t wasted = 0;      ///< Of these: the client was no longer waiting.
+    /// Of these: ended in an error and were retried or given up.
+    std::uint64_t faults = 0;
+    std::uint64_t answers_on_the_way = 0;  ///< Work done whose answer has not arrived at the end.
+    std::uint64_t errors = 0;              ///< Attempts rejected without work.
+    std::uint32_t waiting_max = 0;         ///< Longest queue, including the attempt in service.
+    duration latency_sum{};                ///< Of succeeded requests, from start to answer.
 };
 
 struct storm_result {
@@ -61,35 +62,36 @@ struct storm_result {
     storm_totals totals;
     std::vector<slot> slots;           ///< Of `slot_length`, from the start of the run.
     double worst_amplification = 1.0;  ///< Attempts reaching the server per request, worst second.
-    bool is_complete = true;           ///< False: it was stopped; `slots` ends there.
+    bool is_complete = true;           ///< False if it was stopped; `slots` ends there.
     lab::recovery recovery;
 
     /// Attempts sent per request over the run.
     [[nodiscard]] double amplification() const noexcept;
-    /// Of the requests that have ended.
+    /// The share of ended requests that succeeded.
     [[nodiscard]] double success_share() const noexcept;
-    /// Work done for nobody, of all work done.
+    /// The share of the work whose client was no longer waiting.
     [[nodiscard]] double wasted_share() const noexcept;
 };
 
-/// Asked after each slot; true ends the run there. Empty: never.
+/// Called after each slot. If it returns true, the run ends there. If empty, the run is never
+/// stopped.
 using stop_question = std::function<bool()>;
 
-/// Throws `invalid_settings` for options that `check` refuses.
+/// Throws `invalid_settings` for options that `check` rejects.
 [[nodiscard]] storm_result run_storm(
     const storm_options& options, policy which, const stop_question& should_stop = {});
 
-/// The three policies against the same arrivals.
+/// The results of the three policies for the same arrivals.
 struct comparison {
     storm_options options;
     std::array<storm_result, policies.size()> results;  ///< In the order of `policies`.
 };
 
-/// Throws `invalid_settings` for options that `check` refuses.
+/// Throws `invalid_settings` for options that `check` rejects.
 [[nodiscard]] comparison compare_policies(const storm_options& options);
 
-/// The same, as far as it got: one result for each policy that was begun, the last one incomplete
-/// if `should_stop` ended it.
+/// The same, but it can be stopped: returns one result for each policy that was started. The last
+/// one is incomplete if `should_stop` ended it.
 [[nodiscard]] std::vector<storm_result> run_policies(
     const storm_options& options, const stop_question& should_stop);
 

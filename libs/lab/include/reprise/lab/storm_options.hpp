@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a storm model is made of: clients, one server with a queue, and one outage. Plain numbers;
-/// the same options with the same seed give the same run, byte for byte.
+/// The options of a storm model: clients, one server with a queue, and one outage. The same options
+/// with the same seed give the same run, byte for byte.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,61 +13,62 @@ namespace reprise::lab {
 
 /// What the server does between the outage's start and end.
 enum class outage_kind : std::uint8_t {
-    /// It stands still: nothing is answered, but what arrives is queued, and all of it is worked
-    /// through afterwards although nobody may be waiting for it any more.
+    /// It stalls: nothing is answered, but what arrives is queued. The server processes all of it
+    /// afterwards, even if the clients are no longer waiting.
     stalled,
-    /// It is down: everything queued or arriving is answered with an error at once, as by a host
-    /// whose
-    /// process has died.
+    /// It is down: everything queued or arriving is answered immediately with an error, as by a
+    /// host whose process has died.
     refusing,
 };
 
-/// How long one piece of work takes; the mean is 1 / capacity in both cases.
+/// How long one piece of work takes. The mean is 1 / capacity in both cases.
 enum class service_time : std::uint8_t {
-    exponential,  ///< Varies as in the textbooks' M/M/1 queue.
+    exponential,  ///< Varies as in an M/M/1 queue.
     fixed,        ///< Always the mean (M/D/1).
 };
 
 struct storm_options {
-    /// Every random draw of the run follows from it.
+    /// Determines all randomness of the run.
     std::uint64_t seed = 1;
-    /// Each has its own strategy object and so its own bucket; 1 to 1,000,000.
+    /// Each client has its own strategy object and so its own bucket. 1 to 1,000,000.
     std::uint32_t clients = 20;
     /// Requests per second of all clients together, arriving as a Poisson process. Above 0.
     double requests_per_second = 750.0;
-    /// Requests per second that the server can work off. Above 0, at most 10,000,000.
+    /// Requests per second that the server can process. Above 0, at most 10,000,000.
     double capacity_per_second = 1000.0;
     lab::service_time service_time = lab::service_time::exponential;
-    /// Requests that may wait at the server beside the one in work; a further one is turned away at
-    /// once with a throttling error. At most 10,000,000.
+    /// Requests that may wait at the server in addition to the one in service. The server rejects
+    /// any more immediately with a throttling error. At most 10,000,000.
     std::size_t queue_limit = 2000;
-    /// Work that ends in an error although the server is well, as a share of all; 0 to 1. This is
-    /// what retries are for.
+    /// The share of the work that ends in an error although the server is healthy, 0 to 1. Retries
+    /// exist for these errors.
     double fault_share = 0.01;
-    /// From client to server, and the same again for the answer. 0 to 10 s.
+    /// The delay from client to server, and again for the answer. 0 to 10 s.
     duration network_delay = std::chrono::milliseconds{1};
-    /// After this a client gives an attempt up. The server does not hear of it. 1 us to 1 h.
+    /// A client gives up an attempt after this time. The server does not notice. 1 us to 1 h.
     duration attempt_timeout = std::chrono::milliseconds{500};
     outage_kind outage = outage_kind::stalled;
-    /// From the start of the run; at least 2 s, so that there is a healthy time to compare with.
+    /// Time from the start of the run. At least 2 s, so that there is a healthy period to compare
+    /// with.
     duration outage_start = std::chrono::seconds{10};
-    /// 0 (no outage) or more; the run must go on for at least 5 s afterwards.
+    /// 0 means no outage. The run must continue for at least 5 s afterwards.
     duration outage_length = std::chrono::seconds{10};
-    /// Length of the run in virtual time; whole multiples of `slot_length`, at most 1 day.
+    /// Length of the run in virtual time: a multiple of `slot_length`, at most 1 day.
     duration length = std::chrono::seconds{60};
-    /// Attempts per request of both retrying policies, the first included; 1 to 100.
+    /// Attempts per request of both retrying policies, including the first. 1 to 100.
     std::uint32_t attempts_max = 5;
-    /// The standard strategy of each client; its `attempts_max` is taken from above.
+    /// The standard strategy of each client. Its `attempts_max` is the one above.
     standard_options standard{};
 };
 
-/// Counters are kept per slot of this length.
+/// The length of the slots in which a run counts.
 inline constexpr duration slot_length = std::chrono::milliseconds{100};
 
-/// Requests one run may make at most, as expected from rate and length: bounds time and memory.
+/// The maximum number of requests of one run, as expected from rate and length. It limits time and
+/// memory.
 inline constexpr double requests_max = 20'000'000.0;
 
-/// The first option that cannot work, if any; the field is named as in the struct.
+/// Returns the first invalid option, if any, with the name of the member.
 [[nodiscard]] std::optional<settings_error> check(const storm_options& options);
 
 }  // namespace reprise::lab

@@ -9,30 +9,31 @@
 
 namespace reprise::net {
 
-// Who runs the loop. A third way, the caller's executor, is given to client::make itself.
+/// Who runs the loop. The third possibility, the caller's executor, is an argument of client::make.
 enum class thread_mode : std::uint8_t {
-    own_thread,     // a thread of the client's own
-    caller_drives,  // whoever calls `call` or `drive`; nothing moves between calls
+    own_thread,     ///< the client's own thread
+    caller_drives,  ///< callers of `call` or `drive`; nothing happens between calls
 };
 
-// Files are PEM. Used for connections whose transport is TLS.
+/// Applies to connections over TLS. Files are in PEM format.
 struct tls_options {
-    // Trusted issuers; both may be given; neither: what the system trusts.
+    /// Trusted issuers. You may set both. If both are empty, the client trusts the system's
+    /// certificates.
     std::string ca_file{};
     std::string ca_pem{};
-    // The client's own certificate chain and key; both or neither.
+    /// The client's own certificate chain and key. Set both or neither.
     std::string certificate_file{};
     std::string key_file{};
-    // False: neither issuer nor host name is checked.
+    /// If false, the client checks neither issuer nor host name.
     bool is_verified = true;
 };
 
 struct dns_options {
-    // "address[:port],..."; empty: the system's.
+    /// "address[:port],...". Empty means the system's name servers.
     std::string servers{};
-    // For one question to one server.
+    /// The timeout of one query to one server.
     duration timeout = std::chrono::milliseconds{1000};
-    // How often a question is asked; each round waits longer.
+    /// How often a query is sent. Each try waits longer.
     int tries = 2;
     bool ipv4_only = false;
 };
@@ -43,9 +44,9 @@ struct client_options {
     tls_options tls{};
     dns_options dns{};
     thread_mode threads = thread_mode::own_thread;
-    // TCP keep-alive probes after so much silence; zero: off. Whole seconds count.
+    /// Idle time before TCP keep-alive probes, in whole seconds. Zero disables them.
     duration keepalive_time = std::chrono::seconds{60};
-    // Operations handed over by other threads and not yet taken.
+    /// How many operations from other threads may wait for the loop.
     std::size_t submission_count_max = 65536;
 };
 

@@ -10,22 +10,23 @@
 namespace reprise::net {
 
 enum class fetch_errc : std::uint8_t {
-    setup,        // the options cannot be used
-    unreachable,  // no such name, refused, closed
-    tls,          // the handshake failed; the text says why
-    timeout,      // not done in time
-    answer        // malformed, or the server has no error map
+    setup,        ///< the options are unusable
+    unreachable,  ///< no such name, connection refused or closed
+    tls,          ///< the handshake failed; the text explains why
+    timeout,      ///< the timeout expired
+    answer        ///< the answer is malformed, or the server has no error map
 };
 
 struct fetch_failure {
     fetch_errc code = fetch_errc::unreachable;
-    std::string text;  // for people; begins with "host:port: "
+    std::string text;  ///< a readable explanation that starts with "host:port: "
 };
 
-// The text of the first seed's error map, by a short conversation before any login: a client never
-// shows the maps of its nodes. TLS is set up as for the client's own connections. Takes no longer
-// than `timeout`, from the name to the last byte. Blocks; starts no thread. After a failure a
-// look-up of a name may still be under way: the program is expected to end soon.
+/// Fetches the text of the first seed's error map over a short-lived connection, without a login.
+/// It exists because a client does not expose the error maps of its nodes. It uses TLS like the
+/// client's own connections. `timeout` covers everything from the name lookup to the last byte.
+/// Blocks and starts no thread. After a failure a name lookup may still be running, so the program
+/// is expected to end soon.
 [[nodiscard]] std::expected<std::string, fetch_failure> fetch_error_map(
     const client_options& options, duration timeout);
 

@@ -11,23 +11,24 @@
 #include <reprise/services/service_call.hpp>
 #include <reprise/services/service_outcome.hpp>
 
-// Requests to the cluster manager: buckets, scopes, collections, and anything else by path. A GET
-// is idempotent, nothing else is.
+// Requests to the cluster manager: buckets, scopes, collections, and anything else by path. Only
+// GET and HEAD requests are idempotent.
 
 namespace reprise::services {
 
 enum class managed_bucket_type : std::uint8_t { couchbase, ephemeral, memcached };
 
-// What a bucket is made with. Members left empty are the server's choice and are not sent.
+/// The settings of a bucket. Empty members are not sent, so the server uses its default.
 struct bucket_definition {
     std::string name{};
     managed_bucket_type type = managed_bucket_type::couchbase;
-    std::uint64_t ram_quota_mb = 100;  // for each node
+    std::uint64_t ram_quota_mb = 100;  ///< per node
     std::optional<std::uint32_t> replica_count{};
     std::optional<bool> is_flush_enabled{};
     std::optional<bool> has_replica_index{};
-    std::optional<std::chrono::seconds> expiry_max{};  // of documents; 0: none
-    // The words of the server: "fullEviction", "active", "majority", "seqno", "couchstore", ...
+    /// Maximum expiry of documents; 0 means no maximum.
+    std::optional<std::chrono::seconds> expiry_max{};
+    /// The server's own values: "fullEviction", "active", "majority", "seqno", "couchstore", ...
     std::string eviction_policy{};
     std::string compression_mode{};
     std::string durability_min_level{};
@@ -37,42 +38,44 @@ struct bucket_definition {
     friend bool operator==(const bucket_definition&, const bucket_definition&) = default;
 };
 
-// Errors of all of these: text_missing for a name that is empty, dot_segment for `.` and `..` in
+// All of these fail with text_missing for an empty name and with dot_segment for `.` and `..` in
 // the path.
 
-// POST /pools/default/buckets; 202 when it has begun.
+/// POST /pools/default/buckets. The server answers 202 when creation has started.
 service_call_result make_create_bucket_call(const bucket_definition& bucket);
-// POST /pools/default/buckets/<bucket>: sends everything that may change later.
+/// POST /pools/default/buckets/<bucket>. Sends everything that may change later.
 service_call_result make_update_bucket_call(const bucket_definition& bucket);
-// DELETE /pools/default/buckets/<bucket>
+/// DELETE /pools/default/buckets/<bucket>
 service_call_result make_drop_bucket_call(std::string_view bucket);
-// POST /pools/default/buckets/<bucket>/controller/doFlush
+/// POST /pools/default/buckets/<bucket>/controller/doFlush
 service_call_result make_flush_bucket_call(std::string_view bucket);
-// GET /pools/default/buckets/<bucket>
+/// GET /pools/default/buckets/<bucket>
 service_call_result make_get_bucket_call(std::string_view bucket);
-// GET /pools/default/buckets
+/// GET /pools/default/buckets
 service_call make_list_buckets_call();
 
-// What a new collection is made with.
+/// The settings of a new collection.
 struct collection_definition {
     std::string scope{};
     std::string name{};
-    // Empty: the bucket's. 0: none, or the bucket's on old servers; -1: documents never expire.
+    /// Empty means the bucket's setting. 0 means no maximum, or the bucket's setting on old
+    /// servers; -1 means that documents never expire.
     std::optional<std::chrono::seconds> expiry_max{};
     std::optional<bool> has_history{};
 };
 
-// The answers of all but the list are {"uid":"<manifest uid>"}: parse_manifest_uid().
+/// The answers of all but the list are {"uid":"<manifest uid>"}; see parse_manifest_uid().
 service_call_result make_create_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_drop_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_create_collection_call(
     std::string_view bucket, const collection_definition& collection);
 service_call_result make_drop_collection_call(
     std::string_view bucket, std::string_view scope, std::string_view collection);
-// GET .../scopes; the answer is a manifest: parse_collections_manifest().
+/// GET .../scopes. The answer is a manifest; see parse_collections_manifest().
 service_call_result make_list_scopes_call(std::string_view bucket);
 
-// Any request to any service. `target` is taken as it is: begins with `/`, percent-encoded.
+/// Any request to any service. `target` is sent unchanged: it must start with `/` and be
+/// percent-encoded.
 struct raw_service_request {
     wire::service service = wire::service::management;
     std::string method = "GET";
@@ -82,26 +85,26 @@ struct raw_service_request {
     std::vector<std::pair<std::string, std::string>> headers{};
 };
 
-// Errors: text_missing (method), target_invalid, dot_segment (percent-encoded ones, too).
+/// Fails with text_missing (method), target_invalid, or dot_segment (even if percent-encoded).
 service_call_result make_raw_call(raw_service_request request);
 
-// "a=1&b=x%20y": the body of a POST to the cluster manager.
+/// Returns the body of a POST to the cluster manager, for example "a=1&b=x%20y".
 std::string encode_form(const std::vector<std::pair<std::string, std::string>>& fields);
 
-// Bounds what a cluster manager may send in these two.
+/// The largest body that these two parsers accept from a cluster manager.
 inline constexpr std::size_t bucket_list_size_max_bytes = std::size_t{16} * 1024 * 1024;
 
-// One bucket, as GET .../buckets/<bucket> answers. Members of the answer that are missing stay as
-// in bucket_definition.
+/// Parses one bucket from the answer to GET .../buckets/<bucket>. Members missing in the answer
+/// keep the defaults of bucket_definition.
 std::expected<bucket_definition, outcome_error> parse_bucket(std::string_view body);
 std::expected<std::vector<bucket_definition>, outcome_error> parse_bucket_list(
     std::string_view body);
-// The uid of the manifest from which on a change of scopes or collections is visible.
+/// Returns the uid of the first manifest in which a change of scopes or collections is visible.
 std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view body);
 
-// What the answer of the cluster manager (or a design document request) means; `target` is that of
-// the request, since 404 alone does not say what is missing. None of these is ever retried because
-// of the answer. 2xx is success; other 4xx that are not listed are invalid_argument.
+/// Classifies an answer of the cluster manager (or to a design document request). `target` is the
+/// request's target, because 404 alone does not show what is missing. None of these answers is ever
+/// retried. 2xx is a success; 4xx codes without a specific meaning are invalid_argument.
 std::optional<errc> classify_management(
     int http_status, std::string_view target, std::string_view body) noexcept;
 

@@ -9,17 +9,18 @@
 #include <reprise/wire/document_key.hpp>
 #include <reprise/wire/message.hpp>
 
-// Whole-document messages. How they are encoded and decoded: see message.hpp.
+// Messages about whole documents. See message.hpp for encoding and decoding.
 
 namespace reprise::wire {
 
-// Expiry fields are as in expiry.hpp. As the expiry of a counter: do not create a missing document.
+/// As the expiry of a counter, it means: do not create a missing document. Other expiry values are
+/// described in expiry.hpp.
 inline constexpr std::uint32_t expiry_do_not_create = 0xffff'ffff;
-// CAS shown for a document that is locked by somebody.
+/// The CAS that a server reports for a document locked by another client.
 inline constexpr std::uint64_t cas_locked = 0xffff'ffff'ffff'ffff;
 
-// Opcodes of request_shape::key: a key and nothing else. CAS: 0 for the two reads, any for
-// remove, not 0 for unlock (it names the lock).
+/// Opcodes of request_shape::key, which have only a key. The CAS must be 0 for the two reads, may
+/// be anything for remove, and must not be 0 for unlock, where it identifies the lock.
 struct document_request {
     opcode op = opcode::get;
     document_key key;
@@ -28,12 +29,13 @@ struct document_request {
     static std::expected<document_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// set, add, replace. CAS must be 0 for add. The header's datatype says what the value is (JSON and
-// Snappy bits only).
+/// set, add, replace. CAS must be 0 for add. The header's datatype describes the value (only the
+/// JSON and Snappy bits are allowed).
 struct store_request {
     opcode op = opcode::set;
     document_key key;
-    std::uint32_t flags = 0;  // kept by the server unchanged; SDKs say the format in the top byte
+    std::uint32_t flags =
+        0;  ///< the server stores it unchanged; SDKs put the format in the top byte
     std::uint32_t expiry = 0;
     base::byte_view value;
 
@@ -41,7 +43,7 @@ struct store_request {
     static std::expected<store_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// append, prepend: the value is joined to the stored one.
+/// append, prepend: the server adds the value to the stored one.
 struct concat_request {
     opcode op = opcode::append;
     document_key key;
@@ -51,8 +53,8 @@ struct concat_request {
     static std::expected<concat_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// increment, decrement. A missing document is created with `initial` (delta not applied), or not at
-// all with `expiry_do_not_create`. CAS must be 0.
+/// increment, decrement. The server creates a missing document with `initial`, without applying the
+/// delta, unless the expiry is `expiry_do_not_create`. CAS must be 0.
 struct counter_request {
     opcode op = opcode::increment;
     document_key key;
@@ -64,7 +66,7 @@ struct counter_request {
     static std::expected<counter_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// touch, get_and_touch: sets a new expiry. CAS must be 0.
+/// touch, get_and_touch: they set a new expiry. CAS must be 0.
 struct touch_request {
     opcode op = opcode::touch;
     document_key key;
@@ -74,28 +76,28 @@ struct touch_request {
     static std::expected<touch_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// get_locked. CAS must be 0; the CAS of the answer is the lock.
+/// get_locked. CAS must be 0. The CAS of the answer identifies the lock.
 struct get_locked_request {
     document_key key;
-    // 0 and times above the server's maximum (30 s) mean its default (15 s), as does nothing.
+    /// If it is empty, 0 or above the server's maximum (30 s), the server uses its default (15 s).
     std::optional<std::uint32_t> lock_seconds;
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
     static std::expected<get_locked_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// get_meta. CAS must be 0.
+/// get_meta. CAS must be 0.
 struct get_meta_request {
     document_key key;
-    // 0, 1 or 2; with 2 the answer carries the datatype.
+    /// 0, 1 or 2. With 2 the answer contains the datatype.
     std::optional<std::uint8_t> version;
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
     static std::expected<get_meta_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-// Answer to get, get_replica, get_and_touch, get_locked. Older servers echo the key to get_replica;
-// decode accepts that and shows it raw.
+/// Answer to get, get_replica, get_and_touch and get_locked. Older servers echo the key in the
+/// answer to get_replica; decode accepts it and exposes it undecoded.
 struct document_response {
     std::uint32_t flags = 0;
     base::byte_view value;
@@ -105,7 +107,7 @@ struct document_response {
     static std::expected<document_response, wire_errc> decode(const frame_view&);
 };
 
-// Answer to set, add, replace, remove, append, prepend. The new CAS is in the header.
+/// Answer to set, add, replace, remove, append and prepend. The new CAS is in the header.
 struct mutation_response {
     std::optional<mutation_token> token;
 
@@ -113,7 +115,7 @@ struct mutation_response {
     static std::expected<mutation_response, wire_errc> decode(const frame_view&);
 };
 
-// Answer to increment and decrement.
+/// Answer to increment and decrement.
 struct counter_response {
     std::uint64_t value = 0;
     std::optional<mutation_token> token;
@@ -122,13 +124,13 @@ struct counter_response {
     static std::expected<counter_response, wire_errc> decode(const frame_view&);
 };
 
-// Answer to get_meta. A tombstone answers success with `is_deleted`.
+/// Answer to get_meta. For a tombstone the status is success and `is_deleted` is set.
 struct get_meta_response {
     bool is_deleted = false;
     std::uint32_t flags = 0;
     std::uint32_t expiry = 0;
     std::uint64_t seqno = 0;
-    std::optional<wire::datatype> datatype;  // only when version 2 was asked for
+    std::optional<wire::datatype> datatype;  ///< only if the request asked for version 2
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
     static std::expected<get_meta_response, wire_errc> decode(const frame_view&);

@@ -11,29 +11,29 @@
 
 namespace reprise::wire {
 
-// What a server says about an error, in the value of the response; every member may be missing.
+/// What a server reports about an error in the value of the response. Any member may be missing.
 struct error_context {
-    std::string context;  // for people; empty when not sent
-    std::string ref;      // the id to look up in the server's logs; empty when not sent
-    // The manifest the node judged by; comes with unknown_collection and unknown_scope.
+    std::string context;  ///< readable text; empty if not sent
+    std::string ref;      ///< the id to look up in the server's logs; empty if not sent
+    /// The manifest that the node consulted. Sent with unknown_collection and unknown_scope.
     std::optional<std::uint64_t> manifest_uid;
 
     friend bool operator==(const error_context&, const error_context&) = default;
 };
 
-// Limits of what is kept for the user. Longer texts are cut, on a character boundary. Bytes.
+/// Longer texts are truncated at a character boundary. In bytes.
 inline constexpr std::size_t error_context_text_size_max = 4096;
 
-// {"error":{"context":"...","ref":"..."},"manifest_uid":"1f"}, members that are not set left out;
-// nothing set gives an empty string, which is a legal error body.
+/// Returns {"error":{"context":"...","ref":"..."},"manifest_uid":"1f"} without the members that are
+/// not set. If none is set, returns an empty string, which is a legal error body.
 std::string encode_error_context(const error_context& context);
 
-// Reads such a body. Other members are ignored. Error: error_body_malformed.
+/// Parses such a body and ignores other members. Fails with error_body_malformed.
 std::expected<error_context, wire_errc> parse_error_context(base::byte_view body);
 
-// The context of an error response, as a client takes it: an empty one unless the status may have
-// an error body, the datatype has the JSON bit and the body is well formed. Compressed bodies must
-// be inflated first and given to `parse_error_context`.
+/// Returns the context of an error response. It is empty unless the status may have an error body,
+/// the datatype has the JSON bit and the body is well formed. Inflate a compressed body first and
+/// pass it to `parse_error_context`.
 error_context error_context_of(const frame_view& response);
 
 }  // namespace reprise::wire

@@ -17,65 +17,66 @@ namespace reprise::wire {
 
 inline constexpr std::size_t header_size = 24;
 
-// The 24 bytes every frame starts with, as numbers. The body follows in this order: framing extras,
-// extras, key, value.
+/// The 24 bytes at the start of every frame, as numbers. The body follows in this order: framing
+/// extras, extras, key, value.
 struct frame_header {
     wire::magic magic = wire::magic::request;
     opcode op = opcode::get;
-    std::uint8_t framing_extras_size = 0;  // only in the two alternative magics, else 0
+    std::uint8_t framing_extras_size = 0;  ///< 0 except with the two alternative magics
     std::uint8_t extras_size = 0;
-    std::uint16_t key_size = 0;  // at most 255 in the two alternative magics
+    std::uint16_t key_size = 0;  ///< at most 255 with the two alternative magics
     wire::datatype datatype = wire::datatype::raw;
-    std::uint16_t vbucket_or_status = 0;  // a status in responses, else a vbucket
-    std::uint32_t body_size = 0;          // all four parts
-    std::uint32_t opaque = 0;             // chosen by the requester, echoed untouched
+    std::uint16_t vbucket_or_status = 0;  ///< a status in responses, a vbucket otherwise
+    std::uint32_t body_size = 0;          ///< size of all four parts
+    std::uint32_t opaque = 0;             ///< chosen by the requester, echoed unchanged
     std::uint64_t cas = 0;
 
-    // Bytes of the body before the value. In a decoded header never above body_size.
+    /// Number of body bytes before the value. In a decoded header it never exceeds body_size.
     std::size_t value_offset() const noexcept {
         return std::size_t{framing_extras_size} + extras_size + key_size;
     }
     std::size_t frame_size() const noexcept { return header_size + body_size; }
 };
 
-// Which way the frames of a stream travel; a magic of the other way is an error.
+/// The direction in which the frames of a stream travel. A magic of the other direction is an
+/// error.
 enum class frame_direction { to_client, to_server, any };
 
 struct frame_limits {
-    // Largest body accepted: a 20 MiB value with room for key, extras and xattrs. Bytes.
+    /// The largest body accepted: a 20 MiB value plus room for key, extras and xattrs. In bytes.
     std::uint32_t body_size_max_bytes = 21u * 1024u * 1024u;
     frame_direction direction = frame_direction::any;
 };
 
-// Reads a header from the first 24 bytes of `bytes` (fewer is a programming error) and checks all
-// of it before any body byte is needed. Errors: unknown_magic, unexpected_magic,
-// lengths_exceed_body, frame_too_large.
+/// Decodes a header from the first 24 bytes of `bytes` (fewer is a programming error). Checks it
+/// completely before any byte of the body is needed. Fails with unknown_magic, unexpected_magic,
+/// lengths_exceed_body or frame_too_large.
 std::expected<frame_header, wire_errc> decode_header(
     base::byte_view bytes, const frame_limits& limits) noexcept;
 
-// Writes 24 bytes at `out`. The header's sizes must fit its magic (asserted).
+/// Writes 24 bytes at `out`. Asserts that the header's sizes fit its magic.
 std::byte* encode_header(std::byte* out, const frame_header& header) noexcept;
 
-// One whole frame in memory somebody else owns. Copying it copies the header and a pointer.
+/// One whole frame in memory that it does not own. A copy copies the header and a pointer.
 class frame_view {
 public:
     frame_view() noexcept = default;
-    // `body` must be exactly header.body_size bytes, and the header a decoded one.
+    /// The header must be a decoded one, and `body` must have exactly header.body_size bytes.
     frame_view(const frame_header& header, base::byte_view body) noexcept;
 
     const frame_header& header() const noexcept { return header_; }
     wire::magic magic() const noexcept { return header_.magic; }
     opcode op() const noexcept { return header_.op; }
-    // Meaning of the opcode byte when the magic is server_request.
+    /// The opcode if the magic is server_request.
     server_opcode server_op() const noexcept { return static_cast<server_opcode>(header_.op); }
     wire::datatype datatype() const noexcept { return header_.datatype; }
     std::uint32_t opaque() const noexcept { return header_.opaque; }
     std::uint64_t cas() const noexcept { return header_.cas; }
-    // Meaningful only in responses.
+    /// Meaningful only in responses.
     wire::status status() const noexcept {
         return static_cast<wire::status>(header_.vbucket_or_status);
     }
-    // Meaningful only in requests.
+    /// Meaningful only in requests.
     vbucket_id vbucket() const noexcept { return vbucket_id{header_.vbucket_or_status}; }
 
     bool is_request() const noexcept {
@@ -103,7 +104,7 @@ private:
     base::byte_view body_;
 };
 
-// The pieces of a frame to be written. Sizes are taken from the views.
+/// The parts of a frame to write. The views determine the sizes.
 struct frame_parts {
     wire::magic magic = wire::magic::request;
     opcode op = opcode::get;
@@ -111,14 +112,15 @@ struct frame_parts {
     std::uint16_t vbucket_or_status = 0;
     std::uint32_t opaque = 0;
     std::uint64_t cas = 0;
-    base::byte_view framing_extras;  // only with an alternative magic
+    base::byte_view framing_extras;  ///< only with an alternative magic
     base::byte_view extras;
     base::byte_view key;
     base::byte_view value;
 };
 
-// Appends one frame, whole or not at all. Errors: lengths_exceed_body (a part is longer than its
-// length field can say, or framing extras with a magic that has none), output_full.
+/// Appends one whole frame, or nothing if it fails. Fails with lengths_exceed_body if a part does
+/// not fit its length field or if there are framing extras and the magic does not allow them, and
+/// with output_full.
 std::expected<void, wire_errc> encode_frame(base::byte_writer& out, const frame_parts& parts);
 
 }  // namespace reprise::wire

@@ -9,11 +9,11 @@
 #include <reprise/wire/document_key.hpp>
 #include <reprise/wire/message.hpp>
 
-// Polling of persistence and replication. How messages are encoded and decoded: see message.hpp.
+// Messages that poll for persistence and replication. See message.hpp for encoding and decoding.
 
 namespace reprise::wire {
 
-// Keys in one observe message; ours, so that a message stays small.
+/// The number of keys in one observe message. The limit is our own and keeps messages small.
 inline constexpr std::size_t observe_key_count_max = 16;
 
 struct observe_key {
@@ -21,7 +21,7 @@ struct observe_key {
     document_key key;
 };
 
-// observe: the header's vbucket is ignored, each key brings its own. CAS must be 0.
+/// observe: each key has its own vbucket, and the server ignores the header's. CAS must be 0.
 struct observe_request {
     base::bounded_list<observe_key, observe_key_count_max> keys;
 
@@ -30,21 +30,21 @@ struct observe_request {
 };
 
 enum class observe_state : std::uint8_t {
-    found = 0x00,              // in memory, not yet on disk
-    persisted = 0x01,          // on disk
-    not_found = 0x80,          // no such document
-    logically_deleted = 0x81,  // deleted in memory, not yet on disk
+    found = 0x00,              ///< in memory, not yet on disk
+    persisted = 0x01,          ///< on disk
+    not_found = 0x80,          ///< no such document
+    logically_deleted = 0x81,  ///< deleted in memory, not yet on disk
 };
 
 struct observe_result {
     vbucket_id vbucket{};
     document_key key;
-    observe_state state = observe_state::found;  // may hold a byte outside the list
+    observe_state state = observe_state::found;  ///< may hold a byte that is not in the list
     std::uint64_t cas = 0;
 };
 
-// Answer to observe, in the order asked. The header's CAS is a hint: its high 32 bits are the time
-// that persisting takes.
+/// Answer to observe, in the order of the request. The header's CAS is a hint: its high 32 bits are
+/// the time that persisting takes.
 struct observe_response {
     base::bounded_list<observe_result, observe_key_count_max> results;
 
@@ -52,7 +52,7 @@ struct observe_response {
     static std::expected<observe_response, wire_errc> decode(const frame_view&, key_form);
 };
 
-// observe_seqno: the vbucket is the header's.
+/// observe_seqno: the vbucket is in the header.
 struct observe_seqno_request {
     std::uint64_t vbucket_uuid = 0;
 
@@ -60,7 +60,7 @@ struct observe_seqno_request {
     static std::expected<observe_seqno_request, wire_errc> decode(const frame_view&);
 };
 
-// What was received under a vbucket uuid that ended by a failover.
+/// What the node received under a vbucket uuid that a failover ended.
 struct seqno_failover {
     std::uint64_t old_vbucket_uuid = 0;
     std::uint64_t last_seqno = 0;
@@ -68,13 +68,13 @@ struct seqno_failover {
     friend bool operator==(const seqno_failover&, const seqno_failover&) = default;
 };
 
-// Answer to observe_seqno.
+/// Answer to observe_seqno.
 struct observe_seqno_response {
     vbucket_id vbucket{};
-    std::uint64_t vbucket_uuid = 0;  // the current one
+    std::uint64_t vbucket_uuid = 0;  ///< the current one
     std::uint64_t persisted_seqno = 0;
     std::uint64_t current_seqno = 0;
-    std::optional<seqno_failover> failed_over;  // set when the uuid asked about is an old one
+    std::optional<seqno_failover> failed_over;  ///< set if the request named an old uuid
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
     static std::expected<observe_seqno_response, wire_errc> decode(const frame_view&);

@@ -7,15 +7,15 @@
 
 namespace reprise::wire {
 
-// Byte 1 of a frame. Any byte may arrive, so a value outside the list is legal to hold; ask
-// `opcode_info` whether it is known. What client and server know about an opcode is its row in
-// `detail::opcode_rows` below.
+/// Byte 1 of a frame. Any byte may arrive, so a value may be outside the list; `opcode_info`
+/// reports whether it is known. Each opcode has a row in `detail::opcode_rows` below, which holds
+/// what client and server know about it.
 enum class opcode : std::uint8_t {
     get = 0x00,
     set = 0x01,
     add = 0x02,
     replace = 0x03,
-    remove = 0x04,  // "delete" on the wire; the word is taken in C++
+    remove = 0x04,  ///< "delete" in the protocol, which is a keyword in C++
     increment = 0x05,
     decrement = 0x06,
     quit = 0x07,
@@ -73,64 +73,67 @@ enum class opcode : std::uint8_t {
     get_error_map = 0xfe,
 };
 
-// Opcodes of magic 0x82, a number space of their own.
+/// Opcodes of magic 0x82, which have their own number space.
 enum class server_opcode : std::uint8_t {
     cluster_map_change_notification = 0x01,
-    authenticate = 0x02,           // never sent to ordinary clients
-    active_external_users = 0x03,  // never sent to ordinary clients
+    authenticate = 0x02,           ///< never sent to ordinary clients
+    active_external_users = 0x03,  ///< never sent to ordinary clients
 };
 
-// Which value the CAS field of a request may have.
+/// Which values the CAS field of a request may have.
 enum class cas_rule : std::uint8_t { must_be_zero, any, must_not_be_zero };
 
-// The message that carries a request. Opcodes of one shape differ in the opcode byte only.
+/// The message that carries a request. Opcodes of one shape differ only in the opcode byte.
 enum class request_shape : std::uint8_t {
-    other,            // has a message of its own, or none
-    empty,            // empty_request
-    key,              // document_request
-    touch,            // touch_request
-    lock,             // get_locked_request
-    meta,             // get_meta_request
-    store,            // store_request
-    concat,           // concat_request
-    counter,          // counter_request
-    subdoc_path,      // subdoc_request
-    subdoc_lookup,    // subdoc_lookup_request
-    subdoc_mutation,  // subdoc_mutation_request
+    other,            ///< has its own message, or none
+    empty,            ///< empty_request
+    key,              ///< document_request
+    touch,            ///< touch_request
+    lock,             ///< get_locked_request
+    meta,             ///< get_meta_request
+    store,            ///< store_request
+    concat,           ///< concat_request
+    counter,          ///< counter_request
+    subdoc_path,      ///< subdoc_request
+    subdoc_lookup,    ///< subdoc_lookup_request
+    subdoc_mutation,  ///< subdoc_mutation_request
 };
 
-// The message that carries a successful answer.
+/// The message that carries a successful answer.
 enum class response_shape : std::uint8_t {
-    other,            // has a message of its own, or none
-    empty,            // empty_response
-    document,         // document_response
-    meta,             // get_meta_response
-    mutation,         // mutation_response
-    counter,          // counter_response
-    subdoc_path,      // subdoc_response
-    subdoc_lookup,    // subdoc_lookup_response
-    subdoc_mutation,  // subdoc_mutation_response
+    other,            ///< has its own message, or none
+    empty,            ///< empty_response
+    document,         ///< document_response
+    meta,             ///< get_meta_response
+    mutation,         ///< mutation_response
+    counter,          ///< counter_response
+    subdoc_path,      ///< subdoc_response
+    subdoc_lookup,    ///< subdoc_lookup_response
+    subdoc_mutation,  ///< subdoc_mutation_response
 };
 
-// Facts about one opcode, the same for client and server.
+/// Facts about one opcode, the same for client and server.
 
 struct opcode_facts {
     opcode op{};
     std::string_view name = "unknown";
     bool is_known = false;
-    // The key field is a document key: prefixed by the collection id when collections are on.
+    /// The key field is a document key. It has a collection id as prefix if collections are
+    /// enabled.
     bool has_document_key = false;
-    // Frame info 1 (durability) is accepted. Quiet forms never accept it.
+    /// Accepts frame info 1 (durability). Quiet forms never accept it.
     bool accepts_durability = false;
-    // Frame info 5 (preserve TTL) is accepted.
+    /// Accepts frame info 5 (preserve TTL).
     bool accepts_preserve_ttl = false;
-    // May be answered out of order once HELLO 0x0e is on; others act as barriers.
+    /// The server may answer out of order once HELLO 0x0e is enabled. Other opcodes act as
+    /// barriers.
     bool is_reorderable = false;
-    // Repeating it changes nothing: may be sent again after its bytes may have reached a server.
+    /// Repeating it changes nothing, so it may be sent again even if its bytes may have reached a
+    /// server.
     bool is_idempotent = false;
-    // Answered before authentication; everything else then gets 0x24.
+    /// The server answers it before authentication. It rejects all others with 0x24.
     bool is_allowed_before_auth = false;
-    // The vbucket field must be 0.
+    /// The vbucket field must be 0.
     bool needs_vbucket_zero = false;
     cas_rule cas = cas_rule::must_be_zero;
     request_shape request = request_shape::other;
@@ -139,9 +142,9 @@ struct opcode_facts {
 
 namespace detail {
 
-// One opcode. Its rules are letters, so that the table stays readable:
-// k document key, d durability, t preserve TTL, r reorderable, i idempotent, a before
-// authentication, c any CAS, l a CAS that names a lock, z vbucket 0.
+// One opcode. Letters encode its rules, which keeps the table readable: k document key, d
+// durability, t preserve TTL, r reorderable, i idempotent, a before authentication, c any CAS, l a
+// CAS that identifies a lock, z vbucket 0.
 struct opcode_row {
     opcode op;
     std::string_view name;
@@ -256,24 +259,24 @@ inline constexpr std::array<opcode_facts, 256> opcode_table = make_opcode_table(
 
 }  // namespace detail
 
-// Never fails: an unknown byte gives `is_known == false` and every permission false.
+/// Never fails. For an unknown byte `is_known` and every permission are false.
 constexpr const opcode_facts& opcode_info(opcode op) noexcept {
     return detail::opcode_table[static_cast<std::uint8_t>(op)];
 }
 
-// A sub-document opcode that stands alone in a frame (0xc5..0xcf, 0xd2, 0xd3).
+/// Whether it is a sub-document opcode that has its own frame (0xc5..0xcf, 0xd2, 0xd3).
 constexpr bool is_subdoc_single(opcode op) noexcept {
     return opcode_info(op).request == request_shape::subdoc_path;
 }
 
-// A sub-document opcode that reads only.
+/// Whether it is a sub-document opcode that only reads.
 constexpr bool is_subdoc_lookup(opcode op) noexcept {
     const opcode_facts& facts = opcode_info(op);
     return facts.request == request_shape::subdoc_lookup ||
            (facts.request == request_shape::subdoc_path && facts.is_idempotent);
 }
 
-// The name in the table, "unknown" for bytes not in it.
+/// Returns the name in the table, or "unknown" for other bytes.
 constexpr std::string_view to_string(opcode op) noexcept {
     return opcode_info(op).name;
 }

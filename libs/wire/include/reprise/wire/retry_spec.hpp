@@ -7,31 +7,32 @@
 
 namespace reprise::wire {
 
-// How the delay grows with r, the number of the retry.
+/// How the delay grows with r, the number of the retry.
 enum class retry_spec_kind : std::uint8_t {
-    constant,    // always `interval`
-    linear,      // interval x r
-    exponential  // interval ^ r, in milliseconds by the protocol's definition
+    constant,    ///< `interval`
+    linear,      ///< interval x r
+    exponential  ///< interval ^ r, in milliseconds by the protocol's definition
 };
 
-// The waiting rule a server may attach to an error code. Pure arithmetic: nothing here waits.
+/// The backoff that a server may attach to an error code. It only computes delays and never waits.
 struct retry_spec {
-    // A computed delay never exceeds this, also without `ceil`: about 24 days, 2^31 - 1 ms.
+    /// The limit of a computed delay even without `ceil`: 2^31 - 1 ms, about 24 days.
     static constexpr std::chrono::milliseconds delay_max{2147483647};
 
-    // Which rule makes the delays after the first retry.
+    /// How delays are computed after the first retry.
     retry_spec_kind kind = retry_spec_kind::constant;
-    // Base interval; at least 1 ms in a usable spec.
+    /// The base interval. At least 1 ms in a usable spec.
     std::chrono::milliseconds interval{1};
-    // Delay before the first retry.
+    /// The delay before the first retry.
     std::chrono::milliseconds after{0};
-    // Cap of linear and exponential delays; empty: none.
+    /// The limit of linear and exponential delays. If empty, only delay_max applies.
     std::optional<std::chrono::milliseconds> ceil;
-    // Give up this long after the first failure, `after` included; empty: the operation's timeout.
+    /// Retries stop this long after the first failure, counting `after`. If empty, the operation's
+    /// timeout applies.
     std::optional<std::chrono::milliseconds> max_duration;
 
-    // The delay before retry number `retry`; 0 is the first retry and waits `after`. Retry r >= 1:
-    // interval, min(interval x r, ceil) or min(interval ^ r, ceil). Never overflows.
+    /// Returns the delay before retry number `retry`. Retry 0 is the first and waits `after`. Retry
+    /// r >= 1 waits interval, min(interval x r, ceil) or min(interval ^ r, ceil). Never overflows.
     constexpr std::chrono::milliseconds delay(std::uint32_t retry) const noexcept {
         if (retry == 0) {
             return after;
@@ -47,20 +48,20 @@ struct retry_spec {
         return interval;
     }
 
-    // Compares the spec as given, not the delays it makes.
+    /// Compares the spec itself, not the delays it produces.
     friend bool operator==(const retry_spec&, const retry_spec&) = default;
 
 private:
-    // The most a computed delay may be.
+    // The limit of a computed delay.
     constexpr std::chrono::milliseconds cap() const noexcept {
         return ceil ? std::min(*ceil, delay_max) : delay_max;
     }
 
-    // interval ^ retry, not above cap(). Stops multiplying once it is there, so it takes at most 31
-    // steps.
+    // Returns interval ^ retry, limited to cap(). Stops multiplying at the limit, so it takes at
+    // most 31 steps.
     constexpr std::chrono::milliseconds power(std::uint32_t retry) const noexcept {
         const std::int64_t most = cap().count();
-        // An interval of 1 never grows: without this the loop would run `retry` times.
+        // An interval of 1 never grows. Without this check the loop would run `retry` times.
         if (interval.count() <= 1) {
             return std::min(interval, cap());
         }

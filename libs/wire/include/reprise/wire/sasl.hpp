@@ -14,57 +14,59 @@
 
 namespace reprise::wire {
 
-// What a client proves its identity with. A plain value; keep it out of logs.
+/// The credentials with which a client authenticates. Keep them out of logs.
 struct sasl_credentials {
     std::string username;
     std::string password;
-    // For OAUTHBEARER; then user name and password are not used.
+    /// For OAUTHBEARER, which does not use the user name and password.
     std::string bearer_token;
 };
 
-// Names separated by blanks, as the server lists them; names we do not know are left out.
+/// Parses names separated by spaces, as the server lists them. Skips unknown names.
 std::vector<sasl_mechanism> parse_mechanism_list(std::string_view list);
 std::string to_mechanism_list(std::span<const sasl_mechanism> mechanisms);
 
-// Whether the password may be sent as it is.
+/// When the password may be sent in plain text.
 enum class plain_use : std::uint8_t {
     refused,
-    last_resort,  // only if no SCRAM is offered
-    preferred,    // within verified TLS: users of external directories have nothing else
+    last_resort,  ///< only if the server offers no SCRAM mechanism
+    preferred,    ///< with verified TLS: users of external directories have no other mechanism
 };
 
-// The strongest SCRAM, or PLAIN as far as it may be used; empty if nothing fits. OAUTHBEARER is
-// never chosen: it needs a token, not a password.
+/// Returns the strongest SCRAM mechanism, or PLAIN where it may be used. Returns nothing if no
+/// mechanism fits. Never returns OAUTHBEARER, which needs a token instead of a password.
 std::optional<sasl_mechanism> choose_mechanism(
     std::span<const sasl_mechanism> offered, plain_use plain) noexcept;
 
-// The single messages of PLAIN and OAUTHBEARER.
+/// Encode the only message of PLAIN and of OAUTHBEARER.
 std::string encode_plain(std::string_view username, std::string_view password);
 std::string encode_oauthbearer(std::string_view token);
 
-// One authentication from the client's side, for any mechanism.
-//
-//   start() -> AUTH request -> 0x21: on_challenge(data) -> derive_key -> on_key -> STEP request
-//                           -> 0x00: on_success(data), which must pass before the server is trusted
-//
-// A refusal by status (0x20, ...) is not its business. After an error it must not be used again.
+/// The client's side of one authentication, for any mechanism.
+///
+///   start() -> AUTH request -> 0x21: on_challenge(data) -> derive_key -> on_key -> STEP request
+///                           -> 0x00: on_success(data), which must pass before the server is
+///                           trusted
+///
+/// The caller handles a rejection by status (0x20, ...). Do not use the object after an error.
 class sasl_client {
 public:
-    // `client_nonce`: printable characters without comma, fresh and random for each SCRAM
-    // authentication, see encode_nonce; not used by the other mechanisms.
+    /// `client_nonce` has printable characters without comma, and must be new and random for each
+    /// SCRAM authentication (see encode_nonce). The other mechanisms do not use it.
     sasl_client(
         sasl_mechanism mechanism, sasl_credentials credentials, std::string client_nonce,
         const scram_client_options& options = {});
 
     sasl_mechanism mechanism() const noexcept { return mechanism_; }
 
-    // The first message. Refused: empty or impossible credentials, bad nonce.
+    /// Returns the first message. Fails if the credentials are empty or not allowed, or the nonce
+    /// is invalid.
     std::expected<std::string, sasl_error> start();
-    // The key that the answer to a challenge needs; an error for single-step mechanisms.
+    /// Returns the key that the answer to the challenge needs. Fails for single-step mechanisms.
     std::expected<key_derivation, sasl_error> on_challenge(std::string_view data);
-    // The answer to the challenge, with that key.
+    /// Returns the answer to the challenge, computed with that key.
     std::expected<std::string, sasl_error> on_key(std::string_view salted_password);
-    // Checks the server's last message: for SCRAM its signature must be there and be right.
+    /// Checks the server's last message. For SCRAM it must contain a valid signature.
     std::expected<void, sasl_error> on_success(std::string_view data);
 
 private:
@@ -73,20 +75,20 @@ private:
     std::optional<scram_client> scram_;
 };
 
-// What a server reads from the single-step mechanisms.
+/// What a server decodes from the single-step mechanisms.
 struct plain_message {
-    std::string authorization_id;  // empty in practice
+    std::string authorization_id;  ///< empty in practice
     std::string username;
     std::string password;
 };
 
-// A trailing NUL after the password is tolerated.
+/// Accepts a trailing NUL after the password.
 std::expected<plain_message, sasl_error> decode_plain(std::string_view data);
 
-// The bearer token. `Bearer` in any case; other fields are ignored.
+/// Returns the bearer token. Accepts `Bearer` in any letter case and ignores other fields.
 std::expected<std::string, sasl_error> decode_oauthbearer(std::string_view data);
 
-// Whether two secrets are equal, in time that depends on their sizes only.
+/// Whether two secrets are equal. The time it takes depends only on their sizes.
 bool is_same_secret(std::string_view given, std::string_view expected) noexcept;
 
 }  // namespace reprise::wire

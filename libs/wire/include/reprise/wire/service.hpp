@@ -10,11 +10,11 @@
 
 namespace reprise::wire {
 
-/// The services of a cluster that configurations name. Others are ignored. What client, test
-/// cluster and simulation know about a service is its row in `service_table`.
+/// The services of a cluster that configurations list. Other services are ignored. Each service has
+/// a row in `service_table`, which holds what client, test cluster and simulation know about it.
 enum class service : std::uint8_t {
-    key_value,   // documents
-    management,  // cluster administration, configurations over HTTP
+    key_value,   ///< documents
+    management,  ///< cluster administration, configurations over HTTP
     views,
     query,
     search,
@@ -29,21 +29,21 @@ enum class transport : std::uint8_t { plain, tls };
 /// Facts about one service.
 struct service_facts {
     service which{};
-    std::string_view name{};             // in messages and on the command line
-    std::string_view report_name{};      // in diagnostics, as all SDKs write it
-    std::string_view port_member{};      // the name of its port in a configuration
-    std::string_view port_member_tls{};  // ... and of its TLS port
-    // Where servers listen unless they are set up otherwise. A client never assumes them: a service
-    // that a configuration does not name is not on the node.
+    std::string_view name{};             ///< used in messages and on the command line
+    std::string_view report_name{};      ///< used in diagnostics, as in all SDKs
+    std::string_view port_member{};      ///< the name of its port in a configuration
+    std::string_view port_member_tls{};  ///< the name of its TLS port in a configuration
+    /// The default ports of a server. A client never assumes them: a node runs only the services
+    /// that the configuration lists.
     std::uint16_t port = 0;
     std::uint16_t port_tls = 0;
-    std::string_view health_path{};  // a GET of it is answered if the service is well; HTTP only
-    std::chrono::milliseconds timeout{75'000};  // of one operation, unless the user sets another
-    std::string_view timeout_name{};  // of its option and in connection strings; HTTP only
-    bool is_used = false;             // the client has operations for it
-    bool is_on_every_node = false;    // no node can be without it
-    bool has_statements = false;      // takes statements and answers with a list of errors
-    bool has_resource_paths = false;  // only the path of a request tells what a 404 misses
+    std::string_view health_path{};  ///< a GET succeeds if the service is healthy; HTTP only
+    std::chrono::milliseconds timeout{75'000};  ///< default timeout of one operation
+    std::string_view timeout_name{};  ///< its name in options and connection strings; HTTP only
+    bool is_used = false;             ///< the client has operations for it
+    bool is_on_every_node = false;    ///< every node runs it
+    bool has_statements = false;      ///< takes statements and answers with a list of errors
+    bool has_resource_paths = false;  ///< the path of a request determines what a 404 means
 };
 
 /// One row per service, in the order of the enumeration.
@@ -150,39 +150,39 @@ inline constexpr std::array service_table{
 
 inline constexpr std::size_t service_count = service_table.size();
 
-/// The client sends HTTP requests to the service.
+/// Whether the client sends HTTP requests to the service.
 constexpr bool is_http_service(const service_facts& facts) noexcept {
     return facts.is_used && !facts.health_path.empty();
 }
 
-/// The client uses the service, and a node may be without it.
+/// Whether the client uses the service and some nodes may not run it.
 constexpr bool is_optional_service(const service_facts& facts) noexcept {
     return facts.is_used && !facts.is_on_every_node;
 }
 
-/// Services for which `is_wanted` returns true, in the order of the table.
+/// Returns the services for which `is_wanted` returns true, in table order.
 std::vector<service> list_services(bool (*is_wanted)(const service_facts&));
 
-/// Their names: "management, views, query, search, analytics".
+/// Returns their names, for example "management, views, query, search, analytics".
 std::string name_services(bool (*is_wanted)(const service_facts&));
 
-/// The row of a service, which must be one of the enumerators.
+/// Returns the row of a service, which must be one of the enumerators.
 constexpr const service_facts& facts_of(service which) noexcept {
     return service_table[static_cast<std::size_t>(which)];
 }
 
-/// "key_value", "query", ...: for messages.
+/// Returns "key_value", "query", and so on, for messages.
 constexpr std::string_view to_string(service which) noexcept {
     return facts_of(which).name;
 }
 
-/// The name of a service's port in a configuration: `kv`, `kvSSL`, `n1ql`, ...
+/// Returns the name of a service's port in a configuration: `kv`, `kvSSL`, `n1ql`, ...
 constexpr std::string_view port_member(service which, transport over) noexcept {
     const service_facts& facts = facts_of(which);
     return over == transport::plain ? facts.port_member : facts.port_member_tls;
 }
 
-/// The port on which servers offer the service unless they are set up otherwise.
+/// Returns the port on which servers offer the service by default.
 constexpr std::uint16_t default_port(service which, transport over) noexcept {
     const service_facts& facts = facts_of(which);
     return over == transport::plain ? facts.port : facts.port_tls;

@@ -11,15 +11,15 @@
 #include <reprise/wire/hello_feature.hpp>
 #include <reprise/wire/message.hpp>
 
-// Messages that set up and look after a connection. How they are encoded and decoded: see
-// message.hpp. noop, quit, version, sasl_list_mechanisms are `empty_request`; their answers are
-// `empty_response` or `value_response`.
+// Messages that set up and maintain a connection. See message.hpp for encoding and decoding. noop,
+// quit, version and sasl_list_mechanisms are `empty_request`; their answers are `empty_response` or
+// `value_response`.
 
 namespace reprise::wire {
 
-// hello: `agent` is the key field as it stands, plain text or the JSON that `make_agent_key`
-// builds. Features are written ascending by code. decode ignores codes that are not known, as a
-// server does.
+/// hello: `agent` is the key field, either plain text or the JSON that `make_agent_key` builds.
+/// encode writes the features in ascending order of code. decode ignores unknown codes, as a server
+/// does.
 struct hello_request {
     std::string_view agent;
     hello_feature_set features;
@@ -28,7 +28,7 @@ struct hello_request {
     static std::expected<hello_request, wire_errc> decode(const frame_view&);
 };
 
-// Answer to hello: what the server enabled, a subset of what was asked.
+/// Answer to hello: the features that the server enabled, a subset of those requested.
 struct hello_response {
     hello_feature_set features;
 
@@ -38,32 +38,33 @@ struct hello_response {
 
 inline constexpr std::size_t agent_size_max = 200;
 
-// Who speaks on a connection. The pair of ids names the connection in both sides' logs.
+/// Identifies the client of a connection. The two ids identify the connection in the logs of both
+/// sides.
 struct agent_identity {
     std::string agent;
-    std::optional<std::uint64_t> client_id;      // one per client instance
-    std::optional<std::uint64_t> connection_id;  // one per connection
+    std::optional<std::uint64_t> client_id;      ///< one per client instance
+    std::optional<std::uint64_t> connection_id;  ///< one per connection
 };
 
-// {"a":"<agent>","i":"<16 hex>/<16 hex>"}. The agent is cut at 200 bytes, on a character boundary;
-// "i" is left out unless both ids are given.
+/// Returns {"a":"<agent>","i":"<16 hex>/<16 hex>"}. Truncates the agent to 200 bytes at a character
+/// boundary. Omits "i" unless both ids are set.
 std::string make_agent_key(const agent_identity& identity);
 
-// Reads a HELLO key: JSON when it starts with '{', otherwise the whole of it is the agent. Error:
-// agent_invalid.
+/// Parses a HELLO key: as JSON if it starts with '{', otherwise all of it is the agent. Fails with
+/// agent_invalid.
 std::expected<agent_identity, wire_errc> parse_agent_key(std::string_view key);
 
-// sasl_auth, sasl_step. CAS, vbucket and datatype must be 0.
+/// sasl_auth, sasl_step. CAS, vbucket and datatype must be 0.
 struct sasl_request {
     opcode op = opcode::sasl_auth;
-    std::string_view mechanism;  // e.g. "SCRAM-SHA512"
-    base::byte_view data;        // what the mechanism says
+    std::string_view mechanism;  ///< for example "SCRAM-SHA512"
+    base::byte_view data;        ///< the mechanism's message
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
     static std::expected<sasl_request, wire_errc> decode(const frame_view&);
 };
 
-// select_bucket. "@no bucket@" unbinds.
+/// select_bucket. "@no bucket@" deselects the bucket.
 struct select_bucket_request {
     std::string_view bucket;
 
@@ -71,7 +72,8 @@ struct select_bucket_request {
     static std::expected<select_bucket_request, wire_errc> decode(const frame_view&);
 };
 
-// get_error_map: the newest map version the client understands. The answer is a value_response.
+/// get_error_map: carries the newest map version that the client understands. The answer is a
+/// value_response.
 struct get_error_map_request {
     std::uint16_t version_max = 2;
 
@@ -79,7 +81,8 @@ struct get_error_map_request {
     static std::expected<get_error_map_request, wire_errc> decode(const frame_view&);
 };
 
-// stat: a group of statistics, the main ones when empty. `arguments` is optional JSON.
+/// stat: requests a group of statistics, or the main ones if it is empty. `arguments` is optional
+/// JSON.
 struct stat_request {
     std::string_view group;
     base::byte_view arguments;
@@ -88,7 +91,7 @@ struct stat_request {
     static std::expected<stat_request, wire_errc> decode(const frame_view&);
 };
 
-// One statistic. The server answers with many of these; an empty one ends the list.
+/// One statistic. The server answers with many of these; an empty one ends the list.
 struct stat_response {
     std::string_view name;
     base::byte_view value;
@@ -98,7 +101,7 @@ struct stat_response {
     static std::expected<stat_response, wire_errc> decode(const frame_view&);
 };
 
-// verbosity: the server's log level.
+/// verbosity: sets the server's log level.
 struct verbosity_request {
     std::uint32_t level = 0;
 

@@ -9,15 +9,15 @@
 
 namespace reprise::wire {
 
-// CRC-32 as in IEEE 802.3: reflected, all ones in, all ones out.
+/// CRC-32 of IEEE 802.3: reflected, with an initial value and a final XOR of all ones.
 std::uint32_t crc32(base::byte_view bytes) noexcept;
 
-// The 15-bit hash that places a key: bits 16..30 of its CRC-32.
+/// The 15-bit hash that places a key: bits 16..30 of its CRC-32.
 std::uint16_t key_hash(std::string_view key) noexcept;
 
-// Which vbucket holds `key` in a map of `vbucket_count` rows (1..65536). The key is the document
-// key alone, without its collection prefix: documents of one name in two collections share a
-// vbucket.
+/// Returns the vbucket that holds `key` in a map of `vbucket_count` rows (1 to 65536). `key` is the
+/// document key without its collection prefix, so documents of one name in two collections share a
+/// vbucket.
 vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept;
 
 }  // namespace reprise::wire

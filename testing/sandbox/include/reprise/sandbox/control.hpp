@@ -9,13 +9,13 @@
 
 namespace reprise::sandbox {
 
-// What some commands need of whoever owns the sockets and the clock. A simulation has neither and
-// gives none. Called during handle_control, on its thread.
+/// What some commands need from the owner of the sockets and the clock. A simulation has neither
+/// and passes none. Called during handle_control, on the same thread.
 class control_front {
 public:
-    // Opens the ports of a new node, then lets it join. The error is for people.
+    /// Opens the ports of a new node, then adds it. The error is a message for people.
     virtual std::expected<node_id, std::string> add_node() = 0;
-    // Steps the rebalance that was just begun, once each `interval`, until it is over.
+    /// Steps the rebalance that has just begun, once every `interval`, until it is over.
     virtual void run_rebalance(std::chrono::milliseconds interval) = 0;
 
 protected:

@@ -10,13 +10,13 @@
 
 namespace reprise::sandbox {
 
-// An HTTP request to a node's management port, as a codec delivers it.
+/// An HTTP request to a node's management port, as a codec delivers it.
 struct management_request {
     std::string method = "GET";
     std::string target{};         // path and query, percent-encoded as received
-    std::string authorization{};  // that header's value; empty if it was not sent
+    std::string authorization{};  // value of that header; empty if it was not sent
     std::string body{};           // form-encoded for POST
-    // The user of a verified client certificate, instead of `authorization`.
+    /// The user of a verified client certificate; replaces `authorization`.
     std::string certificate_user{};
 };
 
@@ -24,8 +24,8 @@ struct management_response {
     int status = 200;
     std::string content_type = "application/json";
     std::string body{};
-    // Set for a stream: keep the response open (chunked) after `body` and send what
-    // `next_stream_document` gives whenever cluster::configuration_generation has changed.
+    /// Set for a stream: keep the response open (chunked) after `body`, and send what
+    /// `next_stream_document` returns whenever cluster::configuration_generation changes.
     struct stream {
         std::string bucket{};  // empty: the global configuration
         wire::configuration_revision sent{};
@@ -33,19 +33,20 @@ struct management_response {
     std::optional<stream> continues;
 };
 
-// Every document of a stream is followed by this.
+/// Follows every document of a stream.
 inline constexpr std::string_view stream_separator = "\n\n\n\n";
 
-// Answers what is asked on the management port, as handle_service does, but without rules and
-// audit. All paths but `/` want basic or bearer credentials: 401 without, 403 for what the user's
-// roles do not permit, 404 for what does not exist, 405 for a known path with another method.
-// Refusals are objects: {"errors":{"<field>":"<text>"}}. docs/sandbox.md lists the paths. A change
-// wakes connections up, like any other. Never throws on input.
+/// Answers a request on the management port like handle_service, but without rules and audit. All
+/// paths except `/` require basic or bearer credentials. It answers 401 without credentials, 403 if
+/// the user's roles do not permit the request, 404 if the target does not exist, and 405 for a
+/// known path with another method. Refusals are objects: {"errors":{"<field>":"<text>"}}.
+/// docs/sandbox.md lists the paths. A change wakes up connections like any other change. Never
+/// throws on input.
 management_response handle_management(
     cluster& cluster, node_id node, const management_request& request);
 
-// The next document of a stream, separator included, if the node knows a newer configuration than
-// `stream.sent`, which is then moved on. Empty: nothing new (or the bucket is gone).
+/// Returns the next document of a stream, including the separator, and advances `stream.sent` if
+/// the node knows a newer configuration. Empty: nothing new, or the bucket is gone.
 std::optional<std::string> next_stream_document(
     const cluster& cluster, node_id node, management_response::stream& stream);
 

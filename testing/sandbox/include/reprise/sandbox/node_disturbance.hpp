@@ -6,53 +6,55 @@
 
 namespace reprise::sandbox {
 
-// How a node spoils the TLS handshakes of new connections. Without TLS ports: nothing to spoil.
+/// How a node breaks the TLS handshakes of new connections. Has no effect without TLS ports.
 enum class tls_disturbance : std::uint8_t {
     none,
-    untrusted,   // a certificate of an authority nobody was told of
+    untrusted,   // a certificate of an unknown authority
     wrong_host,  // a certificate that names another host
-    expired,     // a certificate that was valid yesterday
+    expired,     // a certificate that expired yesterday
     alert,       // a fatal alert instead of a certificate
-    reset        // the connection is reset once the client has begun
+    reset        // the connection is reset once the client starts the handshake
 };
 
 std::string_view to_string(tls_disturbance kind) noexcept;
 
-// What is the matter with one node, on purpose, until it is taken back. The node is a healthy
-// member for the other nodes all the while: the configuration does not change, replication and
-// durable writes go on. Each member stands for itself; several may be set.
+/// Deliberate disturbances of one node, which last until they are removed. The other nodes still
+/// treat the node as a healthy member: the configuration does not change, and replication and
+/// durable writes continue. The members are independent; several may be set.
 struct node_disturbance {
-    // Accepts and reads, but carries nothing out and says nothing. Afterwards it goes on where it
-    // stopped: what came meanwhile is answered then.
+    /// The node accepts connections and reads, but processes and sends nothing. Afterwards it
+    /// continues where it stopped and answers what it received in between.
     bool is_frozen = false;
-    // New connections are refused (cluster::accept gives connections_refused, a front closes its
-    // listening sockets); those there are stay.
+    /// The node refuses new connections (cluster::accept fails with connections_refused, a front
+    /// closes its listening sockets). Existing connections stay.
     bool refuses_connections = false;
-    // Nothing goes in or out: connections are silent, a front reads nothing and leaves new ones to
-    // the system's queue. Nothing is lost in between, as TCP would have it.
+    /// Nothing goes in or out: connections are silent, and a front reads nothing and leaves new
+    /// connections in the system's queue. As with TCP, nothing is lost in between.
     bool is_partitioned = false;
-    // Of new connections. The front's business: the cluster itself knows no TLS.
+    /// Applies to new connections. The front implements it: the cluster itself does not know TLS.
     tls_disturbance tls = tls_disturbance::none;
 
-    // SASL is answered 0x20, HTTP 401, whatever is sent. Who is logged in stays so.
+    /// SASL is answered with 0x20 and HTTP with 401, whatever the credentials. Authenticated
+    /// connections stay so.
     bool rejects_credentials = false;
-    // The next so many OAUTHBEARER logins are answered 0x1f. `no_limit`: all.
+    /// This many of the next OAUTHBEARER logins are answered with 0x1f. `no_limit`: all.
     std::uint64_t stale_login_count = 0;
     static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-    // get_error_map is answered with half of the text, which is no JSON.
+    /// get_error_map returns only half of the text, which is not valid JSON.
     bool is_error_map_corrupt = false;
-    // So are configurations: asked for, pushed, with not_my_vbucket, over HTTP.
+    /// Configurations are cut in the same way: requested, pushed, with not_my_vbucket, and over
+    /// HTTP.
     bool is_configuration_corrupt = false;
 
-    // Nothing goes out.
+    /// Whether nothing is sent.
     bool is_silent() const noexcept { return is_frozen || is_partitioned; }
     friend bool operator==(const node_disturbance&, const node_disturbance&) = default;
 };
 
-// What a node has of a bucket, for its clients.
+/// How much of a bucket a node offers to its clients.
 enum class bucket_presence : std::uint8_t {
-    full,        // everything the map says
+    full,        // everything in the map
     absent,      // "not here yet": select_bucket answers 0x01, HTTP 404
     config_only  // select_bucket and configurations work, everything else answers 0x0d
 };

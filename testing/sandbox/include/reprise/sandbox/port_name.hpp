@@ -6,7 +6,7 @@
 
 namespace reprise::sandbox {
 
-/// What the control interface and the ready file call a port: "kv", "kv_tls", "query", ...
+/// The name of a port in the control interface and the ready file: "kv", "kv_tls", "query", ...
 [[nodiscard]] std::string port_name(wire::service which, wire::transport over);
 
 }  // namespace reprise::sandbox

@@ -41,7 +41,7 @@ statement_error dml_error(std::string_view verb, const std::string& id, write_re
     return error;
 }
 
-// One statement's changes so far.
+// The changes of one statement so far.
 struct change_run {
     const statement_setting& in;
     const statement& what;
@@ -122,7 +122,7 @@ void insert_rows(change_run& run) {
     }
 }
 
-// Objects on the way are made where there are none.
+// Creates missing objects on the way.
 void set_field(json::value& in, const std::vector<std::string>& path, json::value content) {
     json::value* at = &in;
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {

@@ -18,7 +18,7 @@ maybe_value member_of(const maybe_value& of, std::string_view name) {
     return found == nullptr ? maybe_value{} : maybe_value(*found);
 }
 
-// What a value counts as where a condition is wanted; empty for NULL and MISSING.
+// The truth value in a condition; empty for NULL and MISSING.
 std::optional<bool> truth_of(const maybe_value& given) noexcept {
     if (!given || given->is_null()) {
         return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<bool> truth_of(const maybe_value& given) noexcept {
     return list != nullptr ? !list->empty() : !given->as_object()->empty();
 }
 
-// Bytes of the character that `text` begins with.
+// The size in bytes of the first character of `text`.
 std::size_t character_size(std::string_view text) noexcept {
     std::size_t size = 1;
     while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) {
@@ -45,7 +45,8 @@ std::size_t character_size(std::string_view text) noexcept {
     return size;
 }
 
-// Both whole and the result too: whole. Otherwise decimal. Null if they are no numbers.
+// Returns a whole number if both operands and the result are whole, otherwise a decimal one. Null
+// if an operand is not a number.
 json::value calculate(char sign, const json::value& left, const json::value& right) {
     const auto a = left.as_double();
     const auto b = right.as_double();
@@ -85,7 +86,7 @@ json::value to_value(maybe_value from) {
 }  // namespace
 
 bool matches_like(std::string_view pattern, std::string_view text) {
-    // The last `%` and what it has swallowed so far: the only place to go back to.
+    // The last `%` and what it has matched so far: the only place to backtrack to.
     std::size_t at = 0;
     std::size_t seen = 0;
     std::size_t star = std::string_view::npos;
@@ -202,7 +203,7 @@ maybe_value evaluator::value_of(const expression& from, const row_view& row) {
             }
             return row.meta == nullptr ? maybe_value{} : maybe_value(*row.meta);
         case expression_kind::count_all:
-            fail(not_in_sandbox_code, not_in_sandbox_text("COUNT(*) inside of an expression"));
+            fail(not_in_sandbox_code, not_in_sandbox_text("COUNT(*) inside an expression"));
             return std::nullopt;
         case expression_kind::operation:
             return operation(from, row);

@@ -17,25 +17,25 @@ struct statement_parameters {
     json::object named{};  // names without their `$`
 };
 
-// One row while expressions are evaluated on it. Views live as long as the evaluation.
+// The row on which expressions are evaluated. Views are valid during the evaluation.
 struct row_view {
     std::string_view alias{};
     const json::value* content = nullptr;  // null: no row
-    const json::value* meta = nullptr;     // null: the row is no document
+    const json::value* meta = nullptr;     // null: the row is not a document
 };
 
-// Evaluates expressions. The first error is sticky; what is evaluated after it does not count.
+// Evaluates expressions. The first error is sticky; results after it are ignored.
 class evaluator {
 public:
     explicit evaluator(const statement_parameters& parameters) : parameters_(parameters) {}
 
     maybe_value value_of(const expression& from, const row_view& row);
-    // NULL, MISSING, false, 0 and what is empty count as false.
+    // NULL, MISSING, false, 0 and empty values count as false.
     bool is_true(const expression& from, const row_view& row);
-    // A whole number of 0 or more, such as LIMIT wants; the error names `clause`.
+    // Evaluates a whole number of 0 or more, for example for LIMIT. The error names `clause`.
     std::uint64_t count_of(const expression& from, std::string_view clause);
     json::value row_of(const projection& what, const row_view& row);
-    // The row's text, without a separator.
+    // Appends the row's text, without a separator.
     void append_row(std::string& out, const projection& what, const row_view& row);
 
     const std::optional<statement_error>& error() const noexcept { return error_; }
@@ -52,10 +52,10 @@ private:
     std::optional<statement_error> error_;
 };
 
-// The shape of a projection's rows, as `signature` shows it.
+// The shape of a projection's rows, for `signature`.
 json::value signature_of(const projection& what);
 
-// `%`: any run of characters, `_`: one character, either of them escaped by a backslash: itself.
+// `%` matches any run of characters, `_` one character; a backslash escapes either of them.
 bool matches_like(std::string_view pattern, std::string_view text);
 
 }  // namespace reprise::sandbox::detail

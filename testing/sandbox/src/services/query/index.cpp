@@ -3,7 +3,7 @@
 
 #include "services/query/run.hpp"
 
-// Query indexes: statements that make and drop them, and their catalogue.
+// Query indexes: the statements that create and drop them, and their catalogue.
 
 namespace reprise::sandbox::detail {
 
@@ -61,7 +61,7 @@ statement_result drop_index(
     auto& indexes = in.with.services.indexes;
     const index_clause& wanted = what.index;
     const auto found = std::ranges::find_if(indexes, [&](const query_index& each) {
-        // DROP PRIMARY INDEX takes the primary index whatever its name.
+        // DROP PRIMARY INDEX drops the primary index whatever its name.
         return is_on(each, on) && (wanted.is_primary ? each.is_primary : each.name == wanted.name);
     });
     if (found != indexes.end()) {

@@ -11,7 +11,7 @@ namespace {
 
 using construct_at = construct_place;
 
-// Words of the grammar that the parser reads.
+// The keywords of the implemented grammar.
 constexpr std::array<std::string_view, 46> own_keywords{
     "select",  "from",   "where",     "use",   "keys",    "as",      "order",    "by",
     "limit",   "offset", "returning", "set",   "unset",   "values",  "and",      "or",
@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 46> own_keywords{
     "update",  "create", "drop",      "build", "prepare", "execute", "distinct", "all",
     "between", "with",   "desc",      "asc",   "on",      "using"};
 
-// The longest one that fits is named.
+// The error names the longest construct that matches.
 constexpr missing_construct missing[] = {
     // Statements.
     {construct_at::statement, "advise", "ADVISE"},
@@ -124,7 +124,7 @@ constexpr missing_construct missing[] = {
     {construct_at::expression, "within", "WITHIN"},
 };
 
-// Second words that must not be taken for a name behind the first one.
+// Second words that must not be parsed as a name after the first one.
 constexpr std::array<std::string_view, 3> further_keywords{"function", "known", "unknown"};
 
 constexpr grammar_line expressions[] = {
@@ -143,7 +143,7 @@ constexpr grammar_line expressions[] = {
 }  // namespace
 
 std::string not_in_sandbox_text(std::string_view what) {
-    return std::string(what) + " is not in the sandbox";
+    return std::string(what) + " is not supported by the sandbox";
 }
 
 statement_error not_in_sandbox(std::string_view what) {
@@ -158,7 +158,7 @@ bool is_reserved_word(std::string_view word) noexcept {
     const auto is_word = [word](std::string_view keyword) {
         return http::equal_ignoring_case(keyword, word);
     };
-    // A statement is noticed by its first word, where no name can stand.
+    // A statement is recognised by its first word, where a name is impossible.
     return std::ranges::any_of(own_keywords, is_word) ||
            std::ranges::any_of(further_keywords, is_word) ||
            std::ranges::any_of(missing, [&](const missing_construct& each) {

@@ -9,33 +9,33 @@
 
 namespace reprise::sandbox::detail {
 
-// What the sandbox does not have is refused with this code, which no server uses: an application
-// must not take a gap of the sandbox for an error of its own.
+// The sandbox refuses what it does not implement with this code. No server uses it, so that an
+// application cannot mistake a gap in the sandbox for an error of its own.
 inline constexpr int not_in_sandbox_code = 90000;
 
-// "GROUP BY is not in the sandbox"
+// "GROUP BY is not supported by the sandbox"
 std::string not_in_sandbox_text(std::string_view what);
 statement_error not_in_sandbox(std::string_view what);
 
-// Where a construct can stand.
+// Where a construct can occur.
 enum class construct_place : std::uint8_t { statement, clause, expression };
 
-// A construct of SQL++ that the parser does not read.
+// A construct of SQL++ that the parser does not support.
 struct missing_construct {
     construct_place place;
-    // How it begins, in lower case, words separated by one blank.
+    // Its first words, in lower case, separated by one space.
     std::string_view words;
-    // How it is named to people.
+    // Its name in messages.
     std::string_view shown;
 };
 
 std::span<const missing_construct> missing_constructs() noexcept;
 
-// A keyword that is no name unless it stands in backticks: one of the sandbox's own grammar, or the
-// beginning of a construct that it does not have.
+// Whether a word is a keyword, and a name only in backticks: a keyword of the sandbox's grammar, or
+// the start of a construct that the sandbox does not implement.
 bool is_reserved_word(std::string_view word) noexcept;
 
-// A line of the grammar, for the page that lists what is there.
+// A line of the grammar, for the page that lists what is implemented.
 struct grammar_line {
     std::string_view what;
     std::string_view syntax;

@@ -43,7 +43,7 @@ private:
         return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
     }
 
-    // White space and comments, of both kinds.
+    // Skips white space and both kinds of comments.
     void skip_blanks() {
         while (at_ < text_.size()) {
             if (std::string_view(" \t\r\n\f\v").contains(text_[at_])) {
@@ -101,7 +101,7 @@ private:
         made.kind = json::parse(made.text) ? token_kind::number : token_kind::invalid;
     }
 
-    // Quotes are doubled or escaped inside; the rest is as in JSON.
+    // Quotes inside are doubled or escaped; otherwise the syntax is that of JSON.
     void read_string(token& made, char quote) {
         std::string json_text = "\"";
         made.kind = token_kind::invalid;

@@ -12,7 +12,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// Parentheses, lists and NOTs inside each other.
+// Nesting of parentheses, lists and NOTs.
 constexpr std::size_t expression_depth_max = 64;
 // Operators, fields and elements of one statement.
 constexpr std::size_t operation_count_max = 2000;
@@ -70,7 +70,7 @@ bool expression_parser::begins_with(std::size_t at, std::string_view words) cons
 std::string_view expression_parser::find_missing() const noexcept {
     const missing_construct* longest = nullptr;
     for (const missing_construct& each : missing_constructs()) {
-        // A construct of several words is noticed at its last one at the latest.
+        // A construct of several words is recognised at its last word at the latest.
         const auto before = static_cast<std::size_t>(std::ranges::count(each.words, ' '));
         bool is_here = false;
         for (std::size_t back = 0; back <= std::min(before, at_); ++back) {
@@ -244,7 +244,7 @@ expression expression_parser::read_comparison() {
     return is_negated ? make_operation("NOT", std::move(made)) : made;
 }
 
-// What follows IS.
+// Reads what follows IS.
 expression expression_parser::read_test(expression tested) {
     bool is_negated = accept({"not"});
     if (accept({"unknown"})) {

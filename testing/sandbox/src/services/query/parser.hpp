@@ -13,9 +13,9 @@
 
 namespace reprise::sandbox::detail {
 
-// Reads tokens; expressions stand on it, statements on those. The first failure is sticky: from
-// then on nothing is accepted any more, so that every loop ends, and it is looked at once, at the
-// end.
+// Reads tokens and expressions; the statement parser is built on it. The first failure is sticky:
+// after it nothing is accepted, so every loop ends, and the error needs to be checked only once, at
+// the end.
 class expression_parser {
 public:
     explicit expression_parser(std::string_view text) : text_(text), tokens_(tokenize(text)) {}
@@ -25,39 +25,40 @@ protected:
         return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
     }
     std::size_t position() const noexcept { return at_; }
-    // A statement begins here, possibly inside of another one.
+    // A statement begins here, possibly inside another one.
     void note_statement() noexcept { statement_begin_ = at_; }
-    // The statement between two tokens.
+    // The text of the statement between two tokens.
     std::string_view text_between(std::size_t begin, std::size_t end) const noexcept;
     bool has_failed() const noexcept { return has_failed_; }
     void fail() noexcept { has_failed_ = true; }
-    // The same for what the real language has and this one has not: the error names it.
+    // Fails because of a construct that the real language has and this one lacks. The error names
+    // it.
     void refuse(std::string_view what);
-    // 90000 for what is not in the sandbox, 3000 for everything else.
+    // 90000 for what the sandbox does not implement, 3000 for everything else.
     statement_error error() const;
 
     bool is_word(std::string_view keyword, std::size_t ahead = 0) const noexcept;
     bool is_sign(std::string_view sign, std::size_t ahead = 0) const noexcept;
-    // All of them, in this order, or nothing is taken.
+    // Accepts all of them in this order, or none.
     bool accept(std::initializer_list<std::string_view> keywords);
     bool accept_sign(std::string_view sign);
     void expect(std::initializer_list<std::string_view> keywords);
     void expect_sign(std::string_view sign);
-    // A name in backticks, or a word that is no keyword.
+    // Whether the token is a name in backticks, or a word that is not a keyword.
     bool is_name(std::size_t ahead = 0) const noexcept;
     std::string expect_name();
-    // After a dot every word is a name.
+    // After a dot, every word is a name.
     std::string expect_member_name();
 
     expression read_expression();
 
-    // The longest construct of the real language that stands, or began, where reading is; empty:
-    // none.
+    // The longest construct of the real language that is, or begins, at the current position.
+    // Empty: none.
     std::string_view find_missing() const noexcept;
 
 private:
     bool begins_with(std::size_t at, std::string_view words) const noexcept;
-    // One more step down the tree: chains of operators and paths are bounded too.
+    // Counts one more level of the tree, so that chains of operators and paths are bounded, too.
     void count_operation() noexcept;
     expression read_or();
     expression read_and();
@@ -82,7 +83,7 @@ private:
     std::size_t operation_count_ = 0;
     std::size_t argument_count_ = 0;  // of `?`
     bool has_failed_ = false;
-    std::string refused_;  // what `refuse` was told first
+    std::string refused_;  // the first argument of `refuse`
 };
 
 }  // namespace reprise::sandbox::detail

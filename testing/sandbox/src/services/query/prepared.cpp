@@ -9,7 +9,7 @@
 #include "services/query/language.hpp"
 #include "services/query/run.hpp"
 
-// Which statement runs how: directly, prepared, by name.
+// Runs statements: directly, prepared, or by name.
 
 namespace reprise::sandbox::detail {
 
@@ -22,7 +22,7 @@ std::uint64_t hash_text(std::string_view text, std::uint64_t hash) noexcept {
     return hash;
 }
 
-// Equal statements get equal names, on every node.
+// Equal statements have equal names on every node.
 std::string prepared_name(const statement_setting& in, std::string_view text) {
     std::uint64_t hash = hash_text(in.query_context, hash_text(text, 0xcbf29ce484222325u));
     std::string name;
@@ -40,7 +40,7 @@ std::string prepared_name(const statement_setting& in, std::string_view text) {
     return "[" + host + "]" + name;
 }
 
-// A plan holds all that is needed to prepare the statement again.
+// A plan contains everything that is needed to prepare the statement again.
 std::string encode_plan(const std::string& name, const prepared_statement& of) {
     return base::encode_base64(json::serialize(
         json::object{{"name", name}, {"text", of.text}, {"query_context", of.query_context}}));
@@ -64,7 +64,7 @@ std::optional<std::pair<std::string, prepared_statement>> decode_plan(std::strin
         prepared_statement{std::string(*text->as_string()), std::string(*context->as_string())}};
 }
 
-// The oldest by name leaves: which one does not matter, only that there is a bound.
+// Removes the first by name to stay within the bound; which one does not matter.
 void keep_prepared(service_state& services, const std::string& name, prepared_statement what) {
     if (services.prepared.size() >= prepared_count_max && !services.prepared.contains(name)) {
         services.prepared.erase(services.prepared.begin());
@@ -77,8 +77,8 @@ struct query_context_names {
     std::string scope;
 };
 
-// `[default]:bucket.scope`, either name with or without backticks. Without them a bucket's name
-// may hold dots and dashes: the last dot counts.
+// `[default]:bucket.scope`, with or without backticks around either name. Without them, a bucket's
+// name may contain dots and dashes, and the last dot separates the names.
 std::optional<query_context_names> parse_query_context(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon != std::string_view::npos && !text.substr(0, colon).contains('`')) {
@@ -108,7 +108,7 @@ std::optional<query_context_names> parse_query_context(std::string_view text) {
     return query_context_names{std::string(bucket), std::string(scope)};
 }
 
-// What a statement needs, and the role that gives it.
+// The privilege that a statement needs, and the role that grants it.
 struct needed_role {
     privilege needs;
     std::string_view role;
@@ -147,7 +147,7 @@ std::vector<needed_role> needed_roles(const statement_setting& in, const stateme
     return roles;
 }
 
-// The error for a user who may not run the statement on the keyspace of 1 or 3 names.
+// Returns the error for a user who may not run the statement on the keyspace of 1 or 3 names.
 std::optional<statement_error> find_missing_role(
     const statement_setting& in, const statement& what, const std::vector<std::string>& names) {
     const bool is_default = names.size() == 1;
@@ -191,7 +191,7 @@ statement_result run_execute(const statement_setting& in, const statement& what)
 statement_result run_prepare(const statement_setting& in, const statement& what) {
     const std::string name = what.name.empty() ? prepared_name(in, what.body) : what.name;
     const prepared_statement made{what.body, in.query_context};
-    // The plan must exist, so the keyspace must: preparing shows it.
+    // The plan must be valid, so the keyspace must exist: preparing it checks that.
     auto parsed = parse_statement(what.body);
     if (!parsed) {
         return refuse_statement(std::move(parsed.error()));

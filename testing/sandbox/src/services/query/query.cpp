@@ -7,13 +7,13 @@
 #include "services/query/run.hpp"
 #include "services/routes.hpp"
 
-// The query and analytics ports: paths, and the shape of the answer.
+// The query and analytics ports: paths, and the format of the answer.
 
 namespace reprise::sandbox::detail {
 
 namespace {
 
-// Bytes made before the peer must have read.
+// The number of bytes to produce before the peer must read.
 constexpr std::size_t piece_size_bytes = std::size_t{32} * 1024;
 
 // "8µs"
@@ -21,7 +21,7 @@ std::string duration_text(std::chrono::microseconds duration) {
     return std::to_string(duration.count()) + "\u00b5s";
 }
 
-// What an answer says after its rows. Kept by streamed answers until then.
+// The members of an answer that follow the rows. A streamed answer keeps them until then.
 struct answer_tail {
     bool is_analytics = false;
     bool has_metrics = true;
@@ -87,11 +87,11 @@ struct answer_tail {
             w.end_object();
         }
         w.end_object();
-        out += members.substr(1);  // it goes on behind the rows
+        out += members.substr(1);  // the members continue after the rows
     }
 };
 
-// Rows of a stream with commas between them, then the tail.
+// The rows of a stream, separated by commas, then the tail.
 class result_body final : public body_source {
 public:
     result_body(std::unique_ptr<row_stream> rows, answer_tail tail)
@@ -122,10 +122,10 @@ private:
     std::string row_;
 };
 
-// What real servers answer as HTTP status for an error found before any row.
+// The HTTP status of real servers for an error that is found before the first row.
 int http_status_of(const statement_error& error, bool is_analytics) noexcept {
     if (error.code == not_in_sandbox_code) {
-        return 400;  // not 501: clients may try that again
+        return 400;  // not 501, which clients may retry
     }
     if (is_analytics) {
         return error.code < 21000 ? 401 : (error.code >= 24000 && error.code < 25000 ? 400 : 500);
@@ -149,7 +149,7 @@ int http_status_of(const statement_error& error, bool is_analytics) noexcept {
     }
 }
 
-// Analytics has its own numbers for the same conditions.
+// Analytics uses other codes for the same conditions.
 void translate_for_analytics(std::vector<statement_error>& errors) {
     for (statement_error& each : errors) {
         if (each.code == 3000) {
@@ -206,7 +206,7 @@ service_response shape_answer(
 }
 
 const statement_error no_query_user{13014, "User does not have credentials to run queries.", 0, {}};
-// Of servers that prepare and run in two requests.
+// The answer of servers that need two requests to prepare and run.
 const statement_error no_auto_execute{
     1065, "Unrecognized parameter in request: auto_execute", 0, {}};
 const statement_error no_analytics_user{20000, "Unauthorized user.", 0, {}};
@@ -250,7 +250,7 @@ service_response answer_analytics_statement(service_exchange& with) {
     return answer_statement(with, true);
 }
 
-// The user is looked at by what answers: each keyspace has its own roles.
+// The handlers check the user, because each keyspace has its own roles.
 constexpr service_route query_table[] = {
     {"POST", "/query/service", answer_query_statement, privilege::none, "runs a statement"},
     {"GET", "/query/service", answer_query_statement, privilege::none,
@@ -258,13 +258,13 @@ constexpr service_route query_table[] = {
     {"POST", "/query", answer_query_statement, privilege::none, "runs a statement"},
     {"GET", "/query", answer_query_statement, privilege::none,
      "runs a statement that changes nothing"},
-    {"GET", "/admin/ping", answer_ping, privilege::none, "answers, also without a login"},
+    {"GET", "/admin/ping", answer_ping, privilege::none, "answers; requires no login"},
 };
 
 constexpr service_route analytics_table[] = {
     {"POST", "/analytics/service", answer_analytics_statement, privilege::none, "runs a SELECT"},
     {"POST", "/query/service", answer_analytics_statement, privilege::none, "runs a SELECT"},
-    {"GET", "/admin/ping", answer_ping, privilege::none, "answers, also without a login"},
+    {"GET", "/admin/ping", answer_ping, privilege::none, "answers; requires no login"},
 };
 
 service_response follow_statement_route(

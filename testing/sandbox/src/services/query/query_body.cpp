@@ -15,8 +15,8 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// A misspelt member is refused, as real servers do. Those without a limit are honoured, or only
-// tune how a real server works.
+// Misspelt members are refused, as by real servers. Members without a limit are implemented, or
+// would only tune a real server.
 constexpr request_member known_members[] = {
     {"statement", ""},
     {"prepared", ""},
@@ -73,12 +73,13 @@ bool is_accepted(std::string_view accepted, const json::value& given) {
     return text.empty();
 }
 
-// The error for a member that is known, but asks for too much.
+// Returns the error for a known member with an unsupported value.
 std::optional<statement_error> find_limited(const json::object& members) {
     for (const request_member& each : known_members) {
         const json::value* given = each.is_limited ? members.find(each.name) : nullptr;
         if (given != nullptr && !is_accepted(each.accepted, *given)) {
-            return not_in_sandbox("The request's " + std::string(each.name) + " with this value");
+            return not_in_sandbox(
+                "The request parameter " + std::string(each.name) + " with this value");
         }
     }
     return std::nullopt;
@@ -98,7 +99,7 @@ bool flag_of_member(const json::object& from, std::string_view name, bool otherw
                               : found->as_bool().value_or(otherwise);
 }
 
-// Form fields become members: parameters and `args` are JSON, everything else is text.
+// Converts form fields to members: parameters and `args` are JSON, everything else is text.
 json::object members_of_form(std::string_view text) {
     json::object members;
     for (const auto& [name, value] : parse_form(text).fields) {

@@ -12,7 +12,7 @@
 
 namespace reprise::sandbox::detail {
 
-// What a request to the query or analytics port says; absent members keep their defaults.
+// A request to the query or analytics port. Missing members keep their defaults.
 struct query_body {
     std::string statement;
     std::string prepared;
@@ -23,23 +23,23 @@ struct query_body {
     statement_parameters parameters;
     bool is_readonly = false;
     bool is_auto_executed = false;
-    bool keeps_expiry = false;  // UPDATE and UPSERT leave the expiry of documents alone
+    bool keeps_expiry = false;  // UPDATE and UPSERT do not change the expiry of documents
     bool has_metrics = true;
     bool has_signature = true;
-    // Why it cannot be run; the other members are as far as they were read.
+    // Why the request cannot run. The other members are as far as they were read.
     std::optional<statement_error> problem;
 };
 
-// Members that a request may have beside named parameters, and what they may be where the sandbox
-// would have to ignore other values.
+// A member that a request may have in addition to named parameters, and the values that are
+// accepted where the sandbox would have to ignore others.
 struct request_member {
     std::string_view name;
-    std::string_view accepted;  // values separated by blanks
+    std::string_view accepted;  // values separated by spaces
     bool is_limited = false;
 };
 std::span<const request_member> request_members() noexcept;
 
-// Reads JSON bodies, form bodies, and for GET the target's query; the latter is always read-only.
+// Reads JSON bodies, form bodies and, for GET, the query of the target, which is always read-only.
 query_body read_query_body(const service_request& request);
 
 }  // namespace reprise::sandbox::detail

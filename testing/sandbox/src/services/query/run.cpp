@@ -28,7 +28,7 @@ document_row make_row(found_document from) {
     return row;
 }
 
-// Without keys a plan wants an index that is online: a primary one, or any if there is a WHERE.
+// Without keys, a plan needs an index that is online: a primary one, or any if there is a WHERE.
 bool can_scan(const statement_setting& in, const statement& what, const keyspace& on) {
     return in.is_analytics ||
            std::ranges::any_of(in.with.services.indexes, [&](const query_index& each) {
@@ -37,7 +37,7 @@ bool can_scan(const statement_setting& in, const statement& what, const keyspace
            });
 }
 
-// A document whose node is down is no missing document.
+// A document whose node is down is not a missing document.
 std::optional<statement_error> find_unreachable(
     const statement_setting& in, const keyspace& on, const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
@@ -65,7 +65,7 @@ std::expected<std::vector<std::string>, statement_error> chosen_ids(
         ids.emplace_back(*one);
     } else if (const json::array* many = given ? given->as_array() : nullptr) {
         for (const json::value& each : *many) {
-            // What is no text names no document.
+            // Only strings can be document ids.
             if (const auto id = each.as_string()) {
                 ids.emplace_back(*id);
             }
@@ -74,7 +74,7 @@ std::expected<std::vector<std::string>, statement_error> chosen_ids(
     return ids;
 }
 
-// ARRAY_RANGE(from, to): one integer after the other.
+// ARRAY_RANGE(from, to): produces the integers one at a time.
 class range_stream final : public row_stream {
 public:
     range_stream(statement what, statement_parameters parameters)
@@ -128,14 +128,14 @@ private:
     std::uint64_t left_ = 0;
 };
 
-// A row with what ORDER BY says of it, and its place before.
+// A row with its ORDER BY keys and its original position.
 struct sorted_row {
     std::vector<maybe_value> keys;
     std::size_t place = 0;
     document_row row;
 };
 
-// ORDER BY may name what is projected.
+// ORDER BY may use aliases of the projection.
 void replace_aliases(expression& in, const projection& by) {
     if (in.what == expression_kind::name) {
         const auto found = std::ranges::find_if(by.items, [&in](const projection_item& item) {
@@ -151,7 +151,7 @@ void replace_aliases(expression& in, const projection& by) {
     }
 }
 
-// By ORDER BY; MISSING comes before everything, equal rows stay in their order.
+// Sorts by ORDER BY. MISSING sorts first; equal rows keep their order.
 void sort_rows(evaluator& evaluate, statement& what, std::vector<document_row>& rows) {
     if (what.order.empty()) {
         return;
@@ -186,7 +186,7 @@ void sort_rows(evaluator& evaluate, statement& what, std::vector<document_row>& 
     }
 }
 
-// OFFSET and LIMIT of the finished rows.
+// Applies OFFSET and LIMIT to the finished rows.
 void cut_rows(evaluator& evaluate, const statement& what, std::vector<json::value>& rows) {
     if (what.offset) {
         const std::uint64_t skipped = evaluate.count_of(*what.offset, "OFFSET");
@@ -199,7 +199,7 @@ void cut_rows(evaluator& evaluate, const statement& what, std::vector<json::valu
     }
 }
 
-// Of equal rows the first one stays.
+// Keeps the first of equal rows.
 void drop_repeated(std::vector<json::value>& rows) {
     const auto is_less = [](const json::value* left, const json::value* right) {
         return collate(*left, *right) < 0;
@@ -299,7 +299,8 @@ statement_result run_select(const statement_setting& in, statement what) {
     statement_result result;
     result.signature = signature_of(what.result);
     if (what.from.what == source_kind::range) {
-        // Its rows are made while the peer reads: nothing can look at all of them.
+        // Its rows are produced while the peer reads, so clauses that need all rows are not
+        // possible.
         if (!what.order.empty()) {
             return refuse_statement(not_in_sandbox("ORDER BY over ARRAY_RANGE"));
         }

@@ -16,24 +16,24 @@
 
 namespace reprise::sandbox::detail {
 
-// Rows that are made one by one. Independent of the cluster.
+// Rows that are produced one at a time, independent of the cluster.
 class row_stream {
 public:
     virtual ~row_stream() = default;
-    // Appends one row's text; false if there is none left, or an error came up.
+    // Appends one row's text. Returns false at the end or after an error.
     virtual bool append_next(std::string& out) = 0;
     virtual const std::optional<statement_error>& error() const noexcept = 0;
 };
 
-// Under which circumstances a statement runs.
+// The context in which a statement runs.
 struct statement_setting {
     service_exchange& with;
     statement_parameters parameters{};
     std::string query_context{};
     bool is_readonly = false;
-    bool is_analytics = false;      // scans need no index, nothing can be changed
-    bool is_auto_executed = false;  // PREPARE runs what it prepares
-    bool keeps_expiry = false;      // changed documents keep theirs
+    bool is_analytics = false;      // scans need no index; changes are refused
+    bool is_auto_executed = false;  // PREPARE also runs the statement
+    bool keeps_expiry = false;      // changed documents keep their expiry
 
     cluster_state& cluster() const noexcept { return with.services.cluster; }
 };
@@ -51,22 +51,23 @@ struct statement_result {
     void add_row(std::string_view text);
 };
 
-// Runs one statement; what goes wrong is in `errors`.
+// Runs one statement. Failures are reported in `errors`.
 statement_result run_statement(const statement_setting& in, std::string_view text);
-// By name; `encoded_plan` brings a statement back that the node has forgotten. Empty: none came.
+// Runs a prepared statement by name. `encoded_plan` restores a statement that the node has
+// forgotten; empty: the request had none.
 statement_result run_prepared(
     const statement_setting& in, const std::string& name, std::string_view encoded_plan);
 
-// For the parts of the above.
+// Internal steps of the functions above.
 statement_result run_parsed(const statement_setting& in, statement what);
 statement_result run_select(const statement_setting& in, statement what);
 statement_result run_change(const statement_setting& in, const statement& what);
 statement_result run_index_statement(const statement_setting& in, const statement& what);
 statement_result run_prepare(const statement_setting& in, const statement& what);
 statement_result refuse_statement(statement_error error);
-// Rows of system:indexes.
+// The rows of system:indexes.
 std::vector<json::value> index_rows(const statement_setting& in);
-// The keyspace that a statement is about, if the user may run it there.
+// Returns the keyspace of a statement if the user may run the statement there.
 std::expected<keyspace, statement_error> resolve_keyspace(
     const statement_setting& in, const statement& what);
 
@@ -76,7 +77,8 @@ struct document_row {
     json::value content;
     json::value meta;
 };
-// Those USE KEYS names, or all of them, that fit WHERE; LIMIT and OFFSET are not applied.
+// Returns the documents of USE KEYS, or all of them, that match WHERE. Does not apply LIMIT and
+// OFFSET.
 std::expected<std::vector<document_row>, statement_error> find_rows(
     const statement_setting& in, const statement& what, const keyspace& on);
 

@@ -94,7 +94,7 @@ private:
             } while (accept_sign(","));
         }
         read_limits(made);
-        // A clause that is not there explains a projection that is not possible without it.
+        // A missing clause explains a projection that is impossible without it.
         if (find_missing().empty()) {
             check_projection(made);
         }
@@ -111,14 +111,14 @@ private:
         }
     }
 
-    // A star wants rows, and COUNT(*) stands alone.
+    // A star needs rows, and COUNT(*) must be the only item.
     void check_projection(const statement& made) {
         for (const projection_item& item : made.result.items) {
             const bool is_lonely_star = item.is_star && made.from.what == source_kind::none;
             const bool is_mixed_count = item.value.what == expression_kind::count_all &&
                                         (made.result.items.size() > 1 || !made.order.empty());
             if (is_mixed_count) {
-                refuse("COUNT(*) beside other items or with ORDER BY");
+                refuse("COUNT(*) with other items or ORDER BY");
             }
             if (is_lonely_star) {
                 fail();
@@ -229,7 +229,7 @@ private:
         }
     }
 
-    // What follows the documents of DELETE and UPDATE.
+    // Reads what follows the documents of DELETE and UPDATE.
     void read_filter(statement& made) {
         if (accept({"where"})) {
             made.where = read_expression();
@@ -337,7 +337,7 @@ private:
             refuse("SET of META()");
         }
         if (is_sign("[")) {
-            refuse("SET and UNSET of an array's element");
+            refuse("SET and UNSET of an array element");
         }
         if (path.size() > 1 && path.front() == alias) {
             path.erase(path.begin());
@@ -374,7 +374,7 @@ private:
         }
     }
 
-    // A name, or a text: names given by the service hold brackets and colons.
+    // A name or a string: names assigned by the service contain brackets and colons.
     std::string expect_statement_name() {
         if (peek().kind != token_kind::text || has_failed()) {
             return expect_name();
@@ -469,7 +469,7 @@ private:
         read_index_options(index);
     }
 
-    // `name ON keyspace`, or in the older way `keyspace.name`.
+    // `name ON keyspace`, or the older form `keyspace.name`.
     void read_dropped_name(statement& made) {
         row_source& from = made.from;
         from.what = source_kind::documents;
@@ -505,7 +505,7 @@ private:
     }
 };
 
-// A longer beginning stands before a shorter one.
+// Longer prefixes must precede shorter ones.
 const std::array<statement_parser::statement_rule, 10> statement_parser::rules{{
     {{"select",
       "SELECT [ALL|DISTINCT] [RAW|ELEMENT|VALUE] item [AS name], ... [FROM source] [WHERE e] "

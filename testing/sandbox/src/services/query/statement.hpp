@@ -24,7 +24,7 @@ enum class expression_kind : std::uint8_t {
     list,       // the operands
     map,        // the operands under `names`
     meta,       // META(): id, cas, expiration, flags, type
-    count_all,  // COUNT(*), only as the one projected item
+    count_all,  // COUNT(*), only as the sole projected item
     operation,  // `text`: NOT, AND, OR, =, <, ..., +, ||, IN, LIKE, NEGATE
     is_test     // operand 0 IS `text`: NULL, MISSING, VALUED
 };
@@ -39,28 +39,28 @@ struct expression {
 
 struct projection_item {
     expression value{};
-    std::string alias{};    // the member's name in the row; never empty without a star
+    std::string alias{};    // the member's name in the row; empty only for a star
     bool is_star = false;   // `*` or `x.*`
     bool is_whole = false;  // `*`: the row under its alias
 };
 
 struct projection {
     bool is_raw = false;       // RAW, ELEMENT or VALUE: one item, not wrapped
-    bool is_distinct = false;  // of equal rows one is given
+    bool is_distinct = false;  // equal rows are returned once
     std::vector<projection_item> items{};
 };
 
 enum class source_kind : std::uint8_t {
-    none,            // one row of nothing
+    none,            // a single row without content
     documents,       // of a keyspace
-    range,           // ARRAY_RANGE(from, to): integers, made one by one
+    range,           // ARRAY_RANGE(from, to): integers, produced one at a time
     index_catalogue  // system:indexes
 };
 
 struct row_source {
     source_kind what = source_kind::none;
     std::vector<std::string> path{};  // of the keyspace: 1 or 3 names
-    std::string alias{};              // never empty but for source_kind::none
+    std::string alias{};              // empty only for source_kind::none
     std::optional<expression> keys{};
     std::vector<expression> bounds{};
 };
@@ -105,10 +105,10 @@ enum class statement_kind : std::uint8_t {
     build_index
 };
 
-// True of those that must not run under `readonly`.
+// Whether the statement must not run with `readonly`.
 bool is_writing(statement_kind what) noexcept;
 
-// A parsed statement; which fields count depends on `what`.
+// A parsed statement; `what` determines which fields are used.
 struct statement {
     statement_kind what = statement_kind::select;
     row_source from{};
@@ -122,20 +122,20 @@ struct statement {
     std::vector<changed_field> fields{};
     index_clause index{};
     std::string name{};                     // PREPARE and EXECUTE; may be empty for PREPARE
-    std::string body{};                     // PREPARE: the text of what is prepared
+    std::string body{};                     // PREPARE: the text of the prepared statement
     std::optional<expression> arguments{};  // EXECUTE ... USING
 };
 
-// A statement the parser reads, for the page that lists what is there.
+// A statement that the parser supports, for the page that lists them.
 struct statement_grammar {
     std::string_view words;   // how it begins, in lower case
-    std::string_view syntax;  // all of it
+    std::string_view syntax;  // its full syntax
 };
 std::span<const statement_grammar> statement_grammars() noexcept;
 
-// Reads one statement of the small language that docs/sandbox.md lists. The error is 90000 with the
-// name of what is not in the sandbox, or 3000 with the place where reading stopped. Input never
-// makes it throw or recurse without bound.
+// Parses one statement of the small language that docs/sandbox.md lists. The error is 90000 with
+// the name of a construct that the sandbox does not implement, or 3000 with the position of the
+// syntax error. Input never makes it throw or recurse without bound.
 std::expected<statement, statement_error> parse_statement(std::string_view text);
 
 }  // namespace reprise::sandbox::detail

@@ -6,7 +6,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// Numbers of all kinds rank alike; false before true.
+// All numbers have the same rank; false sorts before true.
 int type_rank(const json::value& of) noexcept {
     switch (of.what()) {
         case json::kind::null:
@@ -49,7 +49,7 @@ int collate_arrays(const json::array& left, const json::array& right) {
     return sign_of(left.size(), right.size());
 }
 
-// By size, then by the members in the order of their names.
+// Compares sizes first, then the members in the order of their names.
 int collate_objects(const json::object& left, const json::object& right) {
     if (left.size() != right.size()) {
         return sign_of(left.size(), right.size());

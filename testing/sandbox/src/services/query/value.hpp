@@ -10,21 +10,21 @@
 
 namespace reprise::sandbox::detail {
 
-// What an expression gives; empty: MISSING.
+// The result of an expression; empty: MISSING.
 using maybe_value = std::optional<json::value>;
 
-// The order of values in results and views: null, booleans, numbers, strings by bytes, arrays,
-// objects. Negative, zero or positive.
+// Compares values as results and views sort them: null, booleans, numbers, strings by bytes,
+// arrays, objects. Returns a negative number, zero or a positive number.
 int collate(const json::value& left, const json::value& right);
 
-// An error of a statement as it stands in the answer's `errors`.
+// An error of a statement, as listed in the answer's `errors`.
 struct statement_error {
     int code = 0;
     std::string message{};
-    // The cause, where the server knows one.
+    // The cause, if the server knows one.
     int reason_code = 0;
     std::string reason{};
-    // Says `"retry": true`: the same statement may succeed later.
+    // Adds `"retry": true`: the same statement may succeed later.
     bool is_retry_advised = false;
 };
 

@@ -10,7 +10,8 @@
 #include "services/routes.hpp"
 #include "services/search/search_query.hpp"
 
-// The search port: index definitions, and queries over whole documents. Every hit scores alike.
+// The search port: index definitions, and queries over whole documents. All hits have the same
+// score.
 
 namespace reprise::sandbox {
 
@@ -63,7 +64,7 @@ std::vector<searched_document> searched_documents(
     return all;
 }
 
-// `fields`: names of fields, or "*" for all on the top.
+// `fields`: names of fields, or "*" for all top-level fields.
 json::object shown_fields(const json::value& wanted, const json::value& content) {
     json::object shown;
     for (const json::value& each : *wanted.as_array()) {
@@ -84,7 +85,7 @@ std::uint64_t count_member(const json::value& of, std::string_view name, std::ui
     return found == nullptr ? otherwise : found->as_uint64().value_or(otherwise);
 }
 
-// How hits are ordered; the score does not tell them apart.
+// The order of hits. The score is the same for all.
 struct search_order {
     bool is_backwards = false;
     std::string problem{};
@@ -105,12 +106,12 @@ search_order read_order(const json::value& request) {
         order.is_backwards =
             text == "-_id" || (descending != nullptr && descending->as_bool() == true);
     } else if (text != "_score" && text != "-_score" && word != "score") {
-        order.problem = not_in_sandbox_text("Sorting by anything but _id and _score");
+        order.problem = not_in_sandbox_text("Sorting by anything other than _id and _score");
     }
     return order;
 }
 
-// Members of a request that are there; others are refused by name unless they are unset.
+// The supported members of a request. Others are refused by name unless they are null.
 constexpr std::array<std::string_view, 10> search_members{
     "query",       "from", "size",  "fields",      "sort",
     "showrequest", "ctl",  "score", "collections", "indexName"};
@@ -125,7 +126,7 @@ std::optional<std::string> find_request_problem(const json::value& request) {
     return std::nullopt;
 }
 
-// Whether the request is about the document's collection.
+// Whether the request includes the document's collection.
 bool is_wanted(const json::value& request, const searched_document& document) {
     const json::value* given = request.find("collections");
     const json::array* names = given == nullptr ? nullptr : given->as_array();
@@ -133,7 +134,7 @@ bool is_wanted(const json::value& request, const searched_document& document) {
            std::ranges::find(*names, json::value(document.collection)) != names->end();
 }
 
-// The page of hits that the request wants, as the answer shows it.
+// The requested page of hits in the format of the answer.
 json::array shown_hits(
     const json::value& request, const std::string& name, const search_index& index,
     const std::vector<const searched_document*>& hits) {
@@ -219,7 +220,7 @@ service_response list_definitions(service_exchange& with) {
           json::object{{"uuid", "1"}, {"indexDefs", std::move(shown)}, {"implVersion", "5.7.0"}}}});
 }
 
-// What a definition asks for that an index here would not do.
+// Finds a part of a definition that an index of the sandbox would not implement.
 std::optional<std::string> find_definition_problem(const json::object& definition) {
     const auto text = [&definition](std::string_view name) {
         const json::value* found = definition.find(name);
@@ -296,10 +297,10 @@ service_response put_definition(
     return search_ok({{"name", name}, {"uuid", std::move(made_uuid)}});
 }
 
-// The index that a path is about: `/api/bucket/<b>/scope/<s>` may stand before `/index/<i>`.
+// The index in a path: `/api/bucket/<b>/scope/<s>` may precede `/index/<i>`.
 struct index_place {
-    std::string name;   // under which it is kept
-    std::string scope;  // empty: over the whole bucket
+    std::string name;   // its key in the map of indexes
+    std::string scope;  // empty: an index over the whole bucket
 };
 
 index_place index_of_path(const service_exchange& with) {
@@ -318,7 +319,7 @@ service_response put_index(service_exchange& with) {
     return put_definition(with, place.name, place.scope);
 }
 
-// Gives the index to `use` if it is there and the user may do this with it.
+// Calls `use` with the index if it exists and the user has the privilege.
 template <class Use>
 service_response with_index(
     service_exchange& with, privilege needs, bool is_query, const Use& use) {
@@ -367,7 +368,7 @@ constexpr privilege may_search = privilege::search_read;
 constexpr privilege may_define = privilege::search_write;
 
 constexpr service_route search_table[] = {
-    {"GET", "/api/ping", ping_search, privilege::none, "answers, also without a login"},
+    {"GET", "/api/ping", ping_search, privilege::none, "answers; requires no login"},
     {"GET", "/api/index", list_definitions, may_search, "all index definitions"},
     {"GET", "/api/index/{index}", get_index, may_search, "one index definition"},
     {"PUT", "/api/index/{index}", put_index, may_define, "creates or changes an index"},

@@ -40,8 +40,8 @@ std::string_view text_member(const json::value& of, std::string_view name) {
     return found == nullptr ? std::string_view() : found->as_string().value_or("");
 }
 
-// Whether `test` holds of any value below the query's field, or of the whole document. Documents
-// are at most as deep as the parser lets them be.
+// Whether `test` holds for any value below the query's field, or anywhere in the document. The
+// parser limits the depth of documents.
 template <class Test>
 bool any_value(const json::value& from, const Test& test) {
     if (const json::array* elements = from.as_array()) {
@@ -109,7 +109,7 @@ bool fits_boolean(const json::value& query, const searched_document& in) {
         (must_not != nullptr && fits_search(*must_not, in))) {
         return false;
     }
-    // What should fit only has to where nothing must.
+    // `should` is required only if there is no `must`.
     return should == nullptr || must != nullptr || fits_search(*should, in);
 }
 
@@ -181,7 +181,7 @@ bool fits_range(const json::value& query, const searched_document& in) {
     });
 }
 
-// --- what can be wrong with them -----------------------------------------------------------------
+// --- validation ----------------------------------------------------------------------------------
 
 std::optional<std::string> check_nothing(const json::value&, std::size_t) {
     return std::nullopt;
@@ -225,7 +225,8 @@ std::optional<std::string> check_boolean(const json::value& query, std::size_t d
     return std::nullopt;
 }
 
-// Only words: the operators of the query string language would be taken for parts of words.
+// Only words are accepted: the operators of the query string language would be taken for parts of
+// words.
 std::optional<std::string> check_query_string(const json::value& query, std::size_t) {
     const std::string_view text = text_member(query, "query");
     return text.find_first_of("+-:\"~^*?/\\()<>=!{}[]&|") == std::string_view::npos
@@ -251,9 +252,10 @@ constexpr search_kind kinds[] = {
     {"must_not", "", "a boolean query", fits_boolean, check_boolean},
     {"match", "field operator", "any of the words, or all of them", fits_match, check_match},
     {"match_phrase", "field", "the words in a row", fits_match_phrase, check_nothing},
-    {"term", "field", "this word as it is", fits_term, check_nothing},
-    {"prefix", "field", "a word that begins like this", fits_prefix, check_nothing},
-    {"wildcard", "field", "a word like this pattern of `*` and `?`", fits_wildcard, check_nothing},
+    {"term", "field", "exactly this word", fits_term, check_nothing},
+    {"prefix", "field", "a word with this prefix", fits_prefix, check_nothing},
+    {"wildcard", "field", "a word that matches this pattern of `*` and `?`", fits_wildcard,
+     check_nothing},
     {"query", "", "any of the words; without operators", fits_query_string, check_query_string},
     {"bool", "field", "a field that is true, or false", fits_boolean_field, check_nothing},
     {"min", "max inclusive_min inclusive_max field", "a range of numbers", fits_range,
@@ -299,7 +301,7 @@ const json::value* find_dotted(const json::value& in, std::string_view path) {
 
 std::optional<std::string> find_search_problem(const json::value& query, std::size_t depth) {
     if (depth >= query_depth_max) {
-        return "the query is nested too deep";
+        return "the query is nested too deeply";
     }
     if (query.as_object() == nullptr || query.as_object()->empty()) {
         return "the query must be an object with members";
@@ -310,7 +312,7 @@ std::optional<std::string> find_search_problem(const json::value& query, std::si
             "A search query with \"" + query.as_object()->begin()->name + "\"");
     }
     for (const json::member& each : *query.as_object()) {
-        // Many clients name what they do not set.
+        // Many clients send members that they do not set as null.
         const bool is_unset = each.content.is_null();
         if (each.name != kind->name && !is_unset && !is_listed(kind->members, each.name)) {
             return not_in_sandbox_text(

@@ -11,7 +11,7 @@
 namespace reprise::sandbox::detail {
 
 // Queries of the search service over whole documents. Texts are split into lower-case words of
-// ASCII letters, digits and whatever is beyond ASCII; nothing else is analysed.
+// ASCII letters, digits and non-ASCII characters; there is no other analysis.
 
 struct searched_document {
     std::string id{};
@@ -19,22 +19,22 @@ struct searched_document {
     std::string collection{};
 };
 
-// A kind of query, told by the member that only it has.
+// A kind of query, identified by the member that only this kind has.
 struct search_kind {
     std::string_view name;
-    std::string_view members;  // what it may have beside `name`, separated by blanks
+    std::string_view members;  // members allowed in addition to `name`, separated by spaces
     std::string_view meaning;
-    // `query` is well-formed.
+    // Requires a well-formed `query`.
     bool (*fits)(const json::value& query, const searched_document& in);
-    // What is wrong with a query of this kind; null: nothing can be.
+    // Returns what is wrong with a query of this kind; null: nothing can be wrong.
     std::optional<std::string> (*find_problem)(const json::value& query, std::size_t depth);
 };
 
 std::span<const search_kind> search_kinds() noexcept;
 
-// What is not in the sandbox, or malformed; empty: the query can be asked.
+// Returns what is malformed or not supported by the sandbox; empty: the query can run.
 std::optional<std::string> find_search_problem(const json::value& query, std::size_t depth = 0);
-// Only for queries without a problem.
+// Requires a query without a problem.
 bool fits_search(const json::value& query, const searched_document& in);
 
 // The value at a dotted path; null: none.

@@ -15,7 +15,7 @@ constexpr std::array<reduce_name, 3> known_reduces{{
     {"_stats", view_reduce::stats},
 }};
 
-// Others would be kept without an effect.
+// Other members would be stored without effect, so they are refused.
 constexpr std::array<std::string_view, 4> design_members{"views", "language", "_id", "_rev"};
 
 constexpr view_parameter parameters[] = {
@@ -25,17 +25,17 @@ constexpr view_parameter parameters[] = {
     {"endkey", "end_key", "the last key"},
     {"startkey_docid", "start_key_doc_id", "the first id among rows with the first key"},
     {"endkey_docid", "end_key_doc_id", "the last id among rows with the last key"},
-    {"inclusive_end", "", "whether rows with the last key belong to it"},
+    {"inclusive_end", "", "whether rows with the last key are included"},
     {"descending", "", "backwards"},
-    {"skip", "", "rows to leave out"},
-    {"limit", "", "rows to give"},
+    {"skip", "", "number of rows to skip"},
+    {"limit", "", "largest number of rows"},
     {"reduce", "", "whether the reduce function runs"},
     {"group", "", "reduce by key"},
     {"group_level", "", "reduce by the first elements of the key"},
     {"stale", "", "accepted: a view is always up to date"},
     {"update_seq", "", "accepted only as false"},
     {"debug", "", "accepted only as false"},
-    {"on_error", "", "accepted: nothing fails in part"},
+    {"on_error", "", "accepted: there are no partial failures"},
     {"full_set", "", "accepted: development views see all documents"},
     {"connection_timeout", "", "accepted: nothing takes time"},
 };

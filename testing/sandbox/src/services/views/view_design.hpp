@@ -20,7 +20,7 @@ struct reduce_name {
     std::string_view name;
     view_reduce what;
 };
-// What `reduce` of a view may say.
+// The values that `reduce` of a view may have.
 std::span<const reduce_name> reduce_names() noexcept;
 
 struct view_definition {
@@ -28,19 +28,19 @@ struct view_definition {
     view_reduce reduce = view_reduce::none;
 };
 
-// A design document: as it was put, and what it means.
+// A design document: its text and its meaning.
 struct design_document {
     json::object text;
     std::map<std::string, view_definition, std::less<>> views;
 };
 
-// The error names what is not in the sandbox, or what is malformed.
+// The error names what is malformed or not supported by the sandbox.
 std::expected<design_document, std::string> read_design_document(json::object text);
 
 // A parameter of view requests.
 struct view_parameter {
     std::string_view name;
-    std::string_view other_name;  // empty: only one
+    std::string_view other_name;  // empty: there is no second name
     std::string_view meaning;
 };
 std::span<const view_parameter> view_parameters() noexcept;

@@ -44,7 +44,7 @@ std::string_view type_of(const maybe_value& of) noexcept {
                              : "object";
 }
 
-// A number as the language converts one; empty: not a number.
+// Converts to a number like JavaScript; empty: NaN.
 std::optional<double> number_of(const maybe_value& of) {
     if (!of) {
         return std::nullopt;
@@ -85,7 +85,7 @@ bool is_strictly_equal(const maybe_value& left, const maybe_value& right) {
     if (!left) {
         return true;
     }
-    // Lists and objects are equal only to themselves.
+    // Arrays and objects are equal only to themselves.
     const bool is_simple = left->as_array() == nullptr && left->as_object() == nullptr;
     return is_simple && collate(*left, *right) == 0;
 }
@@ -102,7 +102,7 @@ bool is_loosely_equal(const maybe_value& left, const maybe_value& right) {
     return a && b && *a == *b;
 }
 
-// Negative, zero or positive; empty: not comparable, which makes every comparison false.
+// Negative, zero or positive; empty if not comparable, which makes every comparison false.
 std::optional<int> order_of(const maybe_value& left, const maybe_value& right) {
     if (is_text(left) && is_text(right)) {
         return collate(*left, *right);
@@ -119,7 +119,7 @@ std::string text_of(const maybe_value& of) {
     return of->as_string() ? std::string(*of->as_string()) : json::serialize(*of);
 }
 
-// Characters of the language: units of UTF-16.
+// The length in JavaScript's unit: UTF-16 code units.
 std::size_t length_of(std::string_view text) noexcept {
     std::size_t length = 0;
     for (const char c : text) {
@@ -129,13 +129,13 @@ std::size_t length_of(std::string_view text) noexcept {
     return length;
 }
 
-// One call of a function.
+// One call of a map function.
 class map_run {
 public:
     map_run(const json::value& document, const json::value& meta)
         : document_(document), meta_(meta) {}
 
-    // False after a return or a failure.
+    // Returns false after a return or a failure.
     bool run(const std::vector<map_statement>& body) {
         for (const map_statement& each : body) {
             if (!run(each)) {

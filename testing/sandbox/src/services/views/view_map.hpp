@@ -17,11 +17,11 @@ struct view_row {
     std::string id{};
     json::value key{};
     json::value value{};
-    std::size_t order = 0;  // of equal rows: that in which they were emitted
+    std::size_t order = 0;  // the order in which equal rows were emitted
 };
 
 enum class map_operation : std::uint8_t {
-    literal,    // `content`; without one: undefined
+    literal,    // `content`; if it is empty: undefined
     document,   // the first parameter
     meta,       // the second
     member,     // operand 0, field `text`
@@ -44,7 +44,7 @@ struct map_expression {
 
 enum class map_step : std::uint8_t {
     emit,   // expression 0: key, expression 1: value
-    check,  // expression 0 chooses `then` or `otherwise`
+    check,  // expression 0 selects `then` or `otherwise`
     leave   // return
 };
 
@@ -55,7 +55,7 @@ struct map_statement {
     std::vector<map_statement> otherwise{};
 };
 
-// The parts of JavaScript that map functions may use here, for the page that lists them.
+// The supported subset of JavaScript, for the page that lists it.
 inline constexpr std::string_view map_function_grammar[] = {
     "`function (doc, meta) { ... }`, with any names for the two",
     "`emit(key, value);`",
@@ -69,11 +69,11 @@ inline constexpr std::string_view map_function_grammar[] = {
 // A map function of a view.
 class map_function {
 public:
-    // The error names what is not in the sandbox.
+    // The error names what the sandbox does not support.
     static std::expected<map_function, std::string> parse(std::string_view text);
 
-    // Appends the rows of one document; `id` is that of the rows. A function that fails (by reading
-    // a field of nothing, for one) gives none.
+    // Appends the rows of one document; `id` is the id of the rows. A function that fails (for
+    // example by reading a field of undefined) emits none.
     void run(
         const std::string& id, const json::value& document, const json::value& meta,
         std::vector<view_row>& out) const;

@@ -30,7 +30,7 @@ bool is_script_digit(char c) noexcept {
     return c >= '0' && c <= '9';
 }
 
-// One token after the other; what cannot be read is a sign of one character.
+// Reads one token at a time. An unreadable character is a sign.
 class script_lexer {
 public:
     explicit script_lexer(std::string_view text) noexcept : text_(text) {}
@@ -119,7 +119,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// The first failure is sticky, and nothing is accepted after it.
+// The first failure is sticky; nothing is accepted after it.
 class map_parser {
 public:
     explicit map_parser(std::string_view text) {
@@ -160,7 +160,7 @@ private:
             const std::string near =
                 peek().what == script_token_kind::end ? "its end" : "'" + peek().text + "'";
             problem_ = not_in_sandbox_text(
-                what.empty() ? "A map function with " + near + " in this place"
+                what.empty() ? "A map function with " + near + " at this place"
                              : std::string(what));
         }
     }
@@ -196,10 +196,10 @@ private:
         return body;
     }
 
-    // A statement, or those of a block.
+    // Reads a statement, or those of a block.
     void read_statement(std::vector<map_statement>& out) {
         if (++depth_ > map_depth_max) {
-            fail("A map function nested that deep");
+            fail("A map function nested this deeply");
         }
         map_statement made;
         if (accept(";")) {
@@ -236,7 +236,7 @@ private:
         --depth_;
     }
 
-    // A semicolon may be left out before a brace.
+    // The semicolon is optional before a brace.
     void end_statement() {
         if (peek().text != "}") {
             expect(";");
@@ -245,7 +245,7 @@ private:
 
     map_expression read_expression() {
         if (++depth_ > map_depth_max) {
-            fail("A map function nested that deep");
+            fail("A map function nested this deeply");
             return {};
         }
         map_expression made = read_binary(0);
@@ -253,7 +253,7 @@ private:
         return made;
     }
 
-    // Loosest binding first.
+    // Starts with the lowest precedence.
     map_expression read_binary(std::size_t level) {
         static const std::vector<std::vector<std::string_view>> levels{
             {"||"}, {"&&"}, {"===", "!==", "==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}};
@@ -290,7 +290,7 @@ private:
             return read_path();
         }
         if (++depth_ > map_depth_max) {
-            fail("A map function nested that deep");
+            fail("A map function nested this deeply");
             return made;
         }
         made.operands.push_back(read_unary());
@@ -398,7 +398,7 @@ private:
 
 std::expected<map_function, std::string> map_function::parse(std::string_view text) {
     if (text.size() > map_text_size_max) {
-        return std::unexpected(not_in_sandbox_text("A map function of that size"));
+        return std::unexpected(not_in_sandbox_text("A map function of this size"));
     }
     auto body = map_parser(text).read();
     if (!body) {

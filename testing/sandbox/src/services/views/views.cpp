@@ -25,7 +25,7 @@ service_response view_error(int status, std::string_view error, std::string_view
         status, json::serialize(json::object{{"error", error}, {"reason", reason}}));
 }
 
-// What a view request asks for. Bounds are in the direction of reading.
+// A parsed view request. Bounds are in reading direction.
 struct view_query {
     std::optional<json::value> start;
     std::optional<json::value> end;
@@ -37,14 +37,15 @@ struct view_query {
     bool is_descending = false;
     bool is_end_inclusive = true;
     std::optional<bool> is_reduced;
-    // Elements of the key that make a group; all of them if it is grouped without a number.
+    // The number of key elements that form a group; all of them if the request groups without a
+    // number.
     std::optional<std::uint64_t> group_level;
     std::string problem;  // what is wrong with a parameter
 };
 
 constexpr std::uint64_t group_whole_key = std::numeric_limits<std::uint64_t>::max();
 
-// The value under the first of the names that is there.
+// The value of the first name that is present.
 std::string_view find_either(
     const form_fields& form, std::string_view name, std::string_view other) {
     const std::string_view found = form.find(name);
@@ -65,7 +66,7 @@ std::optional<bool> read_flag(view_query& query, std::string_view name, std::str
     return text == "true";
 }
 
-// What a request says that the sandbox would have to ignore.
+// Refuses parameters that the sandbox would have to ignore.
 void check_parameters(view_query& query, const form_fields& form) {
     for (const auto& [name, value] : form.fields) {
         const bool is_known =
@@ -139,7 +140,8 @@ view_query read_view_query(const service_request& request) {
     return query;
 }
 
-// Before (negative), at or behind a bound in the direction of reading.
+// Returns whether the row is before (negative), at (zero) or after (positive) a bound, in reading
+// direction.
 int compare_to_bound(
     const view_query& query, const view_row& row, const json::value& bound,
     const std::string& bound_id) {
@@ -150,7 +152,7 @@ int compare_to_bound(
     return query.is_descending ? -sign : sign;
 }
 
-// All rows of the view, in the order of reading.
+// All rows of the view, in reading order.
 std::vector<view_row> view_rows(
     service_exchange& with, const std::string& bucket, const map_function& map,
     const view_query& query) {
@@ -218,7 +220,7 @@ void cut_view_rows(const view_query& query, std::vector<view_row>& rows) {
     }
 }
 
-// The value of a group; empty: a value is no number.
+// The value of a group; empty if a value is not a number.
 std::optional<json::value> reduce_group(view_reduce how, std::span<const view_row> group) {
     if (how == view_reduce::count) {
         return json::value(group.size());
@@ -264,7 +266,7 @@ json::value group_key(const view_query& query, const json::value& key) {
         elements->begin(), elements->begin() + static_cast<std::ptrdiff_t>(*query.group_level));
 }
 
-// One row for each run of rows with equal group keys; empty: a value is no number.
+// One row for each run of rows with equal group keys; empty if a value is not a number.
 std::optional<std::vector<view_row>> reduced_rows(
     const view_query& query, view_reduce how, const std::vector<view_row>& rows) {
     std::vector<view_row> reduced;
@@ -385,7 +387,7 @@ service_response welcome_views(service_exchange&) {
 }
 
 constexpr service_route views_table[] = {
-    {"GET", "/", welcome_views, privilege::none, "answers, also without a login"},
+    {"GET", "/", welcome_views, privilege::none, "answers; requires no login"},
     {"GET", "/{bucket}/_design/{design}", get_design_document, privilege::view_read,
      "a design document"},
     {"PUT", "/{bucket}/_design/{design}", put_design_document, privilege::view_write,
@@ -413,8 +415,9 @@ service_response answer_views(service_exchange& with) {
         return view_error(401, "unauthorized", "You are not authorized to access this db.");
     }
     if (found.route == nullptr) {
-        return found.is_path ? view_error(405, "method_not_allowed", "Not a method of this path")
-                             : view_error(404, "not_found", "no such path");
+        return found.is_path
+                   ? view_error(405, "method_not_allowed", "Method not allowed for this path")
+                   : view_error(404, "not_found", "no such path");
     }
     const std::string& bucket = with.parts[0];
     if (with.services.cluster.find_bucket(bucket) == nullptr || !with.can_see(bucket)) {

@@ -2,8 +2,8 @@
 
 #include <map>
 
-// What the statement language does not have is refused by name, and what it has means what it
-// means on servers.
+// The statement language refuses by name what it does not support, and behaves like servers in what
+// it does support.
 
 namespace service_language_test {
 
@@ -22,7 +22,7 @@ struct service_language : testing::Test, service_client {
         EXPECT_EQ(made.status, 400);
         EXPECT_EQ(made.member("status"), "\"fatal\"");
         const std::string text = message(made);
-        const std::string_view end = " is not in the sandbox";
+        const std::string_view end = " is not supported by the sandbox";
         EXPECT_TRUE(text.ends_with(end)) << text;
         return text.substr(0, text.size() - std::min(end.size(), text.size()));
     }
@@ -79,7 +79,7 @@ TEST_F(service_language, refuses_statements_by_name) {
         {"INSERT INTO travel (KEY k, VALUE v) SELECT 'a' AS k, 1 AS v",
          "INSERT or UPSERT of a SELECT"},
         {"UPSERT INTO travel SELECT 1", "INSERT or UPSERT of a SELECT"},
-        {"UPDATE travel USE KEYS 'a' SET a[0] = 1", "SET and UNSET of an array's element"},
+        {"UPDATE travel USE KEYS 'a' SET a[0] = 1", "SET and UNSET of an array element"},
         {"UPDATE travel USE KEYS 'a' SET META().expiration = 1", "SET of META()"},
         {"UPDATE travel USE KEYS 'a' SET x.y = 1 FOR x IN list END", "FOR"},
         {"CREATE INDEX i ON travel(n) PARTITION BY HASH(n)", "PARTITION BY"},
@@ -105,9 +105,8 @@ TEST_F(service_language, refuses_expressions_and_functions_by_name) {
         {"SELECT [1, 2][0:1]", "A slice of an array"},
         {"SELECT [{'a': 1}][*].a", "[*]"},
         {"SELECT 'a' LIKE 'b' ESCAPE '!'", "LIKE ... ESCAPE"},
-        {"SELECT COUNT(*), 1 FROM travel USE KEYS 'a'",
-         "COUNT(*) beside other items or with ORDER BY"},
-        {"SELECT COUNT(*) + 1 FROM travel USE KEYS 'a'", "COUNT(*) inside of an expression"},
+        {"SELECT COUNT(*), 1 FROM travel USE KEYS 'a'", "COUNT(*) with other items or ORDER BY"},
+        {"SELECT COUNT(*) + 1 FROM travel USE KEYS 'a'", "COUNT(*) inside an expression"},
         {"SELECT n FROM ARRAY_RANGE(0, 3) AS n ORDER BY n", "ORDER BY over ARRAY_RANGE"},
         {"SELECT DISTINCT n FROM ARRAY_RANGE(0, 3) AS n", "DISTINCT over ARRAY_RANGE"},
         {"SELECT COUNT(*) FROM ARRAY_RANGE(0, 3) AS n", "COUNT(*) over ARRAY_RANGE"}};
@@ -120,7 +119,7 @@ TEST_F(service_language, refuses_expressions_and_functions_by_name) {
     EXPECT_EQ(query("SELECT `group` FROM travel AS `left` USE KEYS 'a'").results(), "[{}]");
 }
 
-TEST_F(service_language, refuses_settings_of_a_request_that_would_be_ignored) {
+TEST_F(service_language, refuses_request_parameters_that_it_would_ignore) {
     for (const auto& [name, value] : std::map<std::string, json::value>{
              {"txid", "abc"},
              {"tximplicit", true},
@@ -139,13 +138,13 @@ TEST_F(service_language, refuses_settings_of_a_request_that_would_be_ignored) {
 TEST_F(service_language, analytics_refuses_by_name_with_the_same_code) {
     const reply made = analytics("CREATE DATAVERSE d");
     EXPECT_EQ(made.code(), 90000);
-    EXPECT_EQ(message(made), "CREATE DATAVERSE is not in the sandbox");
+    EXPECT_EQ(message(made), "CREATE DATAVERSE is not supported by the sandbox");
     EXPECT_EQ(made.status, 400);
     EXPECT_EQ(analytics("DELETE FROM travel USE KEYS 'k1'").code(), 90000);
     EXPECT_EQ(analytics("SELECT VALUE n FROM travel GROUP BY n").code(), 90000);
 }
 
-TEST_F(service_language, distinct_gives_equal_rows_once) {
+TEST_F(service_language, distinct_returns_equal_rows_once) {
     fill();
     query("UPSERT INTO travel (KEY, VALUE) VALUES ('k4', {'n': 1}), ('k5', {'n': 1.0})");
     const std::string from = " FROM travel USE KEYS ['k1', 'k2', 'k3', 'k4', 'k5']";
@@ -156,11 +155,11 @@ TEST_F(service_language, distinct_gives_equal_rows_once) {
     EXPECT_EQ(query("SELECT ALL RAW n" + from + " LIMIT 4").results(), "[1,2,3,1]");
 }
 
-TEST_F(service_language, conditions_and_patterns_mean_what_servers_mean) {
+TEST_F(service_language, conditions_and_patterns_behave_like_on_servers) {
     const auto value = [this](const std::string& expression) {
         return query("SELECT RAW " + expression).results();
     };
-    // No wildcards but the two, and both can be escaped.
+    // There are only these two wildcards, and both can be escaped.
     EXPECT_EQ(value("'abc' LIKE 'a*'"), "[false]");
     EXPECT_EQ(value("'abc' LIKE 'a?c'"), "[false]");
     EXPECT_EQ(value("'a*' LIKE 'a*'"), "[true]");
@@ -179,7 +178,7 @@ TEST_F(service_language, conditions_and_patterns_mean_what_servers_mean) {
     EXPECT_EQ(value("NOT NULL"), "[null]");
 }
 
-TEST_F(service_language, order_by_may_name_what_is_projected) {
+TEST_F(service_language, order_by_may_use_aliases_of_the_projection) {
     fill();
     EXPECT_EQ(
         query("SELECT -n AS back FROM travel USE KEYS ['k1', 'k2', 'k3'] ORDER BY back").results(),
@@ -204,7 +203,7 @@ TEST_F(service_language, a_query_context_needs_no_quotes) {
     }
 }
 
-TEST_F(service_language, changes_keep_an_expiry_only_if_asked) {
+TEST_F(service_language, changes_keep_an_expiry_only_on_request) {
     const auto expiry = [this] {
         return cluster.find_document("travel", wire::collection_id{0}, "k", now)->expiry;
     };
@@ -215,7 +214,7 @@ TEST_F(service_language, changes_keep_an_expiry_only_if_asked) {
     EXPECT_EQ(expiry(), 0u);
 }
 
-TEST_F(service_language, an_index_shows_its_replicas_and_cannot_have_more_than_nodes) {
+TEST_F(service_language, an_index_has_at_most_as_many_copies_as_nodes) {
     EXPECT_EQ(query("CREATE INDEX one ON travel(n) WITH {'num_replica': 1}").code(), 0);
     const reply shown = query("SELECT RAW i.metadata.num_replica FROM system:indexes AS i");
     EXPECT_EQ(shown.results(), "[1]");

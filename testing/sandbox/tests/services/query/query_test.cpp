@@ -6,7 +6,7 @@ using namespace service_testing;
 
 struct service_query : testing::Test, service_client {};
 
-TEST_F(service_query, gives_constants_parameters_and_raw_values) {
+TEST_F(service_query, returns_constants_parameters_and_raw_values) {
     EXPECT_EQ(query("SELECT 1").results(), R"([{"$1":1}])");
     EXPECT_EQ(
         query("SELECT 'it''s' AS b, \"q\\\"\" AS c;").results(), R"([{"b":"it's","c":"q\""}])");
@@ -21,7 +21,7 @@ TEST_F(service_query, gives_constants_parameters_and_raw_values) {
     EXPECT_EQ(query("SELECT $nobody").code(), 5010);
 }
 
-TEST_F(service_query, answers_in_the_shape_that_clients_read) {
+TEST_F(service_query, answers_in_the_format_that_clients_read) {
     const reply made =
         query("SELECT 1 AS one", {{"client_context_id", "ctx-7"}, {"profile", "timings"}});
     EXPECT_EQ(made.status, 200);
@@ -63,7 +63,7 @@ TEST_F(service_query, changes_and_reads_documents_by_key) {
     EXPECT_TRUE(cluster.find_document("travel", wire::collection_id{0}, "k1", now)->is_deleted);
 }
 
-TEST_F(service_query, names_a_duplicate_insert_and_keeps_the_rest) {
+TEST_F(service_query, reports_a_duplicate_insert_and_keeps_the_rest) {
     fill();
     const reply made =
         query("INSERT INTO travel (KEY, VALUE) VALUES ('k1', 0), VALUES ('k9', {\"x\": 1})");
@@ -103,7 +103,7 @@ TEST_F(service_query, finds_keyspaces_by_path_and_by_context) {
         query("SELECT * FROM x USE KEYS 'a'", {{"query_context", "what.ever;"}}).code(), 1040);
 }
 
-TEST_F(service_query, refuses_writes_of_read_only_requests_before_they_happen) {
+TEST_F(service_query, refuses_writes_in_read_only_requests_before_they_happen) {
     const reply made =
         query("INSERT INTO travel (KEY, VALUE) VALUES ('k', 1)", {{"readonly", true}});
     EXPECT_EQ(made.code(), 1000);
@@ -117,7 +117,7 @@ TEST_F(service_query, refuses_writes_of_read_only_requests_before_they_happen) {
     EXPECT_EQ(query("SELECT 1", {{"readonly", true}}).code(), 0);
 }
 
-TEST_F(service_query, names_what_it_does_not_understand) {
+TEST_F(service_query, reports_what_it_does_not_understand) {
     const reply made = query("SELECT * FROM a WHERE LIMIT");
     EXPECT_EQ(made.code(), 3000);
     EXPECT_EQ(made.status, 400);
@@ -134,7 +134,7 @@ TEST_F(service_query, names_what_it_does_not_understand) {
     }
 }
 
-TEST_F(service_query, bounds_what_a_statement_can_nest) {
+TEST_F(service_query, bounds_the_nesting_of_a_statement) {
     EXPECT_EQ(query("SELECT " + std::string(100'000, '(') + "1").code(), 3000);
     EXPECT_EQ(query("SELECT " + std::string(100'000, '[') + "1").code(), 3000);
     EXPECT_EQ(query("SELECT " + std::string(100'000, '-') + "1").code(), 3000);
@@ -179,7 +179,7 @@ TEST_F(service_query, keeps_a_catalogue_of_indexes) {
     EXPECT_EQ(
         query("CREATE PRIMARY INDEX IF NOT EXISTS ON travel.inventory.airline USING GSI").code(),
         0);
-    // As clients ask for all indexes of a bucket.
+    // This is how clients request all indexes of a bucket.
     const std::string all =
         "SELECT `idx`.* FROM system:indexes AS idx WHERE ((`bucket_id` IS MISSING AND "
         "`keyspace_id` = $bucket) OR `bucket_id` = $bucket) AND `using` = \"gsi\" "
@@ -201,7 +201,7 @@ TEST_F(service_query, keeps_a_catalogue_of_indexes) {
     EXPECT_EQ(query("SELECT * FROM system:indexes").results(), "[]");
 }
 
-TEST_F(service_query, RH_20_legacy_prepared_statements_live_and_are_forgotten) {
+TEST_F(service_query, RH_20_legacy_prepared_statements_work_until_forgotten) {
     fill();
     const reply prepared = query("PREPARE SELECT RAW n FROM travel USE KEYS $1");
     const json::value* row = prepared.find("results")->at(0);
@@ -224,7 +224,7 @@ TEST_F(service_query, RH_20_legacy_prepared_statements_live_and_are_forgotten) {
     EXPECT_EQ(cluster.services().prepared_count(), 1u);
 }
 
-TEST_F(service_query, enhanced_prepare_runs_at_once_and_names_the_statement) {
+TEST_F(service_query, enhanced_prepare_runs_the_statement_and_returns_its_name) {
     const reply first =
         query("PREPARE SELECT RAW $1", {{"auto_execute", true}, {"args", json::array{5}}});
     EXPECT_EQ(first.results(), "[5]");
@@ -263,7 +263,7 @@ TEST_F(service_query, refuses_requests_it_cannot_read) {
         R"([{"x":"y"}])");
 }
 
-TEST_F(service_query, wants_a_user_who_may_see_the_bucket) {
+TEST_F(service_query, requires_a_user_who_may_see_the_bucket) {
     user = "guest";
     password = "guest";
     EXPECT_EQ(query("SELECT * FROM travel USE KEYS 'k'").code(), 13014);
@@ -276,7 +276,7 @@ TEST_F(service_query, wants_a_user_who_may_see_the_bucket) {
     EXPECT_EQ(ask(wire::service::query, "GET", "/admin/ping").status, 200);
 }
 
-TEST_F(service_query, streams_as_many_rows_as_asked_for_in_small_pieces) {
+TEST_F(service_query, streams_the_requested_number_of_rows_in_small_pieces) {
     sandbox::service_request request;
     request.method = "POST";
     request.target = "/query/service";
@@ -303,14 +303,14 @@ TEST_F(service_query, streams_as_many_rows_as_asked_for_in_small_pieces) {
         R"([{"n":8,"pad":"x"}])");
 }
 
-TEST_F(service_query, RH_45_an_error_in_the_middle_of_rows_comes_after_them) {
+TEST_F(service_query, RH_45_an_error_in_the_middle_of_rows_follows_them) {
     const reply made = query("SELECT RAW n FROM ARRAY_RANGE(0, 5) AS n WHERE n < 3 OR n = $nobody");
     EXPECT_EQ(made.status, 200);
     EXPECT_EQ(made.code(), 5010);
     EXPECT_EQ(made.member("status"), "\"errors\"");
 }
 
-TEST_F(service_query, changes_nothing_while_nobody_is_responsible) {
+TEST_F(service_query, changes_nothing_while_no_node_is_responsible) {
     fill();
     ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{0}, false));
     ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{1}, false));

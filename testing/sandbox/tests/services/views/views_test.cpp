@@ -26,7 +26,7 @@ struct views : testing::Test, service_client {
     reply view(const std::string& parameters = "") {
         return ask(service::views, "GET", "/travel/_design/d/_view/v?" + parameters);
     }
-    // "id:key=value ..." of all rows.
+    // All rows as "id:key=value ...".
     std::string rows(const std::string& parameters = "") {
         const reply made = view(parameters);
         EXPECT_EQ(made.status, 200) << made.text;
@@ -62,7 +62,7 @@ TEST_F(views, run_their_map_function) {
     EXPECT_EQ(rows(), R"(a:["Brno","a"]={"n":4} b:["Oslo","b"]={"n":5} )");
 }
 
-TEST_F(views, know_the_usual_shapes_of_map_functions) {
+TEST_F(views, support_the_usual_forms_of_map_functions) {
     const auto given = [this](const std::string& body) {
         EXPECT_EQ(put("function (doc, meta) {" + body + "}").status, 201) << body;
         return rows();
@@ -81,18 +81,18 @@ TEST_F(views, know_the_usual_shapes_of_map_functions) {
     EXPECT_EQ(
         given("if (meta.type == \"json\" && doc.stars) { emit(1); emit(2); }"),
         "a:1=null b:1=null c:1=null a:2=null b:2=null c:2=null ");
-    // What fails on a document leaves that document out.
+    // A document on which the function fails is left out.
     EXPECT_EQ(given("emit(doc.tags.length, null);"), "a:2=null ");
     EXPECT_EQ(
         given("if (doc.stars != null || doc.nothing) emit('a' + doc.stars, 1 + 1);"),
         R"(c:"a1.5"=2 a:"a3"=2 b:"a4"=2 )");
 }
 
-TEST_F(views, refuse_what_is_not_in_the_sandbox_when_they_are_put) {
+TEST_F(views, refuse_unsupported_definitions_when_they_are_created) {
     const auto refused = [](const reply& made, const char* text) {
         EXPECT_EQ(made.status, 400) << made.text;
         EXPECT_NE(made.text.find(text), std::string::npos) << made.text;
-        EXPECT_NE(made.text.find("not in the sandbox"), std::string::npos) << made.text;
+        EXPECT_NE(made.text.find("not supported by the sandbox"), std::string::npos) << made.text;
     };
     refused(put("x"), "'x'");
     refused(put("function (doc) { for (var i in doc) emit(i); }"), "'for'");

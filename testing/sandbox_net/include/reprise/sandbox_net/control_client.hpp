@@ -8,15 +8,15 @@
 
 namespace reprise::sandbox {
 
-// Where a server's remote control is; see server_addresses.
+/// The address of a server's remote control; see server_addresses.
 struct control_target {
     std::string url;    // http://127.0.0.1:p/control
     std::string token;  // bearer token
 };
 
-// Sends one command (see sandbox/control.hpp) and waits for the answer, at most `timeout`. An
-// answer with "ok":false is an error with the server's words; so are a refused connection, a wrong
-// token and an answer that is no JSON. One connection for each call.
+/// Sends one command (see sandbox/control.hpp) and waits at most `timeout` for the answer. Fails
+/// with the server's message if the answer has "ok":false; also fails if the connection or the
+/// token is refused, or if the answer is not JSON. Each call opens a connection.
 std::expected<json::value, std::string> call_control(
     const control_target& target, const json::value& command,
     std::chrono::milliseconds timeout = std::chrono::seconds(10));

@@ -8,26 +8,26 @@
 
 namespace reprise::sandbox {
 
-// What a running server tells other processes through a file.
+/// What a running server writes to a file for other processes.
 struct ready_info {
     server_addresses addresses;
     std::int64_t pid = 0;
 };
 
-// The file's text: a JSON object with `connection_string`, `connection_string_tls`, `ca_path`
-// (both null without TLS), `nodes` (an array of ports by service), `control` (`url`, `token`),
-// `pid`.
+/// The content of the file: a JSON object with `connection_string`, `connection_string_tls`,
+/// `ca_path` (both null without TLS), `nodes` (an array of ports by service), `control` (`url`,
+/// `token`) and `pid`.
 std::string to_json(const ready_info& info);
 
-// Puts the file in place whole or not at all; only its owner may read it, since it holds the
-// control token. The error names the file.
+/// Writes the file atomically. Only its owner may read it, because it contains the control token.
+/// The error names the file.
 std::expected<void, std::string> write_ready_file(const std::string& path, const ready_info& info);
 
-// The process that wrote the file at `path` and still runs; 0: there is no such file, it cannot be
-// read as one, or its process has ended.
+/// The process that wrote the file at `path`, if it is still running. Returns 0 if the file does
+/// not exist, cannot be parsed, or belongs to a process that has ended.
 std::int64_t find_ready_file_owner(const std::string& path);
 
-// Reads what write_ready_file wrote. The error says what is missing or malformed.
+/// Reads a file written by write_ready_file. The error describes what is missing or malformed.
 std::expected<ready_info, std::string> read_ready_file(const std::string& path);
 
 }  // namespace reprise::sandbox

@@ -20,51 +20,52 @@ namespace detail {
 class server_core;
 }
 
-// A cluster on loopback sockets, driven by the caller's io_context.
-//
-//     make(io, options) -> listening, configuration published -> io.run() on ONE thread -> stop()
-//
-// All members, the destructor included, are called on the thread that runs the io_context, or while
-// nobody runs it. Nothing is left behind in the io_context but handlers that do nothing.
+/// A cluster on loopback sockets, driven by the caller's io_context.
+///
+///     make(io, options) -> listening, configuration published -> io.run() on ONE thread -> stop()
+///
+/// All members, including the destructor, must be called on the thread that runs the io_context, or
+/// while no thread runs it. After the destructor, the io_context contains only handlers that do
+/// nothing.
 class server {
 public:
-    // Binds all ports, tells the cluster about them, begins to accept. The error says, for people,
-    // which option or address is the matter.
+    /// Binds all ports, announces them in the cluster and starts to accept. The error names the
+    /// option or address that failed.
     static std::expected<server, std::string> make(
         boost::asio::io_context& io, server_options options);
     server(server&&) noexcept;
     server& operator=(server&&) = delete;
-    // Stops.
+    /// Calls stop().
     ~server();
 
     const server_addresses& addresses() const noexcept;
 
-    // For reading and changing the cluster directly. After a change call `notify`.
+    /// Access to the cluster for reading and changing it. Call `notify` after a change.
     sandbox::cluster& cluster() noexcept;
-    // Sees to what the last changes of the cluster made due: ports of nodes that came, went down or
-    // left, pushed configurations, closed connections.
+    /// Acts on the latest changes of the cluster: opens or closes the ports of nodes that were
+    /// added, went down or left, pushes configurations, closes connections.
     void notify();
 
-    // A node joins; its ports are open before anybody hears of it. With fixed ports it uses the
-    // four that follow those of the nodes and the control address before it. The error is for
-    // people.
+    /// Adds a node. Its ports are open before any client learns of it. With fixed ports it uses the
+    /// ones that follow those of earlier nodes and the control address. The error is a message for
+    /// people.
     std::expected<added_node, std::string> add_node();
-    // Steps the running rebalance (cluster::begin_rebalance, begin_graceful_failover) by itself,
-    // one step each `interval`, the first after one, until it is over. A new call changes the
-    // interval. Who steps in between only makes it faster.
+    /// Steps the running rebalance (cluster::begin_rebalance, begin_graceful_failover)
+    /// automatically, once every `interval`, until it is over. The first step follows after one
+    /// interval. Another call changes the interval. Additional manual steps only make it faster.
     void run_rebalance(std::chrono::milliseconds interval);
-    // Calls `ended` once, as soon as no rebalance is running: perhaps before it returns. Never if
-    // the server stops before.
+    /// Calls `ended` once, as soon as no rebalance is running, which may be before this function
+    /// returns. Never calls it if the server stops first.
     void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
 
-    // A certificate for a user, signed by this server's authority. Error without TLS.
+    /// Creates a certificate for a user, signed by this server's authority. Fails without TLS.
     std::expected<certificate_pem, std::string> issue_client_certificate(
         std::string_view user) const;
 
-    // Open sockets of peers, all ports together.
+    /// The number of open connections over all ports.
     std::size_t session_count() const noexcept;
 
-    // Closes everything at once. Doing so twice does no harm.
+    /// Closes everything at once. Does nothing if the server is already stopped.
     void stop() noexcept;
 
 private:

@@ -12,13 +12,13 @@
 
 namespace reprise::sandbox {
 
-// Where one node listens. 0: not there.
+/// The ports of one node. 0: the node does not have this port.
 struct node_ports {
     std::uint16_t key_value = 0;
     std::uint16_t key_value_tls = 0;
     std::uint16_t management = 0;
     std::uint16_t management_tls = 0;
-    // Only with server_options::services.
+    /// Set only for services in server_options::services.
     std::uint16_t views = 0;
     std::uint16_t views_tls = 0;
     std::uint16_t query = 0;
@@ -29,7 +29,7 @@ struct node_ports {
     std::uint16_t analytics_tls = 0;
 };
 
-// Where the ports of a service stand in `node_ports`.
+/// The members of `node_ports` that belong to a service.
 struct node_port_row {
     wire::service which;
     std::uint16_t node_ports::* plain;
@@ -40,7 +40,7 @@ struct node_port_row {
     }
 };
 
-// One row per service that the sandbox speaks, in the order of their port numbers.
+/// One row per service of the sandbox, in the order of their port numbers.
 inline constexpr std::array node_port_table{
     node_port_row{wire::service::key_value, &node_ports::key_value, &node_ports::key_value_tls},
     node_port_row{wire::service::management, &node_ports::management, &node_ports::management_tls},
@@ -53,22 +53,22 @@ static_assert(
     std::ranges::equal(
         node_port_table, wire::service_table | std::views::filter(&wire::service_facts::is_used),
         {}, &node_port_row::which, &wire::service_facts::which),
-    "each service that the client uses has its ports");
+    "each service that the client uses must have its ports");
 
-// A node that joined while the server ran.
+/// A node that was added while the server was running.
 struct added_node {
     node_id node{};
     node_ports ports{};
 };
 
-// Where everything is and how to get in: what a client, a person or the ready file needs.
+/// The addresses and credentials that a client, a person or the ready file needs.
 struct server_addresses {
-    std::string connection_string;      // couchbase://127.0.0.1:p,...; of the first nodes
+    std::string connection_string;      // couchbase://127.0.0.1:p,...; only the initial nodes
     std::string connection_string_tls;  // couchbases://...; empty without TLS
     std::string ca_path;                // PEM; empty without TLS
-    std::vector<node_ports> nodes;      // by node number, also of nodes that left
+    std::vector<node_ports> nodes;      // by node number, including nodes that left
     std::string control_url;            // http://127.0.0.1:p/control
-    std::string control_token;          // wanted there as a bearer token; random for each server
+    std::string control_token;          // required as a bearer token; random for each server
 };
 
 }  // namespace reprise::sandbox

@@ -11,7 +11,8 @@
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/service.hpp>
 
-// Operations of the HTTP services, as plain data: the part of a scenario beside `operations`.
+// Operations of the HTTP services as plain data: the part of a scenario in addition to
+// `operations`.
 
 namespace reprise::sim {
 
@@ -19,39 +20,39 @@ enum class strategy_choice : std::uint8_t;
 
 enum class call_kind : std::uint8_t {
     select_range,      // readonly; rows 0, 1, ... `row_count` - 1, streamed
-    select_key,        // readonly; one document by its key: one row or none
+    select_key,        // readonly; one document by its key: at most one row
     insert,            // one document
     upsert,            // one document
-    insert_returning,  // one document, and one row
-    remove,            // one document, which may be missing: then nothing is changed
-    analytics_range,   // readonly; as select_range, of analytics
+    insert_returning,  // one document; returns one row
+    remove,            // one document; changes nothing if it is missing
+    analytics_range,   // readonly; like select_range, on analytics
     search,            // every document, each once
-    view,              // likewise
-    read_settings,     // a GET of management
-    put_user,          // a PUT of management
+    view,              // every document, each once
+    read_settings,     // a GET request to management
+    put_user,          // a PUT request to management
 };
 
-// What the rows of an answer must be.
+/// What the rows of an answer must contain.
 enum class row_rule : std::uint8_t {
     none,       // there are none
     numbers,    // 0, 1, 2, ... in order
-    document,   // at most one: who wrote the document
+    document,   // at most one: the writer of the document
     key,        // one: the key of the document
-    each_once,  // any, but none twice
+    each_once,  // any rows, but none twice
 };
 
-// Facts about one kind of call.
+/// The properties of one kind of call.
 struct call_facts {
     call_kind kind;
     std::string_view name;
     wire::service service;
     engine::operation_class of;
-    // Changes nothing, whatever happens: may be sent again without an answer.
+    /// Never changes anything, so it may be sent again without an answer.
     bool is_readonly;
     row_rule rows;
 };
 
-// One row per kind, in the order of the enumeration.
+/// One row per kind, in the order of the enumeration.
 inline constexpr auto call_table = std::to_array<call_facts>({
     {call_kind::select_range, "select_range", wire::service::query, engine::operation_class::query,
      true, row_rule::numbers},
@@ -83,7 +84,7 @@ inline constexpr std::size_t call_kind_count = call_table.size();
 [[nodiscard]] constexpr const call_facts& facts_of(call_kind kind) noexcept {
     return call_table[static_cast<std::size_t>(kind)];
 }
-// "select_range"
+/// "select_range"
 [[nodiscard]] constexpr std::string_view to_string(call_kind kind) noexcept {
     return static_cast<std::size_t>(kind) < call_kind_count ? facts_of(kind).name : "unknown";
 }
@@ -96,24 +97,24 @@ inline constexpr std::size_t call_kind_count = call_table.size();
 [[nodiscard]] constexpr bool is_readonly(call_kind kind) noexcept {
     return facts_of(kind).is_readonly;
 }
-// A statement of the query service: these can be prepared.
+/// Whether it is a statement of the query service, which can be prepared.
 [[nodiscard]] constexpr bool is_statement(call_kind kind) noexcept {
     return service_of(kind) == wire::service::query;
 }
 
-// How a statement is run.
+/// How a statement is run.
 enum class prepared_choice : std::uint8_t {
-    plain,     // as it is
-    enhanced,  // prepared and run in one request; then by its name
-    legacy,    // prepared by a request of its own; then by its name and plan
+    plain,     // without preparing
+    enhanced,  // prepared and run in one request, later by name
+    legacy,    // prepared by a separate request, later run by name and plan
 };
 
-// What its user does with the rows.
+/// What the user does with the rows.
 enum class row_taking : std::uint8_t {
-    at_end,      // keeps them until the result; is not told before
+    at_end,      // keeps them until the result; is not notified earlier
     at_once,     // takes them as soon as it is notified
-    later,       // ... a while after it is notified
-    never,       // is notified, and does nothing
+    later,       // ... some time after it is notified
+    never,       // is notified, but does nothing
     then_cancel  // takes them once, then cancels
 };
 
@@ -125,13 +126,13 @@ inline constexpr std::size_t row_taking_count = 5;
 struct planned_call {
     duration at{};            // since the start
     duration timeout{};       // 0: the client's default
-    duration cancel_after{};  // 0: is not canceled
-    duration take_after{};    // with row_taking::later
+    duration cancel_after{};  // 0: not canceled
+    duration take_after{};    // for row_taking::later
     call_kind kind = call_kind::select_range;
     std::uint8_t client = 0;
-    std::uint16_t key = 0;        // of those that name a document
-    std::uint32_t row_count = 0;  // of those that give a range
-    std::uint32_t rows_room = 0;  // bytes of rows kept before reading stops; 0: the default
+    std::uint16_t key = 0;        // for kinds that name a document
+    std::uint32_t row_count = 0;  // for kinds that return a range
+    std::uint32_t rows_room = 0;  // bytes of rows to keep before reading stops; 0: the default
     prepared_choice prepared = prepared_choice::plain;
     row_taking taking = row_taking::at_end;
     std::optional<strategy_choice> strategy{};  // absent: the client's

@@ -17,8 +17,8 @@ namespace reprise::sim {
 
 inline constexpr std::size_t stage_count = engine::attempt_stage_count;
 
-// How often each retry reason was met at each stage by each class of operations, over any number of
-// runs. See engine/reason_table.hpp for the cells that can be met.
+/// How often each class of operations met each retry reason at each stage, over any number of runs.
+/// engine/reason_table.hpp lists the cells that are possible.
 struct reason_cells {
     using by_class = std::array<std::uint64_t, engine::operation_class_count>;
     std::array<std::array<by_class, stage_count>, couchbase::retry_reason_count> counts{};
@@ -29,23 +29,24 @@ struct reason_cells {
                 [static_cast<std::size_t>(of)];
     }
     void add(const reason_cells& other) noexcept;
-    // Cells met at least once.
+    /// The number of cells with at least one count.
     [[nodiscard]] std::size_t filled() const noexcept;
-    // Cells that can be met.
+    /// The number of possible cells.
     [[nodiscard]] static std::size_t applicable_count() noexcept;
 };
 
-// What one run did, in numbers. Two runs of one scenario give equal reports.
+/// The figures of one run. Two runs of one scenario produce equal reports, so a difference shows
+/// that something outside of the scenario had an influence.
 struct run_report {
     std::uint64_t seed = 0;
-    // Of everything that happened, in order: events, bytes, decisions, results.
+    /// A hash over everything that happened, in order: events, bytes, decisions, results.
     std::uint64_t fingerprint = 0;
     std::uint64_t operations = 0;  // key-value and calls
-    std::uint64_t calls = 0;       // of the HTTP services
-    std::uint64_t rows = 0;        // that calls handed out
+    std::uint64_t calls = 0;       // operations of the HTTP services
+    std::uint64_t rows = 0;        // delivered by calls
     std::uint64_t succeeded = 0;
     std::uint64_t ambiguous = 0;  // failed, and the server may have acted
-    std::uint64_t requests = 0;   // of operations, sent
+    std::uint64_t requests = 0;   // sent by operations
     std::uint64_t retries = 0;
     std::uint64_t connections = 0;
     std::uint64_t events = 0;
@@ -53,20 +54,21 @@ struct run_report {
     duration virtual_time{};
     sandbox::ledger_totals writes{};
     reason_cells cells{};
-    // Empty: every promise was kept. The run ends soon after the first one.
+    /// Empty: every promise was kept. The run ends soon after the first finding.
     std::vector<finding> findings{};
 
     [[nodiscard]] bool is_clean() const noexcept { return findings.empty(); }
 };
 
 struct run_options {
-    // Called with one line for everything that happens, in order; empty: nobody is told, and no
-    // text is made. The view is valid during the call.
+    /// Called in order with one line for everything that happens. Empty: no lines are produced. The
+    /// view is valid during the call.
     std::function<void(duration at, std::string_view line)> trace{};
 };
 
-// Runs a scenario to its end: the clients and the cluster that ship, on a network and a clock made
-// of numbers. Reads no clock, starts no thread, opens no socket; depends on the scenario alone.
+/// Runs a scenario to its end: the real clients and the real cluster logic on a virtual network and
+/// clock. It reads no clock, starts no thread and opens no socket; the result depends on the
+/// scenario alone.
 [[nodiscard]] run_report run_scenario(const scenario& plan, const run_options& options = {});
 
 }  // namespace reprise::sim
