@@ -65,17 +65,27 @@ function(reprise_compile_options target)
   endif()
 endfunction()
 
-# reprise_library(name [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
+# reprise_library(name [SHAREABLE] [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
 # Sources are src/**/*.cpp and headers are in include/. Without sources it is an interface library.
+# BUILD_SHARED_LIBS builds a SHAREABLE library as a shared one, which exports what is marked with
+# REPRISE_EXPORT; the others are always static.
 function(reprise_library name)
-  cmake_parse_arguments(arg "" "STANDARD" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "SHAREABLE" "STANDARD" "PUBLIC;PRIVATE" ${ARGN})
   if(NOT arg_STANDARD)
     set(arg_STANDARD 23)
   endif()
   set(target reprise_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
   if(sources)
-    add_library(${target} STATIC ${sources})
+    if(arg_SHAREABLE AND BUILD_SHARED_LIBS)
+      add_library(${target} SHARED ${sources})
+      # Before 1.0 a minor version may break programs, so it is part of the library's name.
+      set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    else()
+      add_library(${target} STATIC ${sources})
+    endif()
     set(scope PUBLIC)
     reprise_compile_options(${target})
     target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")

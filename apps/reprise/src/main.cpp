@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <reprise/json/write.hpp>
+#include <reprise/retry/version.hpp>
 #include <reprise/wire/connection_string.hpp>
 
 #include "commands/commands.hpp"
@@ -153,7 +154,7 @@ void add_commands(CLI::App& app) {
 int run(int argc, char** argv) {
     CLI::App app{description, "reprise"};
     app.footer(examples + ("Exit codes:\n" + exit_code_page()));
-    app.set_version_flag("--version", "reprise " REPRISE_VERSION);
+    app.set_version_flag("--version", fmt::format("reprise {}", reprise::version));
     add_commands(app);
     try {
         check_command_names(app, argc, argv);

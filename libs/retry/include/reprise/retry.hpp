@@ -12,3 +12,4 @@
 #include <reprise/retry/presets.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry/version.hpp>

@@ -17,6 +17,7 @@
 
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_action.hpp>
 
 namespace reprise {
@@ -67,10 +68,11 @@ struct admission {
 
 /// Bound, deadline, allowance, budget, in this order. What was taken is returned when a later step
 /// refuses.
-[[nodiscard]] admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
+[[nodiscard]] REPRISE_EXPORT admission
+admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
 /// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
-[[nodiscard]] admission admit_unpaid(
-    const proposed_retry& retry, const retry_limits& limits) noexcept;
+[[nodiscard]] REPRISE_EXPORT admission
+admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
 }  // namespace reprise

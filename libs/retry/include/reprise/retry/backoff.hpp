@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <reprise/retry/decision.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/settings.hpp>
 
 namespace reprise {
@@ -32,7 +33,7 @@ struct backoff_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] std::optional<settings_error> check(const backoff_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
 
 /// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
 [[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 namespace reprise {
@@ -22,7 +23,7 @@ struct payment {
 };
 
 /// One object may serve many clients; all calls may come from any thread at any time.
-class retry_budget {
+class REPRISE_EXPORT retry_budget {
 public:
     virtual ~retry_budget();
     /// A retry is wanted: pays its whole price or refuses.
@@ -59,10 +60,11 @@ struct retry_prices {
 };
 
 /// The first contradiction between prices and a bucket of the given capacity, if any.
-[[nodiscard]] std::optional<settings_error> check(const retry_prices& prices, double capacity);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const retry_prices& prices, double capacity);
 
 /// A token bucket with prices. Copies share the bucket.
-class token_bucket_budget final : public retry_budget {
+class REPRISE_EXPORT token_bucket_budget final : public retry_budget {
 public:
     /// Throws `invalid_settings` for a null bucket or prices it can never pay.
     token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
@@ -97,9 +99,10 @@ struct failure_throttle_options {
     double ratio = 0.1;       ///< Above 0; thousandths count.
 };
 
-[[nodiscard]] std::optional<settings_error> check(const failure_throttle_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const failure_throttle_options& options);
 
-class failure_throttle final : public retry_budget {
+class REPRISE_EXPORT failure_throttle final : public retry_budget {
 public:
     explicit failure_throttle(const failure_throttle_options& options = {});
 
@@ -119,13 +122,14 @@ struct windowed_budget_options {
     duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
 };
 
-[[nodiscard]] std::optional<settings_error> check(const windowed_budget_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const windowed_budget_options& options);
 
 /// One atomic word holds the time and the level. Credit above the guaranteed reserve expires by a
 /// tenth in each tenth of the window; below it, the minimum rate refills it. Cheaper than a ring of
 /// slots and never more generous over a window than percent plus minimum, once the first credit of
 /// the window has aged.
-class windowed_budget final : public retry_budget {
+class REPRISE_EXPORT windowed_budget final : public retry_budget {
 public:
     static constexpr bool needs_time = true;
 

@@ -9,6 +9,7 @@
 
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/clock.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise {
@@ -55,7 +56,7 @@ struct attempt {
 
 /// The blocking loop throws this when it is stopped during the delay of the initial token: there is
 /// no attempt yet whose result could be returned.
-class canceled_before_first_attempt : public std::runtime_error {
+class REPRISE_EXPORT canceled_before_first_attempt : public std::runtime_error {
 public:
     canceled_before_first_attempt() : std::runtime_error("canceled before the first attempt") {}
 };

@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <stop_token>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {
 
 /// Must be safe to use from all threads that run loops with it.
-class retry_clock {
+class REPRISE_EXPORT retry_clock {
 public:
     virtual ~retry_clock();
     [[nodiscard]] virtual time_point now() noexcept = 0;
@@ -22,7 +23,7 @@ public:
 };
 
 /// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
-[[nodiscard]] retry_clock& real_clock() noexcept;
+[[nodiscard]] REPRISE_EXPORT retry_clock& real_clock() noexcept;
 
 /// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
 struct random_source {
@@ -33,7 +34,7 @@ struct random_source {
 };
 
 /// A generator per thread, seeded from the operating system once.
-[[nodiscard]] std::uint64_t thread_random() noexcept;
+[[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
 
 inline std::uint64_t random_source::operator()() const noexcept {
     return generate != nullptr ? generate(state) : thread_random();

@@ -23,6 +23,7 @@
 
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/retryable.hpp>
 
@@ -33,7 +34,7 @@ struct attempt_limits {
     std::optional<std::uint32_t> attempts_max = 5;
 };
 
-[[nodiscard]] std::optional<settings_error> check(const attempt_limits& limits);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const attempt_limits& limits);
 
 /// The three policies and what follows from them. A value; copies share what their budget shares.
 template <class Retryable, class Backoff, budget_policy Budget>

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 #include <reprise/retry/time.hpp>
@@ -41,7 +42,7 @@ enum class refusal_reason : std::uint8_t {
 };
 
 /// One short lower-case phrase, for logs and histories.
-[[nodiscard]] std::string_view to_string(refusal_reason reason) noexcept;
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
 
 /// Whether the caller may have its operation executed twice.
 enum class repeatability : std::uint8_t {

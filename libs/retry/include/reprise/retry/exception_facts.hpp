@@ -11,13 +11,14 @@
 #include <optional>
 #include <system_error>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 
 namespace reprise {
 
 /// For exception hierarchies that want to describe themselves by inheritance.
-class failure_description {
+class REPRISE_EXPORT failure_description {
 public:
     failure_description() = default;
     failure_description(const failure_description&) = default;
@@ -39,7 +40,8 @@ inline constexpr catching_t<Exceptions...> catching{};
 namespace detail {
 
 /// Facts by inheritance or `std::system_error`; empty for everything else.
-[[nodiscard]] failure_facts describe_exception(const std::exception_ptr& thrown) noexcept;
+[[nodiscard]] REPRISE_EXPORT failure_facts
+describe_exception(const std::exception_ptr& thrown) noexcept;
 
 template <class E>
 [[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {

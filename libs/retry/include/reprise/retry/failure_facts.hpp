@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -62,7 +63,8 @@ struct failure_traits;
 
 /// `std::error_code`: connection attempts that failed and "try again" are safe to repeat; broken
 /// connections may be; `timed_out` is a timeout. Other codes have no facts.
-[[nodiscard]] failure_facts describe_error_code(const std::error_code& code) noexcept;
+[[nodiscard]] REPRISE_EXPORT failure_facts
+describe_error_code(const std::error_code& code) noexcept;
 
 namespace detail {
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <type_traits>
 
+#include <reprise/retry/detail/export.hpp>
+
 namespace reprise {
 
 namespace detail {
@@ -17,7 +19,7 @@ namespace detail {
 /// One object per type; its address names the type. Not constant: linkers may merge constants.
 /// Visible across shared libraries as far as `E` is.
 template <class E>
-struct [[gnu::visibility("default")]] type_tag {
+struct REPRISE_EXPORT type_tag {
     inline static char place = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <reprise/retry/decision.hpp>
+#include <reprise/retry/detail/export.hpp>
 
 namespace reprise {
 
@@ -20,7 +21,7 @@ enum class attempt_stage : std::uint8_t {
 };
 
 /// "dispatch"
-[[nodiscard]] std::string_view to_string(attempt_stage stage) noexcept;
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(attempt_stage stage) noexcept;
 
 class history_entry {
 public:

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string_view>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/failure_facts.hpp>
 
 namespace reprise {
@@ -20,11 +21,11 @@ struct http_facts_options {
 /// `retry_after` is the header's text (see `parse_retry_after`), empty if there was none; `now` is
 /// the calendar time it is compared with when it holds a date. A text that is neither a number of
 /// seconds nor a date, or that asks for more than `retry_after_max`, counts as none.
-[[nodiscard]] failure_facts http_facts(
+[[nodiscard]] REPRISE_EXPORT failure_facts http_facts(
     int status, std::string_view retry_after = {}, std::chrono::sys_seconds now = {},
     const http_facts_options& options = {}) noexcept;
 
 /// The connection could not be made: nothing was sent, a retry is safe.
-[[nodiscard]] failure_facts http_connect_failure() noexcept;
+[[nodiscard]] REPRISE_EXPORT failure_facts http_connect_failure() noexcept;
 
 }  // namespace reprise

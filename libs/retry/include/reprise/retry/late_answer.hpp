@@ -8,12 +8,13 @@
 #include <stop_token>
 #include <string>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_sink.hpp>
 
 namespace reprise {
 
 /// Shared by one loop and one `deferred_answer`.
-class late_answer final : public answer_channel {
+class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
     struct result {
         bool is_there = false;

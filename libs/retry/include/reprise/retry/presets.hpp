@@ -3,17 +3,18 @@
 /// Strategies by name, with the figures of the systems they are named after. They are starting
 /// points and references; `standard_strategy` is what new programs should use.
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise::presets {
 
 /// The sample in Smithy's guide, as it behaves: its counter starts at 0 and refuses at 5, so that
 /// it sends a request up to **6** times although its maximum is called 5.
-[[nodiscard]] standard_options smithy_guide();
+[[nodiscard]] REPRISE_EXPORT standard_options smithy_guide();
 
 /// The `standard` mode of AWS SDKs: 3 attempts, base 1 s, cap 20 s, bucket of 500, retry 5, timeout
 /// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
-[[nodiscard]] standard_options aws_standard();
+[[nodiscard]] REPRISE_EXPORT standard_options aws_standard();
 
 using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token_bucket_budget>;
 
@@ -23,19 +24,21 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token
 /// asked: docs/design/hints_and_prices.md says why this is the only strategy that may. Refunds and
 /// the price of timeouts are those of `aws_standard`; their source for this revision is not at
 /// hand.
-[[nodiscard]] aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
+[[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
+aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
 using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, failure_throttle>;
 
 /// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
 /// to 1 s; retries only while more than half of the throttle's units are left. A6 leaves the
 /// figures to the service; they are quoted from memory of the text, which is not at hand.
-[[nodiscard]] grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle = {});
+[[nodiscard]] REPRISE_EXPORT grpc_a6_strategy
+grpc_a6(const failure_throttle_options& throttle = {});
 
 using finagle_strategy = composed_strategy<stated_safety, exponential_backoff, windowed_budget>;
 
 /// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt
 /// limit. Those libraries leave backoff to the caller; here full jitter from 50 ms to 5 s.
-[[nodiscard]] finagle_strategy finagle(const windowed_budget_options& budget = {});
+[[nodiscard]] REPRISE_EXPORT finagle_strategy finagle(const windowed_budget_options& budget = {});
 
 }  // namespace reprise::presets

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include <reprise/retry/detail/export.hpp>
+
 namespace reprise {
 
 /// `parse_retry_after` returns no longer wait: nobody waits a year, and sums cannot overflow.
@@ -14,13 +16,13 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::days{365};
 /// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
 /// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed, at most
 /// `retry_after_max`. Empty if the value is neither; ignore such a field as if it were missing.
-[[nodiscard]] std::optional<std::chrono::seconds> parse_retry_after(
+[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now) noexcept;
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT" or "Sun Nov  6 08:49:37 1994".
 /// A year of two digits that would lie more than 50 years after `now` is of the century before. The
 /// name of the day is not compared with the date. Empty if it is none of these.
-[[nodiscard]] std::optional<std::chrono::sys_seconds> parse_http_date(
+[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::sys_seconds> parse_http_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept;
 
 }  // namespace reprise

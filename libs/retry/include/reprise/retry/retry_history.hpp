@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <reprise/retry/bounded_history.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/history_entry.hpp>
 
 namespace reprise {
@@ -19,7 +20,7 @@ namespace reprise {
 /// The first 8 and the last 24 entries, and how many there were. A plain value. Loops fill one that
 /// is passed in `call_options::history` and clear it at the start of each call; clients put one
 /// into their results and errors.
-struct retry_history {
+struct REPRISE_EXPORT retry_history {
     bounded_history<history_entry> entries;
     /// "host:port" of the nodes the entries name, each once. Empty in plain loops.
     std::vector<std::string> endpoints{};
@@ -63,12 +64,12 @@ private:
 /// +1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms
 /// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
 /// ```
-[[nodiscard]] std::string to_string(const retry_history& history);
-std::ostream& operator<<(std::ostream& out, const retry_history& history);
+[[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
+REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
 
 /// Sees every decision as it is made, e.g. to log it. Called from the thread that runs the loop,
 /// between an attempt and the wait after it; must not throw.
-class decision_observer {
+class REPRISE_EXPORT decision_observer {
 public:
     virtual ~decision_observer();
     virtual void on_decision(const history_entry& entry) noexcept = 0;

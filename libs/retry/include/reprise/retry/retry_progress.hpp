@@ -11,10 +11,11 @@
 #include <cstdint>
 
 #include <reprise/retry/admission.hpp>
+#include <reprise/retry/detail/export.hpp>
 
 namespace reprise {
 
-class retry_progress {
+class REPRISE_EXPORT retry_progress {
 public:
     retry_progress() noexcept = default;
     /// For requests that count their retries elsewhere.

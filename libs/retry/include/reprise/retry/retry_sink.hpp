@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_action.hpp>
 
 namespace reprise {
@@ -18,7 +19,7 @@ struct decision_ticket {
 };
 
 /// Carries late answers to whoever drives the request. Implemented by drivers.
-class answer_channel {
+class REPRISE_EXPORT answer_channel {
 public:
     virtual ~answer_channel();
     /// Any thread. `action` absent: the strategy failed, and `cause` says how.
@@ -29,7 +30,7 @@ public:
 /// The right to answer one question later, from any thread. Move-only; the first answer counts.
 /// Destroyed without an answer: the strategy failed, and the request is not retried. Answers after
 /// the request ended (deadline, cancellation, closed client) are ignored.
-class deferred_answer {
+class REPRISE_EXPORT deferred_answer {
 public:
     deferred_answer() noexcept = default;
     deferred_answer(std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept;
@@ -49,7 +50,7 @@ private:
 /// Lives during one call of `retry_strategy::retry_after`. Exactly one of `answer`, `fail` and
 /// `defer` must be called before it returns; none of them means that the strategy failed; of
 /// several the first counts.
-class retry_sink {
+class REPRISE_EXPORT retry_sink {
 public:
     /// Makes the channel of a late answer. Called at most once, when the strategy defers.
     using channel_maker = std::shared_ptr<answer_channel> (*)(void* driver);

@@ -29,6 +29,7 @@
 #include <utility>
 
 #include <reprise/retry/admission.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_sink.hpp>
@@ -95,7 +96,7 @@ constexpr bool check_strategy() noexcept {
 
 /// Strategy instances are distinguished by a counter, never by address: a new object at an old
 /// place must not accept the old one's tokens.
-[[nodiscard]] std::uint64_t next_issuer_id() noexcept;
+[[nodiscard]] REPRISE_EXPORT std::uint64_t next_issuer_id() noexcept;
 
 /// Calls into a strategy that is allowed to throw; a throw gives `fallback`.
 template <class Result, class Call>
@@ -155,7 +156,8 @@ template <inline_strategy Strategy>
 }
 
 /// Asks through the virtual interface where nothing can wait for a late answer.
-[[nodiscard]] retry_action ask(retry_strategy& strategy, const retry_question& question) noexcept;
+[[nodiscard]] REPRISE_EXPORT retry_action
+ask(retry_strategy& strategy, const retry_question& question) noexcept;
 
 }  // namespace detail
 
@@ -249,7 +251,7 @@ template <class S>
 ///
 /// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
 /// loop.
-class retry_strategy : public token_issuer<retry_strategy> {
+class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
 public:
     virtual ~retry_strategy();
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <reprise/retry/detail/export.hpp>
+
 namespace reprise {
 
 /// One setting that cannot work, and why.
@@ -17,7 +19,7 @@ struct settings_error {
 
 /// Thrown by constructors that take options. Programs built without a handler for it can call
 /// `check(options)` first, which returns the same thing as a value.
-class invalid_settings : public std::invalid_argument {
+class REPRISE_EXPORT invalid_settings : public std::invalid_argument {
 public:
     explicit invalid_settings(settings_error error)
         : std::invalid_argument(error.field + ": " + error.message), error_(std::move(error)) {}
@@ -30,7 +32,7 @@ private:
 };
 
 namespace detail {
-[[noreturn]] void throw_invalid_settings(settings_error error);
+[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
 }
 
 /// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member

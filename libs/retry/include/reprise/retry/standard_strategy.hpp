@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/detail/export.hpp>
 
 namespace reprise {
 
@@ -22,9 +23,9 @@ struct standard_options {
 
 /// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
 /// number, ...). The constructor below throws the same as `invalid_settings`.
-[[nodiscard]] std::optional<settings_error> check(const standard_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const standard_options& options);
 
-class standard_strategy final
+class REPRISE_EXPORT standard_strategy final
     : public composed_strategy<stated_safety, exponential_backoff, token_bucket_budget> {
 public:
     /// With a bucket of its own.
@@ -62,11 +63,11 @@ struct settings_figures {
                                 ///< capacity / attempts; 0 when the capacity is not known.
 };
 
-[[nodiscard]] settings_figures figures(
-    const standard_options& options, const lint_context& context = {});
+[[nodiscard]] REPRISE_EXPORT settings_figures
+figures(const standard_options& options, const lint_context& context = {});
 
 /// Warnings for settings that are legal but known to hurt; empty when there is nothing to say.
-[[nodiscard]] std::vector<settings_warning> lint(
+[[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
     const standard_options& options, const lint_context& context = {});
 
 }  // namespace reprise

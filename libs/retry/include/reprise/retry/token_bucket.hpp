@@ -13,6 +13,7 @@
 #include <optional>
 
 #include <reprise/retry/decision.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/settings.hpp>
 
 namespace reprise {
@@ -29,7 +30,8 @@ struct token_bucket_options {
     std::optional<double> initial{};
 };
 
-[[nodiscard]] std::optional<settings_error> check(const token_bucket_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const token_bucket_options& options);
 
 /// Exact under concurrency: one atomic word, no unit created and none lost, never below zero and
 /// never above capacity.

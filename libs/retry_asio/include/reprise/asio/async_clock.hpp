@@ -6,11 +6,12 @@
 #include <memory>
 
 #include <reprise/retry/clock.hpp>
+#include <reprise/retry/detail/export.hpp>
 
 namespace reprise {
 
 /// Something that wants to know when a time has come.
-class wake_target {
+class REPRISE_EXPORT wake_target {
 public:
     virtual ~wake_target();
     /// May be called from any thread, several times, and also when the reason is long gone; does no
@@ -20,7 +21,7 @@ public:
 
 /// A `retry_clock` that can also call back. The asynchronous loops accept no other kind in
 /// `call_options::clock`: a clock that can only block would stop the executor.
-class async_clock : public retry_clock {
+class REPRISE_EXPORT async_clock : public retry_clock {
 public:
     ~async_clock() override;
     /// Calls `target->wake()` once `when` is reached; at once if it has passed. The target is not
@@ -32,7 +33,7 @@ namespace detail {
 
 /// The clock to wait with; null means Asio's own timers. Throws `std::invalid_argument` for a clock
 /// that can only block.
-[[nodiscard]] async_clock* async_clock_of(retry_clock* clock);
+[[nodiscard]] REPRISE_EXPORT async_clock* async_clock_of(retry_clock* clock);
 
 }  // namespace detail
 

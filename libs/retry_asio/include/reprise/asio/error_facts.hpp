@@ -10,6 +10,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/outcome.hpp>
 
@@ -18,7 +19,8 @@ namespace reprise {
 /// As `describe_error_code` for the codes both families know. Besides: the end of a stream is a
 /// broken connection (safety `maybe`), a name server that asks to try again is safe. A canceled
 /// operation (`operation_aborted`) has no facts: its caller does not want it again.
-[[nodiscard]] failure_facts describe_error_code(const boost::system::error_code& code) noexcept;
+[[nodiscard]] REPRISE_EXPORT failure_facts
+describe_error_code(const boost::system::error_code& code) noexcept;
 
 template <>
 struct failure_traits<boost::system::error_code> {
@@ -76,7 +78,7 @@ template <class R>
 struct canceled_outcome;
 
 template <>
-struct canceled_outcome<boost::system::error_code> {
+struct REPRISE_EXPORT canceled_outcome<boost::system::error_code> {
     [[nodiscard]] static boost::system::error_code make() noexcept;
 };
 

@@ -14,12 +14,13 @@
 #include <mutex>
 
 #include <reprise/asio/async_clock.hpp>
+#include <reprise/retry/detail/export.hpp>
 
 namespace reprise::testing {
 
 /// Must outlive the loops that use it. All members may be called from any thread; `run` and the
 /// functions that move time belong to one thread, the one that plays the scene.
-class virtual_timer final : public async_clock {
+class REPRISE_EXPORT virtual_timer final : public async_clock {
 public:
     [[nodiscard]] time_point now() noexcept override;
     /// Blocking loops can share the clock: waiting moves the time, as in `virtual_clock`.

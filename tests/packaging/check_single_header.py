@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Generates the single header, and builds and runs a program of two sources with it.
+
+check_single_header.py COMPILER...: as C++20, with warnings as errors, by each of them. One source
+only includes the header; the other holds the implementation, and includes the header once before
+it asks for that.
+"""
+
+import sys
+
+from steps import CONSUMER, ROOT, main, run
+
+IMPLEMENTATION = """\
+#include "reprise.hpp"
+#define REPRISE_IMPLEMENTATION
+#include "reprise.hpp"
+#include "reprise.hpp"
+"""
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def check(folder):
+    run("generate the header", [sys.executable, "-B", ROOT / "scripts/single_header.py",
+                                "--output", folder / "reprise.hpp"])
+    text = (CONSUMER / "main.cpp").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if not line.startswith("#include <reprise/")]
+    (folder / "main.cpp").write_text('#include "reprise.hpp"\n' + "\n".join(lines),
+                                     encoding="utf-8")
+    (folder / "implementation.cpp").write_text(IMPLEMENTATION, encoding="utf-8")
+    for compiler in sys.argv[1:]:
+        program = folder / f"program_{compiler.split('/')[-1]}"
+        run(f"build with {compiler}", [compiler, "-std=c++20", *WARNINGS, "-pthread",
+                                       folder / "main.cpp", folder / "implementation.cpp",
+                                       "-o", program])
+        run(f"run what {compiler} built", [program])
+
+
+if __name__ == "__main__":
+    sys.exit(main(check))
