@@ -28,7 +28,7 @@ from pathlib import Path
 PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types"}
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
-HEADER_COUNT_MAX = 86
+HEADER_COUNT_MAX = 87
 # Libraries that users link. The private ones are inside of them.
 ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_couchbase.a",
             "libreprise_sandbox.a"}
