@@ -1,4 +1,4 @@
-// Three ways to say which failures are worth another attempt. With a cluster of its own:
+// Three ways to choose which failures are retried. With a cluster of its own:
 //
 //     reprise sandbox run --bucket travel --user app --password secret -- custom_strategy
 
@@ -15,14 +15,14 @@ namespace couchbase = reprise::couchbase;
 using couchbase::plain_text;
 using namespace std::chrono_literals;
 
-// The standard with one answer changed: locked documents are not waited for.
+// The default strategy with one answer changed: operations on locked documents fail at once.
 std::shared_ptr<couchbase::retry_strategy> impatient() {
     return couchbase::overriding(
         std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
         {{couchbase::retry_reason::kv_locked, couchbase::retry_action::no()}});
 }
 
-// A strategy of one's own. It sees what the caller attached to the call: robots do not wait.
+// A strategy of our own. It sees what the caller attached to the call: robots do not wait.
 class people_first final : public couchbase::fail_fast_on_terminal_error_strategy {
 public:
     void retry_after(
@@ -56,11 +56,11 @@ int main() {
         return 1;
     }
 
-    // The client's strategy: told at once.
+    // The client's strategy fails at once.
     auto at_once = airlines.upsert("airline_10", plain_text{"Other Air"});
     std::cout << "impatient: " << at_once.error() << '\n';
 
-    // Another one for a single call: this one waits as long as it may.
+    // Another strategy for one call: this one retries until the timeout.
     auto waits = std::make_shared<couchbase::best_effort_strategy>();
     auto in_vain = airlines.upsert(
         "airline_10", plain_text{"Other Air"}, {.timeout = 50ms, .strategy = waits});

@@ -1,5 +1,5 @@
-// Statements: rows one by one, parameters, prepared, another retry strategy for one call. With a
-// cluster of its own:
+// Runs statements: rows one by one, parameters, a prepared statement, another retry strategy for
+// one call. With a cluster of its own:
 //
 //     reprise sandbox run --user app --password secret -- query_rows
 
@@ -12,7 +12,7 @@
 namespace couchbase = reprise::couchbase;
 using namespace std::chrono_literals;
 
-// Rows are read while they come, and the server waits for whoever reads slowly.
+// Reads rows as they arrive. The server waits for a slow reader.
 bool print_rows(const couchbase::cluster& cluster) {
     // [rows]
     auto rows = cluster.query_stream(
@@ -22,24 +22,20 @@ bool print_rows(const couchbase::cluster& cluster) {
         std::cerr << rows.error() << '\n';
         return false;
     }
-    while (true) {
-        auto row = rows->next();
-        if (!row) {
-            std::cerr << row.error() << '\n';  // with every attempt
-            return false;
-        }
-        if (!*row) {
-            break;  // that was the last one
-        }
-        std::cout << (*row)->text() << '\n';
+    for (const auto& row : *rows) {
+        std::cout << row.text() << '\n';
+    }
+    if (rows->failure()) {                      // otherwise that was the last row
+        std::cerr << *rows->failure() << '\n';  // with every attempt
+        return false;
     }
     auto about = rows->metadata();
     // [/rows]
     return about && about->metrics && about->metrics->result_count == 3;
 }
 
-// Prepared by the first call, run by its name from then on. With this strategy it is tried until
-// its timeout whatever stands in the way, also a wrong password that somebody may mend meanwhile.
+// The first call prepares the statement, later calls run it by its name. With this strategy the
+// client retries until the timeout, even after a refused password that may be corrected meanwhile.
 bool print_sum(const couchbase::cluster& cluster, int left, int right) {
     // [prepared]
     auto sum = cluster.query(

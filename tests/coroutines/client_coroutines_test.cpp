@@ -197,6 +197,66 @@ asio::awaitable<void> await_rows(client_fixture& with) {
     }
 }
 
+// Without a token a call is awaited as it is; without options it has the defaults.
+asio::awaitable<void> await_defaults_of_documents(client_fixture& with) {
+    const auto& at = with.at;
+    const auto get = with.options<couchbase::get_options>();
+    const auto upsert = with.options<couchbase::upsert_options>();
+    const auto bytes = std::as_bytes(std::span{long_text});
+    const std::vector paths{couchbase::lookup_spec::get(long_text)};
+    const std::vector changes{couchbase::mutate_spec::upsert(long_text, long_text)};
+    const airline own{long_text, {long_text, short_text}};
+    expect_canceled(co_await at.async_get(long_text + "k"));
+    expect_canceled(co_await at.async_get("k", {}));
+    expect_canceled(co_await at.async_get("k", get));
+    expect_canceled(co_await at.async_get_and_touch("k", 10min));
+    expect_canceled(co_await at.async_get_and_lock("k", 15s));
+    expect_canceled(co_await at.async_get_any_replica("k"));
+    expect_canceled(co_await at.async_get_all_replicas("k"));
+    expect_canceled(co_await at.async_exists("k"));
+    expect_canceled(co_await at.async_unlock("k", couchbase::cas{1}));
+    expect_canceled(co_await at.async_touch("k", 10min));
+    expect_canceled(co_await at.async_upsert("k", json_text{long_text}));
+    expect_canceled(co_await at.async_upsert("k", own, upsert));
+    expect_canceled(co_await at.async_insert("k", plain_text{short_text}));
+    expect_canceled(co_await at.async_replace("k", own));
+    expect_canceled(co_await at.async_remove("k"));
+    expect_canceled(co_await at.async_append("k", bytes));
+    expect_canceled(co_await at.async_prepend("k", bytes));
+    expect_canceled(co_await at.async_increment("k"));
+    expect_canceled(co_await at.async_decrement("k"));
+    expect_canceled(co_await at.async_lookup_in("k", paths));
+    expect_canceled(co_await at.async_mutate_in("k", changes));
+}
+
+asio::awaitable<void> await_defaults_of_services(client_fixture& with) {
+    const auto& at = with.cluster;
+    const auto scope = with.bucket.scope("inventory");
+    const auto query = with.options<couchbase::query_options>();
+    const couchbase::management_request request{.target = "/pools"};
+    using couchbase::search_query;
+    expect_canceled(co_await at.async_query("SELECT " + long_text));
+    expect_canceled(co_await at.async_query("SELECT 1", query));
+    expect_canceled(co_await at.async_analytics_query("SELECT 1"));
+    expect_canceled(co_await at.async_search("i", search_query::match(long_text)));
+    expect_canceled(co_await at.async_management_request(request));
+    expect_canceled(co_await scope.async_query("SELECT 1"));
+    expect_canceled(co_await scope.async_analytics_query("SELECT 1"));
+    expect_canceled(co_await scope.async_search("i", search_query::match_all()));
+    expect_canceled(co_await with.bucket.async_view_query("d", "v"));
+    if (auto rows = at.query_stream("SELECT 1", query)) {
+        expect_canceled(co_await rows->async_next());
+    }
+}
+
+TEST(client_coroutines, calls_without_options_or_token_are_awaited_with_the_defaults) {
+    client_fixture with;
+    play(await_defaults_of_documents(with));
+    play(await_defaults_of_services(with));
+    EXPECT_EQ(with.strategy.use_count(), 1);
+    EXPECT_EQ(with.user_data.use_count(), 1);
+}
+
 TEST(client_coroutines, reads_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_reads(with));

@@ -122,7 +122,7 @@ void lock_worker::step() {
                 return;
             }
             const std::chrono::microseconds hold{shop_.is_lock_time ? 15'000 : 2'000};
-            after(hold, [this, &account, cas = locked->cas()] { release(account, cas); });
+            after(hold, [this, &account, cas = locked->cas] { release(account, cas); });
         }));
 }
 

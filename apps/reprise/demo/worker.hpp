@@ -36,8 +36,6 @@ template <class Result>
     }
     if constexpr (std::is_void_v<Result>) {
         return nullptr;
-    } else if constexpr (requires { result->trace(); }) {
-        return result->trace().history.get();
     } else {
         return result->trace.history.get();
     }

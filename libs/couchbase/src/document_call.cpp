@@ -129,17 +129,17 @@ std::expected<Result, error> to_result(engine::operation_result&& result, const 
     if constexpr (std::is_void_v<Result>) {
         return {};
     } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
-        return lookup_in_result(
-            to_outcomes(std::move(result.paths), *note.paths), cas{result.cas}, result.is_deleted,
-            trace_of(result));
+        return lookup_in_result{
+            to_path_results(std::move(result.paths), *note.paths), cas{result.cas},
+            result.is_deleted, trace_of(result)};
     } else if constexpr (std::is_same_v<Result, mutate_in_result>) {
-        return mutate_in_result(
-            to_outcomes(std::move(result.paths), *note.paths), cas{result.cas},
-            token_of(result, *note.bucket), trace_of(result));
+        return mutate_in_result{
+            to_path_results(std::move(result.paths), *note.paths), cas{result.cas},
+            token_of(result, *note.bucket), trace_of(result)};
     } else if constexpr (std::is_same_v<Result, get_result>) {
-        return get_result(
+        return get_result{
             document_bytes_access::make(std::move(result.value)), result.flags, cas{result.cas},
-            trace_of(result));
+            trace_of(result)};
     } else if constexpr (std::is_same_v<Result, mutation_result>) {
         return mutation_result{cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
     } else if constexpr (std::is_same_v<Result, counter_result>) {

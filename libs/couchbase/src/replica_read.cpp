@@ -22,9 +22,11 @@ namespace {
 get_replica_result to_replica_result(copy_outcome&& from) {
     engine::operation_result& read = from.result;
     return {
-        get_result(
-            document_bytes_access::make(std::move(read.value)), read.flags, cas{read.cas},
-            {read.retry_attempts, std::move(read.history)}),
+        get_result{
+            document_bytes_access::make(std::move(read.value)),
+            read.flags,
+            cas{read.cas},
+            {read.retry_attempts, std::move(read.history)}},
         from.copy != 0};
 }
 

@@ -86,7 +86,12 @@ public:
     [[nodiscard]] const std::string& rest() const noexcept { return rest_; }
     [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
-    [[nodiscard]] const std::optional<error>& failure() const noexcept { return failure_; }
+    // What ended the rows, or else why the last attempt to read one was refused.
+    [[nodiscard]] const std::optional<error>& failure() const noexcept {
+        return failure_ ? failure_ : refused_;
+    }
+    // A refusal ends nothing: reading may go on.
+    void set_refused(std::optional<error> why) { refused_ = std::move(why); }
 
 private:
     // --- the loop ---
@@ -155,6 +160,7 @@ private:
     engine::row_batch batch_;
     row_cursor cursor_;  // into the batch
     std::optional<error> failure_;
+    std::optional<error> refused_;
     std::string rest_;  // of the answer, without rows
     operation_trace trace_;
     bool is_over_ = false;
@@ -191,8 +197,10 @@ std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
         static_cast<void>(held.source->ask(*held.client, std::move(done)));
     });
     if (refused != net::refusal::none) {
+        held.source->set_refused(to_error(refused));
         return std::unexpected(to_error(refused));
     }
+    held.source->set_refused(std::nullopt);
     return *held.source->try_next();
 }
 
@@ -201,10 +209,12 @@ void start_next_row(const row_handle& rows, result_receiver<std::optional<row_vi
         receiver->complete(receiver, std::move(*here), true);
         return;
     }
+    rows.source->set_refused(std::nullopt);
     const auto refused = rows.source->ask(*rows.client, [receiver, at = rows.source.get()] {
         receiver->complete(receiver, *at->try_next(), false);
     });
     if (refused != net::refusal::none) {
+        rows.source->set_refused(to_error(refused));
         receiver->complete(receiver, std::unexpected(to_error(refused)), true);
     }
 }
@@ -237,6 +247,10 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
             services::to_string(metadata.error()), operation_trace(source.trace())));
     }
     return std::move(*metadata);
+}
+
+std::optional<error> failure_of(const row_handle& rows) {
+    return rows.source->failure();
 }
 
 const operation_trace& trace_of(const row_handle& rows) noexcept {

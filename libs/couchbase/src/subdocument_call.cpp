@@ -126,7 +126,7 @@ document_bytes bytes_of(std::string_view text) {
 }
 
 // For `exists`, a missing path is a valid answer with a boolean content.
-void settle_exists(path_outcome& outcome) {
+void settle_exists(path_result& outcome) {
     const bool is_missing = outcome.code == errc::path_not_found;
     if (!outcome.code || is_missing) {
         outcome.code = {};
@@ -161,10 +161,11 @@ std::expected<std::shared_ptr<const path_note>, error> add_specs(
     return note;
 }
 
-path_outcomes to_outcomes(std::vector<engine::subdoc_result>&& paths, const path_note& note) {
-    std::vector<path_outcome> outcomes;
+std::vector<path_result> to_path_results(
+    std::vector<engine::subdoc_result>&& paths, const path_note& note) {
+    std::vector<path_result> outcomes;
     for (const path_note::entry& entry : note.entries) {
-        path_outcome& outcome = outcomes.emplace_back();
+        path_result& outcome = outcomes.emplace_back();
         outcome.path = entry.path;
         if (entry.sent_at >= paths.size()) {
             outcome.code = errc::decoding_failure;  // the server returned fewer results
@@ -178,7 +179,7 @@ path_outcomes to_outcomes(std::vector<engine::subdoc_result>&& paths, const path
             settle_exists(outcome);
         }
     }
-    return path_outcomes(std::move(outcomes));
+    return outcomes;
 }
 
 std::shared_ptr<const error_info> in_callers_order(
@@ -197,17 +198,14 @@ std::shared_ptr<const error_info> in_callers_order(
     return copy;
 }
 
-std::error_code path_outcomes::code(std::size_t index) const noexcept {
-    return index < paths_.size() ? paths_[index].code : make_error_code(errc::invalid_argument);
-}
-
-std::expected<document_view, error> path_outcomes::content(std::size_t index) const {
-    if (index >= paths_.size()) {
+std::expected<document_view, error> content_at(
+    const std::vector<path_result>& paths, std::size_t index) {
+    if (index >= paths.size()) {
         return std::unexpected(error(
             errc::invalid_argument, "there is no path " + std::to_string(index) +
-                                        ": the call had " + std::to_string(paths_.size())));
+                                        ": the call had " + std::to_string(paths.size())));
     }
-    const path_outcome& at = paths_[index];
+    const path_result& at = paths[index];
     if (at.code) {
         char status[16];
         std::snprintf(status, sizeof(status), "status 0x%02x", unsigned{at.status});

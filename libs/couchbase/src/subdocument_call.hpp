@@ -37,7 +37,7 @@ struct answer_note {
     engine::operation_request& request, const document_call& call);
 
 // The paths in the caller's order.
-[[nodiscard]] path_outcomes to_outcomes(
+[[nodiscard]] std::vector<path_result> to_path_results(
     std::vector<engine::subdoc_result>&& paths, const path_note& note);
 
 // The error, with the place of the failed path in the caller's order.

@@ -95,13 +95,12 @@ TEST(subdocument_call, attributes_are_sent_first_and_results_have_the_callers_or
         answers[at].value = base::slice::copy_of(std::as_bytes(std::span{sent[at]}));
     }
     answers[3].ec = errc::path_not_found;
-    const auto outcomes = to_outcomes(std::move(answers), **note);
-    EXPECT_EQ(outcomes.content(0)->text(), "body");
-    EXPECT_EQ(outcomes.content(1)->text(), "meta");
-    EXPECT_EQ(outcomes.content(2)->text(), "false");
-    EXPECT_EQ(outcomes.content(3)->text(), "more");
-    EXPECT_EQ(outcomes.content(4).error().code(), errc::invalid_argument);
-    EXPECT_EQ(outcomes.code(4), errc::invalid_argument);
+    const lookup_in_result read{.paths = to_path_results(std::move(answers), **note)};
+    EXPECT_EQ(read.content(0)->text(), "body");
+    EXPECT_EQ(read.content(1)->text(), "meta");
+    EXPECT_EQ(read.content(2)->text(), "false");
+    EXPECT_EQ(read.content(3)->text(), "more");
+    EXPECT_EQ(read.content(4).error().code(), errc::invalid_argument);
 
     auto failed = std::make_shared<error_info>();
     failed->code = errc::path_mismatch;
@@ -121,7 +120,7 @@ TEST(subdocument_call, paths_missing_in_the_answer_are_decoding_failures) {
     engine::operation_request request;
     const auto note = add_specs(request, make_lookup({look::get("a"), look::get("b")}));
     std::vector<engine::subdoc_result> answers(1);
-    EXPECT_EQ(to_outcomes(std::move(answers), **note).code(1), errc::decoding_failure);
+    EXPECT_EQ(to_path_results(std::move(answers), **note)[1].code, errc::decoding_failure);
 }
 
 TEST(subdocument_call, specs_that_no_server_accepts_are_refused_with_their_path) {

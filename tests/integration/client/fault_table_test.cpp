@@ -351,7 +351,7 @@ TEST_P(fault_table, RH_16_RH_29_a_repeatable_request_ends_as_expected) {
     } else {
         expect_reported(read, expected);
     }
-    expect_reason(read ? read->trace().history.get() : read.error().history(), expected);
+    expect_reason(read ? read->trace.history.get() : read.error().history(), expected);
     EXPECT_FALSE(!read && read.error().is_ambiguous()) << "a read changes nothing";
     expect_recovery();
 }

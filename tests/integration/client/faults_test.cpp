@@ -48,9 +48,9 @@ TEST_F(faults, RH_19_temporary_failures_are_retried_by_both) {
     disturb(opcode::set, sandbox::fault_status{status::etmpfail, {}}, 3);
     const auto read = at_.get("old");
     ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->trace().retry_attempts, 3U);
-    ASSERT_NE(read->trace().history, nullptr);
-    EXPECT_EQ(read->trace().history->entries.total(), 3U);
+    EXPECT_EQ(read->trace.retry_attempts, 3U);
+    ASSERT_NE(read->trace.history, nullptr);
+    EXPECT_EQ(read->trace.history->entries.total(), 3U);
     const auto stored = at_.upsert("new", "1");
     ASSERT_TRUE(stored) << words(stored);
     EXPECT_EQ(stored->trace.retry_attempts, 3U);
@@ -82,10 +82,10 @@ TEST_F(faults, RH_16_a_read_is_repeated_after_its_connection_closed) {
     disturb(opcode::get, sandbox::fault_close_before{}, 1);
     const auto read = at_.get("old");
     ASSERT_TRUE(read) << words(read);
-    EXPECT_GE(read->trace().retry_attempts, 1U);
-    ASSERT_NE(read->trace().history, nullptr);
+    EXPECT_GE(read->trace.retry_attempts, 1U);
+    ASSERT_NE(read->trace.history, nullptr);
     EXPECT_EQ(
-        read->trace().history->entries[0].reason_as<couchbase::retry_reason>(),
+        read->trace.history->entries[0].reason_as<couchbase::retry_reason>(),
         couchbase::retry_reason::socket_closed_while_in_flight);
 }
 

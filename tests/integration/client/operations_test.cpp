@@ -61,7 +61,7 @@ TEST_P(operations, a_string_that_was_stored_is_read) {
     ASSERT_TRUE(read) << words(read);
     EXPECT_EQ(read->text(), "first");
     EXPECT_EQ(read->format(), couchbase::document_format::string);
-    EXPECT_EQ(read->cas(), stored->cas);
+    EXPECT_EQ(read->cas, stored->cas);
     EXPECT_EQ(read->content_as<std::string>().value(), "first");
     const auto wrong = read->content_as<couchbase::json_text>();
     ASSERT_FALSE(wrong);
@@ -153,9 +153,9 @@ TEST_P(operations, a_lock_keeps_writers_out_until_it_is_released) {
     EXPECT_GT(refused.error().history()->entries.total(), 2U);
 
     EXPECT_EQ(
-        documents_.unlock(key(), couchbase::cas{locked->cas().value + 1}).error().code(),
+        documents_.unlock(key(), couchbase::cas{locked->cas.value + 1}).error().code(),
         couchbase::errc::cas_mismatch);
-    const auto unlocked = documents_.unlock(key(), locked->cas());
+    const auto unlocked = documents_.unlock(key(), locked->cas);
     ASSERT_TRUE(unlocked) << words(unlocked);
     EXPECT_TRUE(documents_.upsert(key(), "2"));
 }

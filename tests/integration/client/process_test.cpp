@@ -203,7 +203,7 @@ TEST_P(forked, calls_of_the_child_fail_by_name_and_the_parent_keeps_working) {
         ASSERT_TRUE(read) << words(read);
         EXPECT_EQ(read->text(), "parent");
     }
-    EXPECT_EQ(at->get("k")->trace().retry_attempts, 0U) << "its connections were left alone";
+    EXPECT_EQ(at->get("k")->trace.retry_attempts, 0U) << "its connections were left alone";
 }
 
 TEST(fork, a_child_can_create_its_own_client) {

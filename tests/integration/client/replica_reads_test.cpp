@@ -63,11 +63,11 @@ TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
     const auto all = at().get_all_replicas("k");
     ASSERT_TRUE(all) << words(all);
     ASSERT_EQ(all->size(), 3U);
-    EXPECT_FALSE((*all)[0].is_replica());
-    EXPECT_TRUE((*all)[1].is_replica());
+    EXPECT_FALSE((*all)[0].is_replica);
+    EXPECT_TRUE((*all)[1].is_replica);
     for (const auto& copy : *all) {
         EXPECT_EQ(copy.text(), "v");
-        EXPECT_EQ(copy.cas(), (*all)[0].cas());
+        EXPECT_EQ(copy.cas, (*all)[0].cas);
     }
     EXPECT_EQ(requests(opcode::get_replica), 4U);
 }
@@ -79,7 +79,7 @@ TEST_P(replica_reads, copies_that_cannot_be_read_are_omitted) {
     const auto all = at().get_all_replicas("k");
     ASSERT_TRUE(all) << words(all);
     ASSERT_EQ(all->size(), 2U);
-    EXPECT_TRUE((*all)[0].is_replica());
+    EXPECT_TRUE((*all)[0].is_replica);
 }
 
 TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
@@ -91,7 +91,7 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     const auto any = at().get_any_replica("k", {.timeout = 60s});
     ASSERT_TRUE(any) << words(any);
     EXPECT_EQ(any->text(), "v");
-    EXPECT_TRUE(any->is_replica());
+    EXPECT_TRUE(any->is_replica);
     // The others are canceled, not waited for.
     const auto until = std::chrono::steady_clock::now() + 30s;
     while (cluster_.statistics()->operations_open > 0 && std::chrono::steady_clock::now() < until) {

@@ -94,7 +94,7 @@ TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
     slow->answer_all(couchbase::retry_action::after(1ms));
     const auto done = read.get();
     ASSERT_TRUE(done) << words(done);
-    EXPECT_EQ(done->trace().retry_attempts, 1U);
+    EXPECT_EQ(done->trace.retry_attempts, 1U);
 }
 
 TEST(

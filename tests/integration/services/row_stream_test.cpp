@@ -6,6 +6,7 @@
 #include <boost/asio/use_future.hpp>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 
 #include <reprise/couchbase/asio.hpp>
@@ -88,6 +89,87 @@ TEST(row_stream, rows_arrive_in_order_and_complete) {
         ++expected;
     }
     EXPECT_EQ(expected, 50000);
+}
+
+TEST(row_stream, is_an_input_range_that_ends_after_the_last_row) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto stream =
+        cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 50000) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    std::int64_t expected = 0;
+    for (auto& row : *stream) {
+        ASSERT_EQ(row.as<std::int64_t>().value(), expected);
+        ++expected;
+    }
+    EXPECT_EQ(expected, 50000);
+    EXPECT_FALSE(stream->failure()) << *stream->failure();
+    EXPECT_TRUE(stream->metadata());
+}
+
+TEST(row_stream, ranges_continue_where_the_last_one_stopped_and_take_views) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    auto stream =
+        cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 10) AS n", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    auto numbers = *stream | std::views::transform([](const couchbase::row_view& row) {
+        return row.as<int>().value();
+    });
+    int sum = 0;
+    for (const int number : numbers) {
+        sum += number;
+        if (number == 4) {
+            break;
+        }
+    }
+    EXPECT_EQ(sum, 10);
+    EXPECT_FALSE(stream->failure());
+    EXPECT_EQ(std::ranges::distance(stream->begin(), stream->end()), 5);
+}
+
+TEST(row_stream, a_range_that_ends_early_leaves_the_error_in_the_stream) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::query, sandbox::service_fault_close_mid_body{2'000'000}));
+    auto stream = cluster.query_stream(many_rows, {.readonly = true, .rows_size_max_bytes = 4096});
+    ASSERT_TRUE(stream) << words(stream);
+    std::size_t row_count = 0;
+    for (const auto& row : *stream) {
+        row_count += row.text().empty() ? 0U : 1U;
+    }
+    EXPECT_GT(row_count, 1000U);
+    EXPECT_LT(row_count, 300000U);
+    ASSERT_TRUE(stream->failure());
+    EXPECT_EQ(stream->metadata().error().code(), stream->failure()->code());
+}
+
+TEST(row_stream, a_refused_blocking_read_is_a_failure_until_the_next_read) {
+    const auto server = start_services();
+    asio::io_context context;
+    const auto cluster = couchbase::connect(
+        context.get_executor(), server->addresses().connection_string, app_options());
+    ASSERT_TRUE(cluster) << words(cluster);
+    auto stream = cluster->query_stream("SELECT RAW 1", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    int row_count = 0;
+    std::optional<couchbase::error> refused;
+    const auto read = [&]() -> asio::awaitable<void> {
+        for ([[maybe_unused]] const auto& row : *stream) {
+            ++row_count;
+        }
+        refused = stream->failure();
+        const auto row = co_await stream->async_next();
+        EXPECT_TRUE(row && *row);
+        EXPECT_FALSE(stream->failure());
+        cluster->close();
+    };
+    auto done = asio::co_spawn(context, read, asio::use_future);
+    context.run();
+    done.get();
+    EXPECT_EQ(row_count, 0);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code(), couchbase::client_errc::blocking_call_in_loop);
 }
 
 TEST(row_stream, the_stream_reports_failures) {

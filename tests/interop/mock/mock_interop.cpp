@@ -76,7 +76,7 @@ void check_documents(report& report, const couchbase::collection& documents) {
         documents.insert("first", couchbase::plain_text{"x"}), errc::document_exists);
     const auto replaced = documents.replace(
         "first", couchbase::json_text{R"({"n":2})"},
-        {.cas = read ? read->cas() : couchbase::cas{}});
+        {.cas = read ? read->cas : couchbase::cas{}});
     report.succeeded("replace with cas", replaced);
     report.failed_with(
         "replace refuses an old cas",
@@ -107,7 +107,7 @@ void check_counters_and_locks(report& report, const couchbase::collection& docum
             "a write waits for the lock until its timeout",
             !refused && refused.error().code() == make_error_code(errc::unambiguous_timeout),
             refused ? "succeeded" : refused.error().message());
-        report.succeeded("unlock", documents.unlock("locked", locked->cas()));
+        report.succeeded("unlock", documents.unlock("locked", locked->cas));
         report.succeeded(
             "a write after the unlock", documents.upsert("locked", couchbase::plain_text{"b"}));
     }

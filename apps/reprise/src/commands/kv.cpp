@@ -125,11 +125,11 @@ void run_get(const kv_options& options) {
     json::writer out(text, json::layout::indented);
     out.begin_object();
     out.member("key", options.key);
-    out.member("cas", std::to_string(read.cas().value));
+    out.member("cas", std::to_string(read.cas.value));
     out.member("format", to_string(read.format()));
-    out.member("flags", read.flags());
+    out.member("flags", read.flags);
     write_document(out, read);
-    out.member("retry_attempts", read.trace().retry_attempts);
+    out.member("retry_attempts", read.trace.retry_attempts);
     out.end_object();
     print(text + "\n");
 }

@@ -195,8 +195,8 @@ check_outcome check_subdocument(verify_session& session) {
         return judge(seen.error());
     }
     const auto name = seen->content(0);
-    const bool is_right = name && name->text() == "\"two\"" && !seen->code(1) &&
-                          seen->code(2) == make_error_code(errc::path_not_found);
+    const bool is_right = name && name->text() == "\"two\"" && !seen->paths[1].code &&
+                          seen->paths[2].code == make_error_code(errc::path_not_found);
     return is_right ? passed() : failed("read different values");
 }
 

@@ -41,7 +41,7 @@ std::expected<couchbase::cas, check_outcome> store_and_lock(
     if (!locked) {
         return std::unexpected(judge(locked.error()));
     }
-    return locked->cas();
+    return locked->cas;
 }
 
 [[nodiscard]] check_outcome judge_timeout(const couchbase::error& error) {

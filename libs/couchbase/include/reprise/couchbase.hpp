@@ -1,7 +1,8 @@
 #pragma once
 
-// The Couchbase client. Needs the standard library and reprise::retry; for completion tokens of
-// Boost.Asio (callbacks, futures, coroutines) include <reprise/couchbase/asio.hpp> as well.
+/// The Couchbase client. It needs the standard library and reprise::retry. For the asynchronous
+/// functions (callbacks, futures, coroutines of Boost.Asio) include <reprise/couchbase/asio.hpp> as
+/// well.
 
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/cluster_options.hpp>

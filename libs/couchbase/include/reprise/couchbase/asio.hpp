@@ -1,7 +1,11 @@
 #pragma once
 
-// The completion-token forms of all operations, and a client on your own executor. The one public
-// header of the client that includes Boost.
+/// The asynchronous forms of all operations, and a client on your own executor. This is the only
+/// public header of the client that includes Boost.
+///
+/// Options and completion token of an asynchronous function may be left out. The default token is
+/// boost::asio::deferred: the result of `async_get("k")` starts nothing until you await it in a
+/// coroutine or call it with another token, once.
 
 #include <expected>
 #include <memory>
@@ -33,12 +37,12 @@
 
 namespace reprise::couchbase {
 
-// As cluster::connect, with everything done on `executor`: no thread, no hop. It may be run by
-// several threads (the client uses a strand of it). It must outlive the client or be stopped before
-// it; operations that are then left complete when the executor's context is destroyed.
-// thread_mode::caller_drives contradicts it and is refused. Blocking calls are possible from
-// threads that do not run the executor; from an io_context's or a thread pool's own threads they
-// are refused.
+/// Connects as cluster::connect does and runs the client on `executor`, without a thread of its
+/// own. Several threads may run the executor; the client uses a strand of it. The executor must
+/// outlive the client or be stopped before it; operations that are left then complete when the
+/// executor's context is destroyed. Fails with client_errc::option_invalid for
+/// thread_mode::caller_drives. Blocking calls work on threads that do not run the executor; on the
+/// threads of its io_context or thread pool they fail with client_errc::blocking_call_in_loop.
 [[nodiscard]] std::expected<cluster, error> connect(
     const boost::asio::any_io_executor& executor, std::string_view connection_string,
     const cluster_options& options = {});
@@ -60,7 +64,7 @@ struct stored_call {
     }
 };
 
-// Holds the handler while the call is under way, in memory of the handler's allocator; keeps the
+// Holds the handler while the call is running, in memory of the handler's allocator, and keeps the
 // handler's executor busy so that its context does not run out of work.
 template <class Handler, class Result>
 class handler_receiver final : public result_receiver<Result> {
@@ -101,8 +105,8 @@ private:
         own_traits::deallocate(own, self, 1);
         auto call = boost::asio::bind_allocator(
             allocator, [handler = std::move(handler), result = std::move(result)]() mutable {
-                // A signal that comes later finds nobody. Here and not before: slots belong to
-                // the handler's executor.
+                // A later signal must find no operation. The slot is cleared here and
+                // not earlier since it belongs to the handler's executor.
                 if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
                     slot.is_connected()) {
                     slot.clear();
@@ -142,8 +146,8 @@ struct start_stored_call {
     }
 };
 
-// Connects the handler's cancellation slot with the request of this ticket; 0 if it has none.
-// Before the start: afterwards the handler may have run already.
+// Connects the handler's cancellation slot with the request of this ticket. Must be called before
+// the start: afterwards the handler may have run already.
 template <class Handler>
 void assign_cancellation(
     Handler& handler, const std::shared_ptr<session>& client, call_ticket ticket) {
@@ -185,14 +189,28 @@ inline constexpr bool is_awaited = requires(const Initiated& initiated) {
     initiated.await_ready();
 } || boost::asio::is_deferred<Initiated>::value;
 
+// Calls without a token are deferred: they start when they are awaited or given a token.
+template <class Token>
+using chosen_token = std::conditional_t<
+    std::is_same_v<std::remove_cvref_t<Token>, default_token>, boost::asio::deferred_t, Token>;
+template <class Token>
+[[nodiscard]] auto& choose_token(Token& token) noexcept {
+    if constexpr (std::is_same_v<std::remove_cvref_t<Token>, default_token>) {
+        static boost::asio::deferred_t deferred;
+        return deferred;
+    } else {
+        return token;
+    }
+}
+
 template <class Result, class Token, class... Given>
 auto initiate_work(given<Given...>, service_work&& work, Token& token) {
     using signature = void(std::expected<Result, error>);
-    using initiated = decltype(boost::asio::async_initiate<Token, signature>(
-        start_stored_work<Result>{}, token, std::move(work)));
+    using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
+        start_stored_work<Result>{}, choose_token(token), std::move(work)));
     reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
-    return boost::asio::async_initiate<Token, signature>(
-        start_stored_work<Result>{}, token, std::move(work));
+    return boost::asio::async_initiate<chosen_token<Token>, signature>(
+        start_stored_work<Result>{}, choose_token(token), std::move(work));
 }
 
 template <class Result, class Token, class... Given>
@@ -201,11 +219,11 @@ auto initiate_call(
     std::string&& value, Token& token) {
     using signature = void(std::expected<Result, error>);
     stored_call stored{target, std::move(call), std::move(key), std::move(value)};
-    using initiated = decltype(boost::asio::async_initiate<Token, signature>(
-        start_stored_call<Result>{}, token, std::move(stored)));
+    using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
+        start_stored_call<Result>{}, choose_token(token), std::move(stored)));
     reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
-    return boost::asio::async_initiate<Token, signature>(
-        start_stored_call<Result>{}, token, std::move(stored));
+    return boost::asio::async_initiate<chosen_token<Token>, signature>(
+        start_stored_call<Result>{}, choose_token(token), std::move(stored));
 }
 
 [[nodiscard]] inline std::string copy_of(std::span<const std::byte> bytes) {
@@ -373,8 +391,9 @@ template <class Metadata>
 template <class Token>
 auto row_stream<Metadata>::async_next(Token&& token) {
     using row = std::optional<row_view>;
-    return boost::asio::async_initiate<Token, void(std::expected<row, error>)>(
-        detail::start_stored_next{}, token, rows_);
+    return boost::asio::async_initiate<
+        detail::chosen_token<Token>, void(std::expected<row, error>)>(
+        detail::start_stored_next{}, detail::choose_token(token), rows_);
 }
 
 template <class Token, detail::options_argument<query_options> Options>

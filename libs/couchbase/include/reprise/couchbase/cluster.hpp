@@ -23,24 +23,25 @@ namespace detail {
 struct cluster_access;
 }
 
-// Numbers of a running client; a snapshot.
+/// Figures of a running client: a snapshot.
 struct cluster_statistics {
-    std::size_t operations_open = 0;     // started and not yet completed
-    std::size_t operations_parked = 0;   // waiting for a retry, a connection or a name
-    std::size_t operations_on_wire = 0;  // sent, no answer yet
-    std::size_t connections_open = 0;    // ready for operations
-    std::uint64_t retries = 0;           // all retries ever scheduled
-    std::uint64_t orphans = 0;           // answers nobody waited for any more
+    std::size_t operations_open = 0;     ///< Started and not yet completed.
+    std::size_t operations_parked = 0;   ///< Waiting for a retry, a connection or a name.
+    std::size_t operations_on_wire = 0;  ///< Sent and not yet answered.
+    std::size_t connections_open = 0;    ///< Ready for operations.
+    std::uint64_t retries = 0;           ///< Retries scheduled since the start.
+    std::uint64_t orphans = 0;           ///< Answers that arrived after their operation had ended.
 };
 
-// A scope of a bucket. A handle, as all of these.
+/// A scope of a bucket. This is a handle: it is cheap to copy, any thread may use it, and it keeps
+/// the client alive.
 class scope {
 public:
     [[nodiscard]] couchbase::collection collection(std::string_view name) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-    // As of the cluster; unqualified names in the statement mean collections of this scope, and
-    // the index is one of this scope's.
+    /// These are the calls of cluster, in this scope: unqualified names in a statement mean
+    /// collections of this scope, and a search uses an index of this scope.
     [[nodiscard]] std::expected<query_result, error> query(
         std::string_view statement, const query_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
@@ -55,28 +56,38 @@ public:
     [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
-    template <class Token, detail::options_argument<query_options> Options = query_options>
-    auto async_query(std::string_view statement, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_query(std::string_view statement, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_query(
+        std::string_view statement, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_query(
+        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
         const query_options options{};
         return async_query(statement, options, token);
     }
-    template <class Token, detail::options_argument<analytics_options> Options = analytics_options>
-    auto async_analytics_query(std::string_view statement, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_analytics_query(
-        std::string_view statement, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<analytics_options> Options = analytics_options>
+    [[nodiscard]] auto async_analytics_query(
+        std::string_view statement, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_analytics_query(
+        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
         const analytics_options options{};
         return async_analytics_query(statement, options, token);
     }
-    template <class Token, detail::options_argument<search_options> Options = search_options>
-    auto async_search(
-        std::string_view index, const search_query& query, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_search(
-        std::string_view index, const search_query& query, detail::no_options,
-        Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<search_options> Options = search_options>
+    [[nodiscard]] auto async_search(
+        std::string_view index, const search_query& query, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_search(
+        std::string_view index, const search_query& query, detail::no_options = {},
+        Token&& token = {}) const {
         const search_options options{};
         return async_search(index, query, options, token);
     }
@@ -91,7 +102,8 @@ private:
     std::string name_;
 };
 
-// A bucket. Naming one begins to connect to it; that it exists shows with the first operation.
+/// A bucket, as a handle like scope. Creating the handle starts to connect; whether the bucket
+/// exists shows with the first operation or with wait_until_ready.
 class bucket {
 public:
     [[nodiscard]] couchbase::collection default_collection() const;
@@ -99,30 +111,32 @@ public:
     [[nodiscard]] couchbase::scope scope(std::string_view name) const;
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-    // The rows of a view, in the view's order. Reading page by page: ask for one row more than a
-    // page has and begin the next page with its key and id (start_key, start_key_doc_id).
+    /// Returns the rows of a view, in the view's order. To read page by page, ask for one row more
+    /// than a page has and start the next page with its key and id (start_key, start_key_doc_id).
     [[nodiscard]] std::expected<view_result, error> view_query(
         std::string_view design_document, std::string_view view,
         const view_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::view_stream, error> view_stream(
         std::string_view design_document, std::string_view view,
         const view_options& options = {}) const;
-    template <class Token, detail::options_argument<view_options> Options = view_options>
-    auto async_view_query(
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<view_options> Options = view_options>
+    [[nodiscard]] auto async_view_query(
         std::string_view design_document, std::string_view view, Options&& options,
-        Token&& token) const;
-    template <class Token>
-    auto async_view_query(
-        std::string_view design_document, std::string_view view, detail::no_options,
-        Token&& token) const {
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_view_query(
+        std::string_view design_document, std::string_view view, detail::no_options = {},
+        Token&& token = {}) const {
         const view_options options{};
         return async_view_query(design_document, view, options, token);
     }
-    // Scopes and collections: create, drop, list.
+    /// Creates, drops and lists scopes and collections.
     [[nodiscard]] collection_manager collections() const;
 
-    // Blocks until an operation of this bucket could be sent and answered. Fails with what stands
-    // in the way: the terminal errors at once, everything else at the timeout.
+    /// Blocks until an operation of this bucket can be sent and answered. Fails with what prevents
+    /// it: with a terminal error at once, with any other error at the timeout.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
 
 private:
@@ -134,30 +148,33 @@ private:
     std::string name_;
 };
 
-// A client of one cluster. A handle: copies share the client, which ends with its last handle
-// (collections and buckets count). The end may come at any time and on any thread: it stops the
-// client's thread, and every operation under way completes with errc::request_canceled.
-//
-// A process forked from the one that made the client must not use it: blocking calls fail there as
-// client_errc::used_after_fork, and destroying the handles does nothing (memory and sockets are
-// kept until the process ends or becomes another program). The parent goes on undisturbed.
+/// A client of one cluster. This is a handle: copies share the client, and any thread may use them.
+/// The client ends with its last handle; buckets, scopes and collections count. You may drop the
+/// last handle at any time and on any thread: that stops the client's thread, and every running
+/// operation completes with errc::request_canceled.
+///
+/// A forked process must not use its parent's client. Blocking calls fail there with
+/// client_errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
+/// until the process ends or runs another program. The parent is not affected.
 class cluster {
 public:
-    // Checks its arguments and starts; connecting goes on in the background, and operations wait
-    // for it within their timeouts. Errors: connection_string_invalid, option_invalid,
-    // certificate_unreadable. Whether the cluster can be reached is told by wait_until_ready, or by
-    // the first operation.
+    /// Checks its arguments and starts the client. The client connects in the background, and
+    /// operations wait for it within their timeouts. Fails with
+    /// client_errc::connection_string_invalid, option_invalid, certificate_unreadable or
+    /// no_resources. Whether the cluster can be reached shows with wait_until_ready or with the
+    /// first operation.
     [[nodiscard]] static std::expected<cluster, error> connect(
         std::string_view connection_string, const cluster_options& options = {});
 
     [[nodiscard]] couchbase::bucket bucket(std::string_view name) const;
-    // The bucket named in the connection string; empty if there is none.
+    /// The bucket that the connection string names; empty if it names none.
     [[nodiscard]] const std::string& bucket_name() const noexcept;
 
-    // HTTP services. Each call asks a node that has the service, another one on a retry, and goes
-    // through the same retry strategies as key-value. `query` keeps all rows and blocks;
-    // `query_stream` gives them one by one in constant memory and returns at once, what goes wrong
-    // is told by the stream; `async_query` is `query` through a token.
+    /// Calls of the HTTP services. Each goes to a node that has the service, a retry to another one
+    /// if possible, under the same retry strategies as key-value operations. `query` blocks and
+    /// returns all rows; `async_query` is its asynchronous form, with default options and token as
+    /// described for `collection`. `query_stream` returns at once; its stream reads the rows one by
+    /// one in constant memory and reports errors.
     [[nodiscard]] std::expected<query_result, error> query(
         std::string_view statement, const query_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
@@ -166,79 +183,92 @@ public:
         std::string_view statement, const analytics_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::analytics_stream, error> analytics_stream(
         std::string_view statement, const analytics_options& options = {}) const;
-    // Rows are hits. A partial result is a success: see search_metadata::is_partial.
+    /// Returns hits as rows. A partial result is a success; see search_metadata::is_partial.
     [[nodiscard]] std::expected<search_result, error> search(
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
-    // Any request to any HTTP service; every status but 2xx is an error.
+    /// Sends any request to any HTTP service. Every status except 2xx is an error.
     [[nodiscard]] std::expected<couchbase::management_response, error> management_request(
         const couchbase::management_request& request, const management_options& options = {}) const;
-    // Buckets and query indexes: create, drop, list.
+    /// Creates, drops and lists buckets and query indexes.
     [[nodiscard]] bucket_manager buckets() const;
     [[nodiscard]] query_index_manager query_indexes() const;
 
-    template <class Token, detail::options_argument<query_options> Options = query_options>
-    auto async_query(std::string_view statement, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_query(std::string_view statement, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_query(
+        std::string_view statement, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_query(
+        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
         const query_options options{};
         return async_query(statement, options, token);
     }
-    template <class Token, detail::options_argument<analytics_options> Options = analytics_options>
-    auto async_analytics_query(std::string_view statement, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_analytics_query(
-        std::string_view statement, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<analytics_options> Options = analytics_options>
+    [[nodiscard]] auto async_analytics_query(
+        std::string_view statement, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_analytics_query(
+        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
         const analytics_options options{};
         return async_analytics_query(statement, options, token);
     }
-    template <class Token, detail::options_argument<search_options> Options = search_options>
-    auto async_search(
-        std::string_view index, const search_query& query, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_search(
-        std::string_view index, const search_query& query, detail::no_options,
-        Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<search_options> Options = search_options>
+    [[nodiscard]] auto async_search(
+        std::string_view index, const search_query& query, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_search(
+        std::string_view index, const search_query& query, detail::no_options = {},
+        Token&& token = {}) const {
         const search_options options{};
         return async_search(index, query, options, token);
     }
     template <
-        class Token,
+        class Token = detail::default_token,
         detail::options_argument<couchbase::management_request> Request =
             couchbase::management_request,
         detail::options_argument<management_options> Options = management_options>
-    auto async_management_request(Request&& request, Options&& options, Token&& token) const;
+    [[nodiscard]] auto async_management_request(
+        Request&& request, Options&& options, Token&& token = {}) const;
     template <
-        class Token, detail::options_argument<couchbase::management_request> Request =
-                         couchbase::management_request>
-    auto async_management_request(Request&& request, detail::no_options, Token&& token) const {
+        class Token = detail::default_token, detail::options_argument<couchbase::management_request>
+                                                 Request = couchbase::management_request>
+    [[nodiscard]] auto async_management_request(
+        Request&& request, detail::no_options = {}, Token&& token = {}) const {
         const management_options options{};
         return async_management_request(std::forward<Request>(request), options, token);
     }
 
-    // As of a bucket, for the cluster as such.
+    /// As bucket::wait_until_ready, for the cluster itself.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
-    // Says who the client is from now on, for instance before a password or a token ends.
-    // Connections that are open stay open; every later authentication uses the new ones, so a
-    // client that was refused with the old ones recovers. Any thread; does not wait.
-    // client_errc::option_invalid if they name nobody, or both a user and a token, or if the client
-    // shows a certificate instead.
+    /// Changes the credentials, for example before a password or a token expires. Open connections
+    /// stay open; every later authentication uses the new credentials, so a client whose old ones
+    /// were refused recovers. Returns at once and may be called from any thread. Fails with
+    /// client_errc::option_invalid if the credentials are empty or name both a user and a token, or
+    /// if the client uses a certificate instead.
     [[nodiscard]] std::expected<void, error> replace_credentials(const credentials& identity) const;
 
-    // Ends every operation with errc::request_canceled, also those started later, and closes all
-    // connections. Does not wait for them. Idempotent.
+    /// Completes every operation with errc::request_canceled, also those that are started later,
+    /// and closes all connections. Returns without waiting for that. You may call it more than
+    /// once.
     void close() const;
-    // thread_mode::caller_drives: moves bytes for so long, or until `close` is complete. In the
-    // other modes client_errc::option_invalid.
+    /// Runs the client's I/O on this thread for `time`, or until it is closed. Only for
+    /// thread_mode::caller_drives; fails with client_errc::option_invalid in the other modes.
     [[nodiscard]] std::expected<void, error> drive(duration time) const;
 
-    // Blocks for the client's thread to answer.
+    /// Returns the client's figures. Blocks until the client's thread answers.
     [[nodiscard]] std::expected<cluster_statistics, error> statistics() const;
-    // Every connection as it is now and every one that is missing. Asks nobody but the client
-    // itself: use it beside a failure, or for a health page. Blocks as above.
+    /// Returns the state of every connection, missing ones included. It sends nothing: use it when
+    /// an operation has failed, or for a health page. Blocks until the client's thread answers.
     [[nodiscard]] std::expected<diagnostics_report, error> diagnostics() const;
 
 private:

@@ -19,127 +19,138 @@
 
 namespace reprise::couchbase {
 
-// Who moves the client's bytes.
+/// Which thread runs the client's I/O.
 enum class thread_mode : std::uint8_t {
-    // A thread of the client's own. Handlers without an executor run there.
+    /// A thread of the client's own. Handlers without an executor run there.
     own_thread,
-    // The threads that call: blocking calls and cluster::drive. Nothing moves between calls (no
-    // keep-alive, no configuration, no timeout of asynchronous operations); the next call first
-    // takes what has piled up. The fastest for plain synchronous programs.
+    /// The calling threads: blocking calls and cluster::drive run the I/O. Nothing happens between
+    /// calls: no keep-alive, no new configuration, no timeout of asynchronous operations. The next
+    /// call first processes what has arrived. This is the fastest mode for synchronous programs.
     caller_drives,
     // For your own executor see `connect` in <reprise/couchbase/asio.hpp>.
 };
 
-// How TLS (couchbases://) is done. Files are PEM.
+/// How to use TLS (couchbases://). Files are PEM.
 struct tls_options {
-    // Who is trusted; both may be given. Neither: what the system trusts.
+    /// Trusted certificates, as a file or as text; you may set both. Without either the client uses
+    /// those that the system trusts.
     std::string ca_file{};
     std::string ca_pem{};
-    // Says who the client is instead of user name and password; give both or neither.
+    /// The client's own certificate and its key, which replace user name and password. Set both or
+    /// neither.
     std::string certificate_file{};
     std::string key_file{};
-    // False: any certificate is taken, which protects from nobody who can answer. For tests.
+    /// False: the client accepts any certificate. That protects from listeners, but not from an
+    /// attacker who answers in the server's place. For tests.
     bool is_verified = true;
 };
 
-// Who the client is, for cluster::replace_credentials: user name and password, or a bearer token.
+/// Credentials for cluster::replace_credentials: user name and password, or a bearer token.
 struct credentials {
     std::string username{};
     std::string password{};
     std::string bearer_token{};
 };
 
-// Everything that can be set for a client. What the connection string sets wins, so that an
-// operator can change it without a build. Durations are steady time, above zero and at most 366
-// days; a field out of its range is client_errc::option_invalid from connect, by name.
+/// Options of a client. What the connection string sets wins, so that an operator can change it
+/// without a build. Durations are steady time, positive and at most 366 days. If a field is out of
+/// its range, connect fails with client_errc::option_invalid and names the field.
 struct cluster_options {
     std::string username{};
     std::string password{};
-    // OAUTHBEARER instead of user name and password. Over TLS only, as PLAIN.
+    /// Used with OAUTHBEARER instead of user name and password. Like PLAIN it is sent over TLS
+    /// only.
     std::string bearer_token{};
     tls_options tls{};
-    // PLAIN and tokens are readable for whoever answers: without TLS and a verified certificate
-    // they are sent only if this allows it, and PLAIN even then only if the server offers nothing
-    // else. `allow_plain_without_tls` in a connection string.
+    /// Allows PLAIN and bearer tokens without TLS and a verified certificate, where whatever
+    /// answers can read them. Even then PLAIN is used only if the server offers nothing else.
+    /// `allow_plain_without_tls` in a connection string.
     bool allow_plain_without_tls = false;
-    // Every request to an HTTP service shows the password or token. Without TLS that is done only
-    // towards this machine itself (by the address connected to, never by its name); to any other
-    // machine such calls fail with errc::plain_http_not_allowed unless this is set. It has nothing
-    // to do with the option above, and key-value nothing with this one. With TLS nothing is shown;
-    // tls.is_verified = false asks for TLS that protects from listeners alone, and is obeyed.
+    /// Allows requests to HTTP services without TLS on other machines. Every such request shows the
+    /// password or token. By default the client sends them without TLS only to this machine itself
+    /// (it judges by the address, never by the name); to any other machine the call fails with
+    /// errc::plain_http_not_allowed. This option and the one above are independent, and key-value
+    /// does not need this one. With TLS it has no effect, whatever tls.is_verified says.
     bool allow_plain_http = false;
-    // Rounds of key stretching (SCRAM) that a server may ask a login for, 4096 to 10,000,000; more
-    // are refused. `scram_iterations_max` in a connection string.
+    /// How many rounds of key stretching (SCRAM) a server may ask for in a login, 4096 to
+    /// 10,000,000. A login that asks for more is refused. `scram_iterations_max` in a connection
+    /// string.
     std::uint32_t scram_iterations_max = 100'000;
-    // When a new connection says HELLO. Old servers answer it only after authentication.
-    // `hello_after_authentication=true` in a connection string.
+    /// When a new connection sends HELLO. Old servers answer it only after authentication.
+    /// `hello_after_authentication=true` in a connection string.
     hello_order hello = hello_order::first;
 
-    // Default time for an operation, and for one with durability.
+    /// Default timeouts of key-value operations without and with durability.
     duration kv_timeout = std::chrono::milliseconds{2500};
     duration kv_durable_timeout = std::chrono::seconds{10};
-    // Default time for a call of each HTTP service, from its start to the last byte of the answer.
+    /// Default timeouts of the HTTP services, from the start of a call to the last byte of its
+    /// answer.
     duration query_timeout = std::chrono::seconds{75};
     duration analytics_timeout = std::chrono::seconds{75};
     duration search_timeout = std::chrono::seconds{75};
     duration view_timeout = std::chrono::seconds{75};
     duration management_timeout = std::chrono::seconds{75};
-    // For one attempt to reach a node: name, TCP and TLS together.
+    /// Time for one attempt to connect to a node: name resolution, TCP and TLS together.
     duration connect_timeout = std::chrono::seconds{2};
-    // How often each node is asked for news of the cluster where the server does not push them.
+    /// How often the client asks each node for a new configuration if the server does not push it.
     duration config_poll_interval = std::chrono::milliseconds{2500};
-    // Fixed wait after "not my vbucket", as RFC 0005 has it; absent: 1, 10, 50, ... ms.
+    /// A fixed delay after "not my vbucket", as in RFC 0005. Absent: 1, 10, 50, ... ms.
     std::optional<duration> not_my_vbucket_delay{};
 
-    // Null: fail_fast_on_terminal_error_strategy.
+    /// Null: fail_fast_on_terminal_error_strategy.
     std::shared_ptr<retry_strategy> strategy{};
-    // Retries of all services are paid from it, except those that are always retried;
-    // copies share one bucket, so that several clients, or loops around them, can draw from it.
-    // Empty: the operation's own error, with the refusal in its history. Absent: retries are free.
+    /// Pays for the retries of all services, except those that are always made. Copies share one
+    /// bucket, so several clients, or loops around them, can use one budget. If it is empty, the
+    /// operation fails with its own error, and the history says why it was not retried. Absent:
+    /// retries are free.
     std::optional<token_bucket_budget> retry_budget{};
-    // Instead of it, for single services: `.service_retry_budgets = {.query = mine}`.
+    /// Replaces it for single services: `.service_retry_budgets = {.query = mine}`.
     service_budgets service_retry_budgets{};
-    // A breaker for each endpoint that stops to answer; absent: none.
+    /// Gives each endpoint a circuit breaker. Absent: none.
     std::optional<circuit_breaker_options> circuit_breaker{};
-    // Told of every retry decision and connection; called on the client's thread.
+    /// Receives every retry decision and every change of a connection, on the client's thread.
     std::shared_ptr<log_sink> log{};
-    // Document keys in the log; never documents or passwords.
+    /// Writes document keys to the log. Documents and passwords are never logged.
     bool log_keys = false;
-    // 0: every decision is logged. Otherwise this many for each reason and second; the
-    // others of that second are summed up in one message when it ends.
+    /// 0: every decision is logged. Otherwise this many for each reason and second; one message at
+    /// the end of the second sums up the others.
     std::size_t log_decisions_per_second_max = 0;
-    // Told of every request that is sent, retries included; called on the client's thread.
+    /// Is called for every request that is sent, retries included, on the client's thread.
     std::shared_ptr<attempt_observer> observer{};
 
     thread_mode threads = thread_mode::own_thread;
-    // Connections to each node for each bucket, 1 to 64.
+    /// Connections to each node for each bucket, 1 to 64.
     std::size_t kv_connections_per_node = 1;
-    // Connections being opened at once, to all nodes and services, 1 to 65,536. Those that
-    // operations wait for come first.
+    /// Connections being opened at once, to all nodes and services, 1 to 65,536. Those that
+    /// operations wait for come first.
     std::size_t connecting_count_max = 64;
-    // Connections to one HTTP service of one node, 1 to 1024; further calls wait for one of them.
+    /// Connections to one HTTP service of one node, 1 to 1024. Further calls wait for one of them.
     std::size_t http_connections_per_node_max = 12;
-    // An HTTP connection without a request for so long is closed. Some servers close after 5 s.
+    /// An HTTP connection without a request is closed after this time. Some servers close it after
+    /// 5 s.
     duration idle_http_connection_timeout = std::chrono::seconds{1};
-    // Statements run with query_options::adhoc = false that are kept prepared, the least recently
-    // used one goes first. 1 to 1,000,000.
+    /// How many statements with query_options::adhoc = false are kept prepared, 1 to 1,000,000. The
+    /// least recently used one is dropped first.
     std::size_t prepared_statement_count_max = 5000;
-    // Prepare and run a statement in one request where the cluster says that it can (6.5 and
-    // later); false: always in two.
+    /// Prepares and runs a statement in one request if the cluster can do that (6.5 and later).
+    /// False: always in two.
     bool enhanced_prepared_statements = true;
-    // Operations that wait for a retry or a connection; beyond it errc::retry_queue_full.
+    /// Operations that wait for a retry or a connection. Beyond it operations fail with
+    /// errc::retry_queue_full.
     std::size_t parked_count_max = 32768;
-    // Operations handed over and not yet taken by the client's thread; beyond it
-    // client_errc::submission_queue_full.
+    /// Operations that wait for the client's thread to take them. Beyond it operations fail with
+    /// client_errc::submission_queue_full.
     std::size_t submission_count_max = 65536;
 
-    // Which of the nodes' addresses are used: `auto`, `default`, `external` or another name.
+    /// Which of the nodes' addresses to use: `auto`, `default`, `external` or another name.
     std::string network = "auto";
-    // Name servers, "address[:port],..."; empty: the system's.
+    /// Name servers, "address[:port],...". Empty: the system's.
     std::string dns_servers{};
-    // For one question to one name server; it is asked twice. 1 ms to 60 s.
+    /// Time for one query to one name server, 1 ms to 60 s. Each server is asked twice.
     duration dns_timeout = std::chrono::milliseconds{1000};
+    /// Compresses documents (snappy) if the server can.
     bool enable_compression = true;
+    /// Asks servers for mutation_result::token.
     bool enable_mutation_tokens = true;
 };
 

@@ -1,5 +1,17 @@
 #pragma once
 
+/// Documents are bytes with a note of their format. A codec converts a type of yours to both and
+/// back; the client itself never looks inside a document.
+/// ```
+///     template <>
+///     struct reprise::couchbase::codec<airline> {
+///         static encoded_value encode(const airline& value) {
+///             return encoded_value::own(to_json(value), document_format::json);
+///         }
+///         static std::expected<airline, error> decode(const document_view& document);
+///     };
+/// ```
+
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -11,37 +23,26 @@
 
 #include <reprise/couchbase/error.hpp>
 
-// Documents are bytes with a note of their format. A codec turns a type of yours into both and
-// back; the client itself never looks inside.
-//
-//     template <>
-//     struct reprise::couchbase::codec<airline> {
-//         static encoded_value encode(const airline& value) {
-//             return encoded_value::own(to_json(value), document_format::json);
-//         }
-//         static std::expected<airline, error> decode(const document_view& document);
-//     };
-
 namespace reprise::couchbase {
 
-// The format as all Couchbase SDKs note it, in the top byte of the document's flags.
+/// The format of a document. All Couchbase SDKs keep it in the top byte of the document's flags.
 enum class document_format : std::uint8_t {
-    none = 0,            // written by a client without such notes: most likely JSON
-    private_format = 1,  // of one SDK
+    none = 0,            ///< Written by a client that notes no format; most likely JSON.
+    private_format = 1,  ///< A format of one SDK only.
     json = 2,
     binary = 3,
-    string = 4,  // UTF-8
+    string = 4,  ///< UTF-8 that is not JSON.
     unknown = 255
 };
 
-// The whole flags field for a format.
+/// Returns the flags for a format.
 [[nodiscard]] std::uint32_t flags_of(document_format format) noexcept;
-// Looks at the top byte only: older clients put their own numbers below it.
+/// Returns the format that flags name. Looks at the top byte only: older clients use the others.
 [[nodiscard]] document_format format_of(std::uint32_t flags) noexcept;
-// "json", "string", ...
+/// Returns "json", "string", ...
 [[nodiscard]] std::string_view to_string(document_format format) noexcept;
 
-// A document as it lies in a result; does not own.
+/// A document as a codec sees it. It does not own the bytes.
 struct document_view {
     std::span<const std::byte> bytes;
     std::uint32_t flags = 0;
@@ -52,20 +53,20 @@ struct document_view {
     [[nodiscard]] document_format format() const noexcept { return format_of(flags); }
 };
 
-// A value on its way to the server. The bytes are copied when the operation is started, so a view
-// need not outlive that call.
+/// An encoded document. The client copies the bytes when the operation starts, so a borrowed view
+/// must stay valid until that call returns.
 class encoded_value {
 public:
-    // Borrows.
+    /// Borrows the bytes.
     [[nodiscard]] static encoded_value view(std::string_view text, document_format format) noexcept;
     [[nodiscard]] static encoded_value view(
         std::span<const std::byte> bytes, document_format format) noexcept;
-    // Owns.
+    /// Owns the text.
     [[nodiscard]] static encoded_value own(std::string text, document_format format) noexcept;
 
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
     [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
-    // For documents that carry their own numbers in the flags.
+    /// For programs that keep numbers of their own in the flags.
     void set_flags(std::uint32_t flags) noexcept { flags_ = flags; }
 
 private:
@@ -74,7 +75,7 @@ private:
     std::uint32_t flags_ = 0;
 };
 
-// A document that is JSON already: `json_text{R"({"n":1})"}`. Neither checked nor changed.
+/// A document that is JSON already: `json_text{R"({"n":1})"}`. The client does not check it.
 struct json_text {
     json_text() = default;
     explicit json_text(std::string json) noexcept : text(std::move(json)) {}
@@ -84,8 +85,8 @@ struct json_text {
     friend bool operator==(const json_text&, const json_text&) = default;
 };
 
-// A document of UTF-8 text that is not JSON: `plain_text{"Reprise Air"}`. Nothing checks the
-// encoding.
+/// A document of UTF-8 text that is not JSON: `plain_text{"Reprise Air"}`. The client does not
+/// check the encoding.
 struct plain_text {
     plain_text() = default;
     explicit plain_text(std::string given) noexcept : text(std::move(given)) {}
@@ -95,36 +96,38 @@ struct plain_text {
     friend bool operator==(const plain_text&, const plain_text&) = default;
 };
 
-// Customisation point: specialise it with `encode` and `decode` as above. Decoding must check the
-// format; `decode_mismatch` makes the error. Must not throw on any input.
+/// The customisation point: specialise it with `encode` and `decode` as shown above. `decode` must
+/// check the format and must not throw on any input; decode_mismatch makes the error.
 template <class T>
 struct codec;
 
+/// A type that can be stored.
 template <class T>
 concept encodable = requires(const T& value) {
     { codec<T>::encode(value) } -> std::convertible_to<encoded_value>;
 };
+/// A type that can be read.
 template <class T>
 concept decodable = requires(const document_view& document) {
     { codec<T>::decode(document) } -> std::convertible_to<std::expected<T, error>>;
 };
 
-// errc::decoding_failure, saying what was wanted and what the document is.
+/// Makes an errc::decoding_failure that says what was expected and what the document is.
 [[nodiscard]] error decode_mismatch(std::string_view wanted, const document_view& document);
 
-// What was encoded by hand goes as it is.
+/// Stores what you encoded yourself.
 template <>
 struct codec<encoded_value> {
     [[nodiscard]] static encoded_value encode(const encoded_value& value) { return value; }
 };
 
-// Reads what plain_text stores. Not for writing: a string may be meant as JSON or as plain text.
+/// Reads what plain_text stores. It does not write: a string could be JSON or plain text.
 template <>
 struct codec<std::string> {
     [[nodiscard]] static std::expected<std::string, error> decode(const document_view& document);
 };
 
-// Reads strings only.
+/// Stores and reads text that is not JSON.
 template <>
 struct codec<plain_text> {
     [[nodiscard]] static encoded_value encode(const plain_text& value) noexcept {
@@ -133,7 +136,7 @@ struct codec<plain_text> {
     [[nodiscard]] static std::expected<plain_text, error> decode(const document_view& document);
 };
 
-// Reads JSON, and documents without a note of their format.
+/// Stores JSON. Reads JSON and documents without a format.
 template <>
 struct codec<json_text> {
     [[nodiscard]] static encoded_value encode(const json_text& value) noexcept {
@@ -142,7 +145,7 @@ struct codec<json_text> {
     [[nodiscard]] static std::expected<json_text, error> decode(const document_view& document);
 };
 
-// Reads binary documents, and those without a note of their format.
+/// Stores binary documents. Reads binary documents and those without a format.
 template <>
 struct codec<std::vector<std::byte>> {
     [[nodiscard]] static encoded_value encode(const std::vector<std::byte>& value) noexcept {

@@ -19,266 +19,336 @@
 
 namespace reprise::couchbase {
 
-// A value with a codec. Bare text gets as far as a message that names the spellings that work.
+/// A value with a codec. Plain text also satisfies the concept, so that the compiler can say what
+/// to write instead.
 template <class T>
 concept storable = encodable<T> || std::convertible_to<const T&, std::string_view>;
 
-// The documents of one collection. A handle: cheap to copy, usable from any thread, keeps the
-// client alive.
-//
-// Every operation has two forms. `get` blocks until it is done; from inside the client's own loop
-// that would never end and is refused as client_errc::blocking_call_in_loop. `async_get` completes
-// through any token of Boost.Asio with `void(std::expected<get_result, error>)`: a callback,
-// use_future, use_awaitable, deferred, ...; include <reprise/couchbase/asio.hpp> for it. Its
-// handler runs on its associated executor; without one on the thread of the client, where it must
-// not block and must not throw. A connected cancellation slot cancels the operation.
-//
-// Each operation ends exactly once, at the latest at its timeout, also when the client is closed or
-// destroyed (then with errc::request_canceled).
-//
-// No order is promised between operations that are under way at the same time, not even on one key:
-// a retry may overtake. Operation Y sees what X wrote only if X had completed before Y was started,
-// and survives the loss of a node only if X asked for sufficient durability.
+/// The documents of one collection. This is a handle: it is cheap to copy, any thread may use it,
+/// and it keeps the client alive.
+///
+/// Every operation has two forms. `get` blocks until the operation has completed. On the client's
+/// own loop it would never return, so it fails with client_errc::blocking_call_in_loop there.
+///
+/// `async_get` takes the same arguments and a completion token of Boost.Asio with the signature
+/// `void(std::expected<get_result, error>)`: a callback, use_future, use_awaitable, ... Options and
+/// token may be left out. The default token is boost::asio::deferred, so a coroutine simply awaits
+/// the call:
+/// ```
+///     auto airline = co_await airlines.async_get("airline_10");
+/// ```
+/// Include <reprise/couchbase/asio.hpp> for these functions. The handler runs on its associated
+/// executor. Without one it runs on the client's thread, where it must not block or throw. A
+/// connected cancellation slot cancels the operation. Keys, documents and options are copied by the
+/// call; they need not outlive it.
+///
+/// Each operation completes exactly once, at its timeout at the latest. When the client is closed
+/// or destroyed, it completes with errc::request_canceled.
+///
+/// Operations that run at the same time have no order, not even on one key: a retry may overtake
+/// another operation. Operation Y sees what X wrote only if X had completed before Y started. The
+/// write survives the loss of a node only if X asked for sufficient durability.
 class collection {
 public:
-    // Made by `bucket` and `scope`.
+    /// `bucket` and `scope` make collections.
     explicit collection(detail::call_target target) noexcept : target_(std::move(target)) {}
 
-    // Reads. errc::document_not_found if it is not there.
+    /// Reads a document. Fails with errc::document_not_found if it does not exist.
     [[nodiscard]] std::expected<get_result, error> get(
         std::string_view key, const get_options& options = {}) const;
-    // Reads and sets a new expiry.
+    /// Reads a document and sets a new expiry.
     [[nodiscard]] std::expected<get_result, error> get_and_touch(
         std::string_view key, couchbase::expiry expiry,
         const get_and_touch_options& options = {}) const;
-    // Reads and locks for `lock_time` (1 to 30 s; the server's default for other values). A locked
-    // document is waited for until the timeout.
+    /// Reads a document and locks it for `lock_time` (1 to 30 s; the server uses its default for
+    /// other values). If the document is locked already, the operation is retried until the
+    /// timeout.
     [[nodiscard]] std::expected<get_result, error> get_and_lock(
         std::string_view key, std::chrono::seconds lock_time,
         const get_and_lock_options& options = {}) const;
-    // Reads the active copy and all replicas at once; the first one that can be read is the result,
-    // the others are canceled. For reads that must go on while a node is away: what a replica gives
-    // may be old. errc::document_unretrievable if no copy could be read, with what each of them
-    // met; an error that all copies share (a timeout, refused credentials) is given itself.
+    /// Reads the active copy and all replicas at once and returns the first one that can be read;
+    /// the other reads are canceled. Use it if reads must go on while a node is down; a replica may
+    /// return an old version. Fails with errc::document_unretrievable, which lists the error of
+    /// each copy, or with the common error if all copies fail alike (a timeout, refused
+    /// credentials).
     [[nodiscard]] std::expected<get_replica_result, error> get_any_replica(
         std::string_view key, const get_replica_options& options = {}) const;
-    // As get_any_replica, but waits for all copies. Those that could not be read are left out,
-    // unless that is all of them. The active copy comes first, then replicas by their number.
+    /// Reads all copies as get_any_replica does and waits for all of them. The active copy comes
+    /// first, then the replicas by their number. Copies that cannot be read are left out; if no
+    /// copy can be read, the operation fails.
     [[nodiscard]] std::expected<std::vector<get_replica_result>, error> get_all_replicas(
         std::string_view key, const get_replica_options& options = {}) const;
-    // Whether the document is there.
+    /// Returns whether a document exists. A missing document is no error.
     [[nodiscard]] std::expected<exists_result, error> exists(
         std::string_view key, const exists_options& options = {}) const;
-    // Ends the lock that `lock` names. errc::cas_mismatch if it is another one,
-    // errc::document_not_locked if there is none.
+    /// Releases the lock that `lock` names. Fails with errc::cas_mismatch if another lock holds,
+    /// and with errc::document_not_locked if none does.
     [[nodiscard]] std::expected<void, error> unlock(
         std::string_view key, cas lock, const unlock_options& options = {}) const;
-    // Sets a new expiry.
+    /// Sets a new expiry.
     [[nodiscard]] std::expected<mutation_result, error> touch(
         std::string_view key, couchbase::expiry expiry, const touch_options& options = {}) const;
 
-    // Stores, whether or not the document is there. Bare text does not compile: json_text{...}
-    // stores a document that is JSON already, plain_text{...} one that is not.
+    /// Stores a document, whether or not it exists. A plain string does not compile: json_text{...}
+    /// stores text that is JSON, plain_text{...} stores text that is not.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> upsert(
         std::string_view key, const T& value, const upsert_options& options = {}) const {
         return store(detail::make_call(detail::call_kind::upsert, key, options), encode(value));
     }
-    // Stores a new document; errc::document_exists if it is there.
+    /// Stores a new document. Fails with errc::document_exists if it exists.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> insert(
         std::string_view key, const T& value, const insert_options& options = {}) const {
         return store(detail::make_call(detail::call_kind::insert, key, options), encode(value));
     }
-    // Stores over a document; errc::document_not_found if it is not there.
+    /// Replaces a document. Fails with errc::document_not_found if it does not exist.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> replace(
         std::string_view key, const T& value, const replace_options& options = {}) const {
         return store(detail::make_call(detail::call_kind::replace, key, options), encode(value));
     }
+    /// Removes a document. Fails with errc::document_not_found if it does not exist.
     [[nodiscard]] std::expected<mutation_result, error> remove(
         std::string_view key, const remove_options& options = {}) const;
 
-    // Adds bytes after or before what is there; the document keeps its format.
-    // errc::document_not_found if there is none.
+    /// Adds bytes at the end (append) or at the start (prepend) of a document, which keeps its
+    /// format. Fails with errc::document_not_found if it does not exist.
     [[nodiscard]] std::expected<mutation_result, error> append(
         std::string_view key, std::span<const std::byte> bytes,
         const append_options& options = {}) const;
     [[nodiscard]] std::expected<mutation_result, error> prepend(
         std::string_view key, std::span<const std::byte> bytes,
         const prepend_options& options = {}) const;
-    // Counters are decimal numbers of 64 bits: increment wraps, decrement stops at zero.
-    // errc::delta_invalid if the document is no number.
+    /// Changes a counter: a decimal number of 64 bits. Increment wraps around, decrement stops at
+    /// zero. Fails with errc::delta_invalid if the document is not a number.
     [[nodiscard]] std::expected<counter_result, error> increment(
         std::string_view key, const counter_options& options = {}) const;
     [[nodiscard]] std::expected<counter_result, error> decrement(
         std::string_view key, const counter_options& options = {}) const;
 
-    // Reads 1 to 16 paths of a JSON document in one go. A path that cannot be read is no error of
-    // the call: it shows where that path's content is asked for.
+    /// Reads 1 to 16 paths of a JSON document at once. If a path cannot be read, the call still
+    /// succeeds; lookup_in_result::content of that path is the error.
     [[nodiscard]] std::expected<lookup_in_result, error> lookup_in(
         std::string_view key, std::vector<lookup_spec> specs,
         const lookup_in_options& options = {}) const;
-    // Makes 1 to 16 changes to a JSON document, all or none. The first path that fails is the
-    // error, and its place is error::info().failed_path.
+    /// Makes 1 to 16 changes to a JSON document, all or none. The call fails with the error of the
+    /// first path that fails; error::info().failed_path is its index.
     [[nodiscard]] std::expected<mutate_in_result, error> mutate_in(
         std::string_view key, std::vector<mutate_spec> specs,
         const mutate_in_options& options = {}) const;
 
-    // The same with completion tokens. Defined in <reprise/couchbase/asio.hpp>.
-    template <class Token, detail::options_argument<get_options> Options = get_options>
-    auto async_get(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_get(std::string key, detail::no_options, Token&& token) const {
+    /// The asynchronous forms; see the class. They are defined in <reprise/couchbase/asio.hpp>.
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<get_options> Options = get_options>
+    [[nodiscard]] auto async_get(std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const get_options options{};
         return async_get(std::move(key), options, token);
     }
     template <
-        class Token,
+        class Token = detail::default_token,
         detail::options_argument<get_and_touch_options> Options = get_and_touch_options>
-    auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, detail::no_options, Token&& token) const {
+    [[nodiscard]] auto async_get_and_touch(
+        std::string key, couchbase::expiry expiry, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get_and_touch(
+        std::string key, couchbase::expiry expiry, detail::no_options = {},
+        Token&& token = {}) const {
         const get_and_touch_options options{};
         return async_get_and_touch(std::move(key), expiry, options, token);
     }
     template <
-        class Token, detail::options_argument<get_and_lock_options> Options = get_and_lock_options>
-    auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, detail::no_options, Token&& token) const {
+        class Token = detail::default_token,
+        detail::options_argument<get_and_lock_options> Options = get_and_lock_options>
+    [[nodiscard]] auto async_get_and_lock(
+        std::string key, std::chrono::seconds lock_time, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get_and_lock(
+        std::string key, std::chrono::seconds lock_time, detail::no_options = {},
+        Token&& token = {}) const {
         const get_and_lock_options options{};
         return async_get_and_lock(std::move(key), lock_time, options, token);
     }
     template <
-        class Token, detail::options_argument<get_replica_options> Options = get_replica_options>
-    auto async_get_any_replica(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_get_any_replica(std::string key, detail::no_options, Token&& token) const {
+        class Token = detail::default_token,
+        detail::options_argument<get_replica_options> Options = get_replica_options>
+    [[nodiscard]] auto async_get_any_replica(
+        std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get_any_replica(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const get_replica_options options{};
         return async_get_any_replica(std::move(key), options, token);
     }
     template <
-        class Token, detail::options_argument<get_replica_options> Options = get_replica_options>
-    auto async_get_all_replicas(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_get_all_replicas(std::string key, detail::no_options, Token&& token) const {
+        class Token = detail::default_token,
+        detail::options_argument<get_replica_options> Options = get_replica_options>
+    [[nodiscard]] auto async_get_all_replicas(
+        std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get_all_replicas(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const get_replica_options options{};
         return async_get_all_replicas(std::move(key), options, token);
     }
-    template <class Token, detail::options_argument<exists_options> Options = exists_options>
-    auto async_exists(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_exists(std::string key, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<exists_options> Options = exists_options>
+    [[nodiscard]] auto async_exists(std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_exists(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const exists_options options{};
         return async_exists(std::move(key), options, token);
     }
-    template <class Token, detail::options_argument<unlock_options> Options = unlock_options>
-    auto async_unlock(std::string key, cas lock, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_unlock(std::string key, cas lock, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<unlock_options> Options = unlock_options>
+    [[nodiscard]] auto async_unlock(
+        std::string key, cas lock, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_unlock(
+        std::string key, cas lock, detail::no_options = {}, Token&& token = {}) const {
         const unlock_options options{};
         return async_unlock(std::move(key), lock, options, token);
     }
-    template <class Token, detail::options_argument<touch_options> Options = touch_options>
-    auto async_touch(
-        std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_touch(
-        std::string key, couchbase::expiry expiry, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<touch_options> Options = touch_options>
+    [[nodiscard]] auto async_touch(
+        std::string key, couchbase::expiry expiry, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_touch(
+        std::string key, couchbase::expiry expiry, detail::no_options = {},
+        Token&& token = {}) const {
         const touch_options options{};
         return async_touch(std::move(key), expiry, options, token);
     }
     template <
-        class T, class Token, detail::options_argument<upsert_options> Options = upsert_options>
+        class T, class Token = detail::default_token,
+        detail::options_argument<upsert_options> Options = upsert_options>
         requires storable<std::remove_cvref_t<T>>
-    auto async_upsert(std::string key, T&& value, Options&& options, Token&& token) const;
-    template <class T, class Token>
+    [[nodiscard]] auto async_upsert(
+        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+    template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
-    auto async_upsert(std::string key, T&& value, detail::no_options, Token&& token) const {
+    [[nodiscard]] auto async_upsert(
+        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const upsert_options options{};
         return async_upsert(std::move(key), std::forward<T>(value), options, token);
     }
     template <
-        class T, class Token, detail::options_argument<insert_options> Options = insert_options>
+        class T, class Token = detail::default_token,
+        detail::options_argument<insert_options> Options = insert_options>
         requires storable<std::remove_cvref_t<T>>
-    auto async_insert(std::string key, T&& value, Options&& options, Token&& token) const;
-    template <class T, class Token>
+    [[nodiscard]] auto async_insert(
+        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+    template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
-    auto async_insert(std::string key, T&& value, detail::no_options, Token&& token) const {
+    [[nodiscard]] auto async_insert(
+        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const insert_options options{};
         return async_insert(std::move(key), std::forward<T>(value), options, token);
     }
     template <
-        class T, class Token, detail::options_argument<replace_options> Options = replace_options>
+        class T, class Token = detail::default_token,
+        detail::options_argument<replace_options> Options = replace_options>
         requires storable<std::remove_cvref_t<T>>
-    auto async_replace(std::string key, T&& value, Options&& options, Token&& token) const;
-    template <class T, class Token>
+    [[nodiscard]] auto async_replace(
+        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+    template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
-    auto async_replace(std::string key, T&& value, detail::no_options, Token&& token) const {
+    [[nodiscard]] auto async_replace(
+        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const replace_options options{};
         return async_replace(std::move(key), std::forward<T>(value), options, token);
     }
-    template <class Token, detail::options_argument<remove_options> Options = remove_options>
-    auto async_remove(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_remove(std::string key, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<remove_options> Options = remove_options>
+    [[nodiscard]] auto async_remove(std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_remove(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const remove_options options{};
         return async_remove(std::move(key), options, token);
     }
-    template <class Token, detail::options_argument<append_options> Options = append_options>
-    auto async_append(
-        std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_append(
-        std::string key, std::span<const std::byte> bytes, detail::no_options,
-        Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<append_options> Options = append_options>
+    [[nodiscard]] auto async_append(
+        std::string key, std::span<const std::byte> bytes, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_append(
+        std::string key, std::span<const std::byte> bytes, detail::no_options = {},
+        Token&& token = {}) const {
         const append_options options{};
         return async_append(std::move(key), bytes, options, token);
     }
-    template <class Token, detail::options_argument<prepend_options> Options = prepend_options>
-    auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, detail::no_options,
-        Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<prepend_options> Options = prepend_options>
+    [[nodiscard]] auto async_prepend(
+        std::string key, std::span<const std::byte> bytes, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_prepend(
+        std::string key, std::span<const std::byte> bytes, detail::no_options = {},
+        Token&& token = {}) const {
         const prepend_options options{};
         return async_prepend(std::move(key), bytes, options, token);
     }
-    template <class Token, detail::options_argument<counter_options> Options = counter_options>
-    auto async_increment(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_increment(std::string key, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<counter_options> Options = counter_options>
+    [[nodiscard]] auto async_increment(
+        std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_increment(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const counter_options options{};
         return async_increment(std::move(key), options, token);
     }
-    template <class Token, detail::options_argument<counter_options> Options = counter_options>
-    auto async_decrement(std::string key, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_decrement(std::string key, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<counter_options> Options = counter_options>
+    [[nodiscard]] auto async_decrement(
+        std::string key, Options&& options, Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_decrement(
+        std::string key, detail::no_options = {}, Token&& token = {}) const {
         const counter_options options{};
         return async_decrement(std::move(key), options, token);
     }
-    template <class Token, detail::options_argument<lookup_in_options> Options = lookup_in_options>
-    auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<lookup_in_options> Options = lookup_in_options>
+    [[nodiscard]] auto async_lookup_in(
+        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_lookup_in(
+        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        Token&& token = {}) const {
         const lookup_in_options options{};
         return async_lookup_in(std::move(key), std::move(specs), options, token);
     }
-    template <class Token, detail::options_argument<mutate_in_options> Options = mutate_in_options>
-    auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const;
-    template <class Token>
-    auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, detail::no_options, Token&& token) const {
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<mutate_in_options> Options = mutate_in_options>
+    [[nodiscard]] auto async_mutate_in(
+        std::string key, std::vector<mutate_spec> specs, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_mutate_in(
+        std::string key, std::vector<mutate_spec> specs, detail::no_options = {},
+        Token&& token = {}) const {
         const mutate_in_options options{};
         return async_mutate_in(std::move(key), std::move(specs), options, token);
     }

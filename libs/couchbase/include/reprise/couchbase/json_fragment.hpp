@@ -1,5 +1,8 @@
 #pragma once
 
+/// Values inside a document: what a sub-document operation writes to a path and reads from it. A
+/// codec converts whole documents; here text is a JSON string and a number is a JSON number.
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,21 +14,18 @@
 
 #include <reprise/couchbase/codec.hpp>
 
-// Values inside a document: what a sub-document call writes to a path and reads from it. A codec
-// speaks for whole documents; here text is a JSON string, a number a JSON number.
-
 namespace reprise::couchbase {
 
-// Filled in by the server at the moment of the write; for extended attributes.
+/// A value that the server fills in when it writes. For extended attributes.
 enum class mutation_macro : std::uint8_t {
-    cas,          // the version that the write gives the document
-    seqno,        // its number among the changes of its vbucket
-    value_crc32c  // checksum of the document's body
+    cas,          ///< The version that the document gets by the write.
+    seqno,        ///< The number of the write among the changes of its vbucket.
+    value_crc32c  ///< The checksum of the document's body.
 };
 
-// One JSON value on its way to a path. Converts from null, booleans, numbers, text (which is
-// quoted), json_text (which goes as it is), a macro, and every type whose codec makes JSON. What is
-// no JSON is refused when the call is made, as errc::encoding_failure that names the path.
+/// One JSON value to write. It converts from null, booleans, numbers, text (which is quoted),
+/// json_text (which is used as it is), a macro, and every type whose codec makes JSON. If the value
+/// is not JSON, the call that uses it fails with errc::encoding_failure and names the path.
 class json_fragment {
 public:
     json_fragment(std::nullptr_t) : text_("null") {}
@@ -46,10 +46,11 @@ public:
         set_encoded(codec<T>::encode(value));
     }
 
-    // JSON text; empty if there is a problem.
+    /// The value as JSON; empty if there is a problem.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
+    /// Whether the server fills in the value.
     [[nodiscard]] bool is_macro() const noexcept { return is_macro_; }
-    // Why it is no JSON; empty: it is.
+    /// Why the value is not JSON; empty if it is.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
 private:
@@ -71,13 +72,13 @@ namespace detail {
 [[nodiscard]] error out_of_range(const document_view& fragment);
 }  // namespace detail
 
-// What can be read from a path.
+/// A type that can be read from a path.
 template <class T>
 concept readable_fragment = std::is_arithmetic_v<T> || std::same_as<T, std::string> || decodable<T>;
 
-// The value at a path as a T: booleans, numbers that fit (an integer with a fraction does not),
-// strings without their quotes; everything else through codec<T>, which sees JSON. Otherwise
-// errc::decoding_failure. Never throws.
+/// Converts the value at a path to T: booleans, numbers that fit (1.5 does not fit an integer),
+/// strings without their quotes, and everything else by `codec<T>`, which sees JSON. Fails with
+/// errc::decoding_failure. Does not throw unless your codec does.
 template <readable_fragment T>
 [[nodiscard]] std::expected<T, error> read_fragment(const document_view& fragment) {
     if constexpr (std::same_as<T, bool>) {

@@ -1,11 +1,20 @@
 #pragma once
 
+/// Options of operations on documents. They are plain structs for designated initialisers:
+/// ```
+///     planes.replace("airline_10", doc, {.timeout = 500ms, .cas = seen, .expiry = 24h});
+/// ```
+/// Every options struct of the client, those of the HTTP services included, has the four fields of
+/// common_options, and fields with the same name always mean the same and come in the same order.
+/// The concept operation_options checks it.
+
 #include <any>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <variant>
 
 #include <reprise/couchbase/results.hpp>
@@ -13,32 +22,68 @@
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/time.hpp>
 
-// What can be set for one call. Plain structs for designated initialisers:
-//
-//     planes.replace("airline_10", doc, {.timeout = 500ms, .cas = seen, .expiry = 24h});
-//
-// Four fields stand in each of them: `timeout` ends the call whatever happens (absent: the
-// cluster's), `strategy` replaces the cluster's for this call, `user_data` is shown to the
-// strategy, `outer_allowance` is the allowance of an enclosing reprise::retry: retries here take
-// from it. The allowance must live until the call has completed.
-
 namespace reprise::couchbase {
 
-// How many copies must have a write before it is acknowledged.
-enum class durability_level : std::uint8_t {
-    none = 0,
-    majority = 1,                        // a majority has it in memory
-    majority_and_persist_to_active = 2,  // as majority, and the active copy is on disk
-    persist_to_majority = 3              // a majority has it on disk
+/// The options that every operation has. Operations without further options use it as it is.
+struct common_options {
+    /// The operation ends after this time, whatever happens. Absent: the cluster's timeout for this
+    /// kind of operation.
+    std::optional<duration> timeout{};
+    /// Replaces the cluster's retry strategy for this operation. Null: the cluster's.
+    std::shared_ptr<retry_strategy> strategy{};
+    /// Passed to the strategy with every question (`question.at.user_data_as<T>()`).
+    std::shared_ptr<const std::any> user_data{};
+    /// The allowance of an enclosing reprise::retry. Retries of this operation are taken from it.
+    /// It must live until the operation has completed.
+    retry_allowance* outer_allowance = nullptr;
 };
 
-// When a document disappears: never, after a time, or at a point in time. A duration is counted
-// from the call and may be of any length; zero means never. Time points in 1970 and after 2106, and
-// negative durations, are refused as errc::invalid_argument.
+namespace detail {
+
+/// The fields of mutations stand between `timeout` and `strategy`, in this order: cas, expiry,
+/// preserve_expiry, durability. GCC refuses designators in another order than the fields; Clang
+/// only warns, so this check is GCC's.
+template <class Options>
+concept orders_mutation_fields =
+    (!requires(Options with) { with.cas; } ||
+     requires { Options{.timeout = {}, .cas = {}, .durability = {}, .strategy = {}}; }) &&
+    (!requires(Options with) { with.cas, with.expiry; } ||
+     requires { Options{.cas = {}, .expiry = {}}; }) &&
+    (!requires(Options with) { with.expiry; } ||
+     requires { Options{.timeout = {}, .expiry = {}, .durability = {}, .strategy = {}}; }) &&
+    (!requires(Options with) { with.expiry, with.preserve_expiry; } ||
+     requires { Options{.expiry = {}, .preserve_expiry = {}, .durability = {}}; });
+
+}  // namespace detail
+
+/// An options struct of the client: an aggregate that has the fields of common_options, with these
+/// types and in this order. `timeout` comes first; the fields of the operation itself stand between
+/// `timeout` and `strategy`.
+template <class Options>
+concept operation_options =
+    std::is_aggregate_v<Options> && std::default_initializable<Options> && requires(Options with) {
+        { with.timeout } -> std::same_as<std::optional<duration>&>;
+        { with.strategy } -> std::same_as<std::shared_ptr<retry_strategy>&>;
+        { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
+        { with.outer_allowance } -> std::same_as<retry_allowance*&>;
+        Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
+    } && detail::orders_mutation_fields<Options>;
+
+/// How many copies of a document must have a write before the server acknowledges it.
+enum class durability_level : std::uint8_t {
+    none = 0,                            ///< The active copy has it in memory.
+    majority = 1,                        ///< A majority has it in memory.
+    majority_and_persist_to_active = 2,  ///< As majority, and the active copy has it on disk.
+    persist_to_majority = 3              ///< A majority has it on disk.
+};
+
+/// When a document expires: never (the default), after a time, or at a point in time. A duration
+/// counts from the call and may be of any length; zero means never. Time points in 1970 or after
+/// 2106 and negative durations fail with errc::invalid_argument.
 class expiry {
 public:
     constexpr expiry() noexcept = default;
-    // Converts from any duration that is whole seconds or coarser: `.expiry = 10min`.
+    /// Converts from any duration of whole seconds: `.expiry = 10min`.
     template <class Rep, class Period>
         requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::seconds>
     constexpr expiry(std::chrono::duration<Rep, Period> after) noexcept
@@ -53,14 +98,6 @@ private:
     value_type when_ = std::chrono::seconds{0};
 };
 
-// get, get_any_replica, get_all_replicas, exists, get_and_touch, get_and_lock, unlock, touch.
-struct common_options {
-    std::optional<duration> timeout{};
-    std::shared_ptr<retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
-};
-
 using get_options = common_options;
 using get_replica_options = common_options;
 using exists_options = common_options;
@@ -69,10 +106,11 @@ using get_and_lock_options = common_options;
 using unlock_options = common_options;
 using touch_options = common_options;
 
+/// Options of collection::upsert.
 struct upsert_options {
     std::optional<duration> timeout{};
     couchbase::expiry expiry{};
-    // Keeps the expiry of the document that is replaced; `expiry` then counts for new ones only.
+    /// Keeps the expiry of an existing document; `expiry` then applies to a new one only.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
@@ -80,6 +118,7 @@ struct upsert_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
+/// Options of collection::insert.
 struct insert_options {
     std::optional<duration> timeout{};
     couchbase::expiry expiry{};
@@ -89,22 +128,24 @@ struct insert_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
+/// Options of collection::replace.
 struct replace_options {
     std::optional<duration> timeout{};
-    // Only this version is replaced, otherwise errc::cas_mismatch. Zero: any.
+    /// Replaces only this version; another one fails with errc::cas_mismatch. Zero: any version.
     couchbase::cas cas{};
     couchbase::expiry expiry{};
-    bool preserve_expiry = false;  // not together with `expiry`
+    /// Keeps the expiry of the document. It cannot be combined with `expiry`.
+    bool preserve_expiry = false;
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
 
-// remove, append, prepend.
+/// Options of collection::remove, append and prepend.
 struct change_options {
     std::optional<duration> timeout{};
-    // Only this version is changed, otherwise errc::cas_mismatch. Zero: any.
+    /// Changes only this version; another one fails with errc::cas_mismatch. Zero: any version.
     couchbase::cas cas{};
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
@@ -116,49 +157,64 @@ using remove_options = change_options;
 using append_options = change_options;
 using prepend_options = change_options;
 
-// increment, decrement.
+/// Options of collection::increment and decrement.
 struct counter_options {
     std::optional<duration> timeout{};
+    /// How much is added or subtracted.
     std::uint64_t delta = 1;
-    // A counter that is not there is made with this value (`delta` not added). Absent: it is
-    // errc::document_not_found.
+    /// A counter that does not exist is created with this value, without `delta`. Absent: the
+    /// operation fails with errc::document_not_found.
     std::optional<std::uint64_t> initial{};
-    couchbase::expiry expiry{};  // of a counter that is made
+    /// Applies to a counter that is created.
+    couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
 
+/// Options of collection::lookup_in.
 struct lookup_in_options {
     std::optional<duration> timeout{};
-    // Also reads a document that was removed, as long as the server remembers it.
+    /// Also reads a removed document, as long as the server remembers it.
     bool access_deleted = false;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
 
-// What mutate_in does about a document that is, or is not, there.
+/// Whether mutate_in needs an existing document or creates one.
 enum class store_semantics : std::uint8_t {
-    replace,  // it must be there; errc::document_not_found
-    upsert,   // it is made if it is not there
-    insert    // it must not be there; errc::document_exists
+    replace,  ///< The document must exist; otherwise errc::document_not_found.
+    upsert,   ///< The document is created if it does not exist.
+    insert    ///< The document must not exist; otherwise errc::document_exists.
 };
 
+/// Options of collection::mutate_in.
 struct mutate_in_options {
     std::optional<duration> timeout{};
     store_semantics store = store_semantics::replace;
-    // Only this version is changed, otherwise errc::cas_mismatch. Zero: any. Not with `insert`.
+    /// Changes only this version; another one fails with errc::cas_mismatch. Zero: any version. It
+    /// cannot be combined with store_semantics::insert.
     couchbase::cas cas{};
     couchbase::expiry expiry{};
-    bool preserve_expiry = false;  // not together with `expiry`
+    /// Keeps the expiry of the document. It cannot be combined with `expiry`.
+    bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    // Also changes attributes of a document that was removed.
+    /// Also changes attributes of a removed document.
     bool access_deleted = false;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
+
+static_assert(operation_options<common_options>);
+static_assert(operation_options<upsert_options>);
+static_assert(operation_options<insert_options>);
+static_assert(operation_options<replace_options>);
+static_assert(operation_options<change_options>);
+static_assert(operation_options<counter_options>);
+static_assert(operation_options<lookup_in_options>);
+static_assert(operation_options<mutate_in_options>);
 
 }  // namespace reprise::couchbase

@@ -10,9 +10,9 @@
 
 namespace reprise::couchbase {
 
-// What is done about one reason: a fixed answer, or a function that is asked each time. The
-// function runs on the client's thread and must return at once; one that has to think longer is a
-// strategy of its own. What it throws fails the request as errc::strategy_failure.
+/// The answer for one reason: a fixed one, or a function that is called each time. The function
+/// runs on the client's thread and must return at once; write a strategy if the answer takes
+/// longer. If the function throws, the operation fails with errc::strategy_failure.
 struct reason_override {
     using function = std::function<retry_action(const retry_question&)>;
 
@@ -26,12 +26,12 @@ struct reason_override {
     function answer;
 };
 
-// Another strategy with some of its answers replaced; all other reasons go to it unchanged, and so
-// do successes. One object serves all requests, as every strategy does.
+/// Wraps another strategy and replaces some of its answers. Questions about other reasons and
+/// successes are passed on unchanged. Like every strategy, one object serves all operations.
 class overriding_strategy final : public retry_strategy {
 public:
-    // Throws `invalid_settings` for a null strategy, for a reason given twice, and for reasons that
-    // no strategy is ever asked about (`unknown`, and those that are always retried).
+    /// Throws `invalid_settings` for a null strategy, for a reason that is listed twice, and for
+    /// reasons that no strategy is asked about (`unknown`, and those that are always retried).
     overriding_strategy(
         std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
     void retry_after(const retry_question& question, retry_sink& sink) override;
@@ -44,11 +44,12 @@ private:
     std::vector<reason_override> overrides_;
 };
 
-// "As the standard, except that locked documents are not waited for":
-//
-//     options.strategy = overriding(
-//         std::make_shared<fail_fast_on_terminal_error_strategy>(),
-//         {{retry_reason::kv_locked, retry_action::no()}});
+/// Makes an overriding_strategy. The default strategy, except that locked documents fail at once:
+/// ```
+///     options.strategy = overriding(
+///         std::make_shared<fail_fast_on_terminal_error_strategy>(),
+///         {{retry_reason::kv_locked, retry_action::no()}});
+/// ```
 [[nodiscard]] std::shared_ptr<retry_strategy> overriding(
     std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
 

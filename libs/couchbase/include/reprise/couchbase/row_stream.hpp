@@ -2,28 +2,79 @@
 
 #include <cstddef>
 #include <expected>
+#include <iterator>
 #include <optional>
+#include <ranges>
 #include <utility>
 
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/service_results.hpp>
 
 namespace reprise::couchbase {
 
-// The rows of a result while they come, in constant memory: what the reader does not take stays in
-// the network and at the server.
-//
-//     next(): row, row, ..., nothing -> metadata()
-//             or an error, which ends it as well
-//
-// Move-only; one thread at a time. The service's timeout goes on until the last row has come, also
-// while the reader thinks. A request whose first row was read is not sent again: if its connection
-// breaks then, next() gives the error. Destroying a stream before its end cancels the request.
+/// The rows of a result as they arrive, in constant memory: rows that you do not read stay in the
+/// network and on the server. There are three ways to read them; use one of them at a time.
+///
+/// As a C++20 input range, which blocks while it waits for the next row. A range has no place for
+/// an error, so look at failure() after the loop:
+/// ```
+///     for (const auto& row : *rows) {
+///         std::cout << row.text() << '\n';
+///     }
+///     if (rows->failure()) {
+///         std::cerr << *rows->failure() << '\n';  // the rows so far are not all rows
+///     }
+/// ```
+/// Row by row, blocking:
+/// ```
+///     next(): row, row, ..., nothing -> metadata()
+///             row, row, error
+/// ```
+/// Row by row, asynchronously: `co_await rows->async_next()`, with the same results.
+///
+/// A stream is move-only, and one thread may use it at a time. The timeout of the request runs
+/// until the last row has arrived, also while you process a row. Once you have read the first row,
+/// the request is never sent again: if its connection breaks, the stream fails. Destroying a stream
+/// before its end cancels the request.
 template <class Metadata>
 class row_stream {
 public:
-    // Made by the calls that end in `_stream`.
+    /// Reads rows with next(). It must not outlive its stream, and the stream must not be moved
+    /// while an iterator is in use.
+    class iterator {
+    public:
+        using iterator_concept = std::input_iterator_tag;
+        using value_type = row_view;
+        using difference_type = std::ptrdiff_t;
+
+        iterator() noexcept = default;
+        /// Reads the first row.
+        explicit iterator(row_stream& stream) : stream_(&stream) { ++*this; }
+
+        /// Valid until the iterator is advanced.
+        [[nodiscard]] const row_view& operator*() const noexcept { return row_; }
+        [[nodiscard]] const row_view* operator->() const noexcept { return &row_; }
+        iterator& operator++() {
+            if (auto row = stream_->next(); row && *row) {
+                row_ = **row;
+            } else {
+                stream_ = nullptr;
+            }
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
+            return at.stream_ == nullptr;
+        }
+
+    private:
+        row_stream* stream_ = nullptr;  // null: after the last row
+        row_view row_;
+    };
+
+    /// The calls that end in `_stream` make streams.
     explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
     row_stream(row_stream&&) noexcept = default;
     row_stream& operator=(row_stream&& other) noexcept {
@@ -35,35 +86,49 @@ public:
     }
     ~row_stream() { cancel(); }
 
-    // The next row, valid until the next call; nothing after the last one. Blocks until there is
-    // one; client_errc::blocking_call_in_loop as for all blocking calls. After an error or the end
-    // every further call gives the same.
+    /// Reads the next row and returns an iterator to it. Call it once; a second range continues
+    /// where the first one stopped.
+    [[nodiscard]] iterator begin() { return iterator(*this); }
+    /// The range ends after the last row, and also when reading fails; see failure().
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
+
+    /// Returns the next row, or nothing after the last one. Blocks until there is a row. The row is
+    /// valid until the next call. After the end or an error every further call returns the same.
+    /// On the client's own loop the call fails with client_errc::blocking_call_in_loop; the stream
+    /// can still be read elsewhere or with async_next().
     [[nodiscard]] std::expected<std::optional<row_view>, error> next() {
         if (rows_.cursor->has_row()) {
             return rows_.cursor->take_row();
         }
         return detail::next_row(rows_);
     }
-    // The same through a token: void(std::expected<std::optional<row_view>, error>). One at a time.
-    // Canceling it cancels the request. Defined in <reprise/couchbase/asio.hpp>.
-    template <class Token>
-    auto async_next(Token&& token);
+    /// The same through a completion token with the signature
+    /// `void(std::expected<std::optional<row_view>, error>)`; without a token it can be awaited.
+    /// Start the next one when the last one has completed. Cancelling it cancels the request.
+    /// Defined in <reprise/couchbase/asio.hpp>.
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_next(Token&& token = {});
 
-    // After the end; before it, or after an error, an error.
+    /// Why reading stopped: the error that next(), async_next() or a range met last. Empty while
+    /// rows may follow, and after the last row.
+    [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(rows_); }
+    /// What the service reported about the request. Fails with failure() if there is one, and with
+    /// errc::invalid_argument before the last row has been read.
     [[nodiscard]] std::expected<Metadata, error> metadata() const {
         return detail::read_metadata<Metadata>(rows_);
     }
-    // How the request went on its way to the first row: retries and their history. Known when
-    // next() has given the end or an error; the error has it, too.
+    /// The retries that were made before the first row arrived. Known after the end or an error;
+    /// the error has it, too.
     [[nodiscard]] const operation_trace& trace() const noexcept { return detail::trace_of(rows_); }
-    // Ends the request; next() then gives the rows that have come and errc::request_canceled.
+    /// Ends the request. The stream then returns the rows that have arrived, and after them
+    /// errc::request_canceled.
     void cancel() noexcept {
         if (rows_.source) {
             detail::cancel_rows(rows_);
         }
     }
-    // The largest number of bytes of rows that lay in this client at once, beside the batch that
-    // the reader was working on. For tests and tuning.
+    /// The largest number of bytes that waited in this client at once, without the batch being
+    /// read. For tests and tuning.
     [[nodiscard]] std::size_t buffered_size_peak() const noexcept {
         return detail::buffered_size_peak(rows_);
     }
@@ -76,5 +141,9 @@ using query_stream = row_stream<query_metadata>;
 using analytics_stream = query_stream;
 using search_stream = row_stream<search_metadata>;
 using view_stream = row_stream<view_metadata>;
+
+static_assert(std::ranges::input_range<query_stream>);
+static_assert(std::ranges::input_range<search_stream>);
+static_assert(std::ranges::input_range<view_stream>);
 
 }  // namespace reprise::couchbase

@@ -6,8 +6,8 @@
 
 #include <reprise/retry/detail/co_await_arguments.hpp>
 
-// Parameters of the token forms. They know whether the caller gave a temporary, which GCC 12 may
-// miscompile in a `co_await` expression. Not for users.
+// Parameters of the asynchronous functions. They know whether the caller passed a temporary, which
+// GCC 12 may miscompile in a `co_await` expression. Not for users.
 
 namespace reprise::couchbase::detail {
 
@@ -16,8 +16,12 @@ namespace reprise::couchbase::detail {
 template <class Given, class Options>
 concept options_argument = std::same_as<std::remove_cvref_t<Given>, Options>;
 
-// `{}` for options. A number, so that the caller's expression holds no temporary struct.
+// `{}` for options, or no options at all. A number, so that the caller's expression holds no
+// temporary struct.
 enum class no_options : std::uint8_t {};
+
+// No token: stands for boost::asio::deferred, whose header only asio.hpp may include.
+struct default_token {};
 
 // A document to store. Only aggregates are destroyed twice; other temporaries are harmless.
 template <class Given>

@@ -1,0 +1,71 @@
+#include <reprise/couchbase/operation_options.hpp>
+
+#include <gtest/gtest.h>
+
+#include <any>
+#include <memory>
+#include <optional>
+
+#include <reprise/couchbase/service_options.hpp>
+
+namespace reprise::couchbase {
+namespace {
+
+// Lacks all but the first field.
+struct options_of_a_timeout {
+    std::optional<duration> timeout{};
+};
+
+// Another name for the strategy.
+struct options_with_another_name {
+    std::optional<duration> timeout{};
+    std::shared_ptr<retry_strategy> retry{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+struct options_in_another_order {
+    std::optional<duration> timeout{};
+    std::shared_ptr<const std::any> user_data{};
+    std::shared_ptr<retry_strategy> strategy{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+struct options_with_a_late_cas {
+    std::optional<duration> timeout{};
+    durability_level durability = durability_level::none;
+    couchbase::cas cas{};
+    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+TEST(operation_options, the_concept_refuses_missing_fields_and_other_names) {
+    EXPECT_FALSE(operation_options<options_of_a_timeout>);
+    EXPECT_FALSE(operation_options<options_with_another_name>);
+}
+
+TEST(operation_options, the_concept_refuses_fields_in_another_order) {
+#ifdef __clang__
+    constexpr bool refuses = false;  // Clang accepts designators in any order.
+#else
+    constexpr bool refuses = true;
+#endif
+    EXPECT_EQ(!operation_options<options_in_another_order>, refuses);
+    EXPECT_EQ(!operation_options<options_with_a_late_cas>, refuses);
+}
+
+TEST(operation_options, every_options_struct_takes_designated_initialisers_in_one_order) {
+    using namespace std::chrono_literals;
+    const replace_options replace{
+        .timeout = 1s, .cas = {7}, .expiry = 10min, .durability = durability_level::majority};
+    EXPECT_EQ(replace.timeout, duration(1s));
+    EXPECT_EQ(replace.cas.value, 7U);
+    const query_options query{.timeout = 2s, .readonly = true, .outer_allowance = nullptr};
+    EXPECT_EQ(query.timeout, duration(2s));
+    const management_options management{.timeout = 3s};
+    EXPECT_EQ(management.timeout, duration(3s));
+}
+
+}  // namespace
+}  // namespace reprise::couchbase
