@@ -24,7 +24,7 @@ constexpr auto service_timeout = 5s;
     options.cluster.node_count = 4;
     options.cluster.vbucket_count = 256;
     options.cluster.seed = seed;
-    // The books observe every entry; the log itself is not used.
+    // The ledger observes every entry; the log itself is not used.
     options.cluster.audit_entry_count_max = 1024;
     sandbox::bucket_options bucket;
     bucket.name = bucket_name;
@@ -37,9 +37,9 @@ constexpr auto service_timeout = 5s;
     return options;
 }
 
-// Creates what the workers need on the servers, and connects the books to the audit.
+// Creates what the workers need on the servers, and connects the ledger to the audit.
 std::expected<void, sandbox::cluster_errc> prepare_servers(
-    sandbox::cluster& cluster, books& writes) {
+    sandbox::cluster& cluster, write_ledger& writes) {
     cluster.audit().set_observer(
         [to = &writes](const sandbox::audit_entry& entry) { to->on_request(entry); });
     cluster.services().audit().set_observer(

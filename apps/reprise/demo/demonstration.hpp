@@ -14,13 +14,13 @@
 #include <reprise/couchbase.hpp>
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 
-#include "books.hpp"
 #include "final_audit.hpp"
 #include "load.hpp"
 #include "measurements.hpp"
 #include "phases.hpp"
 #include "report.hpp"
 #include "view.hpp"
+#include "write_ledger.hpp"
 
 namespace reprise::demo {
 
@@ -43,14 +43,14 @@ public:
     /// Ends the load and reads everything back.
     [[nodiscard]] audit_result close();
 
-    [[nodiscard]] books& writes() noexcept { return writes_; }
+    [[nodiscard]] write_ledger& writes() noexcept { return writes_; }
     [[nodiscard]] const load_options& load_settings() const noexcept { return load_options_; }
 
 private:
     demonstration() = default;
     void look(progress& shown, view& seen_by, const std::string& note);
 
-    books writes_;
+    write_ledger writes_;
     measurements measured_;
     load_options load_options_;
     std::mt19937_64 rng_;

@@ -53,7 +53,7 @@ struct read_back {
 }
 
 void check_document(
-    audit_result& audit, const read_back& from, const books& writes,
+    audit_result& audit, const read_back& from, const write_ledger& writes,
     const document_account& account) {
     ++(account.is_by_statement ? audit.statement_documents : audit.documents);
     std::size_t& wrong =
@@ -76,7 +76,7 @@ void check_document(
 }
 
 void check_counter(
-    audit_result& audit, const read_back& from, const books& writes,
+    audit_result& audit, const read_back& from, const write_ledger& writes,
     const counter_account& account) {
     ++audit.counters;
     audit.increments_reported += account.confirmed;
@@ -105,7 +105,7 @@ void check_counter(
 
 }  // namespace
 
-audit_result audit_all(const load& users, const books& writes, bool has_open) {
+audit_result audit_all(const load& users, const write_ledger& writes, bool has_open) {
     audit_result audit;
     audit.has_open_operations = has_open;
     audit.wrong_reads = users.wrong_reads();

@@ -9,8 +9,8 @@
 
 #include <reprise/sandbox/ledger.hpp>
 
-#include "books.hpp"
 #include "load.hpp"
+#include "write_ledger.hpp"
 
 namespace reprise::demo {
 
@@ -56,7 +56,7 @@ struct audit_result {
 
 /// Reads every document and counter with the client. The load must have stopped; `has_open`: some
 /// operations did not end.
-[[nodiscard]] audit_result audit_all(const load& users, const books& writes, bool has_open);
+[[nodiscard]] audit_result audit_all(const load& users, const write_ledger& writes, bool has_open);
 
 /// Several lines. The last two are "statements: 9 run, 1 unknown, twice 0, lost 0" and, over
 /// everything, "lost 0, duplicated 0".

@@ -7,7 +7,7 @@
 namespace reprise::demo {
 
 load::load(
-    const couchbase::cluster& client, const load_options& options, books& writes,
+    const couchbase::cluster& client, const load_options& options, write_ledger& writes,
     measurements& measured)
     : work_(boost::asio::make_work_guard(io_)),
       shop_{

@@ -49,9 +49,9 @@ struct load_options {
 /// Workers on their own thread. Construct, start, stop; after that the accounts can be read.
 class load {
 public:
-    /// The client, the books and the measurements must outlive this object.
+    /// The client, the ledger and the measurements must outlive this object.
     load(
-        const couchbase::cluster& client, const load_options& options, books& writes,
+        const couchbase::cluster& client, const load_options& options, write_ledger& writes,
         measurements& measured);
     load(const load&) = delete;
     load& operator=(const load&) = delete;

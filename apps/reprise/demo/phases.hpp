@@ -14,8 +14,8 @@
 
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 
-#include "books.hpp"
 #include "load.hpp"
+#include "write_ledger.hpp"
 
 namespace reprise::demo {
 
@@ -23,7 +23,7 @@ namespace reprise::demo {
 struct stage {
     sandbox::embedded_cluster& servers;
     load& users;
-    books& writes;
+    write_ledger& writes;
     std::mt19937_64& rng;
     std::chrono::duration<double> length{};
     /// What is happening, for the view; set by the phase.

@@ -22,8 +22,8 @@
 #include <reprise/couchbase/asio.hpp>
 
 #include "accounts.hpp"
-#include "books.hpp"
 #include "measurements.hpp"
+#include "write_ledger.hpp"
 
 namespace reprise::demo {
 
@@ -47,7 +47,7 @@ struct workshop {
     const couchbase::cluster& client;
     couchbase::collection documents;
     couchbase::collection scratch;
-    books& writes;
+    write_ledger& writes;
     measurements& measured;
     std::mt19937_64 rng;
     /// Average time between two operations of a worker.
@@ -114,7 +114,7 @@ protected:
     void store(
         const couchbase::collection& where, document_account& account,
         couchbase::durability_level durability);
-    /// Records in the books and the account how a stamped write ended; `failure` null: applied.
+    /// Records in the ledger and the account how a stamped write ended; `failure` null: applied.
     void settle(document_account& account, std::uint64_t stamp, const couchbase::error* failure);
 
     workshop& shop_;

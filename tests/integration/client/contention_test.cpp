@@ -8,7 +8,7 @@
 #include <reprise/couchbase/asio.hpp>
 
 #include "live_cluster.hpp"
-#include "write_books.hpp"
+#include "write_ledger.hpp"
 
 // Durable writes that conflict, collections that change while the client runs, and outdated
 // configurations. The server really behaves this way; no status is injected.
@@ -43,7 +43,7 @@ protected:
     }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;
-    write_books books_;
+    write_ledger books_;
     couchbase::cluster cluster_;
     couchbase::collection at_;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "live_cluster.hpp"
-#include "write_books.hpp"
+#include "write_ledger.hpp"
 
 // Every fault of the sandbox, with a request that may be repeated and one that may not: the error
 // for the user, how often the request was sent, and what the server applied according to its audit.
@@ -337,7 +337,7 @@ protected:
     }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;
-    write_books books_;
+    write_ledger books_;
     std::optional<couchbase::cluster> cluster_;
     std::uint64_t seen_ = 0;
 };

@@ -83,7 +83,7 @@ void run_remote(const remote_options& typed, const json::value& command, table_f
     print(typed.json ? json::serialize(*answer, json::layout::indented) + "\n" : table(*answer));
 }
 
-std::string say_done(const json::value&) {
+std::string print_done(const json::value&) {
     return "done\n";
 }
 

@@ -31,7 +31,7 @@ using table_function = std::string (*)(const json::value&);
 void run_remote(const remote_options& typed, const json::value& command, table_function table);
 
 /// A table function for commands with an empty answer.
-[[nodiscard]] std::string say_done(const json::value& answer);
+[[nodiscard]] std::string print_done(const json::value& answer);
 
 /// Parses "200ms", "1s", "50us" (rounded up), or a plain number of milliseconds. Throws
 /// `usage_error` naming the option.

@@ -34,7 +34,7 @@ struct disturb_command {
     }
     /// `make` converts what was typed to the control command.
     template <class Make>
-    void runs(Make make, table_function table = say_done) {
+    void runs(Make make, table_function table = print_done) {
         app->callback([typed = typed, remote = remote, make = std::move(make), table] {
             run_remote(*remote, make(*typed), table);
         });
@@ -323,7 +323,7 @@ struct hold_options {
     std::string recommit_delay;
 };
 
-[[nodiscard]] std::string say_pending(const json::value& answer) {
+[[nodiscard]] std::string print_pending(const json::value& answer) {
     return fmt::format("{} durable writes are pending\n", cell(answer, "pending"));
 }
 
@@ -363,7 +363,7 @@ void add_durability_commands(CLI::App& fault) {
             }
             return command;
         },
-        say_pending);
+        print_pending);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct audit_options {
     bool clear = false;
 };
 
-[[nodiscard]] std::string say_fault_id(const json::value& answer) {
+[[nodiscard]] std::string print_fault_id(const json::value& answer) {
     const json::value* id = answer.find("id");
     return fmt::format("fault {} added\n", id != nullptr ? json::serialize(*id) : "?");
 }
@@ -143,7 +143,7 @@ void add_fault_add_command(CLI::App& fault) {
         "  reprise sandbox fault add --ready-file r.json --opcode get --status 0x86 --count 10\n"
         "  reprise sandbox fault add --ready-file r.json --key 'user*' --node 1 --delay 200ms\n"
         "  reprise sandbox fault add --ready-file r.json --opcode set --nth 3 --close-after");
-    add->callback([=] { run_remote(*remote, make_fault_command(*typed), say_fault_id); });
+    add->callback([=] { run_remote(*remote, make_fault_command(*typed), print_fault_id); });
 }
 
 void add_fault_commands(CLI::App& sandbox) {
@@ -166,7 +166,7 @@ void add_fault_commands(CLI::App& sandbox) {
     add_remote_options(*remove, remote);
     remove->callback([=] {
         const char* command = *is_service ? "service_fault_remove" : "fault_remove";
-        run_remote(*remote, json::object{{"command", command}, {"id", *id}}, say_done);
+        run_remote(*remote, json::object{{"command", command}, {"id", *id}}, print_done);
     });
 
     add_sandbox_service_commands(*fault);
@@ -176,12 +176,12 @@ void add_fault_commands(CLI::App& sandbox) {
         fault->add_subcommand("clear", "Remove all rules, including those for HTTP requests");
     add_remote_options(*clear, remote);
     clear->callback(
-        [=] { run_remote(*remote, json::object{{"command", "fault_clear"}}, say_done); });
+        [=] { run_remote(*remote, json::object{{"command", "fault_clear"}}, print_done); });
 }
 
 void run_audit(const remote_options& remote, const audit_options& typed) {
     if (typed.clear) {
-        run_remote(remote, json::object{{"command", "audit_clear"}}, say_done);
+        run_remote(remote, json::object{{"command", "audit_clear"}}, print_done);
         return;
     }
     if (typed.shared.is_wanted) {

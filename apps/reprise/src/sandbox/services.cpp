@@ -41,11 +41,11 @@ struct service_fault_options {
     std::optional<std::uint64_t> continue_first;
 };
 
-[[nodiscard]] std::string say_service_fault_id(const json::value& answer) {
+[[nodiscard]] std::string print_service_fault_id(const json::value& answer) {
     return fmt::format("service fault {} added\n", cell(answer, "id"));
 }
 
-[[nodiscard]] std::string say_forgotten(const json::value& answer) {
+[[nodiscard]] std::string print_forgotten(const json::value& answer) {
     return fmt::format("{} prepared statements forgotten\n", cell(answer, "forgotten"));
 }
 
@@ -205,14 +205,14 @@ void add_sandbox_service_commands(CLI::App& fault) {
         "  reprise sandbox fault service --service views --redirect /elsewhere --count 5 \\\n"
         "      --ready-file r.json");
     add->callback(
-        [=] { run_remote(*remote, make_service_fault_command(*typed), say_service_fault_id); });
+        [=] { run_remote(*remote, make_service_fault_command(*typed), print_service_fault_id); });
 
     CLI::App* forget = fault.add_subcommand(
         "forget-prepared", "Make the query service forget its prepared statements");
     const auto forget_remote = std::make_shared<remote_options>();
     add_remote_options(*forget, forget_remote);
     forget->callback([=] {
-        run_remote(*forget_remote, json::object{{"command", "forget_prepared"}}, say_forgotten);
+        run_remote(*forget_remote, json::object{{"command", "forget_prepared"}}, print_forgotten);
     });
 }
 

@@ -67,7 +67,7 @@ struct topology_options {
            "\n" + rebalance_line(answer);
 }
 
-[[nodiscard]] std::string say_added(const json::value& answer) {
+[[nodiscard]] std::string print_added(const json::value& answer) {
     const std::string tls = cell(answer, "kv_tls");
     return fmt::format(
         "node {} added: key-value {}{}, management {}\n", cell(answer, "node"), cell(answer, "kv"),
@@ -84,8 +84,8 @@ struct topology_options {
 }
 
 /// Describes the result, or "done" if there is nothing to describe.
-[[nodiscard]] std::string say_outcome(const json::value& answer) {
-    return answer.find("rebalance") == nullptr ? say_done(answer) : rebalance_line(answer);
+[[nodiscard]] std::string print_outcome(const json::value& answer) {
+    return answer.find("rebalance") == nullptr ? print_done(answer) : rebalance_line(answer);
 }
 
 /// A command below `topology`; commands share the code for their options.
@@ -162,7 +162,7 @@ void add_node_command(
         [control_name](const topology_options& typed) -> json::value {
             return json::object{{"command", control_name}, {"node", typed.node}};
         },
-        say_done);
+        print_done);
 }
 
 void add_rebalance_commands(CLI::App& topology) {
@@ -204,7 +204,7 @@ void add_failover_command(CLI::App& topology) {
     failover.takes_node("Number of the node").takes_pace();
     failover.app().add_flag(
         "--graceful", failover.typed().graceful, "Move one vbucket at a time, without losing data");
-    failover.runs(make_failover, say_outcome);
+    failover.runs(make_failover, print_outcome);
 }
 
 void add_restart_command(CLI::App& topology) {
@@ -218,7 +218,7 @@ void add_restart_command(CLI::App& topology) {
             return json::object{
                 {"command", "node_restart"}, {"node", typed.node}, {"keep_data", !typed.lose_data}};
         },
-        say_done);
+        print_done);
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ void add_sandbox_topology_commands(CLI::App& sandbox) {
         [](const topology_options&) -> json::value {
             return json::object{{"command", "node_add"}};
         },
-        say_added);
+        print_added);
     add_rebalance_commands(*topology);
     add_failover_command(*topology);
     add_node_command(

@@ -10,9 +10,9 @@ using namespace sandbox_testing;
 namespace json = reprise::json;
 
 // A front that only records its calls.
-class noting_front final : public sandbox::control_front {
+class recording_front final : public sandbox::control_front {
 public:
-    explicit noting_front(sandbox::cluster& cluster) : cluster_(cluster) {}
+    explicit recording_front(sandbox::cluster& cluster) : cluster_(cluster) {}
     std::expected<sandbox::node_id, std::string> add_node() override {
         if (is_full) {
             return std::unexpected("no ports left");
@@ -30,7 +30,7 @@ private:
 
 struct topology_commands : testing::Test {
     sandbox::cluster cluster = make_cluster(small_options(3));
-    noting_front front{cluster};
+    recording_front front{cluster};
 
     json::value ask(std::string_view request, sandbox::control_front* with = nullptr) {
         const auto parsed = json::parse(request);

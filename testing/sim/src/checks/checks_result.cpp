@@ -120,9 +120,9 @@ void inspection::check_time(
     // A service may have had less time and report that.
     const bool is_refused = result.history && !result.history->entries.empty() &&
                             result.history->entries.back().refusal() != refusal_reason::none;
-    const bool is_said_so =
+    const bool is_from_server =
         record.call && record.last.is_answered && (!record.last.is_decided || is_refused);
-    if (is_timeout(result) && world_.now < record.deadline && !is_said_so) {
+    if (is_timeout(result) && world_.now < record.deadline && !is_from_server) {
         report(checker::deadline, record, "a timeout before its deadline");
     }
 }
@@ -139,8 +139,9 @@ void inspection::check_ambiguity(
     const auto code = static_cast<status>(last.status);
     const bool is_unread =
         last.is_answered && wire::is_success(code) && result.ec == errc::decoding_failure;
-    const bool is_said_so = last.is_answered && code == status::sync_write_ambiguous;
-    const bool may_have_acted = !record.is_idempotent && (is_out || is_unread || is_said_so);
+    const bool is_server_ambiguous = last.is_answered && code == status::sync_write_ambiguous;
+    const bool may_have_acted =
+        !record.is_idempotent && (is_out || is_unread || is_server_ambiguous);
     if (is_ambiguous != may_have_acted) {
         report(
             checker::ambiguity, record,

@@ -17,9 +17,9 @@ constexpr std::size_t key_space = 512;  // per collection
 constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
 
 // Forwards the engine's observations and log to the checkers.
-class client_ears final : public couchbase::attempt_observer, public couchbase::log_sink {
+class client_recorder final : public couchbase::attempt_observer, public couchbase::log_sink {
 public:
-    client_ears(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
+    client_recorder(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
     void on_attempt(const couchbase::attempt_record& record) noexcept override {
         world_.checks.on_request(client_, record);
     }
@@ -133,10 +133,10 @@ engine::engine_options sim_client::make_options() {
     }
     options.http.timeouts.fill(plan_.http_timeout);
     options.http.connections_per_node_max = plan_.http_connections_max;
-    const auto ears = std::make_shared<client_ears>(world_, number_);
-    options.log = ears;
+    const auto recorder = std::make_shared<client_recorder>(world_, number_);
+    options.log = recorder;
     options.log_decisions_per_second_max = 0;
-    options.observer = ears;
+    options.observer = recorder;
     options.hello = plan_.hello_last ? couchbase::hello_order::after_authentication
                                      : couchbase::hello_order::first;
     options.allow_plain_http = true;  // no one can eavesdrop on a virtual network

@@ -30,7 +30,7 @@ namespace reprise::demo {
 /// stamp that the servers applied to each key. It is used by two threads, the load's and the
 /// servers'; one mutex guards everything. Memory is bounded by the number of keys and by
 /// `forget_settled`.
-class books {
+class write_ledger {
 public:
     /// Creates a stamp and begins its write in the ledger of its kind. Stamps increase.
     [[nodiscard]] std::uint64_t begin_write(std::string_view key);

@@ -1,4 +1,4 @@
-#include "books.hpp"
+#include "write_ledger.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -35,28 +35,28 @@ std::string to_context(std::string_view key, std::uint64_t stamp) {
     return std::string(key) + to_value(stamp);
 }
 
-std::uint64_t books::begin_write(std::string_view key) {
+std::uint64_t write_ledger::begin_write(std::string_view key) {
     const std::lock_guard guard(mutex_);
     const std::uint64_t stamp = stamp_next_++;
     ledger_.begin(stamp, std::string(key));
     return stamp;
 }
 
-std::uint64_t books::begin_statement(std::string_view key) {
+std::uint64_t write_ledger::begin_statement(std::string_view key) {
     const std::lock_guard guard(mutex_);
     const std::uint64_t stamp = stamp_next_++;
     statements_.begin(stamp, std::string(key));
     return stamp;
 }
 
-void books::settle(std::uint64_t stamp, sandbox::write_outcome outcome) {
+void write_ledger::settle(std::uint64_t stamp, sandbox::write_outcome outcome) {
     const std::lock_guard guard(mutex_);
     // Only one of the ledgers contains it; the other ignores it.
     ledger_.settle(stamp, outcome);
     statements_.settle(stamp, outcome);
 }
 
-void books::on_request(const sandbox::audit_entry& entry) {
+void write_ledger::on_request(const sandbox::audit_entry& entry) {
     if (!entry.is_applied) {
         return;
     }
@@ -72,7 +72,7 @@ void books::on_request(const sandbox::audit_entry& entry) {
     }
 }
 
-void books::on_statement(const sandbox::service_audit_entry& entry) {
+void write_ledger::on_statement(const sandbox::service_audit_entry& entry) {
     const auto stamp = entry.is_applied ? stamp_of(entry.context_id) : std::nullopt;
     if (stamp) {
         const std::lock_guard guard(mutex_);
@@ -81,40 +81,40 @@ void books::on_statement(const sandbox::service_audit_entry& entry) {
     }
 }
 
-void books::forget_documents(std::string_view prefix) {
+void write_ledger::forget_documents(std::string_view prefix) {
     const std::lock_guard guard(mutex_);
     std::erase_if(applied_last_, [&](const auto& of) { return of.first.starts_with(prefix); });
 }
 
-void books::forget_settled() {
+void write_ledger::forget_settled() {
     const std::lock_guard guard(mutex_);
     ledger_.forget_settled();
     statements_.forget_settled();
 }
 
-std::optional<std::uint64_t> books::last_applied(const std::string& key) const {
+std::optional<std::uint64_t> write_ledger::last_applied(const std::string& key) const {
     const std::lock_guard guard(mutex_);
     const auto found = applied_last_.find(key);
     return found == applied_last_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::uint64_t books::increments_applied(const std::string& key) const {
+std::uint64_t write_ledger::increments_applied(const std::string& key) const {
     const std::lock_guard guard(mutex_);
     const auto found = increments_.find(key);
     return found == increments_.end() ? 0 : found->second;
 }
 
-sandbox::ledger_totals books::totals() const {
+sandbox::ledger_totals write_ledger::totals() const {
     const std::lock_guard guard(mutex_);
     return ledger_.totals();
 }
 
-sandbox::ledger_totals books::statement_totals() const {
+sandbox::ledger_totals write_ledger::statement_totals() const {
     const std::lock_guard guard(mutex_);
     return statements_.totals();
 }
 
-std::vector<sandbox::ledger_finding> books::findings() const {
+std::vector<sandbox::ledger_finding> write_ledger::findings() const {
     const std::lock_guard guard(mutex_);
     std::vector<sandbox::ledger_finding> all = ledger_.findings();
     all.insert(all.end(), statements_.findings().begin(), statements_.findings().end());

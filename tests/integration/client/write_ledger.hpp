@@ -15,10 +15,10 @@ namespace live {
 
 // Records the writes of one test and compares them with the server's audit. Each value starts with
 // a number, which the audit shows when the server applies the write. Thread-safe.
-class write_books {
+class write_ledger {
 public:
     // Watches the server as long as the server lives; this object may be destroyed before.
-    explicit write_books(sandbox::embedded_cluster& server) {
+    explicit write_ledger(sandbox::embedded_cluster& server) {
         server.with_cluster([&](sandbox::cluster& cluster) {
             cluster.audit().set_observer([shared = shared_](const sandbox::audit_entry& entry) {
                 if (entry.is_applied) {
