@@ -86,6 +86,7 @@ if(TARGET reprise_couchbase_archive)
 endif()
 
 reprise_install(retry)
+reprise_install(retry_adapters REQUIRES retry)
 reprise_install(retry_testing REQUIRES retry)
 reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads)
 reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry

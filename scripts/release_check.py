@@ -19,6 +19,7 @@ PARTS = {
     "ci": "bash .ci/run",
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
+    "adapters": "./dev interop adapters",
     "kv_engine": "./dev interop kv_engine --kv-engine-seconds 120",
     "sim": "./dev sim 10000",
     "sim_services": "./dev sim 3000 --profile services",

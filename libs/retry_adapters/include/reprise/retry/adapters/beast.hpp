@@ -1,0 +1,200 @@
+#pragma once
+
+/// Boost.Beast: one HTTP exchange as an operation that `reprise::retry` and
+/// `reprise::async_retry` understand.
+///
+///     http::request<http::empty_body> request{http::verb::get, "/report", 11};
+///     const auto answer = reprise::retry(strategy, {.timeout = 30s}, [&](const reprise::attempt&
+///     a) {
+///         return reprise::adapters::beast_fetch({"127.0.0.1", "8080"}, request, a);
+///     });
+///
+/// `beast_exchange` is the same as a coroutine. With streams of your own (TLS, a connection that
+/// you keep), fill in a `beast_result` yourself: the stage tells a failure before the request was
+/// sent from one after it. Link `reprise::retry_asio`.
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <reprise/asio/error_facts.hpp>
+#include <reprise/retry/adapters/http_method.hpp>
+#include <reprise/retry/call_options.hpp>
+#include <reprise/retry/http_facts.hpp>
+#include <reprise/retry/outcome.hpp>
+
+namespace reprise::adapters {
+
+/// Where a request goes. The port is a number or the name of a service.
+struct http_server {
+    std::string host;
+    std::string port = "80";
+};
+
+/// How far an exchange got.
+enum class beast_stage : std::uint8_t {
+    connecting,  ///< Resolving the name or connecting: nothing was sent.
+    writing,     ///< The request was sent, perhaps only in part.
+    reading,     ///< The request was sent; the answer is not complete.
+    complete,    ///< The answer was read.
+};
+
+/// How one exchange ended.
+template <class Body = boost::beast::http::string_body>
+struct beast_result {
+    boost::system::error_code error{};  ///< Unset if an answer was read, whatever its status.
+    beast_stage stage = beast_stage::connecting;
+    boost::beast::http::response<Body> response{};
+    std::string method{};
+    std::chrono::sys_seconds ended_at{};
+    repeatability repeat = repeatability::unspecified;  ///< Whether it may be sent twice.
+
+    /// An exchange that did not complete, or a status of 400 and above.
+    [[nodiscard]] bool is_failure() const noexcept {
+        return error.failed() || response.result_int() >= 400;
+    }
+    /// Safe to repeat: failures to resolve and to connect, and the statuses 408 and 429. Repeated
+    /// only for requests that may be sent twice: timeouts and broken connections after that, and
+    /// 5xx. Never repeated: other 4xx, malformed answers, and what you canceled.
+    [[nodiscard]] failure_facts retry_facts() const noexcept;
+};
+
+/// Beast's own errors, and all others as `describe_error_code` knows them.
+[[nodiscard]] inline failure_facts beast_error_facts(
+    const boost::system::error_code& error) noexcept {
+    failure_facts facts = describe_error_code(error);
+    if (error == boost::beast::error::timeout) {
+        facts.timeout = true;
+    } else if (
+        error != boost::beast::http::error::end_of_stream &&
+        error != boost::beast::http::error::partial_message) {
+        return facts;
+    }
+    facts.safety = retry_safety::maybe;
+    facts.fault = failure_fault::other;
+    return facts;
+}
+
+template <class Body>
+failure_facts beast_result<Body>::retry_facts() const noexcept {
+    if (!error.failed()) {
+        const std::string_view retry_after = response[boost::beast::http::field::retry_after];
+        return facts_after_sending(
+            http_facts(static_cast<int>(response.result_int()), retry_after, ended_at), method,
+            repeat);
+    }
+    failure_facts facts = beast_error_facts(error);
+    if (stage == beast_stage::connecting) {
+        if (facts.safety == retry_safety::maybe) {
+            facts.safety = retry_safety::yes;
+        }
+        return facts;
+    }
+    return facts_after_sending(facts, method, repeat);
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// GCC 12 mistakes Asio's own allocation of coroutine frames for a mismatch.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
+/// One exchange on a connection of its own, without TLS. `request` is prepared (Content-Length) but
+/// otherwise sent as it is; set its Host field. From the connection on, the exchange ends with
+/// `beast::error::timeout` when the time of the attempt is over. Cancel the coroutine to end it
+/// earlier; `async_retry` does so at the deadline.
+template <class RequestBody, class Fields>
+[[nodiscard]] boost::asio::awaitable<beast_result<>> beast_exchange(
+    http_server server, boost::beast::http::request<RequestBody, Fields> request, attempt current,
+    repeatability repeat = repeatability::unspecified) {
+    namespace asio = boost::asio;
+    namespace http = boost::beast::http;
+    beast_result<> result;
+    result.method = std::string(request.method_string());
+    result.repeat = repeat;
+    const auto executor = co_await asio::this_coro::executor;
+    auto checked = asio::redirect_error(asio::use_awaitable, result.error);
+    const auto ended = [&result] {
+        result.ended_at =
+            std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        return result.error.failed();
+    };
+    asio::ip::tcp::resolver resolver(executor);
+    const auto found = co_await resolver.async_resolve(server.host, server.port, checked);
+    if (ended()) {
+        co_return result;
+    }
+    boost::beast::tcp_stream stream(executor);
+    if (current.timeout < std::chrono::hours{24 * 365}) {
+        stream.expires_after(current.timeout);
+    }
+    co_await stream.async_connect(found, checked);
+    if (ended()) {
+        co_return result;
+    }
+    result.stage = beast_stage::writing;
+    request.prepare_payload();
+    co_await http::async_write(stream, request, checked);
+    if (ended()) {
+        co_return result;
+    }
+    result.stage = beast_stage::reading;
+    boost::beast::flat_buffer buffer;
+    co_await http::async_read(stream, buffer, result.response, checked);
+    if (!ended()) {
+        result.stage = beast_stage::complete;
+    }
+    co_return result;
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+/// The same, blocking. Only the name resolution can take longer than the attempt may.
+template <class RequestBody, class Fields>
+[[nodiscard]] beast_result<> beast_fetch(
+    const http_server& server, const boost::beast::http::request<RequestBody, Fields>& request,
+    const attempt& current, repeatability repeat = repeatability::unspecified) {
+    boost::asio::io_context io(1);
+    std::exception_ptr thrown;
+    beast_result<> result;
+    boost::asio::co_spawn(
+        io, beast_exchange(server, request, current, repeat),
+        [&](const std::exception_ptr& error, beast_result<> value) {
+            thrown = error;
+            result = std::move(value);
+        });
+    io.run();
+    if (thrown) {
+        std::rethrow_exception(thrown);
+    }
+    return result;
+}
+
+}  // namespace reprise::adapters
+
+template <class Body>
+struct reprise::outcome_traits<reprise::adapters::beast_result<Body>> {
+    [[nodiscard]] static bool is_failure(const adapters::beast_result<Body>& result) noexcept {
+        return result.is_failure();
+    }
+    [[nodiscard]] static failure_facts facts(const adapters::beast_result<Body>& result) noexcept {
+        return result.retry_facts();
+    }
+};

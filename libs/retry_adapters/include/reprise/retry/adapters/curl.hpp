@@ -1,0 +1,171 @@
+#pragma once
+
+/// libcurl: one transfer as an operation that `reprise::retry` understands.
+///
+///     CURL* curl = curl_easy_init();
+///     curl_easy_setopt(curl, CURLOPT_URL, "https://example.com/report");
+///     const auto page = reprise::retry(strategy, {.timeout = 30s}, [&](const reprise::attempt& a)
+///     {
+///         return reprise::adapters::curl_perform(curl, a);
+///     });
+///
+/// Needs libcurl 7.83 or later.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include <curl/curl.h>
+
+#include <reprise/retry/adapters/http_method.hpp>
+#include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/http_facts.hpp>
+#include <reprise/retry/outcome.hpp>
+
+#if LIBCURL_VERSION_NUM < 0x075300
+#error "this adapter needs libcurl 7.83 or later"
+#endif
+
+namespace reprise::adapters {
+
+struct curl_options {
+    /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
+    /// for a POST that carries an idempotency key.
+    repeatability repeat = repeatability::unspecified;
+    /// A longer body fails with CURLE_WRITE_ERROR, which is not retried. In bytes.
+    std::size_t body_size_max = std::size_t{64} << 20;
+};
+
+/// How one transfer ended.
+struct curl_result {
+    CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
+    int status = 0;            ///< The HTTP status; 0 if no answer arrived.
+    std::string body{};
+    std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
+    std::string method{};       ///< The method sent last, after redirects.
+    bool is_sent = false;       ///< Some bytes of a request were sent.
+    std::chrono::sys_seconds ended_at{};
+    repeatability repeat = repeatability::unspecified;  ///< From the options.
+
+    /// A transfer that libcurl could not finish, or a status of 400 and above.
+    [[nodiscard]] bool is_failure() const noexcept { return code != CURLE_OK || status >= 400; }
+
+    /// Safe to repeat: name resolution, connection and TLS handshake failures, a timeout before
+    /// anything was sent, and the statuses 408 and 429. Repeated only for requests that may be sent
+    /// twice: other timeouts, broken connections, truncated answers and 5xx. Never repeated: other
+    /// 4xx, bad URLs, untrusted certificates, and what your own callbacks ended.
+    [[nodiscard]] failure_facts retry_facts() const noexcept;
+};
+
+namespace detail {
+
+/// What libcurl's code says, if there is no HTTP status to ask.
+[[nodiscard]] inline failure_facts curl_code_facts(CURLcode code, bool is_sent) noexcept {
+    failure_facts facts{.fault = failure_fault::other, .code = static_cast<std::uint32_t>(code)};
+    switch (code) {
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_COULDNT_RESOLVE_PROXY:
+        case CURLE_COULDNT_CONNECT:
+        case CURLE_SSL_CONNECT_ERROR:
+            facts.safety = is_sent ? retry_safety::maybe : retry_safety::yes;  // Sent: a redirect.
+            break;
+        case CURLE_OPERATION_TIMEDOUT:
+            facts.safety = is_sent ? retry_safety::maybe : retry_safety::yes;
+            facts.timeout = true;
+            break;
+        case CURLE_SEND_ERROR:
+        case CURLE_RECV_ERROR:
+        case CURLE_GOT_NOTHING:
+        case CURLE_PARTIAL_FILE:
+        case CURLE_HTTP2:
+        case CURLE_HTTP2_STREAM:
+        case CURLE_HTTP3:
+        case CURLE_QUIC_CONNECT_ERROR:
+            facts.safety = retry_safety::maybe;
+            break;
+        default:
+            facts.safety = retry_safety::no;
+    }
+    return facts;
+}
+
+struct curl_body {
+    std::string* text;
+    std::size_t size_max;
+};
+
+inline std::size_t append_curl_body(char* data, std::size_t, std::size_t size, void* to) noexcept {
+    const auto& body = *static_cast<curl_body*>(to);
+    if (size > body.size_max - body.text->size()) {
+        return size + 1;  // Any number but `size` ends the transfer with CURLE_WRITE_ERROR.
+    }
+    return reprise::detail::result_or(size + 1, [&] {
+        body.text->append(data, size);
+        return size;
+    });
+}
+
+inline void limit_curl_time(CURL* handle, duration limit) noexcept {
+    if (limit < std::chrono::hours{24 * 20}) {  // libcurl's limit is 32 bits of milliseconds.
+        const auto time = std::chrono::ceil<std::chrono::milliseconds>(limit);
+        // 0 would mean no limit.
+        curl_easy_setopt(
+            handle, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, time.count())));
+    }
+}
+
+inline void read_curl_answer(CURL* handle, curl_result& result) {
+    long number = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &number);
+    result.status = static_cast<int>(number);
+    curl_easy_getinfo(handle, CURLINFO_REQUEST_SIZE, &number);
+    result.is_sent = number > 0;
+    const char* method = nullptr;
+    curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_METHOD, &method);
+    result.method = method != nullptr ? method : "";
+    curl_header* header = nullptr;
+    if (curl_easy_header(handle, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
+        result.retry_after = header->value;
+    }
+}
+
+}  // namespace detail
+
+inline failure_facts curl_result::retry_facts() const noexcept {
+    const bool has_bad_status =
+        status >= 400 && (code == CURLE_OK || code == CURLE_HTTP_RETURNED_ERROR);
+    const failure_facts facts = has_bad_status ? http_facts(status, retry_after, ended_at)
+                                               : detail::curl_code_facts(code, is_sent);
+    return is_sent ? facts_after_sending(facts, method, repeat) : facts;
+}
+
+/// Performs one transfer with `handle`, whose options are yours, and collects the body. Sets
+/// CURLOPT_WRITEFUNCTION and CURLOPT_WRITEDATA, and CURLOPT_TIMEOUT_MS if the attempt has a limit;
+/// these options stay set. A request body must be one that libcurl can send again
+/// (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the beginning).
+[[nodiscard]] inline curl_result curl_perform(
+    CURL* handle, const attempt& current, const curl_options& options = {}) {
+    curl_result result;
+    detail::curl_body body{&result.body, options.body_size_max};
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, detail::append_curl_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
+    detail::limit_curl_time(handle, current.timeout);
+    result.code = curl_easy_perform(handle);
+    result.ended_at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    result.repeat = options.repeat;
+    detail::read_curl_answer(handle, result);
+    return result;
+}
+
+}  // namespace reprise::adapters
+
+template <>
+struct reprise::outcome_traits<reprise::adapters::curl_result> {
+    [[nodiscard]] static bool is_failure(const adapters::curl_result& result) noexcept {
+        return result.is_failure();
+    }
+    [[nodiscard]] static failure_facts facts(const adapters::curl_result& result) noexcept {
+        return result.retry_facts();
+    }
+};

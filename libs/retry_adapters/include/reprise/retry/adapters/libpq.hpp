@@ -1,0 +1,411 @@
+#pragma once
+
+/// PostgreSQL through libpq: a connection that reconnects, and whole transactions as operations
+/// that `reprise::retry` repeats.
+///
+///     reprise::adapters::pq_connection database("host=/run/postgresql dbname=shop");
+///     reprise::retry(strategy, {.timeout = 5s}, reprise::adapters::pq_transaction(
+///         database, [](auto& connection) {
+///             connection.execute("update stock set n = n - 1 where item = $1", {"lamp"});
+///         }));
+///
+/// A COMMIT whose answer is lost is never repeated blindly. `pq_transaction` first finds out
+/// whether it was applied.
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <libpq-fe.h>
+
+#include <reprise/retry/adapters/sqlstate.hpp>
+#include <reprise/retry/call_options.hpp>
+#include <reprise/retry/exception_facts.hpp>
+
+namespace reprise::adapters {
+
+/// What libpq or the server reported. The retry loops know its facts without being asked to.
+class pq_error : public std::runtime_error, public failure_description {
+public:
+    pq_error(const std::string& message, std::string state, failure_facts facts, bool is_unknown)
+        : std::runtime_error(message),
+          state_(std::move(state)),
+          facts_(facts),
+          is_commit_unknown_(is_unknown) {}
+
+    /// Five characters; empty if the failure did not come from the server.
+    [[nodiscard]] const std::string& state() const noexcept { return state_; }
+    /// The work may have been applied, although it failed.
+    [[nodiscard]] bool is_commit_unknown() const noexcept { return is_commit_unknown_; }
+    [[nodiscard]] failure_facts retry_facts() const noexcept override { return facts_; }
+
+private:
+    std::string state_;
+    failure_facts facts_;
+    bool is_commit_unknown_;
+};
+
+struct pq_result_deleter {
+    void operator()(PGresult* result) const noexcept { PQclear(result); }
+};
+using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;
+
+namespace detail {
+
+/// The SQLSTATE in a verbose message such as "FATAL:  53300: sorry, too many clients already".
+/// libpq has no other way to get that of a refused connection. Empty if there is none.
+[[nodiscard]] inline std::string state_in_message(std::string_view message) {
+    const auto is_state = [](std::string_view text) {
+        return std::ranges::all_of(
+            text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
+    };
+    for (std::size_t at = message.find(":  "); at != std::string_view::npos;
+         at = message.find(":  ", at + 1)) {
+        const std::string_view rest = message.substr(at + 3);
+        if (rest.size() > 5 && rest[5] == ':' && is_state(rest.substr(0, 5))) {
+            return std::string(rest.substr(0, 5));
+        }
+    }
+    return {};
+}
+
+}  // namespace detail
+
+/// One connection, for one thread at a time. Opened when it is first needed and reopened after it
+/// was lost. Every wait ends at the limit set last; a connection that answered too late is closed.
+class pq_connection {
+public:
+    /// `parameters` as for PQconnectdb.
+    explicit pq_connection(std::string parameters) : parameters_(std::move(parameters)) {}
+
+    /// Everything from now on must end within `limit`; `duration::max()` is no limit.
+    void limit_time(duration limit) noexcept {
+        deadline_ = add_saturated(std::chrono::steady_clock::now(), limit);
+    }
+    /// Opens the connection unless it is open. Throws `pq_error`.
+    void open() {
+        if (is_open()) {
+            return;
+        }
+        connection_.reset(PQconnectStart(parameters_.c_str()));
+        if (connection_ == nullptr) {
+            throw std::bad_alloc{};
+        }
+        PQsetErrorVerbosity(native(), PQERRORS_VERBOSE);  // So that messages have a SQLSTATE.
+        PostgresPollingStatusType next =
+            PQstatus(native()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+        while (next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
+            if (!wait_for(next == PGRES_POLLING_READING ? POLLIN : POLLOUT)) {
+                fail_timeout(sql_stage::connecting, repeatability::unspecified);
+            }
+            next = PQconnectPoll(native());
+        }
+        if (next == PGRES_POLLING_FAILED) {
+            fail_connecting();
+        }
+        PQsetErrorVerbosity(native(), PQERRORS_DEFAULT);
+        watch_for_closed_connection();
+    }
+    [[nodiscard]] bool is_open() const noexcept {
+        return connection_ != nullptr && PQstatus(connection_.get()) == CONNECTION_OK;
+    }
+    void close() noexcept { connection_.reset(); }
+    /// For calls of your own; null if not open.
+    [[nodiscard]] PGconn* native() const noexcept { return connection_.get(); }
+
+    /// Executes one statement with the values of $1, $2, ... Throws `pq_error`. Outside of a
+    /// transaction the statement commits on its own; if its answer is lost it is repeated only if
+    /// you state that it is repeatable.
+    pq_result execute(
+        const std::string& statement, const std::vector<std::string>& values = {},
+        repeatability repeat = repeatability::unspecified) {
+        open();
+        const bool is_alone = PQtransactionStatus(native()) == PQTRANS_IDLE;
+        return run(
+            statement, values, is_alone ? sql_stage::alone : sql_stage::in_transaction, repeat);
+    }
+    /// The same for a statement of a known stage, on a connection that is open.
+    pq_result run(
+        const std::string& statement, const std::vector<std::string>& values, sql_stage stage,
+        repeatability repeat = repeatability::unspecified) {
+        std::vector<const char*> texts;
+        std::ranges::transform(
+            values, std::back_inserter(texts), [](const std::string& v) { return v.c_str(); });
+        if (PQsendQueryParams(
+                native(), statement.c_str(), static_cast<int>(texts.size()), nullptr, texts.data(),
+                nullptr, nullptr, 0) == 0) {
+            fail_lost(stage, repeat);
+        }
+        // The first result counts: a server that shuts down may add an error of its own to it.
+        pq_result first = next_result(stage, repeat);
+        while (first != nullptr && is_open() && next_result(stage, repeat) != nullptr) {
+        }
+        const ExecStatusType status = PQresultStatus(first.get());
+        if (first == nullptr || status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
+            fail_statement(first.get(), stage, repeat);
+        }
+        return first;
+    }
+
+private:
+    struct connection_deleter {
+        void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
+    };
+
+    /// False when the time is over.
+    [[nodiscard]] bool wait_for(short events) const noexcept {
+        pollfd socket{PQsocket(native()), events, 0};
+        for (;;) {
+            const duration left = time_left(std::chrono::steady_clock::now(), deadline_);
+            const auto wait = std::chrono::ceil<std::chrono::milliseconds>(
+                std::min<duration>(left, std::chrono::hours{1}));
+            const int ready = ::poll(&socket, 1, static_cast<int>(wait.count()));
+            if (ready > 0) {
+                return true;
+            }
+            if (left == duration::zero()) {
+                return false;
+            }
+        }
+    }
+    /// Asks the server to end a statement whose client has closed the connection. Otherwise an
+    /// attempt that took too long would keep its locks, and block the one that repeats it.
+    void watch_for_closed_connection() {
+        try {
+            run("select set_config('client_connection_check_interval', '1s', false)", {},
+                sql_stage::connecting);
+        } catch (const pq_error& error) {
+            if (is_lost_connection(error.state())) {
+                throw;
+            }  // Otherwise a server before PostgreSQL 14.
+        }
+    }
+    [[nodiscard]] pq_result next_result(sql_stage stage, repeatability repeat) {
+        while (PQisBusy(native()) != 0) {
+            if (!wait_for(POLLIN)) {
+                fail_timeout(stage, repeat);
+            }
+            if (PQconsumeInput(native()) == 0) {
+                break;  // Lost; PQgetResult has what there is.
+            }
+        }
+        return pq_result(PQgetResult(native()));
+    }
+
+    [[noreturn]] void fail_connecting() {
+        const std::string message = PQerrorMessage(native());
+        const std::string state = detail::state_in_message(message);
+        failure_facts facts = sqlstate_facts(state, sql_stage::connecting);
+        if (PQconnectionNeedsPassword(native()) != 0) {
+            facts.safety = retry_safety::no;
+        }
+        close();
+        throw pq_error(message, state, facts, false);
+    }
+    [[noreturn]] void fail_lost(sql_stage stage, repeatability repeat) {
+        const std::string message = PQerrorMessage(native());
+        close();
+        throw pq_error(
+            message, {}, sqlstate_facts({}, stage, repeat), adapters::is_commit_unknown({}, stage));
+    }
+    [[noreturn]] void fail_timeout(sql_stage stage, repeatability repeat) {
+        close();
+        failure_facts facts = sqlstate_facts({}, stage, repeat);
+        facts.timeout = true;
+        throw pq_error(
+            "the server did not answer in time", {}, facts, adapters::is_commit_unknown({}, stage));
+    }
+    [[noreturn]] void fail_statement(
+        const PGresult* result, sql_stage stage, repeatability repeat) {
+        const char* const field =
+            result != nullptr ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : nullptr;
+        const std::string state = field != nullptr ? field : "";
+        const std::string message =
+            result != nullptr ? PQresultErrorMessage(result) : PQerrorMessage(native());
+        if (is_lost_connection(state)) {
+            close();
+        }
+        throw pq_error(
+            message, state, sqlstate_facts(state, stage, repeat),
+            adapters::is_commit_unknown(state, stage));
+    }
+
+    std::string parameters_;
+    std::unique_ptr<PGconn, connection_deleter> connection_;
+    time_point deadline_ = no_deadline;
+};
+
+struct pq_transaction_options {
+    /// How the transaction starts, e.g. "begin isolation level serializable".
+    std::string begin = "begin";
+    /// Asked on a new connection after the answer to COMMIT was lost: has the work been applied?
+    /// For example, look for a row with an id that your work inserts. Empty: asks the server for
+    /// the state of the transaction id (PostgreSQL 13 and later).
+    std::function<bool(class pq_connection&)> was_applied{};
+};
+
+/// A whole transaction as an operation for `reprise::retry`: each attempt opens the connection if
+/// needed, begins, calls `body(connection)`, commits, and returns what `body` returned. `body` is
+/// called once per attempt, so it must have no effect outside of the database. What it throws rolls
+/// the transaction back.
+///
+/// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
+/// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
+/// transaction is repeated. If that cannot be found out, the call fails with an error whose
+/// `is_commit_unknown()` is true, and so does a call that ends before it was found out.
+///
+/// The server's own answer counts only if it has not crashed in between, because PostgreSQL can use
+/// a transaction id again after a crash. Set `was_applied` to decide also then.
+template <class Body>
+class pq_transaction {
+public:
+    using result = std::invoke_result_t<Body&, pq_connection&>;
+
+    pq_transaction(pq_connection& connection, Body body, pq_transaction_options options = {})
+        : connection_(&connection), body_(std::move(body)), options_(std::move(options)) {}
+
+    result operator()(const attempt& current) {
+        connection_->limit_time(current.timeout);
+        if (!is_applied()) {
+            run();
+        }
+        if constexpr (!std::is_void_v<result>) {
+            return std::move(*value_);
+        }
+    }
+
+private:
+    using stored = std::conditional_t<std::is_void_v<result>, char, result>;
+    /// A COMMIT that was sent and whose answer was lost.
+    struct lost_commit {
+        std::string transaction_id;  ///< Empty: nothing was written.
+        std::string server_epoch;    ///< Changes when the server crashes.
+    };
+
+    /// True if an earlier attempt turns out to be applied.
+    [[nodiscard]] bool is_applied() {
+        if (!lost_) {
+            return false;
+        }
+        const bool applied = doubting([&] {
+            connection_->open();
+            return options_.was_applied ? options_.was_applied(*connection_) : ask_server();
+        });
+        lost_.reset();
+        return applied;
+    }
+    [[nodiscard]] bool ask_server() {
+        if (lost_->transaction_id.empty()) {
+            return false;
+        }
+        const pq_result answer = connection_->execute(
+            "select pg_xact_status($1::text::xid8), "
+            "(select stats_reset from pg_stat_bgwriter)::text",
+            {lost_->transaction_id}, repeatability::repeatable);
+        const std::string_view status = PQgetvalue(answer.get(), 0, 0);
+        if (status == "aborted") {
+            return false;
+        }
+        if (status == "in progress") {
+            throw pq_error(
+                "the earlier attempt is still being committed", "40003",
+                {.safety = retry_safety::yes, .fault = failure_fault::other}, true);
+        }
+        if (status == "committed" && lost_->server_epoch == PQgetvalue(answer.get(), 0, 1)) {
+            return true;
+        }
+        throw pq_error(
+            "the answer to COMMIT was lost, and the server cannot say whether it was applied",
+            "40003", {.safety = retry_safety::no, .fault = failure_fault::other}, true);
+    }
+
+    void run() {
+        connection_->open();
+        connection_->run(options_.begin, {}, sql_stage::in_transaction);
+        lost_commit commit;
+        try {
+            if constexpr (std::is_void_v<result>) {
+                body_(*connection_);
+            } else {
+                value_.emplace(body_(*connection_));
+            }
+            commit = prepare_commit();
+        } catch (...) {
+            roll_back();
+            throw;
+        }
+        try {
+            send_commit();
+        } catch (const pq_error& error) {
+            if (error.is_commit_unknown()) {
+                lost_ = std::move(commit);
+                doubting([&] { throw error; });
+            }
+            roll_back();
+            throw;
+        }
+    }
+    /// Asks for what is needed to find out about a lost answer.
+    [[nodiscard]] lost_commit prepare_commit() {
+        if (options_.was_applied) {
+            return {};
+        }
+        const pq_result answer = connection_->execute(
+            "select pg_current_xact_id_if_assigned()::text, "
+            "(select stats_reset from pg_stat_bgwriter)::text");
+        return {PQgetvalue(answer.get(), 0, 0), PQgetvalue(answer.get(), 0, 1)};
+    }
+    void send_commit() {
+        const pq_result done = connection_->run("commit", {}, sql_stage::committing);
+        if (std::string_view(PQcmdStatus(done.get())) != "COMMIT") {
+            throw pq_error(
+                "rolled back: a statement had failed before", "25P02",
+                {.safety = retry_safety::no, .fault = failure_fault::client}, false);
+        }
+    }
+    void roll_back() noexcept {
+        try {
+            if (connection_->is_open() &&
+                PQtransactionStatus(connection_->native()) != PQTRANS_IDLE) {
+                connection_->run("rollback", {}, sql_stage::in_transaction);
+            }
+        } catch (...) {
+            connection_->close();
+        }
+    }
+    /// Runs `work` while a COMMIT is in doubt: all its failures report so. None of them repeats
+    /// anything, so failures of the connection are safe: the next attempt asks again.
+    template <class Work>
+    std::invoke_result_t<Work> doubting(Work work) {
+        try {
+            return work();
+        } catch (const pq_error& error) {
+            failure_facts facts = error.retry_facts();
+            if (is_lost_connection(error.state())) {
+                facts.safety = retry_safety::yes;
+            }
+            throw pq_error(error.what(), error.state(), facts, true);
+        }
+    }
+
+    pq_connection* connection_;
+    Body body_;
+    pq_transaction_options options_;
+    std::optional<lost_commit> lost_;
+    std::optional<stored> value_;
+};
+
+}  // namespace reprise::adapters

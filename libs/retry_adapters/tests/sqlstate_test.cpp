@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry/adapters/sqlstate.hpp>
+
+namespace {
+
+using reprise::repeatability;
+using reprise::retry_safety;
+using reprise::adapters::sql_stage;
+using reprise::adapters::sqlstate_facts;
+
+constexpr sql_stage every_stage[]{
+    sql_stage::connecting, sql_stage::in_transaction, sql_stage::committing, sql_stage::alone};
+
+TEST(sqlstate, rolled_back_transaction_is_safe_in_every_stage) {
+    for (const char* state : {"40001", "40P01", "40000", "55P03"}) {
+        for (const sql_stage stage : every_stage) {
+            EXPECT_EQ(sqlstate_facts(state, stage).safety, retry_safety::yes) << state;
+        }
+    }
+}
+
+TEST(sqlstate, connection_lost_before_commit_is_safe) {
+    for (const char* state : {"", "08000", "08006", "57P01", "57P02", "57P05"}) {
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::connecting).safety, retry_safety::yes);
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::in_transaction).safety, retry_safety::yes);
+    }
+}
+
+TEST(sqlstate, connection_lost_after_commit_is_not_repeated) {
+    for (const char* state : {"", "08006", "57P01", "57P02", "40003"}) {
+        for (const sql_stage stage : {sql_stage::committing, sql_stage::alone}) {
+            EXPECT_TRUE(reprise::adapters::is_commit_unknown(state, stage)) << state;
+            EXPECT_EQ(sqlstate_facts(state, stage).safety, retry_safety::no) << state;
+            EXPECT_EQ(
+                sqlstate_facts(state, stage, repeatability::repeatable).safety,
+                retry_safety::maybe);
+        }
+    }
+}
+
+TEST(sqlstate, too_many_connections_is_throttling) {
+    const auto facts = sqlstate_facts("53300", sql_stage::connecting);
+    EXPECT_EQ(facts.safety, retry_safety::yes);
+    EXPECT_TRUE(facts.throttling);
+    EXPECT_EQ(facts.code, 53300U);
+    EXPECT_FALSE(sqlstate_facts("53200", sql_stage::alone).throttling);
+}
+
+TEST(sqlstate, server_that_starts_up_is_safe) {
+    EXPECT_EQ(sqlstate_facts("57P03", sql_stage::connecting).safety, retry_safety::yes);
+}
+
+TEST(sqlstate, mistake_of_the_statement_is_never_repeated) {
+    for (const char* state : {"23505", "42601", "28P01", "3D000", "25P02", "57014", "XX000"}) {
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::in_transaction).safety, retry_safety::no)
+            << state;
+    }
+}
+
+}  // namespace

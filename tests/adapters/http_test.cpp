@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <optional>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+#include "http_clients.hpp"
+#include "misbehaving_server.hpp"
+#include "run_example.hpp"
+
+// The adapters of libcurl and Boost.Beast against a real server that misbehaves. Attempts take real
+// time; the waits between them do not.
+
+namespace adapters {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What one call did: its last result and the story of its attempts.
+template <class Client>
+struct outcome {
+    typename Client::result last;
+    reprise::retry_history history;
+    std::vector<reprise::duration> waits;
+
+    [[nodiscard]] int status() const { return Client::status(last); }
+    [[nodiscard]] std::string body() const { return Client::body(last); }
+};
+
+template <class Client>
+outcome<Client> call(const Client& client, std::optional<reprise::duration> attempt_timeout = 5s) {
+    reprise::testing::virtual_clock clock;
+    reprise::standard_strategy strategy({.attempts_max = 3, .backoff = {.base = 1ms}});
+    outcome<Client> made;
+    made.last = reprise::retry(
+        strategy, {.attempt_timeout = attempt_timeout, .history = &made.history, .clock = &clock},
+        client);
+    made.waits = clock.waits();
+    return made;
+}
+
+/// The date of an HTTP header field, `ahead` from now.
+std::string http_date(std::chrono::seconds ahead) {
+    const std::time_t time = std::time(nullptr) + ahead.count();
+    std::array<char, 64> text{};
+    std::tm parts{};
+    std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", ::gmtime_r(&time, &parts));
+    return text.data();
+}
+
+template <class Client>
+class http_adapters : public testing::Test {};
+using clients = testing::Types<curl_client, beast_client>;
+TYPED_TEST_SUITE(http_adapters, clients);
+
+TYPED_TEST(http_adapters, wait_as_long_as_a_429_asks_for) {
+    misbehaving_server server({answers(429, "Retry-After: 7\r\n"), answers(200, "", "fine")});
+    const auto made = call(TypeParam{"GET", server.port()});
+    EXPECT_EQ(made.status(), 200);
+    EXPECT_EQ(made.body(), "fine");
+    EXPECT_EQ(made.waits, std::vector<reprise::duration>{7s});
+}
+
+TYPED_TEST(http_adapters, wait_until_the_date_that_a_503_names) {
+    misbehaving_server server(
+        {answers(503, "Retry-After: " + http_date(60s) + "\r\n"), answers(200)});
+    const auto made = call(TypeParam{"GET", server.port()});
+    EXPECT_EQ(made.status(), 200);
+    ASSERT_EQ(made.waits.size(), 1U);
+    EXPECT_GE(made.waits[0], 50s);
+    EXPECT_LE(made.waits[0], 60s);
+}
+
+TYPED_TEST(http_adapters, repeat_a_get_but_no_post_after_a_503) {
+    misbehaving_server gets({answers(503), answers(200)});
+    EXPECT_EQ(call(TypeParam{"GET", gets.port()}).status(), 200);
+    misbehaving_server posts({answers(503), answers(200)});
+    const auto made = call(TypeParam{"POST", posts.port()});
+    EXPECT_EQ(made.status(), 503);
+    EXPECT_EQ(made.history.refusal(), reprise::refusal_reason::unsafe);
+    EXPECT_EQ(posts.requests(), std::vector<std::string>{"POST /r HTTP/1.1"});
+}
+
+TYPED_TEST(http_adapters, repeat_a_post_that_was_refused_with_429) {
+    misbehaving_server server({answers(429), answers(200)});
+    EXPECT_EQ(call(TypeParam{"POST", server.port()}).status(), 200);
+    EXPECT_EQ(server.requests().size(), 2U);
+}
+
+TYPED_TEST(http_adapters, repeat_a_post_that_is_stated_as_repeatable) {
+    misbehaving_server server({answers(503), answers(200)});
+    const TypeParam client{"POST", server.port(), reprise::repeatability::repeatable};
+    EXPECT_EQ(call(client).status(), 200);
+}
+
+TYPED_TEST(http_adapters, never_repeat_a_404) {
+    misbehaving_server server({answers(404), answers(200)});
+    const auto made = call(TypeParam{"GET", server.port()});
+    EXPECT_EQ(made.status(), 404);
+    EXPECT_EQ(made.history.failed_attempts(), 1U);
+}
+
+TYPED_TEST(http_adapters, repeat_a_post_that_could_not_connect) {
+    std::string closed_port;
+    {
+        const misbehaving_server gone({hangs_up()});
+        closed_port = gone.port();
+    }
+    const auto made = call(TypeParam{"POST", closed_port});
+    EXPECT_TRUE(made.last.is_failure());
+    EXPECT_EQ(made.history.failed_attempts(), 3U);
+    EXPECT_EQ(made.history.refusal(), reprise::refusal_reason::attempts_exhausted);
+}
+
+TYPED_TEST(http_adapters, repeat_a_get_but_no_post_whose_connection_broke) {
+    misbehaving_server gets({reads_and_closes(), answers(200)});
+    EXPECT_EQ(call(TypeParam{"GET", gets.port()}).status(), 200);
+    misbehaving_server posts({reads_and_closes(), answers(200)});
+    EXPECT_TRUE(call(TypeParam{"POST", posts.port()}).last.is_failure());
+    EXPECT_EQ(posts.requests().size(), 1U);
+}
+
+TYPED_TEST(http_adapters, repeat_a_get_but_no_post_without_an_answer_in_time) {
+    misbehaving_server gets({is_silent(), answers(200)});
+    const auto made = call(TypeParam{"GET", gets.port()}, 300ms);
+    EXPECT_EQ(made.status(), 200);
+    EXPECT_EQ(made.history.failed_attempts(), 1U);
+    misbehaving_server posts({is_silent(), answers(200)});
+    const auto post = call(TypeParam{"POST", posts.port()}, 300ms);
+    EXPECT_TRUE(post.last.retry_facts().timeout);
+    EXPECT_EQ(posts.requests().size(), 1U);
+}
+
+TYPED_TEST(http_adapters, start_with_an_empty_body_after_a_truncated_answer) {
+    misbehaving_server server(
+        {sends("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), answers(200, "", "second")});
+    const auto made = call(TypeParam{"GET", server.port()});
+    EXPECT_EQ(made.body(), "second");
+    EXPECT_EQ(made.history.failed_attempts(), 1U);
+}
+
+TYPED_TEST(http_adapters, never_repeat_after_an_answer_that_is_not_http) {
+    misbehaving_server server({sends("220 mail.example.com ESMTP\r\n"), answers(200)});
+    const auto made = call(TypeParam{"GET", server.port()});
+    EXPECT_TRUE(made.last.is_failure());
+    EXPECT_EQ(server.connection_count(), 1U);
+}
+
+TEST(curl_adapter, repeats_a_post_that_timed_out_in_the_tls_handshake) {
+    misbehaving_server server({is_silent()});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("https://127.0.0.1:" + server.port()).c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    reprise::retry_history history;
+    const auto last = reprise::retry(
+        reprise::attempts(2).every(1ms), {.attempt_timeout = 300ms, .history = &history},
+        [&](const reprise::attempt& a) { return reprise::adapters::curl_perform(curl.get(), a); });
+    EXPECT_EQ(last.code, CURLE_OPERATION_TIMEDOUT);
+    EXPECT_EQ(last.retry_facts().safety, reprise::retry_safety::yes);
+    EXPECT_EQ(history.failed_attempts(), 2U);
+}
+
+TEST(curl_adapter, refuses_a_body_that_is_too_long) {
+    misbehaving_server server({answers(200, "", "0123456789")});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    const auto made = reprise::adapters::curl_perform(curl.get(), {}, {.body_size_max = 9});
+    EXPECT_EQ(made.code, CURLE_WRITE_ERROR);
+    EXPECT_EQ(made.retry_facts().safety, reprise::retry_safety::no);
+}
+
+/// Runs the coroutine form on a context of its own.
+reprise::adapters::beast_result<> co_call(const beast_client& client, reprise::retry_history& to) {
+    boost::asio::io_context io;
+    reprise::standard_strategy strategy({.attempts_max = 3, .backoff = {.base = 1ms}});
+    const reprise::call_options options{.attempt_timeout = 300ms, .history = &to};
+    reprise::adapters::beast_result<> last;
+    boost::asio::co_spawn(
+        io,
+        reprise::async_retry(
+            strategy, options,
+            [&client](const reprise::attempt& a) {
+                return reprise::adapters::beast_exchange(
+                    {"127.0.0.1", client.port}, client.request(), a, client.repeat);
+            }),
+        [&](const std::exception_ptr& error, reprise::adapters::beast_result<> value) {
+            EXPECT_EQ(error, nullptr);
+            last = std::move(value);
+        });
+    io.run();
+    return last;
+}
+
+TEST(beast_adapter, repeats_a_get_in_a_coroutine) {
+    misbehaving_server server({is_silent(), hangs_up(), answers(200, "", "fine")});
+    reprise::retry_history history;
+    EXPECT_EQ(co_call({"GET", server.port()}, history).response.body(), "fine");
+    EXPECT_EQ(history.failed_attempts(), 2U);
+}
+
+TEST(beast_adapter, never_repeats_a_post_that_was_canceled_at_its_deadline) {
+    misbehaving_server server({is_silent(), answers(200)});
+    reprise::retry_history history;
+    EXPECT_TRUE(co_call({"POST", server.port()}, history).is_failure());
+    EXPECT_EQ(server.requests().size(), 1U);
+    EXPECT_EQ(history.refusal(), reprise::refusal_reason::unsafe);
+}
+
+TEST(curl_adapter, first_program_prints_the_page_after_a_429) {
+    misbehaving_server server({answers(429, "Retry-After: 0\r\n"), answers(200, "", "21 degrees")});
+    const auto ran = run_example("example_4_adapters_curl", {server.url()});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_EQ(ran.output, "200 21 degrees\n");
+    EXPECT_EQ(server.requests().size(), 2U);
+}
+
+TEST(beast_adapter, first_program_prints_the_page_after_a_429) {
+    misbehaving_server server({answers(429, "Retry-After: 0\r\n"), answers(200, "", "21 degrees")});
+    const auto ran = run_example("example_4_adapters_beast", {server.port()});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_EQ(ran.output, "21 degrees\n");
+    EXPECT_EQ(server.requests().size(), 2U);
+}
+
+}  // namespace
+}  // namespace adapters
