@@ -219,5 +219,46 @@ TEST_F(taken_rows, RH_14_RH_45_a_connection_that_breaks_is_logged_and_not_retrie
     expect_logged(retry_reason::socket_closed_while_in_flight, errc::request_canceled);
 }
 
+class http_error_text : public ::testing::Test {
+protected:
+    // The error of a call with a statement and a server message of these sizes.
+    std::shared_ptr<const error_info> failed(std::size_t statement_size, std::size_t words_size) {
+        cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
+        cluster_.on_http = [](const seen_http_request&) {
+            scripted_http_answer answer;
+            answer.status = 400;
+            return answer;
+        };
+        engine_driver driver(cluster_);
+        driver.connect();
+        auto request = readonly_request("{}", [words_size](const http_answer&) {
+            exchange_verdict verdict;
+            verdict.what = exchange_verdict::step::failed;
+            verdict.error = errc::parsing_failure;
+            verdict.server_text = std::string(words_size, 'w');
+            return verdict;
+        });
+        request.statement = std::string(statement_size, 's');
+        const auto done = driver.start_http(std::move(request));
+        driver.settle();
+        return done->result.error;
+    }
+    scripted_cluster cluster_{1};
+};
+
+TEST_F(http_error_text, a_statement_is_cut_at_one_kibibyte_and_marked) {
+    EXPECT_EQ(failed(1024, 0)->key, std::string(1024, 's'));
+    EXPECT_EQ(failed(1025, 0)->key, std::string(1024, 's') + "... (1 more bytes)");
+    const auto large = failed(1'000'000, 0);
+    EXPECT_LT(large->key.size(), 1100U);
+    EXPECT_NE(to_string(*large).find("... (998976 more bytes)"), std::string::npos);
+}
+
+// Services quote the statement in their messages.
+TEST_F(http_error_text, the_message_of_the_service_is_cut_in_the_same_way) {
+    EXPECT_EQ(failed(1, 1024)->server_context, std::string(1024, 'w'));
+    EXPECT_EQ(failed(1, 5000)->server_context, std::string(1024, 'w') + "... (3976 more bytes)");
+}
+
 }  // namespace http_decisions_tests
 }  // namespace reprise::engine::testing
