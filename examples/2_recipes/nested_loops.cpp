@@ -17,7 +17,8 @@ int main() {
 
     // [nested]
     const auto load_page = [&](const reprise::attempt& outer) {
-        return reprise::retry(strategy, {.outer = outer.allowance, .clock = &clock}, query);
+        return reprise::retry(
+            strategy, {.outer_allowance = outer.allowance, .clock = &clock}, query);
     };
     const std::error_code result = reprise::retry(strategy, {.clock = &clock}, load_page);
     // [/nested]

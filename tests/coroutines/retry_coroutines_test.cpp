@@ -9,6 +9,7 @@
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>
@@ -94,6 +95,11 @@ asio::awaitable<void> await_tokens(loop_fixture& with) {
     EXPECT_EQ(
         co_await async_retry<signature>(executor, with.strategy, options, initiate, asio::deferred),
         long_text);
+    EXPECT_EQ(
+        co_await async_retry<signature>(executor, with.strategy, options, initiate), long_text);
+    // The default token of an I/O object's executor is used, too.
+    auto timer = asio::use_awaitable_t<>::as_default_on(asio::steady_timer(executor));
+    EXPECT_EQ(co_await async_retry<signature>(timer, with.strategy, options, initiate), long_text);
 }
 
 TEST(retry_coroutines, loops_can_be_awaited_in_one_expression) {
@@ -113,7 +119,7 @@ TEST(retry_coroutines, predicates_can_be_awaited_in_one_expression) {
 TEST(retry_coroutines, the_token_form_can_be_awaited_in_one_expression) {
     loop_fixture with;
     play(await_tokens(with));
-    EXPECT_EQ(*with.owned, 4);
+    EXPECT_EQ(*with.owned, 8);
     EXPECT_EQ(with.owned.use_count(), 1);
 }
 

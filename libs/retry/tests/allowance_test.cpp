@@ -22,7 +22,7 @@ struct nest {
             [&](const attempt& current) {
                 return retry(
                     inner,
-                    {.outer = hand_down ? current.allowance : nullptr,
+                    {.outer_allowance = hand_down ? current.allowance : nullptr,
                      .history = &inner_trace,
                      .clock = &clock,
                      .random = random.source()},
@@ -58,8 +58,9 @@ TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
     testing::virtual_clock clock;
     retry_history trace;
     auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
-    EXPECT_FALSE(retry(strategy, {.outer = &spent, .history = &trace, .clock = &clock}, operation)
-                     .has_value());
+    EXPECT_FALSE(
+        retry(strategy, {.outer_allowance = &spent, .history = &trace, .clock = &clock}, operation)
+            .has_value());
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(trace.refusal(), refusal_reason::outer_allowance);
     EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
@@ -70,7 +71,8 @@ TEST(nesting, a_refusal_for_another_reason_returns_the_allowance) {
     standard_strategy strategy;
     testing::virtual_clock clock;
     testing::scripted_operation operation{testing::permanent()};
-    EXPECT_FALSE(retry(strategy, {.outer = &outer, .clock = &clock}, operation).has_value());
+    EXPECT_FALSE(
+        retry(strategy, {.outer_allowance = &outer, .clock = &clock}, operation).has_value());
     EXPECT_EQ(outer.left(), 3U);
 }
 

@@ -432,7 +432,7 @@ TEST(async_retry, nested_loops_take_from_the_outer_allowance) {
     async_retry<void(error_code)>(
         s.io, s.strategy, s.options,
         [&](const attempt& outer, auto handler) {
-            const call_options inner{.outer = outer.allowance, .clock = &s.time};
+            const call_options inner{.outer_allowance = outer.allowance, .clock = &s.time};
             async_retry<void(error_code)>(
                 s.io, s.strategy, inner,
                 [&](const attempt&, auto inner_handler) {

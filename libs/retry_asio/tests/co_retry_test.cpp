@@ -361,7 +361,7 @@ TEST(co_retry, nested_loops_take_from_the_outer_allowance) {
                 throw refused();
                 co_return 0;
             };
-            const call_options options{.outer = a.allowance, .clock = &s.time};
+            const call_options options{.outer_allowance = a.allowance, .clock = &s.time};
             auto pending = async_retry(s.strategy, options, inner);
             co_return co_await std::move(pending);
         };

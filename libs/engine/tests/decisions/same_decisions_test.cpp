@@ -113,7 +113,7 @@ struct loop_run {
         options.timeout = plan.timeout;
         if (plan.allowance) {
             outer.emplace(*plan.allowance);
-            options.outer = &*outer;
+            options.outer_allowance = &*outer;
         }
     }
     std::vector<decided> story() const {

@@ -1,24 +1,25 @@
 #pragma once
 
-/// Which failures are tried again, and when: the strategies that come with the client and what is
-/// needed to write another one.
+/// Retry strategies decide which failures are retried, and when. This header has the strategies
+/// that come with the client and what you need to write another one.
 ///
-/// The standard is `fail_fast_on_terminal_error_strategy`: retry what may safely be repeated until
-/// the deadline, but give up at once with a clear error when only a person can fix it (wrong
-/// password, refused TLS, no such bucket, scope or collection). It may change in a new version:
-/// what counts as terminal may grow with new servers. If you need fixed behaviour, copy the class:
-/// it needs nothing beyond this header. The client's guide shows a copy.
-///
+/// The default is `fail_fast_on_terminal_error_strategy`. It retries what can be repeated safely
+/// until the deadline, and fails at once with a clear error if only a person can fix the cause
+/// (wrong password, refused TLS, no such bucket, scope or collection). It may change in a new
+/// version: what counts as terminal may grow with new servers. If you need fixed behaviour, copy
+/// the class: it needs nothing beyond this header. The client's guide shows a copy.
+/// ```
 ///     struct never_retry final : couchbase::retry_strategy {
 ///         void retry_after(
 ///             const couchbase::retry_question&, couchbase::retry_sink& sink) override {
 ///             sink.answer(couchbase::retry_action::no());
 ///         }
 ///     };
-///
-/// Every strategy of the retry library serves here as well, with its own budget:
-///
+/// ```
+/// Every strategy of the retry library works here as well, with its own budget:
+/// ```
 ///     options.strategy = std::make_shared<virtual_strategy<standard_strategy>>();
+/// ```
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
@@ -29,15 +30,15 @@
 
 namespace reprise::couchbase {
 
-/// To write a strategy: what it is asked and how it answers (now or later). What failed, in
-/// Couchbase's words, is `request_of(question)` and `reason_of(question)`.
+/// What a strategy is asked and how it answers, at once or later. `request_of(question)` and
+/// `reason_of(question)` describe the failure in Couchbase's terms.
 using reprise::deferred_answer;
 using reprise::retry_action;
 using reprise::retry_question;
 using reprise::retry_sink;
 using reprise::retry_strategy;
 
-/// What happened on each attempt, as errors and results carry it.
+/// What happened on each attempt. Errors and results carry it.
 using reprise::attempt_stage;
 using reprise::history_entry;
 using reprise::refusal_reason;

@@ -10,11 +10,11 @@ namespace reprise::couchbase {
 
 /// Keeps requests away from an endpoint that has stopped answering. Each endpoint has its own
 /// breaker:
-///
-///     closed --(too many failures)--> open --(sleep over)--> half open --(canary answered)-->
-///     closed
-///                                       ^----------(canary failed)-----'
-///
+/// ```
+///     closed --(too many failures)--> open --(sleep over)--> half open
+///       ^                               ^--(canary failed)------|
+///       '---------------------------------(canary answered)-----'
+/// ```
 /// Only `closed` lets requests through. Otherwise they wait as CIRCUIT_BREAKER_OPEN and nothing is
 /// sent. The canary is a NOOP of the client's own, or for HTTP a GET of the service's health path.
 struct circuit_breaker_options {

@@ -45,7 +45,7 @@ struct retry_limits {
     retry_budget* budget = nullptr;
 };
 
-/// One retry that somebody wants to make.
+/// One retry that a strategy or a protocol proposes.
 struct proposed_retry {
     duration delay{};
     /// The request needs a place among those that wait even without a delay.
@@ -54,7 +54,7 @@ struct proposed_retry {
     failure_facts facts{};  ///< Of the failure; they set the price.
 };
 
-/// The answer.
+/// Whether a proposed retry is made, when, and what it cost.
 struct admission {
     refusal_reason refusal = refusal_reason::none;
     duration delay{};        ///< Wait this long; with `is_capped` exactly until the deadline.
@@ -66,12 +66,12 @@ struct admission {
     [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
 };
 
-/// Bound, deadline, allowance, budget, in this order. What was taken is returned when a later step
-/// refuses.
+/// Checks bound, deadline, allowance and budget, in this order. When a later step refuses, returns
+/// what an earlier one took.
 [[nodiscard]] REPRISE_EXPORT admission
 admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
-/// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
+/// Checks bound and deadline only, for retries that a protocol always makes and that cost nothing.
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 

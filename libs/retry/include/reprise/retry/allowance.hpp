@@ -1,7 +1,7 @@
 #pragma once
 
 /// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
-/// outer loop hand its remaining retries down, so that the whole nest makes no more than the outer
+/// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
 /// loop would have made alone.
 
 #include <atomic>

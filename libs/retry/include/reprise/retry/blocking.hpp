@@ -42,7 +42,7 @@ using operation_result =
 /// Stands for the value of operations that return nothing.
 struct no_value {};
 
-/// Owns time for one blocking call: reads the clock only when somebody needs it.
+/// Owns time for one blocking call. Reads the clock only if the time is needed.
 class call_time {
 public:
     explicit call_time(const call_options& options) noexcept
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] decision_context context() const noexcept {
         return {clock().now(), options_->random()};
     }
-    /// Zeros where nobody needs it: a first attempt that succeeds reads no clock.
+    /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
     [[nodiscard]] decision_context context_if(bool is_needed) const noexcept {
         return is_needed ? context() : decision_context{};
     }

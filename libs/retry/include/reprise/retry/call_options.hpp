@@ -1,6 +1,6 @@
 #pragma once
 
-/// Options of one call, and what the loop hands to each attempt.
+/// Options of one call, and what the loop passes to each attempt.
 
 #include <cstdint>
 #include <optional>
@@ -28,11 +28,11 @@ struct call_options {
     repeatability repeat = repeatability::unspecified;
     /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
     std::stop_token stop{};
-    /// The allowance of an enclosing loop (`attempt::allowance`).
-    retry_allowance* outer = nullptr;
-    /// Filled with the story of this call.
+    /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
+    retry_allowance* outer_allowance = nullptr;
+    /// Is filled with what happened on each attempt of this call.
     retry_history* history = nullptr;
-    /// Hears each decision.
+    /// Is called with each decision.
     decision_observer* observer = nullptr;
     /// Null: the real clock.
     retry_clock* clock = nullptr;
@@ -48,7 +48,7 @@ struct attempt {
     time_point deadline = no_deadline;
     /// The same as a span from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
-    /// Give it to retry loops inside the operation (`call_options::outer`).
+    /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
     retry_allowance* allowance = nullptr;
     /// The call's stop token.
     std::stop_token stop{};

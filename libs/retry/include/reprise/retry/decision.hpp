@@ -27,7 +27,7 @@ enum class refusal_reason : std::uint8_t {
     attempts_exhausted,  ///< The strategy's maximum number of attempts has been made.
     budget_exhausted,    ///< The budget cannot pay the whole cost of another attempt.
     deadline,            ///< The retry could not have started before the deadline.
-    outer_allowance,     ///< An enclosing loop has no retries left to hand down.
+    outer_allowance,     ///< An enclosing loop has no retries left.
     canceled,            ///< The caller asked to stop.
     no_initial_token,    ///< The strategy granted no token: one attempt, no retries.
     invalid_token,       ///< A token of another strategy, or one already used.

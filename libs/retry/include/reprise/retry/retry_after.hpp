@@ -10,7 +10,7 @@
 
 namespace reprise {
 
-/// `parse_retry_after` returns no longer wait: nobody waits a year, and sums cannot overflow.
+/// `parse_retry_after` returns no longer wait, so that sums cannot overflow.
 inline constexpr std::chrono::seconds retry_after_max = std::chrono::days{365};
 
 /// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of

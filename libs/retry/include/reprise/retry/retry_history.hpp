@@ -1,8 +1,8 @@
 #pragma once
 
 /// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. The same type for loops and clients. Text is made only when somebody reads
-/// it; recording allocates nothing.
+/// last retry and why. Loops and clients use the same type. Text is made only when it is
+/// read; recording allocates nothing.
 
 #include <cstddef>
 #include <cstdint>

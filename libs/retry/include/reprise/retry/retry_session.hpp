@@ -42,7 +42,7 @@ public:
           history_(options.history),
           observer_(options.observer),
           stop_(options.stop),
-          allowance_(traits_.retries_max, options.outer) {
+          allowance_(traits_.retries_max, options.outer_allowance) {
         limits_.allowance = &allowance_;
         limits_.budget = detail::budget_of(strategy);
         if (history_ != nullptr) {

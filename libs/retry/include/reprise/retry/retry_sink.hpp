@@ -18,7 +18,7 @@ struct decision_ticket {
     std::uint32_t decision = 0;
 };
 
-/// Carries late answers to whoever drives the request. Implemented by drivers.
+/// Carries late answers to the driver of the request. Drivers implement it.
 class REPRISE_EXPORT answer_channel {
 public:
     virtual ~answer_channel();

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Time as the library sees it: plain values. Nothing that decides reads a clock; whoever drives an
+/// Time as the library sees it: plain values. Nothing that decides reads a clock; the driver of an
 /// operation passes the time in. See `clock.hpp` for the one interface that does read it.
 
 #include <chrono>
@@ -30,7 +30,7 @@ inline constexpr time_point no_deadline = time_point::max();
     return time_point{duration{base + step}};
 }
 
-/// Negative durations count as zero: nobody can wait for less than nothing.
+/// Negative durations count as zero.
 [[nodiscard]] constexpr duration at_least_zero(duration value) noexcept {
     return value < duration::zero() ? duration::zero() : value;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The token bucket: one allowance for retries, shared by whoever holds it.
+/// The token bucket: one allowance for retries, shared by all its holders.
 ///
 /// A retry pays its whole price or does not happen; successes give a little back. When a service is
 /// sick the bucket runs dry and the clients stop adding to its load. The bucket is a type of its

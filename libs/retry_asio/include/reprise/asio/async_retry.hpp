@@ -1,14 +1,16 @@
 #pragma once
 
 /// The loop for asynchronous operations, with any Asio completion token.
-///
+/// ```
 ///     const call_options options{.timeout = 5s};
-///     async_retry<void(boost::system::error_code, std::size_t)>(
-///         socket, strategy, options,
-///         [&](const attempt&, auto handler) {
-///             socket.async_read_some(buffer, std::move(handler));
-///         },
-///         boost::asio::use_awaitable);
+///     const auto read = [&](const attempt&, auto handler) {
+///         socket.async_read_some(buffer, std::move(handler));
+///     };
+///     co_await async_retry<void(boost::system::error_code, std::size_t)>(
+///         socket, strategy, options, read);
+/// ```
+/// Without a token the default of the executor's type is used, or boost::asio::deferred if it has
+/// none: the loop starts when its result is awaited or given a token.
 ///
 /// The coroutine form, for operations that are coroutines themselves, is in `co_retry.hpp`.
 
@@ -46,6 +48,16 @@ template <class Source>
 template <class Result>
 inline constexpr bool is_awaited = requires(const Result& result) { result.await_ready(); } ||
                                    boost::asio::is_deferred<Result>::value;
+
+/// The default token of the executor's type, as Asio's own operations have it.
+template <class Source>
+struct default_token {
+    using executor = decltype(executor_of(std::declval<std::remove_reference_t<Source>&>()));
+    using chosen = boost::asio::default_completion_token_t<executor>;
+    using type = std::conditional_t<std::is_void_v<chosen>, boost::asio::deferred_t, chosen>;
+};
+template <class Source>
+using default_token_t = typename default_token<Source>::type;
 
 template <class Signature>
 struct retry_signature;
@@ -101,17 +113,19 @@ struct retry_signature<void(First, Rest...)> {
 /// alone.
 ///
 /// `strategy` is copied if it is a value (`attempts(3)`); any other strategy and what `options`
-/// points to (trace, observer, clock, outer, random state) must live
+/// points to (history, observer, clock, outer allowance, random state) must live
 /// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
 /// the executor may be run by several threads, with or without a strand.
 ///
 /// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
 /// call, as in `co_retry.hpp`.
 template <
-    class Signature, class Source, strategy_argument Strategy, class Initiate, class Token,
+    class Signature, class Source, strategy_argument Strategy, class Initiate,
+    class Token = detail::default_token_t<Source>,
     detail::call_options_argument Options = call_options>
 auto async_retry(
-    Source&& source, Strategy&& strategy, Options&& options, Initiate&& initiate, Token&& token) {
+    Source&& source, Strategy&& strategy, Options&& options, Initiate&& initiate,
+    Token&& token = detail::default_token_t<Source>{}) {
     using kept = detail::kept_strategy<Strategy>;
     detail::retry_signature<Signature>::template check_first_argument<
         std::remove_cvref_t<Strategy>, std::decay_t<Initiate>>();

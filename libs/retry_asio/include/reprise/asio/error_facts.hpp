@@ -1,7 +1,7 @@
 #pragma once
 
 /// Facts of the errors that Asio programs meet: `boost::system::error_code`,
-/// `boost::system::system_error`, and results handed on as `std::exception_ptr`.
+/// `boost::system::system_error`, and results passed on as `std::exception_ptr`.
 
 #include <exception>
 #include <system_error>

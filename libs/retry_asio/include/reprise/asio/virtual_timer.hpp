@@ -34,11 +34,11 @@ public:
 
     /// Moves the time by `by`; what falls due on the way happens in order of time.
     void advance(duration by);
-    /// Moves to the next thing that anybody waits for and lets it happen. False if there is none.
+    /// Moves to the next time that a timer waits for and runs what is due. False if no timer waits.
     bool advance_to_next();
 
     /// Plays to the end: runs whatever `context` (an `io_context`) can run, moves on to the next
-    /// wait, and so on until nobody waits for time any more. Returns the number of moves.
+    /// wait, and so on until no timer waits any more. Returns the number of moves.
     template <class Context>
     std::size_t run(Context& context) {
         std::size_t moves = 0;

@@ -58,7 +58,7 @@ private:
 };
 
 /// Fails as the script says, then succeeds for ever (or, with `fail_forever`, repeats the last
-/// failure). Records what the loop handed to each attempt.
+/// failure). Records what the loop passed to each attempt.
 class scripted_operation {
 public:
     scripted_operation(std::initializer_list<failure_facts> failures)

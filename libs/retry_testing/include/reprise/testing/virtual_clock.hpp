@@ -1,6 +1,6 @@
 #pragma once
 
-/// A clock that moves only when somebody waits. A test of a minute of retries takes microseconds
+/// A clock that moves only when a loop waits. A test of a minute of retries takes microseconds
 /// and gives the same result every time.
 
 #include <algorithm>
@@ -45,7 +45,7 @@ public:
 
     /// Every wait so far, in order, as long as it really lasted.
     [[nodiscard]] const std::vector<duration>& waits() const noexcept { return waits_; }
-    /// How often somebody read the clock.
+    /// How often the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept { return reads_; }
     /// Time since the start, without counting as a read.
     [[nodiscard]] duration elapsed() const noexcept { return now_ - time_point{}; }

@@ -32,7 +32,7 @@ template <class State, class Handler, class... Args>
         allocator(boost::asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
 }
 
-/// Clears a handler's slot at the end of an operation: a signal that comes later finds nobody.
+/// Clears a handler's slot at the end of an operation: a later signal must find no operation.
 template <class Handler>
 void clear_slot(const Handler& handler) noexcept {
     if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {

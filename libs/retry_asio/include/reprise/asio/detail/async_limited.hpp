@@ -32,7 +32,7 @@ struct limit_request {
     async_clock* clock = nullptr;  ///< Null: real time.
 };
 
-/// True if an exception thrown by an initiating function can be handed on as a result.
+/// True if an exception thrown by an initiating function can be passed on as a result.
 template <class First, class... Rest>
 inline constexpr bool carries_exception =
     std::is_same_v<First, std::exception_ptr> && (std::is_default_constructible_v<Rest> && ...);

@@ -127,7 +127,7 @@ private:
     bool canceled_ = false;
 };
 
-/// Completes with `void(bool reached)`; false if somebody ended the wait before its time.
+/// Completes with `void(bool reached)`; false if the wait was ended early.
 template <class IoExecutor, class Token>
 auto async_pause(const IoExecutor& executor, const pause_request& request, Token&& token) {
     return boost::asio::async_initiate<Token, void(bool)>(
