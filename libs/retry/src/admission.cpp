@@ -11,6 +11,26 @@ namespace {
     return answer;
 }
 
+// Takes what a retry that is sent costs.
+[[nodiscard]] admission charge(
+    admission answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
+    if (limits.allowance != nullptr && !limits.allowance->try_take()) {
+        return refuse(refusal_reason::outer_allowance);
+    }
+    if (limits.budget != nullptr) {
+        const payment paid = limits.budget->try_pay(retry.facts, retry.now);
+        if (!paid.paid) {
+            if (limits.allowance != nullptr) {
+                limits.allowance->give_back();
+            }
+            return refuse(refusal_reason::budget_exhausted, paid.level);
+        }
+        answer.cost = paid.cost;
+        answer.budget_level = paid.level;
+    }
+    return answer;
+}
+
 }  // namespace
 
 admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
@@ -39,25 +59,13 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
 }
 
 admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept {
-    admission answer = admit_unpaid(retry, limits);
-    if (!answer.is_admitted()) {
-        return answer;
-    }
-    if (limits.allowance != nullptr && !limits.allowance->try_take()) {
-        return refuse(refusal_reason::outer_allowance);
-    }
-    if (limits.budget != nullptr) {
-        const payment paid = limits.budget->try_pay(retry.facts, retry.now);
-        if (!paid.paid) {
-            if (limits.allowance != nullptr) {
-                limits.allowance->give_back();
-            }
-            return refuse(refusal_reason::budget_exhausted, paid.level);
-        }
-        answer.cost = paid.cost;
-        answer.budget_level = paid.level;
-    }
-    return answer;
+    const admission answer = admit_unpaid(retry, limits);
+    const bool is_sent = answer.is_admitted() && !answer.is_capped;
+    return is_sent ? charge(answer, retry, limits) : answer;
+}
+
+admission admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    return charge({}, retry, limits);
 }
 
 }  // namespace reprise

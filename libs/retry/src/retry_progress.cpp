@@ -17,6 +17,23 @@ admission retry_progress::on_proposal(
         token_.delay = answer.delay;
         token_.cost = answer.cost;
         token_.memory = action.memory().value_or(token_.memory);
+        is_charge_pending_ = answer.is_capped;
+    }
+    return answer;
+}
+
+admission retry_progress::on_woken(
+    const proposed_retry& retry, const retry_limits& limits) noexcept {
+    if (!is_charge_pending_) {
+        return {};
+    }
+    is_charge_pending_ = false;
+    const admission answer = admit_woken(retry, limits);
+    if (answer.is_admitted()) {
+        token_.cost = answer.cost;
+    } else {
+        --retries_;
+        --token_.attempt;
     }
     return answer;
 }
@@ -27,6 +44,7 @@ admission retry_progress::on_unpaid_retry(
     if (answer.is_admitted()) {
         ++retries_;
         token_.cost = 0;  // the last retry was free, so a success has nothing to return
+        is_charge_pending_ = false;
     }
     return answer;
 }

@@ -93,6 +93,18 @@ TEST(admission, RH_13_the_clients_policy_cuts_the_delay_at_the_deadline) {
     EXPECT_EQ(answer.delay, 100ms);
 }
 
+TEST(admission, RH_13_a_retry_that_is_capped_takes_nothing) {
+    desk at;
+    at.limits.at_deadline = deadline_policy::cap;
+    at.retry.delay = 1s;
+    const admission answer = admit(at.retry, at.limits);
+    ASSERT_TRUE(answer.is_capped);
+    EXPECT_EQ(answer.cost, 0U);
+    EXPECT_EQ(answer.budget_level, -1) << "the budget was not asked";
+    EXPECT_EQ(at.allowance.left(), 1U);
+    EXPECT_TRUE(at.budget.prices.empty());
+}
+
 TEST(admission, an_immediate_retry_needs_no_place_unless_it_waits) {
     desk at;
     at.bound.count = 2;

@@ -28,6 +28,43 @@ TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
     EXPECT_EQ(progress.token().cost, 0U);
 }
 
+TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_once) {
+    token_bucket_budget budget(std::make_shared<token_bucket>());
+    const retry_limits limits{
+        .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .budget = &budget};
+    retry_progress progress;
+    ASSERT_TRUE(progress.on_proposal(retry_action::after(2s), {}, limits).is_capped);
+    EXPECT_TRUE(progress.is_charge_pending());
+    EXPECT_EQ(progress.token().cost, 0U) << "a success would return nothing";
+    EXPECT_EQ(progress.on_woken({}, limits).cost, 5000U);
+    EXPECT_EQ(progress.token().cost, 5000U);
+    EXPECT_FALSE(progress.is_charge_pending());
+    EXPECT_EQ(progress.on_woken({}, limits).cost, 0U);
+    EXPECT_EQ(progress.retries(), 1U);
+}
+
+TEST(retry_progress, RH_13_a_woken_retry_that_nobody_pays_for_is_not_made) {
+    retry_allowance none(0);
+    const retry_limits limits{
+        .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
+    retry_progress progress;
+    ASSERT_TRUE(progress.on_proposal(retry_action::after(2s), {}, limits).is_capped);
+    EXPECT_EQ(progress.retries(), 1U);
+    EXPECT_EQ(progress.on_woken({}, limits).refusal, refusal_reason::outer_allowance);
+    EXPECT_EQ(progress.retries(), 0U);
+    EXPECT_EQ(progress.token().attempt, 1U);
+}
+
+TEST(retry_progress, RH_13_a_capped_retry_of_the_protocol_is_never_charged) {
+    retry_allowance none(0);
+    const retry_limits limits{
+        .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
+    retry_progress progress;
+    ASSERT_TRUE(progress.on_unpaid_retry({.delay = 2s}, limits).is_capped);
+    EXPECT_FALSE(progress.is_charge_pending());
+    EXPECT_TRUE(progress.on_woken({}, limits).is_admitted());
+}
+
 TEST(retry_progress, a_refusal_of_any_kind_changes_nothing) {
     retry_progress progress;
     const waiting_bound full{1, 1};

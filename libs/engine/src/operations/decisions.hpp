@@ -53,6 +53,11 @@ public:
     [[nodiscard]] retry_outcome on_answer(
         const operation_base& operation, const retry_subject& subject,
         answer_mailbox::letter& letter, time_point now);
+    // A capped retry is woken. An outcome: it is not made.
+    [[nodiscard]] std::optional<retry_outcome> on_woken(
+        const operation_base& operation, const retry_subject& subject, time_point now) {
+        return decider_.on_woken(operation.failed, subject, now);
+    }
     void on_success(const retry_subject& subject, time_point now) noexcept {
         decider_.on_success(subject, now);
     }

@@ -119,6 +119,16 @@ public:
     [[nodiscard]] retry_outcome on_answer(
         operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
         time_point now);
+    // It was woken, or its time has come: it is dispatched next. An outcome instead: its retry was
+    // capped, and now that it would be sent nobody pays for it.
+    template <class Slot>
+    [[nodiscard]] std::optional<retry_outcome> resume(
+        Slot& slot, const operation_names& names, time_point now) {
+        REPRISE_ASSERT(slot.state == operation_state::running);
+        return slot.progress.is_charge_pending()
+                   ? decider_.on_woken(slot, decider_.subject_of(slot, names), now)
+                   : std::nullopt;
+    }
     // Too many operations wait already. The reason is that of the last retry, if there was one.
     [[nodiscard]] static retry_outcome refuse_place(operation_base& operation);
     // Records the decision about the failed attempt in the history and the log.

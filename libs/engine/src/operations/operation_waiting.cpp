@@ -27,20 +27,25 @@ void operations::leave_place(operation_slot& slot) {
     parts_.life.leave(slot);
 }
 
+// From wherever it waits back to dispatch.
+void operations::resume(operation_slot& slot, bool is_woken, time_point now) {
+    leave_place(slot);
+    if (const auto refusal = parts_.life.resume(slot, names_of(slot), now)) {
+        return apply(slot, *refusal, now);
+    }
+    dispatch(slot, is_woken, now);
+}
+
 template <class Goes>
 void operations::wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes) {
-    lifecycle::wake_if(list, goes, [&](operation_slot& slot) {
-        leave_place(slot);
-        dispatch(slot, is_woken, now);
-    });
+    lifecycle::wake_if(list, goes, [&](operation_slot& slot) { resume(slot, is_woken, now); });
 }
 
 void operations::on_due(operation_slot& slot, time_point now) {
     if (now >= slot.deadline) {
         return time_out(slot, now);
     }
-    leave_place(slot);
-    dispatch(slot, false, now);
+    resume(slot, false, now);
 }
 
 // The cause of the wait has ended: dispatches the waiting operations in the order of their arrival.
@@ -48,10 +53,7 @@ void operations::on_due(operation_slot& slot, time_point now) {
 // into account.
 void operations::wake(wait_list& list, std::size_t count_max, time_point now) {
     const auto always = [](const operation_slot&) { return true; };
-    const auto go = [&](operation_slot& slot) {
-        leave_place(slot);
-        dispatch(slot, true, now);
-    };
+    const auto go = [&](operation_slot& slot) { resume(slot, true, now); };
     lifecycle::wake_if(list, always, go, count_max);
 }
 

@@ -136,6 +136,7 @@ private:
     // operation_waiting.cpp
     void park_silently(operation_slot& slot, wait_list& list, time_point now);
     void leave_place(operation_slot& slot);
+    void resume(operation_slot& slot, bool is_woken, time_point now);
     // Dispatches the operations in the list for which `goes(slot)` returns true.
     template <class Goes>
     void wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes);

@@ -265,6 +265,15 @@ retry_outcome retry_decider::on_answer(
                   : strategy_failed(std::move(cause));
 }
 
+std::optional<retry_outcome> retry_decider::on_woken(
+    const failed_attempt& failed, const retry_subject& subject, time_point now) {
+    const waiting_bound bound{};  // it waits no longer
+    const admission answer =
+        subject.progress->on_woken(proposal_about(failed, now), limits_of(subject, bound));
+    return answer.is_admitted() ? std::nullopt
+                                : std::optional(outcome_of(answer, failed.own_error));
+}
+
 void retry_decider::on_success(const retry_subject& subject, time_point now) noexcept {
     const decision_context at{now, 0, subject.user_data};
     retry_strategy& strategy = strategy_of(subject);

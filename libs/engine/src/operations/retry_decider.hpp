@@ -60,7 +60,7 @@ struct retry_subject {
 struct retry_outcome {
     bool is_retry = false;
     // Retry: how long to wait. With `is_capped`, the wait ends exactly at the deadline, when the
-    // operation times out.
+    // operation times out unless it was woken before.
     duration delay{};
     bool is_capped = false;
     // No retry: the error that the user gets.
@@ -99,6 +99,10 @@ public:
         const failed_attempt& failed, const retry_subject& subject,
         const std::optional<retry_action>& action, std::string cause, std::size_t parked_count,
         time_point now);
+
+    // A capped retry is woken before the deadline: it is charged now. An outcome: it is not made.
+    [[nodiscard]] std::optional<retry_outcome> on_woken(
+        const failed_attempt& failed, const retry_subject& subject, time_point now);
 
     // An operation succeeded, with or without retries.
     void on_success(const retry_subject& subject, time_point now) noexcept;

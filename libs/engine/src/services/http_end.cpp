@@ -97,6 +97,15 @@ void http_operations::leave_place(http_slot& slot) {
     parts_.life.leave(slot);
 }
 
+// From wherever it waits back to the search for a node.
+void http_operations::resume(http_slot& slot, time_point now) {
+    leave_place(slot);
+    if (const auto refusal = parts_.life.resume(slot, names_of(slot), now)) {
+        return apply(slot, *refusal, now);
+    }
+    begin_attempt(slot, now);
+}
+
 void http_operations::forget_answer(http_slot& slot) {
     slot.splitter.reset();
     slot.body.clear();
@@ -113,8 +122,7 @@ void http_operations::on_operation_due(http_slot& slot, time_point now) {
         return on_search_over(slot, now);
     }
     if (now < slot.deadline) {
-        leave_place(slot);
-        return begin_attempt(slot, now);
+        return resume(slot, now);
     }
     http_connection* connection = slot.connection;
     const bool is_sent = connection != nullptr && connection->is_handed;

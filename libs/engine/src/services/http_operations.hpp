@@ -163,6 +163,7 @@ private:
     void apply(http_slot& slot, const retry_outcome& decided, time_point now);
     intrusive_list<http_slot>& list_for(retry_reason reason) noexcept;
     void leave_place(http_slot& slot);
+    void resume(http_slot& slot, time_point now);
     void forget_answer(http_slot& slot);
     static operation_names names_of(const http_slot& slot) noexcept;
     retry_subject subject_of(http_slot& slot) const;
@@ -191,10 +192,7 @@ private:
 
 template <class Goes>
 void http_operations::wake_if(intrusive_list<http_slot>& list, time_point now, Goes&& goes) {
-    lifecycle::wake_if(list, goes, [&](http_slot& slot) {
-        leave_place(slot);
-        begin_attempt(slot, now);
-    });
+    lifecycle::wake_if(list, goes, [&](http_slot& slot) { resume(slot, now); });
 }
 
 }  // namespace reprise::engine

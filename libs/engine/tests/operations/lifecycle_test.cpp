@@ -198,6 +198,36 @@ TEST(lifecycle, a_refused_retry_ends_the_operation_with_all_its_reasons) {
     EXPECT_FALSE(error->retry_reasons.contains(retry_reason::unknown));
 }
 
+TEST(lifecycle, RH_13_a_capped_retry_that_is_woken_goes_on_only_if_it_is_paid_for) {
+    one_life with;
+    const auto strategy = std::make_shared<late_strategy>();
+    retry_allowance allowance(1);
+    with.slot.request.strategy = strategy;
+    with.slot.request.outer_allowance = &allowance;
+    with.start();
+    const auto wait_until_the_deadline = [&] {
+        ASSERT_FALSE(with.fail(retry_reason::kv_temporary_failure, attempt_stage::response));
+        strategy->kept.back().answer(retry_action::after(1h));
+        auto letters = with.decider.take_answers();
+        const retry_outcome decided = with.life.on_answer(
+            with.slot, with.decider.subject_of(with.slot, with.names), letters.at(0),
+            with.parts.now);
+        EXPECT_TRUE(decided.is_capped);
+        with.life.park(with.slot, with.list, with.parts.now + decided.delay);
+        with.life.leave(with.slot);
+    };
+    wait_until_the_deadline();
+    EXPECT_EQ(allowance.left(), 1U);
+    EXPECT_FALSE(with.life.resume(with.slot, with.names, with.parts.now));
+    EXPECT_EQ(allowance.left(), 0U);
+    EXPECT_FALSE(with.life.resume(with.slot, with.names, with.parts.now)) << "paid already";
+    wait_until_the_deadline();
+    const auto refusal = with.life.resume(with.slot, with.names, with.parts.now);
+    ASSERT_TRUE(refusal);
+    EXPECT_EQ(refusal->refusal, refusal_reason::outer_allowance);
+    EXPECT_EQ(refusal->error, errc::temporary_failure);
+}
+
 TEST(lifecycle, an_operation_without_a_place_fails_with_the_reason_of_its_last_retry) {
     one_life with(with_places(1));
     with.start();

@@ -71,6 +71,13 @@ public:
     }
 };
 
+class hour_strategy final : public retry_strategy {
+public:
+    void retry_after(const retry_question&, retry_sink& sink) override {
+        sink.answer(retry_action::after(1h));
+    }
+};
+
 class recording_log final : public log_sink {
 public:
     void on_decision(log_level level, const decision_record& record) noexcept override {
@@ -131,6 +138,67 @@ TEST(retry_flow, RH_13_a_capped_request_times_out_at_the_deadline_and_is_not_sen
     EXPECT_EQ(cluster.count(opcode::set), 5U);
     const auto& entries = stored->result.history->entries;
     EXPECT_EQ(entries.back().delay(), 400ms - 161ms);
+}
+
+TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    options.strategy = std::make_shared<hour_strategy>();
+    options.retry_budget = token_bucket_budget(bucket);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    retry_allowance allowance(1);
+    auto request = driver.request(operation_kind::get, "k");
+    request.outer_allowance = &allowance;
+    const auto read = driver.start(std::move(request));
+    driver.advance(5s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(cluster.count(opcode::get), 1U);
+    EXPECT_EQ(allowance.left(), 1U);
+    EXPECT_EQ(bucket->level(), bucket->capacity());
+}
+
+// A write that never left the process, in a client whose strategy wants to wait for an hour: its
+// cause ends when the connection is open again.
+TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.strategy = std::make_shared<hour_strategy>();
+    engine_driver driver(cluster, options);
+    driver.connect();
+    const auto write_and_lose_connection = [&](retry_allowance& allowance) {
+        driver.write_room = 0;
+        auto request = driver.request(operation_kind::upsert, "k", "v");
+        request.outer_allowance = &allowance;
+        const auto stored = driver.start(std::move(request));
+        driver.settle();
+        driver.write_room = std::size_t(-1);
+        driver.close_node(0);
+        return stored;
+    };
+    retry_allowance enough(1);
+    const auto paid = write_and_lose_connection(enough);
+    EXPECT_EQ(enough.left(), 1U) << "it waits, and may never be sent";
+    driver.advance(1s);
+    ASSERT_EQ(paid->calls, 1);
+    EXPECT_TRUE(paid->result.has_value());
+    EXPECT_EQ(paid->result.retry_attempts, 1U);
+    EXPECT_EQ(enough.left(), 0U);
+
+    retry_allowance none(0);
+    const std::size_t sent = cluster.count(opcode::set);
+    const auto refused = write_and_lose_connection(none);
+    EXPECT_EQ(refused->calls, 0) << "a wait costs nothing";
+    driver.advance(1s);
+    ASSERT_EQ(refused->calls, 1);
+    EXPECT_EQ(refused->result.ec, errc::request_canceled);
+    EXPECT_FALSE(refused->result.error->is_ambiguous);
+    EXPECT_EQ(refused->result.retry_attempts, 0U);
+    EXPECT_EQ(refused->result.history->entries.back().refusal(), refusal_reason::outer_allowance);
+    EXPECT_EQ(cluster.count(opcode::set), sent);
 }
 
 TEST(retry_flow, RH_16_a_write_lost_in_flight_is_canceled_ambiguous_and_never_sent_again) {

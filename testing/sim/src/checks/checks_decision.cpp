@@ -17,8 +17,6 @@ namespace {
 using couchbase::errc;
 using couchbase::retry_reason;
 
-constexpr std::int64_t price_of_retry = 5000;  // milli-units; see sim_client::make_options
-
 // RH-12, stated independently: 1, 10, 50, 100, 500, then 1000 ms.
 duration ladder(std::uint32_t attempts) noexcept {
     constexpr std::array<int, 6> steps{1, 10, 50, 100, 500, 1000};
@@ -147,6 +145,21 @@ bool inspection::is_paid_by_client(const operation_record& record) const {
     return world_.plan.clients[record.plan.client].budget_units > 0 && !brings_budget(record);
 }
 
+// Which of the capped retries have been woken since the last iteration, nobody has said.
+bool inspection::can_be_poor(const operation_record& record) const {
+    const client_view& view = views_[record.plan.client];
+    const auto pending = static_cast<std::int64_t>(view.capped.size());
+    return brings_budget(record) || (is_paid_by_client(record) &&
+                                     view.budget_level - pending * price_of_retry < price_of_retry);
+}
+
+// RH-13: a capped retry is charged when it is woken; if it cannot pay, it is not made.
+bool inspection::is_refused_when_woken(
+    const operation_record& record, const couchbase::decision_record& decision) const {
+    return record.is_capped && !record.is_asked && !decision.is_retried &&
+           decision.refusal == refusal_reason::budget_exhausted;
+}
+
 void inspection::on_success_reported(std::uint32_t operation) {
     operation_record& record = world_.records.at(operation);
     if (record.is_success_reported) {
@@ -155,6 +168,9 @@ void inspection::on_success_reported(std::uint32_t operation) {
     record.is_success_reported = true;
     const planned_client& plan = world_.plan.clients[record.plan.client];
     if (is_paid_by_client(record)) {
+        if (record.is_capped) {
+            record.cost = static_cast<std::uint32_t>(price_of_retry);  // woken, or not successful
+        }
         const std::int64_t refund =
             plan.refunds_last_cost && record.retries != 0 ? record.cost : 1000;
         client_view& view = views_[record.plan.client];
@@ -180,13 +196,17 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
     if (record.calls != 0) {
         report(checker::completion, record, "a decision about it after its end");
     }
+    const bool is_too_late = is_refused_when_woken(record, decision);
+    if (is_too_late) {
+        --record.retries;
+    }
     if (decision.attempt != record.retries) {
         report(checker::history, record, "the retry count is wrong");
     }
     if (!couchbase::info(decision.reason).is_terminal) {
         check_not_early(record);
     }
-    if (carries_earlier_reason(decision)) {
+    if (carries_earlier_reason(decision) || is_too_late) {
         if (record.decisions.empty() || record.decisions.back().reason != decision.reason) {
             report(checker::history, record, "rejected for a reason that it never had");
         }
@@ -197,8 +217,10 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
     }
     if (decision.is_retried) {
         check_allowed(record, decision, time_left(world_.now, record.deadline));
-    } else {
+    } else if (!is_too_late) {
         check_refused(record, decision);
+    } else if (!can_be_poor(record)) {
+        report(checker::budget, record, "not made when it was woken, though it could be paid for");
     }
     record.decisions.push_back(
         {world_.now - record.started, decision.is_retried ? decision.delay : duration::zero(),
@@ -217,16 +239,33 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
     record.has_strategy_failed = false;
 }
 
+void inspection::take_charge(operation_record& record) {
+    client_view& view = views_[record.plan.client];
+    const duration asked =
+        record.answer ? record.answer->delay().value_or(duration::zero()) : duration::zero();
+    record.is_capped =
+        asked > duration::zero() && add_saturated(world_.now, asked) >= record.deadline;
+    if (!is_paid_by_client(record)) {
+        return;
+    }
+    if (record.is_capped) {
+        view.capped.push_back(record.number);
+        return;
+    }
+    if (view.budget_level < price_of_retry) {
+        report(checker::budget, record, "retried although the budget could not pay");
+    }
+    view.budget_level -= price_of_retry;
+    record.cost = static_cast<std::uint32_t>(price_of_retry);
+}
+
 void inspection::take_retry(operation_record& record, const couchbase::decision_record& decision) {
     client_view& view = views_[record.plan.client];
     ++record.retries;
     record.cost = 0;
-    if (record.is_asked && is_paid_by_client(record)) {
-        if (view.budget_level < price_of_retry) {
-            report(checker::budget, record, "retried although the budget could not pay");
-        }
-        view.budget_level -= price_of_retry;
-        record.cost = static_cast<std::uint32_t>(price_of_retry);
+    record.is_capped = false;
+    if (record.is_asked) {
+        take_charge(record);
     }
     record.is_backing_off = true;
     record.decided = world_.now;
@@ -389,9 +428,7 @@ void inspection::check_refused(
         }
         return;
     }
-    const client_view& view = views_[record.plan.client];
-    const bool is_poor =
-        brings_budget(record) || (is_paid_by_client(record) && view.budget_level < price_of_retry);
+    const bool is_poor = can_be_poor(record);
     const bool is_unpaid = decision.refusal == refusal_reason::budget_exhausted;
     if (!record.answer || !is_poor || !is_unpaid) {
         report(checker::strategy, record, "given up for " + name + " against its strategy");

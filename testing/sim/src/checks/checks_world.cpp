@@ -172,14 +172,26 @@ void inspection::after_engine_run(std::uint32_t client) {
     }
 }
 
+// Capped retries that were woken have paid since the last iteration; all others have paid nothing.
 void inspection::check_budget(std::uint32_t client) {
     const auto& bucket = world_.clients[client]->bucket;
-    if (bucket && bucket->level() != views_[client].budget_level) {
+    if (!bucket) {
+        return;
+    }
+    client_view& view = views_[client];
+    const std::int64_t level = bucket->level();
+    const auto pending = static_cast<std::int64_t>(view.capped.size());
+    if (level > view.budget_level || level < view.budget_level - pending * price_of_retry) {
         world_.record.report(
             checker::budget, std::nullopt,
-            "client " + std::to_string(client) + " has " + std::to_string(bucket->level()) +
-                " milli-units instead of " + std::to_string(views_[client].budget_level));
+            "client " + std::to_string(client) + " has " + std::to_string(level) +
+                " milli-units instead of " + std::to_string(view.budget_level));
     }
+    view.budget_level = level;
+    std::erase_if(view.capped, [&](std::uint32_t number) {
+        const operation_record& record = world_.records.at(number);
+        return record.calls != 0 || !record.is_capped || !record.is_backing_off;
+    });
 }
 
 // RH-02: a deferred answer is carried out as soon as the client's thread receives it.

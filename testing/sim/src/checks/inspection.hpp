@@ -31,6 +31,9 @@ inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
 // In the long run a request follows not-my-vbucket no faster than this, whichever map it uses.
 inline constexpr duration redirect_pause = hurry_distance / 2;
 
+// What a client pays for a retry, in milli-units; see sim_client::make_options.
+inline constexpr std::int64_t price_of_retry = 5000;
+
 // Rejected because too many operations wait: the reason is that of the previous retry (RH-32),
 // which had a different stage.
 [[nodiscard]] inline bool carries_earlier_reason(
@@ -140,7 +143,8 @@ private:
         bool is_access_denied = false;
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
         time_point name_missing{};             // when a scope or a collection was reported missing
-        std::int64_t budget_level = 0;
+        std::int64_t budget_level = 0;        // after the last iteration; now at most this much
+        std::vector<std::uint32_t> capped;    // operations that pay when they are woken
         std::vector<std::uint32_t> waiting;   // operations that back off; may contain ended ones
         std::vector<std::uint32_t> answered;  // operations with deferred answers; may contain ended
                                               // ones
@@ -170,6 +174,11 @@ private:
     void check_queue_full(const operation_record& record);
     bool brings_budget(const operation_record& record) const;
     bool is_paid_by_client(const operation_record& record) const;
+    // Whether a retry may have been too expensive.
+    bool can_be_poor(const operation_record& record) const;
+    bool is_refused_when_woken(
+        const operation_record& record, const couchbase::decision_record& decision) const;
+    void take_charge(operation_record& record);
     void check_stage(
         operation_record& record, couchbase::retry_reason reason, attempt_stage stage,
         std::uint16_t code);

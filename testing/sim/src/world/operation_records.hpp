@@ -95,6 +95,7 @@ struct operation_record {
     couchbase::retry_reason asked_reason{};
     std::optional<retry_action> answer{};
     std::uint32_t cost = 0;  // the charge of the last retry, in milli-units
+    bool is_capped = false;  // the last retry waits for the deadline, and pays if it is woken
 
     // Waiting for a retry.
     bool is_backing_off = false;

@@ -10,6 +10,9 @@
 /// 3. allowance  has every enclosing loop a retry left?            takes one
 /// 4. budget     can the whole price be paid?                      pays, or returns the allowance
 /// ```
+///
+/// A retry that is capped stops after step 2: it is sent only if its cause ends before the
+/// deadline, so steps 3 and 4 wait for that (`admit_woken`).
 
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +60,9 @@ struct proposed_retry {
 /// Whether a proposed retry is made, when, and what it cost.
 struct admission {
     refusal_reason refusal = refusal_reason::none;
-    duration delay{};        ///< Wait this long; with `is_capped` exactly until the deadline.
-    bool is_capped = false;  ///< The request is sent again only if its cause ends before.
+    duration delay{};  ///< Wait this long; with `is_capped` exactly until the deadline.
+    /// The request is sent again, and charged, only if its cause ends before.
+    bool is_capped = false;
     std::uint32_t cost = 0;  ///< Milli-units paid.
     std::int64_t budget_level =
         -1;  ///< The budget's level after it was asked; negative: not asked.
@@ -66,12 +70,17 @@ struct admission {
     [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
 };
 
-/// Checks bound, deadline, allowance and budget, in this order. When a later step refuses, returns
-/// what an earlier one took.
+/// Bound, deadline, allowance, budget, in this order. What was taken is returned when a later step
+/// refuses. A capped retry takes nothing.
 [[nodiscard]] REPRISE_EXPORT admission
 admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
-/// Checks bound and deadline only, for retries that a protocol always makes and that cost nothing.
+/// Allowance and budget of a capped retry whose cause has ended: it is sent now, so now it is paid
+/// for.
+[[nodiscard]] REPRISE_EXPORT admission
+admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept;
+
+/// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 

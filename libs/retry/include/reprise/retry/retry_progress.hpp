@@ -5,7 +5,7 @@
 /// reads no clock and allocates nothing, so it can be embedded in an operation.
 ///
 ///     failure -> strategy proposes -> on_proposal(action) -+- admitted: wait admission.delay, send
-///             -> the protocol always retries it            |
+///             -> the protocol always retries it            |   (capped and woken: on_woken first)
 ///                          -> on_unpaid_retry(delay) ------+- refused: admission.refusal
 
 #include <cstdint>
@@ -38,6 +38,12 @@ public:
     /// A strategy has answered. An admitted retry counts in `retries` and in the token.
     [[nodiscard]] admission on_proposal(
         const retry_action& action, proposed_retry retry, const retry_limits& limits) noexcept;
+    /// A capped retry of a strategy was admitted; it is charged when it is woken.
+    [[nodiscard]] bool is_charge_pending() const noexcept { return is_charge_pending_; }
+    /// The cause of a capped retry ended before the deadline: it is sent now and charged now. A
+    /// retry that is refused here is not made and does not count.
+    [[nodiscard]] admission on_woken(
+        const proposed_retry& retry, const retry_limits& limits) noexcept;
     /// The protocol retries this failure in any case; no strategy was asked.
     [[nodiscard]] admission on_unpaid_retry(
         const proposed_retry& retry, const retry_limits& limits) noexcept;
@@ -48,6 +54,7 @@ private:
     token_state token_{};
     std::uint32_t retries_ = 0;
     start start_ = start::open;
+    bool is_charge_pending_ = false;
 };
 
 static_assert(sizeof(retry_progress) <= 96);
