@@ -262,6 +262,23 @@ TEST(terminal_state, RH_28_an_unknown_scope_has_its_own_reason) {
     EXPECT_EQ(missing->result.ec, errc::scope_not_found);
 }
 
+TEST(terminal_state, RH_24_a_collection_that_a_server_refuses_to_name_ends_the_operation) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get_collection_id
+                   ? std::optional(answer{.status = status::eaccess})
+                   : std::nullopt;
+    };
+    const auto refused = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
+    driver.settle();
+    ASSERT_EQ(refused->calls, 1) << "it is not asked again until the timeout";
+    EXPECT_EQ(refused->result.ec, errc::authentication_failure);
+    EXPECT_EQ(refused->result.error->status, static_cast<std::uint16_t>(status::eaccess));
+    EXPECT_EQ(cluster.count(opcode::get_collection_id), 1U);
+}
+
 TEST(terminal_state, RH_28_a_stale_lookup_is_repeated_with_the_controlled_backoff) {
     scripted_cluster cluster(1);
     cluster.manifest_uid = 5;

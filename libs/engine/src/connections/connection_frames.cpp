@@ -112,9 +112,14 @@ void connections::on_answer(
 void connections::on_collection_answer(
     kv_connection& connection, std::uint32_t index, const wire::frame_view& frame, time_point now) {
     collection_entry& entry = *connection.link->bucket->collections[index];
-    if (!owners_.collection_ids.on_answer(entry, *connection.link->endpoint, frame, now)) {
-        fail(connection, "an answer that cannot be decoded", now);
-        owners_.collection_ids.forget(entry, now);
+    switch (owners_.collection_ids.on_answer(entry, *connection.link->endpoint, frame, now)) {
+        case collection_answer::taken:
+            return;
+        case collection_answer::undecodable:
+            fail(connection, "an answer that cannot be decoded", now);
+            return owners_.collection_ids.forget(entry, now);
+        case collection_answer::drop_connection:
+            return fail(connection, "the server's status asks for it", now);
     }
 }
 

@@ -21,77 +21,80 @@ void collections::ask(collection_entry& entry, kv_connection& connection, time_p
     context_.wheel.arm(entry, add_saturated(now, context_.options.internal_timeout));
 }
 
-bool collections::on_answer(
+collection_answer collections::on_answer(
     collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
     time_point now) {
     context_.wheel.disarm(entry);
     entry.asked = nullptr;
     if (frame.status() != wire::status::success) {
-        on_refused(entry, asked, frame, now);
-        return true;
+        return on_refused(entry, asked, frame, now);
     }
     const auto answer = wire::collection_id_response::decode(frame);
     if (!answer) {
-        return false;
+        return collection_answer::undecodable;
     }
     entry.state = collection_state::known;
     entry.id = answer->collection;
     entry.stale_answers = 0;
     entry.bucket->manifest_uid_max = std::max(entry.bucket->manifest_uid_max, answer->manifest_uid);
     listener_.wake(entry.waiters, SIZE_MAX, now);
-    return true;
+    return collection_answer::taken;
 }
 
-void collections::on_refused(
+// As for every request: what the documents name is asked again, any other answer is final.
+collection_answer collections::on_refused(
+    collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+    time_point now) {
+    const wire::status status = frame.status();
+    if (status == wire::status::unknown_collection || status == wire::status::unknown_scope) {
+        on_missing(entry, asked, frame, now);
+        return collection_answer::taken;
+    }
+    response_facts facts;
+    facts.status = status;
+    facts.error_map = asked.error_map.get();
+    const response_outcome outcome = classify(facts);
+    if (outcome.kind == outcome_kind::retry) {
+        ask_later(entry, asked, outcome.reason, status, now);
+        return collection_answer::taken;
+    }
+    entry.state = collection_state::unknown;
+    entry.stale_answers = 0;
+    const errc error =
+        outcome.error == errc::unsupported_operation ? errc::feature_not_available : outcome.error;
+    const bool is_dropped = outcome.drop_connection;
+    listener_.on_collection_refused(entry, error, static_cast<std::uint16_t>(status), now);
+    return is_dropped ? collection_answer::drop_connection : collection_answer::taken;
+}
+
+void collections::on_missing(
     collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
     time_point now) {
     bucket_state& bucket = *entry.bucket;
     const wire::status status = frame.status();
-    const auto code = static_cast<std::uint16_t>(status);
-    const bool is_missing =
-        status == wire::status::unknown_collection || status == wire::status::unknown_scope;
+    const retry_reason reason = status == wire::status::unknown_scope
+                                    ? retry_reason::scope_not_found
+                                    : retry_reason::collection_not_found;
     const auto context = wire::error_context_of(frame);
     const bool is_current =
         !context.manifest_uid || *context.manifest_uid >= bucket.manifest_uid_max;
-    if (is_missing && is_current) {
-        bucket.manifest_uid_max =
-            std::max(bucket.manifest_uid_max, context.manifest_uid.value_or(0));
-        entry.state = collection_state::unknown;
-        entry.stale_answers = 0;
-        return listener_.on_collection_missing(
-            entry,
-            status == wire::status::unknown_scope ? retry_reason::scope_not_found
-                                                  : retry_reason::collection_not_found,
-            code, now);
+    if (!is_current) {
+        return ask_later(entry, asked, reason, status, now);
     }
-    if (status == wire::status::einval || status == wire::status::unknown_command ||
-        status == wire::status::not_supported) {
-        entry.state = collection_state::unknown;
-        const errc error =
-            status == wire::status::einval ? errc::invalid_argument : errc::feature_not_available;
-        return listener_.on_collection_refused(entry, error, code, now);
-    }
-    ask_later(entry, asked, status, now);
+    bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, context.manifest_uid.value_or(0));
+    entry.state = collection_state::unknown;
+    entry.stale_answers = 0;
+    listener_.on_collection_missing(entry, reason, static_cast<std::uint16_t>(status), now);
 }
 
 // An outdated node, or one that cannot answer now: asks again with increasing delays.
 void collections::ask_later(
-    collection_entry& entry, const endpoint_record& asked, wire::status status, time_point now) {
+    collection_entry& entry, const endpoint_record& asked, retry_reason reason, wire::status status,
+    time_point now) {
     failed_attempt failed;
+    failed.reason = reason;
     failed.stage = attempt_stage::response;
     failed.status = static_cast<std::uint16_t>(status);
-    if (status == wire::status::unknown_scope) {
-        failed.reason = retry_reason::scope_not_found;
-    } else if (status == wire::status::unknown_collection) {
-        failed.reason = retry_reason::collection_not_found;
-    } else {
-        response_facts facts;
-        facts.status = status;
-        facts.error_map = asked.error_map.get();
-        const response_outcome outcome = classify(facts);
-        failed.reason = outcome.kind == outcome_kind::retry ? outcome.reason
-                                                            : retry_reason::kv_temporary_failure;
-    }
     const duration delay = controlled_backoff(entry.stale_answers);
     judge_.report_retry({"get_collection_id", asked, entry.stale_answers}, failed, delay, now);
     ++entry.stale_answers;

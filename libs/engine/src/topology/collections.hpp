@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "engine_context.hpp"
 #include "topology/own_requests.hpp"
 #include "topology/topology_listener.hpp"
@@ -8,10 +10,20 @@ namespace reprise::engine {
 
 class kv_connection;
 
+// What an answer says about the connection that brought it.
+enum class collection_answer : std::uint8_t {
+    taken,            // nothing
+    undecodable,      // close it, then call `forget`
+    drop_connection,  // close it: it has lost its login or its bucket
+};
+
 // The ids of named collections. Each id is requested once and kept until a server no longer knows
 // it. Operations that need an id wait in its entry.
 //
-//     unknown -> ask: asking -> on_answer: known | stale (asked again later) | unknown (missing)
+//     unknown -> ask: asking -> on_answer: known
+//                                        | stale: asked again later
+//                                        | unknown: missing, or refused with an error that ends
+//                                          the operations that wait
 //
 class collections {
 public:
@@ -20,9 +32,7 @@ public:
         : context_(context), listener_(listener), judge_(judge) {}
 
     void ask(collection_entry& entry, kv_connection& connection, time_point now);
-    // Returns false if the answer cannot be decoded. The caller then closes the connection and
-    // calls `forget`.
-    [[nodiscard]] bool on_answer(
+    [[nodiscard]] collection_answer on_answer(
         collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
         time_point now);
     // The answer is overdue, or it is time to ask again.
@@ -31,11 +41,15 @@ public:
     void forget(collection_entry& entry, time_point now);
 
 private:
-    void on_refused(
+    [[nodiscard]] collection_answer on_refused(
+        collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
+        time_point now);
+    void on_missing(
         collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
         time_point now);
     void ask_later(
-        collection_entry& entry, const endpoint_record& asked, wire::status status, time_point now);
+        collection_entry& entry, const endpoint_record& asked, retry_reason reason,
+        wire::status status, time_point now);
 
     engine_context& context_;
     topology_listener& listener_;

@@ -20,7 +20,7 @@ struct one_collection {
 
     // Passes an answer with the body `message`.
     template <class Message>
-    bool answer(wire::status status, const Message& message) {
+    collection_answer answer(wire::status status, const Message& message) {
         std::vector<std::byte> bytes;
         base::byte_writer writer(bytes);
         wire::response_header header;
@@ -55,8 +55,9 @@ TEST(collections, wait_for_the_answer_no_longer_than_the_internal_timeout) {
 
 TEST(collections, wake_operations_that_wait_for_a_known_id) {
     one_collection of;
-    EXPECT_TRUE(
-        of.answer(wire::status::success, wire::collection_id_response{5, wire::collection_id{9}}));
+    EXPECT_EQ(
+        of.answer(wire::status::success, wire::collection_id_response{5, wire::collection_id{9}}),
+        collection_answer::taken);
     EXPECT_EQ(of.entry.state, collection_state::known);
     EXPECT_EQ(of.entry.id, wire::collection_id{9});
     EXPECT_EQ(of.entry.bucket->manifest_uid_max, 5U);
@@ -68,7 +69,7 @@ TEST(collections, ask_an_outdated_node_again_later) {
     of.entry.bucket->manifest_uid_max = 6;
     const std::string older = R"({"manifest_uid":"5"})";
     const wire::value_response refusal{base::as_bytes(older)};
-    EXPECT_TRUE(of.answer(wire::status::unknown_collection, refusal));
+    EXPECT_EQ(of.answer(wire::status::unknown_collection, refusal), collection_answer::taken);
     EXPECT_EQ(of.entry.state, collection_state::stale);
     EXPECT_EQ(of.entry.due(), of.parts.now + of.judge.reported.back());
     EXPECT_EQ(of.judge.asked.back(), retry_reason::collection_not_found);
@@ -77,16 +78,42 @@ TEST(collections, ask_an_outdated_node_again_later) {
 
 TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
     one_collection of;
-    EXPECT_TRUE(of.answer(wire::status::unknown_scope, wire::value_response{}));
-    EXPECT_TRUE(of.answer(wire::status::not_supported, wire::value_response{}));
+    EXPECT_EQ(
+        of.answer(wire::status::unknown_scope, wire::value_response{}), collection_answer::taken);
+    EXPECT_EQ(
+        of.answer(wire::status::not_supported, wire::value_response{}), collection_answer::taken);
     EXPECT_EQ(
         of.parts.listener.take(), (events{"missing inventory.hotels", "refused inventory.hotels"}));
     EXPECT_EQ(of.entry.state, collection_state::unknown);
 }
 
+TEST(collections, RH_24_any_other_known_answer_is_final) {
+    one_collection of;
+    for (const auto status :
+         {wire::status::eaccess, wire::status::einternal, wire::status::ebusy,
+          wire::status::rate_limited_max_commands, static_cast<wire::status>(0x7f01)}) {
+        EXPECT_EQ(of.answer(status, wire::value_response{}), collection_answer::taken);
+        EXPECT_EQ(of.entry.state, collection_state::unknown) << "it is asked for when needed";
+        EXPECT_EQ(of.parts.listener.take(), (events{"refused inventory.hotels"}));
+    }
+    EXPECT_EQ(
+        of.answer(wire::status::no_bucket, wire::value_response{}),
+        collection_answer::drop_connection);
+    EXPECT_TRUE(of.judge.asked.empty());
+}
+
+TEST(collections, RH_19_ask_a_node_again_that_cannot_answer_now) {
+    one_collection of;
+    EXPECT_EQ(of.answer(wire::status::etmpfail, wire::value_response{}), collection_answer::taken);
+    EXPECT_EQ(of.entry.state, collection_state::stale);
+    EXPECT_EQ(of.judge.asked.back(), retry_reason::kv_temporary_failure);
+    EXPECT_TRUE(of.parts.listener.take().empty());
+}
+
 TEST(collections, report_an_answer_that_cannot_be_decoded) {
     one_collection of;
-    EXPECT_FALSE(of.answer(wire::status::success, wire::value_response{}));
+    EXPECT_EQ(
+        of.answer(wire::status::success, wire::value_response{}), collection_answer::undecodable);
     of.all.forget(of.entry, of.parts.now);
     EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
 }
