@@ -12,15 +12,17 @@
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/retry/random_generator.hpp>
 
+#include "client_state.hpp"
 #include "connections/connect_gate.hpp"
 
 namespace reprise::engine {
 
-// Data that all parts of one engine share. It decides nothing and outlives all parts.
+// Data that all parts of one loop share. It decides nothing and outlives all parts. What the loops
+// of a client share is in `client`.
 struct engine_context {
-    engine_context(engine_options given, credentials who, randomness source, time_point now)
-        : options(std::move(given)),
-          identity(std::move(who)),
+    engine_context(client_state& shared, randomness source, time_point now)
+        : client(shared),
+          options(shared.options),
           random(source.seed),
           entropy(std::move(source.entropy)),
           client_number(random.next()),
@@ -31,9 +33,8 @@ struct engine_context {
     engine_context(const engine_context&) = delete;
     engine_context& operator=(const engine_context&) = delete;
 
-    engine_options options;
-    credentials identity;
-    std::uint32_t identity_number = 1;  // increases with each replacement
+    client_state& client;
+    const engine_options& options;  // the client's
     random_generator random;
     std::function<bool(std::span<std::byte>)> entropy;
     std::uint64_t client_number;  // sent in HELLO
@@ -41,7 +42,6 @@ struct engine_context {
     base::timer_wheel wheel;
     action_list actions;
     connect_gate gate;
-    std::size_t parked_count = 0;  // waiting operations of all services, which share one bound
     engine_statistics counters;
     std::uint64_t connection_last = 0;
 

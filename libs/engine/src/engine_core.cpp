@@ -7,7 +7,7 @@ namespace reprise::engine {
 
 engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
-    : context_(std::move(options), std::move(identity), std::move(random), now) {
+    : client_(std::move(options), std::move(identity)), context_(client_, std::move(random), now) {
     context_.gate.set_starter(connect_wish::kind::link, connections_);
     context_.gate.set_starter(connect_wish::kind::pool, http_);
 }
@@ -44,8 +44,8 @@ void engine_core::close(time_point now) {
 // The new credentials may be accepted where the old ones were refused, so connections do not wait
 // for the backoff that the old ones caused.
 void engine_core::replace_credentials(credentials identity) {
-    context_.identity = std::move(identity);
-    ++context_.identity_number;
+    client_.identity = std::move(identity);
+    ++client_.identity_number;
     topology_.reconnect_with_new_identity();
 }
 
@@ -147,7 +147,7 @@ void engine_core::on_wake(time_point now) {
 engine_statistics engine_core::statistics() const noexcept {
     engine_statistics result = context_.counters;
     result.operations_open = operations_.open_count() + http_.open_count();
-    result.operations_parked = context_.parked_count;
+    result.operations_parked = client_.waiting.count();
     connections_.add_to(result);
     return result;
 }

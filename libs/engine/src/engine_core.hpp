@@ -115,6 +115,7 @@ private:
         operations_.on_collection_refused(entry, error, status, now);
     }
 
+    client_state client_;
     engine_context context_;
     endpoint_table endpoints_{context_};
     breakers breakers_{context_};

@@ -92,7 +92,7 @@ public:
 
 struct engine_parts {
     explicit engine_parts(engine_options options = {})
-        : context(with_seed(std::move(options)), {}, seeded_randomness(7), now) {
+        : client(with_seed(std::move(options)), {}), context(client, seeded_randomness(7), now) {
         context.gate.set_starter(connect_wish::kind::link, starter);
     }
     ~engine_parts() {
@@ -108,6 +108,7 @@ struct engine_parts {
     engine_parts& operator=(const engine_parts&) = delete;
 
     time_point now{1h};
+    client_state client;
     engine_context context;
     recording_listener listener;
     recording_starter starter{context};

@@ -57,7 +57,7 @@ bootstrap_options connections::options_for(const node_link& link, connection_id 
         wire::make_agent_key({context_.options.agent, context_.client_number, id.value});
     options.features = wanted_features(context_.options, link.skip_error_map);
     options.hello = context_.options.hello;
-    options.identity = context_.identity;
+    options.identity = context_.client.identity;
     options.bucket = link.bucket->name;
     options.nonce = fresh_nonce();
     options.is_over_tls = context_.options.transport == wire::transport::tls;
@@ -75,7 +75,7 @@ void connections::on_connected(kv_connection& connection, time_point now) {
     connection.received_last = now;
     connection.has_error_map_share = true;
     connection.link->endpoint->share_error_map();
-    connection.identity_number = context_.identity_number;
+    connection.identity_number = context_.client.identity_number;
     connection.bootstrap =
         std::make_unique<bootstrap_fsm>(options_for(*connection.link, connection.id));
     connection.link->skip_error_map = false;  // the next fresh connection asks again
@@ -112,10 +112,10 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     bool is_terminal = false;
     bucket_state* affected = nullptr;
     // A refusal of the replaced credentials is no evidence against the new ones.
-    link.has_old_identity = connection.identity_number != context_.identity_number;
+    link.has_old_identity = connection.identity_number != context_.client.identity_number;
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
-        endpoint.is_auth_refused = true;
+        endpoint.terminal->is_auth_refused = true;
         endpoint.refusal = why;
         is_terminal = true;
     }
@@ -124,7 +124,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
             link.skip_error_map = true;  // once: on_connected clears it
             break;
         case bootstrap_failure::bucket_no_access:
-            link.bucket->is_access_denied = true;
+            link.bucket->terminal->is_access_denied = true;
             link.bucket->access_problem = endpoint.name + ": " + why;
             affected = link.bucket;
             is_terminal = true;
@@ -188,8 +188,8 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
     if (const auto& map = connection.bootstrap->error_map()) {
         endpoint.offer_error_map(map);
     }
-    if (endpoint.is_auth_refused) {
-        endpoint.is_auth_refused = false;
+    if (endpoint.terminal->is_auth_refused) {
+        endpoint.terminal->is_auth_refused = false;
         owners_.nodes.refresh_terminal_states();
     }
     if (endpoint.logins.on_proved()) {

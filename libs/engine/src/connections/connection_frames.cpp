@@ -32,8 +32,8 @@ void connections::on_bytes(
     }
     connection.received_last = now;
     connection.probe_sent.reset();
-    if (connection.link->endpoint->is_tls_failed) {
-        connection.link->endpoint->is_tls_failed = false;
+    if (connection.link->endpoint->terminal->is_tls_failed) {
+        connection.link->endpoint->terminal->is_tls_failed = false;
         owners_.nodes.refresh_terminal_states();
     }
     if (!std::exchange(connection.has_received, true) && is_stranger(bytes)) {

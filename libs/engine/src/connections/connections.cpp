@@ -57,7 +57,7 @@ void connections::on_connect_failed(
     connection.link->problem = connect_problem(failure, endpoint.host, text);
     context_.log(log_level::warn, endpoint.name + ": " + connection.link->problem);
     const bool is_terminal = is_tls_failure(failure);
-    endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+    endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
     if (is_terminal) {
         endpoint.refusal = connection.link->problem;
     }
@@ -86,7 +86,7 @@ void connections::on_closed(
     if (connection.state != connection_state::closed) {
         endpoint_record& endpoint = *connection.link->endpoint;
         const bool is_terminal = reason == close_reason::tls_alert;
-        endpoint.is_tls_failed = endpoint.is_tls_failed || is_terminal;
+        endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
         owners_.nodes.refresh_terminal_states();
         const bool has_failed = connection.state != connection_state::open;
         std::string& problem = connection.link->problem;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "services/service_settings.hpp"
-
 namespace reprise::engine {
 decisions::decisions(engine_context& context, endpoint_table& endpoints)
     : context_(context),
@@ -14,15 +12,16 @@ decisions::decisions(engine_context& context, endpoint_table& endpoints)
 
 std::optional<retry_outcome> decisions::decide(
     const retry_case& failed, const retry_subject& subject, time_point now) {
-    return decider_.decide(failed, subject, context_.parked_count, {now, context_.random.next()});
+    return decider_.decide(
+        failed, subject, context_.client.waiting.count(), {now, context_.random.next()});
 }
 
 retry_outcome decisions::on_answer(
     const operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
     time_point now) {
     return decider_.on_answer(
-        operation.failed, subject, letter.action, std::move(letter.cause), context_.parked_count,
-        now);
+        operation.failed, subject, letter.action, std::move(letter.cause),
+        context_.client.waiting.count(), now);
 }
 
 void decisions::record(
@@ -113,10 +112,6 @@ void decisions::on_log_due(time_point now) {
 void decisions::flush_log() {
     context_.wheel.disarm(log_timer_);
     log_.flush();
-}
-
-retry_budget* decisions::budget_of(wire::service service) noexcept {
-    return find_budget(context_.options.service_retry_budgets, service);
 }
 
 }  // namespace reprise::engine

@@ -96,8 +96,6 @@ private:
         operation_id id{};
     };
     void report(const reported_attempt& what, time_point now);
-    // The budget of the service. Null if the service uses the client's budget.
-    retry_budget* budget_of(wire::service service) noexcept;
 
     engine_context& context_;
     endpoint_table& endpoints_;
@@ -118,7 +116,7 @@ retry_subject decisions::subject_of(Slot& slot, const operation_names& names) {
     subject.user_data = slot.request.user_data.get();
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
-    subject.budget = budget_of(names.service);
+    subject.budget = context_.client.budgets.of(names.service);
     subject.ticket = {names.id.value, slot.decision};
     subject.progress = &slot.progress;
     return subject;

@@ -25,7 +25,7 @@ void lifecycle::wait(operation_base& operation, operation_state state, time_poin
     REPRISE_ASSERT(!operation.holds_place);
     operation.state = state;
     operation.holds_place = true;
-    ++context_.parked_count;
+    context_.client.waiting.take();
     arm(operation, due);
 }
 
@@ -46,7 +46,7 @@ void lifecycle::leave(operation_base& operation) noexcept {
         operation.list()->erase(operation);
     }
     if (std::exchange(operation.holds_place, false)) {
-        --context_.parked_count;
+        context_.client.waiting.release();
     }
     operation.state = operation_state::running;
 }

@@ -49,9 +49,7 @@ public:
     // --- waiting ---
 
     // Whether one more operation may wait. The admission of a retry has already checked this.
-    [[nodiscard]] bool has_place() const noexcept {
-        return context_.parked_count < context_.options.parked_count_max;
-    }
+    [[nodiscard]] bool has_place() const noexcept { return context_.client.waiting.has_place(); }
     // Parks the operation until its retry is due.
     template <class Slot>
     void park(Slot& slot, intrusive_list<Slot>& list, time_point due) {

@@ -165,7 +165,6 @@ retry_decider::retry_decider(const engine_options& options, std::shared_ptr<answ
     : strategy_(
           options.strategy ? options.strategy
                            : std::make_shared<fail_fast_on_terminal_error_strategy>()),
-      budget_(options.retry_budget),
       not_my_vbucket_delay_(options.not_my_vbucket_delay),
       parked_count_max_(options.parked_count_max),
       channel_(std::move(channel)) {}
@@ -178,13 +177,6 @@ retry_strategy& retry_decider::strategy_of(const retry_subject& subject) noexcep
     return subject.strategy != nullptr ? *subject.strategy : *strategy_;
 }
 
-retry_budget* retry_decider::client_budget_of(const retry_subject& subject) noexcept {
-    if (subject.budget != nullptr) {
-        return subject.budget;
-    }
-    return budget_ ? &*budget_ : nullptr;
-}
-
 // A strategy with its own budget is charged only to that budget.
 retry_limits retry_decider::limits_of(
     const retry_subject& subject, const waiting_bound& bound) noexcept {
@@ -194,7 +186,7 @@ retry_limits retry_decider::limits_of(
     limits.at_deadline = deadline_policy::cap;
     limits.bound = &bound;
     limits.allowance = subject.allowance;
-    limits.budget = own != nullptr ? own : client_budget_of(subject);
+    limits.budget = own != nullptr ? own : subject.budget;
     return limits;
 }
 
@@ -279,9 +271,8 @@ void retry_decider::on_success(const retry_subject& subject, time_point now) noe
     retry_strategy& strategy = strategy_of(subject);
     const bool is_granted = start(subject, at);
     const retry_progress& progress = *subject.progress;
-    if (retry_budget* budget = client_budget_of(subject);
-        budget != nullptr && strategy.paying_budget() == nullptr) {
-        budget->on_success(progress.token().cost, progress.retries() + 1, now);
+    if (subject.budget != nullptr && strategy.paying_budget() == nullptr) {
+        subject.budget->on_success(progress.token().cost, progress.retries() + 1, now);
     }
     if (is_granted) {
         strategy.succeed(progress.token(), at);

@@ -51,7 +51,7 @@ struct retry_subject {
     const std::any* user_data = nullptr;
     retry_strategy* strategy = nullptr;  // null: the client's
     retry_allowance* allowance = nullptr;
-    retry_budget* budget = nullptr;  // of the service; null: the client's
+    retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
     decision_ticket ticket{};
     retry_progress* progress = nullptr;  // never null
 };
@@ -111,7 +111,6 @@ private:
     static std::shared_ptr<answer_channel> channel_of(void* decider);
 
     retry_strategy& strategy_of(const retry_subject& subject) noexcept;
-    retry_budget* client_budget_of(const retry_subject& subject) noexcept;
     bool start(const retry_subject& subject, const decision_context& at) noexcept;
     retry_outcome retry_always(
         const retry_case& failed, const retry_subject& subject, const retry_limits& limits,
@@ -122,7 +121,6 @@ private:
     retry_limits limits_of(const retry_subject& subject, const waiting_bound& bound) noexcept;
 
     std::shared_ptr<retry_strategy> strategy_;
-    std::optional<token_bucket_budget> budget_;
     std::optional<duration> not_my_vbucket_delay_;
     std::size_t parked_count_max_;
     std::shared_ptr<answer_channel> channel_;

@@ -81,14 +81,15 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
 }
 
 void http_operations::authorize(http::header_list& headers) const {
-    if (context_.identity.has_client_certificate) {
+    if (context_.client.identity.has_client_certificate) {
         return;
     }
     headers.push_back(
-        {"Authorization", context_.identity.bearer_token.empty()
-                              ? http::make_basic_authorization(
-                                    context_.identity.username, context_.identity.password)
-                              : "Bearer " + context_.identity.bearer_token});
+        {"Authorization",
+         context_.client.identity.bearer_token.empty()
+             ? http::make_basic_authorization(
+                   context_.client.identity.username, context_.client.identity.password)
+             : "Bearer " + context_.client.identity.bearer_token});
 }
 
 bool http_operations::may_authorize(std::string_view peer) const noexcept {

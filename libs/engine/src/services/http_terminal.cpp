@@ -144,7 +144,7 @@ void http_operations::on_terminal_state(time_point now) {
 // text.
 void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_point now) {
     const std::string secret =
-        context_.identity.bearer_token.empty() ? "the password" : "the bearer token";
+        context_.client.identity.bearer_token.empty() ? "the password" : "the bearer token";
     for (std::size_t left = pool.queue.size(); left > 0; --left) {
         http_slot& slot = *pool.queue.front();
         leave_place(slot);

@@ -62,8 +62,9 @@ std::string terminal_cause(const bucket_state& bucket, retry_reason reason) {
         return bucket.access_problem;
     }
     for (const auto& link : bucket.links) {
-        const bool is_it = reason == retry_reason::tls_error ? link->endpoint->is_tls_failed
-                                                             : link->endpoint->is_auth_refused;
+        const bool is_it = reason == retry_reason::tls_error
+                               ? link->endpoint->terminal->is_tls_failed
+                               : link->endpoint->terminal->is_auth_refused;
         if (is_it && !link->is_retired) {
             return link->endpoint->name + ": " + link->endpoint->refusal;
         }

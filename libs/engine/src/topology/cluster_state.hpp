@@ -103,12 +103,13 @@ struct bucket_state : engine_timer {
     std::uint64_t manifest_uid_max = 0;
     // Before the first configuration, a refusal by one seed waits once for the other seeds.
     bool has_waited_for_seeds = false;
-    // Terminal states. The first two are set if any node linked to this bucket has them.
+    // Terminal states. All loops of the client share the first. The next two are set if any node
+    // linked to this bucket has them.
+    std::shared_ptr<bucket_terminal_state> terminal = std::make_shared<bucket_terminal_state>();
     bool is_auth_refused = false;
     bool is_tls_failed = false;
-    bool is_access_denied = false;
     bool is_missing_everywhere = false;  // every reachable node answered 0x01
-    std::string access_problem;          // why one of the two flags above was last set
+    std::string access_problem;          // why access is denied or the bucket is missing
     std::string configuration_problem;   // why there is no newer configuration, if known
     std::optional<time_point> polled_last;
     bool is_poll_wanted = false;  // requested by something other than the timer

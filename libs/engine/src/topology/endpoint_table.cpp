@@ -49,6 +49,7 @@ endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
     record.port = port;
     record.name = wire::to_host_port(host, port);
     record.logins = {};
+    record.terminal = context_.client.terminal.of_node(record.name);
     by_name_.emplace(record.name, &record);
     if (context_.options.circuit_breaker) {
         context_.wheel.disarm(record);

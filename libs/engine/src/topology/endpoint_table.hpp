@@ -31,10 +31,9 @@ struct endpoint_record : engine_timer {
     std::string name;            // "host:port"
     std::size_t link_count = 0;  // links of the current topology
     bool is_pooled = false;      // has an HTTP pool
-    // Terminal states. Only meaningful while link_count is not 0.
-    bool is_auth_refused = false;
-    bool is_tls_failed = false;
-    std::string refusal;  // why they were last set, in words
+    // Only meaningful while link_count is not 0. All loops of the client share it.
+    std::shared_ptr<node_terminal_state> terminal = std::make_shared<node_terminal_state>();
+    std::string refusal;  // why it was last set, in words
     login_pace logins;
     // The node's error map. Kept while at least one connection to the node is alive.
     std::shared_ptr<const wire::error_map> error_map;

@@ -19,7 +19,7 @@ std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept
     if (bucket.is_tls_failed) {
         return retry_reason::tls_error;
     }
-    if (bucket.is_access_denied || bucket.is_missing_everywhere) {
+    if (bucket.terminal->is_access_denied || bucket.is_missing_everywhere) {
         return retry_reason::bucket_access_error;
     }
     return std::nullopt;
@@ -39,8 +39,9 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
         answers += link->is_bucket_missing ? link->missing_answers : 0;
         silent += !link->is_bucket_missing && is_silent ? 1U : 0U;
         unclear += !link->is_bucket_missing && !is_silent ? 1U : 0U;
-        bucket.is_auth_refused = bucket.is_auth_refused || link->endpoint->is_auth_refused;
-        bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->is_tls_failed;
+        bucket.is_auth_refused =
+            bucket.is_auth_refused || link->endpoint->terminal->is_auth_refused;
+        bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->terminal->is_tls_failed;
     }
     // If some nodes cannot be asked, one answer is not enough, because that node may be outdated.
     bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
@@ -54,7 +55,8 @@ bool may_wait_for_seeds(const bucket_state& bucket) noexcept {
     return !bucket.configuration && !bucket.has_waited_for_seeds &&
            std::ranges::any_of(bucket.links, [](const auto& link) {
                return !link->is_retired && !link->has_failed && !link->is_slow &&
-                      !link->endpoint->is_auth_refused && !link->endpoint->is_tls_failed;
+                      !link->endpoint->terminal->is_auth_refused &&
+                      !link->endpoint->terminal->is_tls_failed;
            });
 }
 
@@ -74,7 +76,7 @@ void on_bucket_missing(node_link& link, time_point now) noexcept {
 }
 
 void clear_bucket_refusals(bucket_state& bucket) noexcept {
-    bucket.is_access_denied = false;
+    bucket.terminal->is_access_denied = false;
     bucket.is_missing_everywhere = false;
     for (const auto& link : bucket.links) {
         link->is_bucket_missing = false;

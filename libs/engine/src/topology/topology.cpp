@@ -61,6 +61,7 @@ bucket_state& topology::bucket(std::string_view name) {
         }
     }
     buckets_.push_back(std::make_unique<bucket_state>(std::string(name)));
+    buckets_.back()->terminal = context_.client.terminal.of_bucket(name);
     return *buckets_.back();
 }
 

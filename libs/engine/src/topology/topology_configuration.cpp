@@ -151,7 +151,7 @@ void topology::retire_others(bucket_state& bucket, time_point now) {
 bool topology::is_closed_to_key_value(std::string_view name) const noexcept {
     const bucket_state* bucket = find_bucket(name);
     return bucket != nullptr && !bucket->configuration &&
-           (bucket->is_access_denied || bucket->is_missing_everywhere);
+           (bucket->terminal->is_access_denied || bucket->is_missing_everywhere);
 }
 
 const wire::cluster_configuration* topology::services_of(std::string_view name) const noexcept {

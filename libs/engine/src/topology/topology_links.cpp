@@ -139,8 +139,8 @@ void topology::retire(std::span<node_link* const> links, time_point now) {
         context_.wheel.disarm(*link);
         context_.gate.withdraw(*link);
         if (--link->endpoint->link_count == 0) {
-            link->endpoint->is_auth_refused = false;
-            link->endpoint->is_tls_failed = false;
+            link->endpoint->terminal->is_auth_refused = false;
+            link->endpoint->terminal->is_tls_failed = false;
             breakers_.forget(*link->endpoint);
         }
     }

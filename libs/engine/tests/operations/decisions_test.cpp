@@ -24,6 +24,11 @@ struct deciding {
     any_operation operation;
     operation_names names{"get", true, wire::service::key_value, operation_id{5}, "a key"};
 
+    void fill_places() {
+        while (parts.client.waiting.has_place()) {
+            parts.client.waiting.take();
+        }
+    }
     std::optional<retry_outcome> decide(retry_reason reason, attempt_stage stage) {
         retry_case failed;
         failed.reason = reason;
@@ -60,7 +65,7 @@ TEST(decisions, number_the_questions_about_an_operation) {
 
 TEST(decisions, count_no_retry_that_is_refused) {
     deciding with;
-    with.parts.context.parked_count = with.parts.context.options.parked_count_max;
+    with.fill_places();
     const auto outcome = with.decide(retry_reason::kv_locked, attempt_stage::response);
     ASSERT_TRUE(outcome);
     EXPECT_FALSE(outcome->is_retry);

@@ -65,7 +65,7 @@ struct one_life {
         decisions::note_failure(slot, failed);
         return life.decide(slot, failed, decider.subject_of(slot, names), parts.now);
     }
-    [[nodiscard]] std::size_t waiting() const { return parts.context.parked_count; }
+    [[nodiscard]] std::size_t waiting() const { return parts.client.waiting.count(); }
     void complete(operation_result&& result = {}) {
         life.complete(slot, decider.subject_of(slot, names), std::move(result), parts.now);
     }
@@ -232,7 +232,7 @@ TEST(lifecycle, an_operation_without_a_place_fails_with_the_reason_of_its_last_r
     one_life with(with_places(1));
     with.start();
     EXPECT_TRUE(with.life.has_place());
-    with.parts.context.parked_count = 1;
+    with.parts.client.waiting.take();
     EXPECT_FALSE(with.life.has_place());
     const retry_outcome first = lifecycle::refuse_place(with.slot);
     EXPECT_EQ(first.error, errc::retry_queue_full);
@@ -241,7 +241,7 @@ TEST(lifecycle, an_operation_without_a_place_fails_with_the_reason_of_its_last_r
     with.slot.last_reason = retry_reason::kv_locked;
     static_cast<void>(lifecycle::refuse_place(with.slot));
     EXPECT_EQ(with.slot.last_reason, retry_reason::kv_locked);
-    with.parts.context.parked_count = 0;
+    with.parts.client.waiting.release();
 }
 
 TEST(lifecycle, an_operation_waits_for_a_late_answer_and_takes_only_its_own) {

@@ -12,7 +12,7 @@ namespace reprise::engine::testing {
 TEST(operations_part, wait_silently_for_a_first_configuration) {
     key_value_parts with(1);
     with.get("a key");
-    EXPECT_EQ(with.parts.context.parked_count, 1U);
+    EXPECT_EQ(with.parts.client.waiting.count(), 1U);
     EXPECT_EQ(with.bucket.topology_waiters.size(), 1U);
     with.configure();
     with.all.on_configuration(with.bucket, 1, with.parts.now);
@@ -53,7 +53,7 @@ TEST(operations_part, end_once_when_canceled) {
     EXPECT_EQ(with.completed, 1);
     EXPECT_EQ(with.last.ec, errc::request_canceled);
     EXPECT_EQ(with.all.open_count(), 0U);
-    EXPECT_EQ(with.parts.context.parked_count, 0U);
+    EXPECT_EQ(with.parts.client.waiting.count(), 0U);
 }
 
 TEST(operations_part, time_out_at_their_deadline) {

@@ -71,6 +71,9 @@ struct bench {
         retry_decider decider(options, nullptr);
         retry_progress progress(retries);
         subject.progress = &progress;
+        if (subject.budget == nullptr && options.retry_budget) {
+            subject.budget = &*options.retry_budget;
+        }
         return *decider.decide(failed, subject, parked, {now, 7});
     }
 };

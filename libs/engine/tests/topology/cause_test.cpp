@@ -46,7 +46,7 @@ TEST(cause, of_a_terminal_state_is_what_the_endpoint_answered) {
     bucket_state& bucket = parts.nodes.bucket("travel");
     parts.nodes.open(bucket, parts.now);
     EXPECT_EQ(terminal_cause(bucket, retry_reason::tls_error), "");
-    bucket.links[0]->endpoint->is_tls_failed = true;
+    bucket.links[0]->endpoint->terminal->is_tls_failed = true;
     bucket.links[0]->endpoint->refusal = "the certificate is expired";
     EXPECT_EQ(
         terminal_cause(bucket, retry_reason::tls_error), "node1:11210: the certificate is expired");

@@ -37,7 +37,7 @@ TEST(terminal_state_rules, raise_authentication_before_tls_before_bucket_access)
 
 TEST(terminal_state_rules, let_a_refusal_by_one_seed_wait_for_the_others) {
     three_links of;
-    of.link(0).endpoint->is_auth_refused = true;
+    of.link(0).endpoint->terminal->is_auth_refused = true;
     refresh_terminal_state(of.bucket);
     EXPECT_TRUE(may_wait_for_seeds(of.bucket));
     EXPECT_FALSE(terminal_reason(of.bucket));
@@ -49,7 +49,7 @@ TEST(terminal_state_rules, let_a_refusal_by_one_seed_wait_for_the_others) {
 TEST(terminal_state_rules, ignore_links_that_are_retired) {
     three_links of;
     of.bucket.has_waited_for_seeds = true;
-    of.link(0).endpoint->is_tls_failed = true;
+    of.link(0).endpoint->terminal->is_tls_failed = true;
     of.link(0).is_retired = true;
     refresh_terminal_state(of.bucket);
     EXPECT_FALSE(terminal_reason(of.bucket));

@@ -104,7 +104,7 @@ TEST(topology_part, returns_to_the_seeds_when_every_node_has_failed) {
 TEST(topology_part, reports_a_terminal_state_to_the_buckets_that_are_in_it) {
     with_cluster of(1);
     bucket_state& other = of.parts.nodes.bucket("other");
-    of.bucket.links[0]->endpoint->is_auth_refused = true;
+    of.bucket.links[0]->endpoint->terminal->is_auth_refused = true;
     of.parts.nodes.refresh_terminal_states();
     of.parts.nodes.on_terminal_state(nullptr, of.parts.now);
     EXPECT_EQ(of.parts.listener.take(), (events{"terminal travel", "terminal services"}));
@@ -131,7 +131,7 @@ TEST(topology_part, offers_the_services_of_any_configuration_to_a_bucket_closed_
     EXPECT_EQ(of.apply(), configuration_effect::applied);
     EXPECT_EQ(of.parts.nodes.services_of("travel"), of.bucket.configuration.get());
     EXPECT_EQ(of.parts.nodes.services_of("other"), nullptr);
-    of.parts.nodes.bucket("other").is_access_denied = true;
+    of.parts.nodes.bucket("other").terminal->is_access_denied = true;
     EXPECT_EQ(of.parts.nodes.services_of("other"), of.bucket.configuration.get());
 }
 

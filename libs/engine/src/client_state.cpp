@@ -1,0 +1,38 @@
+#include "client_state.hpp"
+
+#include "services/service_settings.hpp"
+
+namespace reprise::engine {
+
+retry_budget* client_budgets::of(wire::service service) noexcept {
+    if (retry_budget* own = find_budget(of_services_, service)) {
+        return own;
+    }
+    return of_client_ ? &*of_client_ : nullptr;
+}
+
+template <class State>
+std::shared_ptr<State> terminal_states::find(state_map<State>& in, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto known = in.find(std::string(name));
+    if (known != in.end()) {
+        if (auto state = known->second.lock()) {
+            return state;
+        }
+    }
+    // Servers name nodes: what no loop knows any more must not pile up.
+    std::erase_if(in, [](const auto& each) { return each.second.expired(); });
+    auto made = std::make_shared<State>();
+    in.emplace(name, made);
+    return made;
+}
+
+std::shared_ptr<node_terminal_state> terminal_states::of_node(std::string_view name) {
+    return find(nodes_, name);
+}
+
+std::shared_ptr<bucket_terminal_state> terminal_states::of_bucket(std::string_view name) {
+    return find(buckets_, name);
+}
+
+}  // namespace reprise::engine
