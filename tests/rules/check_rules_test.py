@@ -364,6 +364,28 @@ class charges_rule(planted_tree):
                 self.assert_reported("libs/engine/src/flow.cpp:2", "admission.cpp")
 
 
+class defaults_rule(planted_tree):
+    rule = "defaults"
+
+    def plant_switch(self, label, default):
+        self.plant("libs/retry/src/loop.cpp",
+                   f"    switch (x) {{\n        case {label}:\n            return 1;\n"
+                   f"        {default}\n            return 2;\n    }}\n")
+
+    def test_reasons_and_switches_over_values_pass(self):
+        for label, default in (("state::open", "default:  // all others are closed"),
+                               ("'a'", "default:"), ("404", "default:")):
+            with self.subTest(label):
+                self.plant_switch(label, default)
+                self.assert_clean()
+
+    def test_a_silent_default_over_an_enumeration_is_reported(self):
+        for default in ("default:", "default:  // why?", "default: {"):
+            with self.subTest(default):
+                self.plant_switch("state::open", default)
+                self.assert_reported("libs/retry/src/loop.cpp:4", "enumeration")
+
+
 class switches_rule(planted_tree):
     rule = "switches"
 

@@ -36,7 +36,7 @@ std::optional<errc> terminal_error(retry_reason reason) noexcept {
             return errc::scope_not_found;
         case retry_reason::collection_not_found:
             return errc::collection_not_found;
-        default:
+        default:  // no other reason is terminal
             return std::nullopt;
     }
 }

@@ -58,9 +58,17 @@ bool is_tls_failure(connect_failure failure) noexcept {
         case connect_failure::tls_alert:
         case connect_failure::tls_protocol:
             return true;
-        default:
-            return false;
+        case connect_failure::refused:
+        case connect_failure::unreachable:
+        case connect_failure::timed_out:
+        case connect_failure::name_not_found:
+        case connect_failure::no_descriptors:
+        case connect_failure::reset:
+        case connect_failure::canceled:
+        case connect_failure::other:
+            break;
     }
+    return false;
 }
 
 }  // namespace reprise::engine

@@ -153,7 +153,7 @@ std::optional<double> value::as_double() const noexcept {
             return static_cast<double>(*std::get_if<std::uint64_t>(&content_));
         case kind::decimal:
             return std::get_if<real>(&content_)->number;
-        default:
+        default:  // no number
             return std::nullopt;
     }
 }

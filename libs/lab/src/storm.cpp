@@ -45,11 +45,11 @@ using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_
                            clients.emplace_back(standard);
                        })
                 .run(should_stop);
-        default:
-            return storm_simulation<no_retry>(
-                       options, [](auto& clients) { clients.emplace_back(); })
-                .run(should_stop);
+        case policy::no_retries:
+            break;
     }
+    return storm_simulation<no_retry>(options, [](auto& clients) { clients.emplace_back(); })
+        .run(should_stop);
 }
 
 [[nodiscard]] double find_worst_amplification(std::span<const slot> slots) {

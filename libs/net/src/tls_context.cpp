@@ -69,7 +69,7 @@ engine::connect_failure classify_verify_result(long result) noexcept {
         case X509_V_ERR_CERT_HAS_EXPIRED:
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return engine::connect_failure::tls_expired;
-        default:
+        default:  // every other result of OpenSSL's check
             return engine::connect_failure::tls_untrusted;
     }
 }

@@ -23,9 +23,17 @@ std::optional<errc> classify_errorless(int http_status, query_status status) noe
             return std::nullopt;
         case query_status::timeout:
             return errc::unambiguous_timeout;
-        default:
-            return errc::internal_server_failure;
+        case query_status::missing:
+        case query_status::running:
+        case query_status::errors:
+        case query_status::stopped:
+        case query_status::closed:
+        case query_status::fatal:
+        case query_status::aborted:
+        case query_status::unknown:
+            break;
     }
+    return errc::internal_server_failure;
 }
 
 // The server is too old for the parameter, or the parameter is invalid anywhere.

@@ -95,7 +95,7 @@ exit_code exit_code_of(const std::error_code& code) noexcept {
         case errc::strategy_failure:
         case errc::retry_queue_full:
             return exit_code::failed;
-        default:
+        default:  // whatever else the servers report
             return exit_code::server_error;
     }
 }

@@ -378,9 +378,21 @@ void bootstrap_fsm::fail_login(const wire::sasl_error& error) {
             return fail(
                 bootstrap_failure::iterations_too_many,
                 error.detail + "; scram_iterations_max allows more");
-        default:
-            return fail(bootstrap_failure::sasl_failed, wire::to_string(error));
+        case wire::sasl_errc::malformed_message:
+        case wire::sasl_errc::repeated_attribute:
+        case wire::sasl_errc::unknown_attribute:
+        case wire::sasl_errc::username_invalid:
+        case wire::sasl_errc::nonce_invalid:
+        case wire::sasl_errc::salt_invalid:
+        case wire::sasl_errc::iterations_invalid:
+        case wire::sasl_errc::proof_invalid:
+        case wire::sasl_errc::credentials_refused:
+        case wire::sasl_errc::server_refused:
+        case wire::sasl_errc::token_missing:
+        case wire::sasl_errc::out_of_order:
+            break;
     }
+    fail(bootstrap_failure::sasl_failed, wire::to_string(error));
 }
 
 void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<std::byte>& out) {
@@ -427,7 +439,7 @@ void bootstrap_fsm::on_selected(const wire::frame_view& frame, std::vector<std::
             return fail(bootstrap_failure::bucket_no_access, refusal_text("SELECT_BUCKET", frame));
         case wire::status::key_enoent:
             return fail(bootstrap_failure::bucket_not_found, refusal_text("SELECT_BUCKET", frame));
-        default:
+        default:  // whatever else a server may answer
             return fail(bootstrap_failure::select_failed, refusal_text("SELECT_BUCKET", frame));
     }
 }

@@ -135,7 +135,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
             affected = link.bucket;
             is_terminal = terminal_reason(*link.bucket).has_value();
             break;
-        default:
+        default:  // all others are about the node, not about the bucket
             break;
     }
     owners_.nodes.refresh_terminal_states();

@@ -9,13 +9,9 @@ namespace reprise::engine {
 // Why an operation could not be sent.
 std::string operations::dispatch_cause(const operation_slot& slot) const {
     const bucket_state& bucket = bucket_of(slot);
-    switch (slot.failed.reason) {
-        case retry_reason::authentication_error:
-        case retry_reason::tls_error:
-        case retry_reason::bucket_access_error:
-            return terminal_cause(bucket, slot.failed.reason);
-        default:
-            break;
+    const retry_reason reason = slot.failed.reason;
+    if (info(reason).is_terminal && info(reason).is_about_connection) {
+        return terminal_cause(bucket, reason);
     }
     const node_link* link = link_of_route(slot);
     if (link != nullptr && !is_connected(*link)) {

@@ -156,7 +156,7 @@ errc own_error_of(retry_reason reason) noexcept {
             return errc::scope_not_found;
         case retry_reason::collection_not_found:
             return errc::collection_not_found;
-        default:
+        default:  // the client could not go on; the reason is in the error
             return errc::request_canceled;
     }
 }

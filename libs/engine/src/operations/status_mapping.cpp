@@ -1,5 +1,7 @@
 #include "operations/status_mapping.hpp"
 
+#include <optional>
+
 namespace reprise::engine {
 namespace {
 
@@ -71,7 +73,7 @@ errc plain_errc(status code) noexcept {
             return errc::request_canceled;
         case status::vb_uuid_not_equal:
             return errc::mutation_token_outdated;
-        default:
+        default:  // the error map is asked about all others
             return errc{};
     }
 }
@@ -113,7 +115,7 @@ errc path_errc(status code) noexcept {
             return errc::cannot_revive_living_document;
         case status::eaccess:
             return errc::xattr_no_access;
-        default:
+        default:  // all others mean the same for a path
             return plain_errc(code);
     }
 }
@@ -189,7 +191,7 @@ response_outcome classify_exists(const response_facts& facts) noexcept {
     return mapped_error(errc::cas_mismatch);
 }
 
-response_outcome classify_retried(const response_facts& facts) noexcept {
+std::optional<response_outcome> classify_retried(const response_facts& facts) noexcept {
     const bool is_unlock = facts.kind == operation_kind::unlock;
     switch (facts.status) {
         case status::not_my_vbucket:
@@ -206,10 +208,12 @@ response_outcome classify_retried(const response_facts& facts) noexcept {
         case status::sync_write_in_progress:
             return mapped_retry(
                 retry_reason::kv_sync_write_in_progress, errc::durable_write_in_progress);
-        default:
+        case status::sync_write_re_commit_in_progress:
             return mapped_retry(
                 retry_reason::kv_sync_write_re_commit_in_progress,
                 errc::durable_write_re_commit_in_progress);
+        default:  // all others end the operation
+            return std::nullopt;
     }
 }
 
@@ -219,14 +223,10 @@ response_outcome classify(const response_facts& facts) noexcept {
     if (wire::is_success(facts.status)) {
         return {};
     }
+    if (const auto retried = classify_retried(facts)) {
+        return *retried;
+    }
     switch (facts.status) {
-        case status::not_my_vbucket:
-        case status::unknown_collection:
-        case status::locked:
-        case status::etmpfail:
-        case status::sync_write_in_progress:
-        case status::sync_write_re_commit_in_progress:
-            return classify_retried(facts);
         case status::key_enoent:
             return mapped_error(errc::document_not_found);
         case status::key_eexists:
@@ -235,7 +235,7 @@ response_outcome classify(const response_facts& facts) noexcept {
             return mapped_error(
                 facts.kind == operation_kind::insert ? errc::document_exists
                                                      : errc::document_not_found);
-        default:
+        default:  // all others mean the same for every operation
             break;
     }
     const errc error = path_errc(facts.status);

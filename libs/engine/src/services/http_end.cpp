@@ -83,7 +83,7 @@ intrusive_list<http_slot>& http_operations::list_for(retry_reason reason) noexce
             return topology_waiters_;
         case retry_reason::circuit_breaker_open:
             return breaker_waiters_;
-        default:
+        default:  // all others wait for nothing but their time
             return backoff_waiters_;
     }
 }

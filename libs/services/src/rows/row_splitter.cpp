@@ -303,7 +303,7 @@ row_splitter::machine::scan_end row_splitter::machine::act(
             trailer_begin_ = at;
             at_ = at + 1;
             return is_row_open_ ? show_row(at) : scan_end::more;
-        default:
+        default:  // step_wrong: no token may stand here
             break;
     }
     if (place_ == json_place::document) {

@@ -17,7 +17,7 @@ const EVP_MD* evp_digest(sasl_mechanism mechanism) noexcept {
             return EVP_sha256();
         case sasl_mechanism::scram_sha512:
             return EVP_sha512();
-        default:
+        default:  // the others have no digest
             return nullptr;
     }
 }

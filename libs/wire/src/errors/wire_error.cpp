@@ -114,7 +114,7 @@ status rejection_status(wire_errc error) noexcept {
         case wire_errc::spec_count_invalid:
         case wire_errc::spec_opcode_invalid:
             return status::subdoc_invalid_combo;
-        default:
+        default:  // all others are malformed requests
             return status::einval;
     }
 }

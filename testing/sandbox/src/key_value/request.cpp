@@ -21,7 +21,7 @@ bool is_store_path(opcode op) noexcept {
         case opcode::remove:
         case opcode::unlock:
             return false;
-        default:
+        default:  // the store path answers all others
             return true;
     }
 }
@@ -59,7 +59,7 @@ std::optional<status> status_without_xerror(opcode op, status code, bool has_col
         case status::range_scan_complete:
         case status::vb_uuid_not_equal:
             return std::nullopt;
-        default:
+        default:  // known to every client
             return code;
     }
 }

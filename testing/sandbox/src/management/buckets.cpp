@@ -69,7 +69,7 @@ service_response bucket_refusal(cluster_errc why) {
             return management_error(400, "name", "Bucket with given name already exists");
         case cluster_errc::rebalance_running:
             return management_error(503, "_", "Cannot create or delete buckets during rebalance.");
-        default:
+        default:  // only the name is left to be refused
             return management_error(
                 400, "name",
                 "Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as "
@@ -104,7 +104,7 @@ service_response scope_refusal(cluster_errc code, const named_place& place) {
             return management_error(404, "_", place.scope_text() + " is not found");
         case cluster_errc::unknown_collection:
             return management_error(404, "_", place.text() + " is not found");
-        default:
+        default:  // something else that the path names is not there
             return management_error(404, "_", to_string(code));
     }
 }

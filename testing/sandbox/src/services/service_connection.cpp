@@ -37,7 +37,7 @@ int http_status_of(http::http_errc error) noexcept {
             return 505;
         case http::http_errc::transfer_encoding_unsupported:
             return 501;
-        default:
+        default:  // whatever else is wrong is the client's fault
             return 400;
     }
 }

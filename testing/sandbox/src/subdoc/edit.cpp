@@ -326,7 +326,7 @@ edited edit_path(std::string_view document, const edit_request& request) {
             return add_unique(site);
         case opcode::subdoc_counter:
             return count_up(site);
-        default:
+        default:  // no opcode that edits; any byte may come
             return refuse(status::einval);
     }
 }

@@ -40,9 +40,16 @@ bool keeps_floor(const operation_record& record, const scenario& plan) noexcept 
         case strategy_choice::never:
         case strategy_choice::at_once:
             return false;
-        default:
-            return true;
+        case strategy_choice::terminal_error:
+        case strategy_choice::best_effort:
+        case strategy_choice::jittered:
+        case strategy_choice::server_directed:
+        case strategy_choice::library:
+        case strategy_choice::deferred:
+        case strategy_choice::broken:
+            break;
     }
+    return true;
 }
 
 std::string text_of(duration time) {
@@ -547,7 +554,7 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
         case retry_reason::collection_not_found:
             has_cause = view.name_missing == world_.now;
             break;
-        default:
+        default:  // no other reason is terminal: it has no such cause
             break;
     }
     if (!has_cause) {

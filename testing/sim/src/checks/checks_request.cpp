@@ -157,8 +157,8 @@ void inspection::check_not_early(operation_record& record) {
             has_ended = is_map_new || view.opened_last >= record.decided ||
                         world_.plan.clients[record.plan.client].breaker.has_value();
             break;
-        default:
-            break;  // these wait only for their time
+        default:  // all others wait only for their time
+            break;
     }
     if (!has_ended) {
         report(
@@ -299,7 +299,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             view.opened_last = world_.now;
             view.opened_node = static_cast<std::int32_t>(node);
             break;
-        default:
+        default:  // the other steps say nothing that is checked
             break;
     }
 }
@@ -323,8 +323,15 @@ void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure 
         case engine::connect_failure::tls_alert:
         case engine::connect_failure::tls_protocol:
             return on_tls_alert(index);
-        default:
-            return;  // a reset or a timeout proves nothing about TLS
+        case engine::connect_failure::refused:
+        case engine::connect_failure::unreachable:
+        case engine::connect_failure::timed_out:
+        case engine::connect_failure::name_not_found:
+        case engine::connect_failure::no_descriptors:
+        case engine::connect_failure::reset:
+        case engine::connect_failure::canceled:
+        case engine::connect_failure::other:
+            return;  // proves nothing about TLS
     }
 }
 
@@ -450,8 +457,16 @@ void inspection::apply(operation_record& record, const sandbox::audit_entry& ent
                 document.text = "{\"" + std::string(list_path) + "\":[" + value + "]}";
             }
             break;
-        default:
-            return;  // locks, expiries
+        case operation_kind::get:
+        case operation_kind::get_and_touch:
+        case operation_kind::get_and_lock:
+        case operation_kind::unlock:
+        case operation_kind::touch:
+        case operation_kind::exists:
+        case operation_kind::lookup_in:
+        case operation_kind::get_replica:
+        case operation_kind::noop:
+            return;  // the text stays as it is
     }
     document.exists = true;
 }

@@ -27,9 +27,22 @@ bool is_repeatable(operation_kind kind) noexcept {
         case operation_kind::get_replica:
         case operation_kind::noop:
             return true;
-        default:
-            return false;
+        case operation_kind::get_and_touch:
+        case operation_kind::get_and_lock:
+        case operation_kind::unlock:
+        case operation_kind::touch:
+        case operation_kind::upsert:
+        case operation_kind::insert:
+        case operation_kind::replace:
+        case operation_kind::remove:
+        case operation_kind::append:
+        case operation_kind::prepend:
+        case operation_kind::increment:
+        case operation_kind::decrement:
+        case operation_kind::mutate_in:
+            break;
     }
+    return false;
 }
 
 bool is_timeout(const engine::operation_result& result) noexcept {

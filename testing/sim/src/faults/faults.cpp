@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/sandbox/services.hpp>
 
 #include "scenario/random_choice.hpp"
@@ -216,7 +217,7 @@ void world::begin_fault(const planned_fault& fault, std::uint32_t index) {
                 client.close();
             }
             break;
-        default:
+        default:  // by group, each with a switch of its own
             if (fault.kind <= fault_kind::fail_tls) {
                 begin_network_fault(fault, 1);
             } else if (is_service_fault(fault.kind)) {
@@ -299,8 +300,8 @@ void world::begin_network_fault(const planned_fault& fault, int step) {
             path.tls_kind = kinds[fault.detail % kinds.size()];
             break;
         }
-        default:
-            break;
+        default:  // of another group: begin_fault does not send it here
+            REPRISE_ASSERT(!"no network fault");
     }
     if (step < 0) {
         net.resume(client, node);
@@ -362,9 +363,13 @@ void world::begin_server_fault(const planned_fault& fault, std::uint32_t index) 
         case fault_kind::deny_bucket:
             change_identity(fault, true);
             break;
-        default:
+        case fault_kind::drop_collection:
+        case fault_kind::drop_scope:
+        case fault_kind::drop_bucket:
             change_names(fault, true);
             break;
+        default:  // of another group: begin_fault does not send it here
+            REPRISE_ASSERT(!"no server fault");
     }
 }
 
@@ -402,7 +407,7 @@ void world::end_server_fault(const planned_fault& fault, std::uint32_t index) {
         case fault_kind::drop_bucket:
             change_names(fault, false);
             break;
-        default:
+        default:  // those that happen at once have no end
             break;
     }
 }
@@ -443,13 +448,15 @@ void world::change_names(const planned_fault& fault, bool is_begin) {
                 make_names();
             }
             break;
-        default:
+        case fault_kind::drop_bucket:
             if (!is_begin) {
                 make_names();
             } else if (cluster.drop_bucket(bucket_name)) {
                 checks.note_loss();
             }
             break;
+        default:  // only the three above are about names
+            REPRISE_ASSERT(!"no fault of names");
     }
 }
 

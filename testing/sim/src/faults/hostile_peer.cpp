@@ -130,7 +130,7 @@ void hostile_peer::answer(const wire::frame_view& request, std::vector<std::byte
             return answer_login(request, out);
         case opcode::sasl_step:
             return answer_proof(request, out);
-        default:
+        default:  // what a client asks for only after its login
             is_trusted_ = true;
             return respond(request, status::success, {}, out);
     }
@@ -167,7 +167,14 @@ void hostile_peer::answer_login(const wire::frame_view& request, std::vector<std
             }
             return;
         }
-        default:
+        case login_end::wrong_signature:
+        case login_end::no_signature:
+        case login_end::refusal:
+        case login_end::wrong_nonce:
+        case login_end::too_few_rounds:
+        case login_end::too_many_rounds:
+        case login_end::only_plain:
+        case login_end::challenge_again:
             return respond(request, status::auth_continue, challenge(said), out);
     }
 }
@@ -180,10 +187,16 @@ void hostile_peer::answer_proof(const wire::frame_view& request, std::vector<std
             return respond(request, status::success, {}, out);
         case login_end::refusal:
             return respond(request, status::success, "e=invalid-proof", out);
-        default: {
+        case login_end::wrong_signature:
+        case login_end::wrong_nonce:
+        case login_end::too_few_rounds:
+        case login_end::too_many_rounds:
+        case login_end::only_plain:
+        case login_end::silence:
+        case login_end::close:
+        case login_end::lying_length:
             // As long as a correct one of SCRAM-SHA512: 64 bytes.
             return respond(request, status::success, "v=" + std::string(86, 'A') + "==", out);
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <reprise/base/bytes.hpp>
+#include <reprise/base/enum_table.hpp>
 #include <reprise/sim/random.hpp>
 #include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/opcode.hpp>
@@ -49,7 +50,7 @@ private:
         lying_length,  // claims a body of four gigabytes
     };
     static constexpr std::uint64_t push_stage_count = 5;
-    static constexpr std::uint64_t login_end_count = 11;
+    static constexpr std::uint64_t login_end_count = base::enumerator_count<login_end>();
 
     void answer(const wire::frame_view& request, std::vector<std::byte>& out);
     void answer_login(const wire::frame_view& request, std::vector<std::byte>& out);

@@ -175,7 +175,7 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
         case fault_kind::redirect_calls:
             rule.effect = redirect(random);
             break;
-        default:
+        default:  // the plain rule
             rule.effect = any_effect(random, rule.service);
             break;
     }
@@ -201,7 +201,7 @@ void world::begin_service_fault(const planned_fault& fault, std::uint32_t index)
             are_calls_hidden_ = true;
             announce();
             break;
-        default:
+        default:  // all others of this group are fault rules
             rule_ids_[index] =
                 cluster.services().faults().add(service_rule_of(fault, node_of(fault)));
             break;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/sandbox/node_disturbance.hpp>
 #include <reprise/sandbox/rebalance.hpp>
 
@@ -119,11 +120,13 @@ void world::change_disturbance(const planned_fault& fault, bool is_begin) {
         case fault_kind::reject_credentials:
             how.rejects_credentials = is_begin;
             break;
-        default:
+        case fault_kind::stale_credentials:
             how.stale_login_count = !is_begin               ? 0
                                     : fault.detail % 2 == 0 ? 1 + fault.detail / 2 % 3
                                                             : sandbox::node_disturbance::no_limit;
             break;
+        default:  // no other fault disturbs a node
+            REPRISE_ASSERT(!"no disturbance of a node");
     }
     (void)cluster.disturb(node, how);
     // Only connecting clients notice faults of connecting.
@@ -175,9 +178,15 @@ void world::begin_disturbance(const planned_fault& fault, std::uint32_t index) {
         case fault_kind::hide_service:
             hide_services(true);
             break;
-        default:
+        case fault_kind::freeze_node:
+        case fault_kind::corrupt_error_map:
+        case fault_kind::corrupt_configuration:
+        case fault_kind::reject_credentials:
+        case fault_kind::stale_credentials:
             change_disturbance(fault, true);
             break;
+        default:  // of another group: only disturbances are sent here
+            REPRISE_ASSERT(!"no disturbance");
     }
     net.pump_wakeups();
 }
@@ -225,9 +234,15 @@ void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
         case fault_kind::hide_service:
             hide_services(false);
             break;
-        default:
+        case fault_kind::freeze_node:
+        case fault_kind::corrupt_error_map:
+        case fault_kind::corrupt_configuration:
+        case fault_kind::reject_credentials:
+        case fault_kind::stale_credentials:
             change_disturbance(fault, false);
             break;
+        default:  // of another group: only disturbances are sent here
+            REPRISE_ASSERT(!"no disturbance");
     }
     net.pump_wakeups();
 }

@@ -292,7 +292,7 @@ bool makes_sense(fault_kind kind, const scenario& plan) {
         case fault_kind::reject_credentials:
             return any_client(&planned_client::uses_scram) ||
                    any_client(&planned_client::uses_bearer);
-        default:
+        default:  // all others can happen in every scenario
             return true;
     }
 }

@@ -32,9 +32,16 @@ std::string statement_of(call_kind kind) {
                    R"( (KEY, VALUE) VALUES ($key, {"n": $number}) RETURNING META().id AS id)";
         case call_kind::remove:
             return "DELETE FROM " + bucket + " USE KEYS $key";
-        default:
+        case call_kind::select_range:
+        case call_kind::analytics_range:
             return "SELECT RAW n FROM ARRAY_RANGE(0, $count) AS n";
+        case call_kind::search:
+        case call_kind::view:
+        case call_kind::read_settings:
+        case call_kind::put_user:
+            break;
     }
+    return {};  // no statement
 }
 
 std::vector<services::named_json> parameters_of(const operation_record& record) {
@@ -46,9 +53,17 @@ std::vector<services::named_json> parameters_of(const operation_record& record) 
         case call_kind::select_key:
         case call_kind::remove:
             return {{"key", "\"" + key_of(plan) + "\""}};
-        default:
+        case call_kind::insert:
+        case call_kind::upsert:
+        case call_kind::insert_returning:
             return {{"key", "\"" + key_of(plan) + "\""}, {"number", std::to_string(record.number)}};
+        case call_kind::search:
+        case call_kind::view:
+        case call_kind::read_settings:
+        case call_kind::put_user:
+            break;
     }
+    return {};  // no statement
 }
 
 engine::http_request taken(engine::http_request_result made) {

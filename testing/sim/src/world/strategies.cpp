@@ -92,7 +92,13 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
                 return;  // already reported
             }
             break;
-        default:
+        case strategy_choice::terminal_error:
+        case strategy_choice::best_effort:
+        case strategy_choice::jittered:
+        case strategy_choice::server_directed:
+        case strategy_choice::library:
+        case strategy_choice::never:
+        case strategy_choice::at_once:
             inner_->retry_after(asked, sink);
             break;
     }

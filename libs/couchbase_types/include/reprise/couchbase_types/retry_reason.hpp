@@ -37,7 +37,9 @@ enum class retry_reason : std::uint8_t {
     collection_not_found,                 ///< terminal: the collection does not exist
 };
 
-inline constexpr std::size_t retry_reason_count = 25;
+/// How many there are; the table of the facts refuses to compile if this is not the last one.
+inline constexpr std::size_t retry_reason_count =
+    static_cast<std::size_t>(retry_reason::collection_not_found) + 1;
 
 struct retry_reason_facts {
     retry_reason reason{};

@@ -75,9 +75,11 @@ public:
                 return scale_random(full, random);
             case jitter::equal:
                 return full / 2 + scale_random(full - full / 2, random);
-            default:
-                return full;
+            case jitter::decorrelated:  // depends on the delay before; not here
+            case jitter::none:
+                break;
         }
+        return full;
     }
 
     /// The delay before jitter: min(cap, base x factor^retry + step x retry), at any retry number.

@@ -33,7 +33,9 @@ statement_error dml_error(std::string_view verb, const std::string& id, write_re
         case write_result::too_large:
             error.reason = "The key or the value is too large";
             break;
-        default:
+        case write_result::unavailable:
+        case write_result::bucket_gone:
+        case write_result::done:
             error.reason = "No node is responsible for the key";
             break;
     }

@@ -383,10 +383,13 @@ expression expression_parser::read_primary() {
         case token_kind::word:
         case token_kind::name:
             return read_word();
-        default:
-            fail();
-            return made;
+        case token_kind::end:
+        case token_kind::sign:
+        case token_kind::invalid:
+            break;
     }
+    fail();
+    return made;
 }
 
 expression expression_parser::read_word() {

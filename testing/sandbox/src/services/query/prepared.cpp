@@ -138,7 +138,9 @@ std::vector<needed_role> needed_roles(const statement_setting& in, const stateme
         case statement_kind::drop_index:
         case statement_kind::build_index:
             return {{privilege::query_index, "query_manage_index"}};
-        default:
+        case statement_kind::select:
+        case statement_kind::prepare:
+        case statement_kind::execute:
             return {{privilege::query_select, "query_select"}};
     }
     if (what.has_returning) {

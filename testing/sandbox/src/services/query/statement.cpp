@@ -13,9 +13,16 @@ bool is_writing(statement_kind what) noexcept {
         case statement_kind::prepare:
         case statement_kind::execute:
             return false;
-        default:
-            return true;
+        case statement_kind::insert:
+        case statement_kind::upsert:
+        case statement_kind::update:
+        case statement_kind::remove:
+        case statement_kind::create_index:
+        case statement_kind::drop_index:
+        case statement_kind::build_index:
+            break;
     }
+    return true;
 }
 
 namespace {
