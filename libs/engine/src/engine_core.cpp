@@ -9,7 +9,7 @@ engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
     : client_(std::move(options), std::move(identity)), context_(client_, std::move(random), now) {
     context_.gate.set_starter(connect_wish::kind::link, connections_);
-    context_.gate.set_starter(connect_wish::kind::pool, http_);
+    context_.gate.set_starter(connect_wish::kind::pool, http_.starter());
 }
 
 engine_core::~engine_core() {

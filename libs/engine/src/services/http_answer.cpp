@@ -4,24 +4,11 @@
 #include <functional>
 #include <utility>
 
-#include <reprise/http/authorization.hpp>
-#include <reprise/http/encode.hpp>
-#include <reprise/services/row_splitter.hpp>
-
-#include "connections/peer_address.hpp"
 #include "services/http_operations.hpp"
+#include "services/outgoing_request.hpp"
 
 namespace reprise::engine {
 namespace {
-
-// The size of one read. Large reads are faster for many rows, but only a few of these rows may
-// exceed the bound of rows that wait.
-std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noexcept {
-    constexpr std::size_t read_size_max = 8 * read_size_default;
-    return call.rows_member.empty()
-               ? read_size_default
-               : std::clamp(rows_size_max / 2, read_size_default, read_size_max);
-}
 
 // The outcome that an answer reports to the circuit breaker of its endpoint.
 std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
@@ -33,34 +20,17 @@ std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
 }  // namespace
 
 void http_operations::send(http_slot& slot, http_connection& connection, time_point now) {
-    REPRISE_ASSERT(connection.may_carry_credentials);
     forget_answer(slot);
     slot.call = http_call{};
-    slot.call.cluster = configuration_for(slot);
+    slot.call.cluster = candidates_.configuration_for(slot);
     slot.request.exchange->compose(slot.call);
     slot.call.cluster = nullptr;
-    http::header_list headers = slot.call.headers;
-    if (!slot.call.content_type.empty()) {
-        headers.push_back({"Content-Type", slot.call.content_type});
-    }
-    authorize(headers);
-    headers.push_back({"User-Agent", context_.options.agent});
-    http::outgoing_request request;
-    request.method = slot.call.method;
-    request.target = slot.call.target;
-    request.host = connection.pool->endpoint->name;
-    request.headers = &headers;
-    request.body = base::as_bytes(slot.call.body);
-    connection.outgoing.clear();
-    connection.written = 0;
-    connection.is_handed = false;
-    if (const auto encoded = http::encode_request(connection.outgoing, request); !encoded) {
-        connection.outgoing.clear();
+    if (const auto encoded = encode_call(connection, slot.call, context_); !encoded) {
         failed_attempt failed;
         failed.own_error = errc::invalid_argument;
         refuse(
             slot, failed, refusal_reason::unclassified,
-            "the request cannot be written: " + std::string(to_string(encoded.error())), now);
+            "the request cannot be written: " + encoded.error(), now);
         return serve(connection, now);
     }
     const auto kind =
@@ -80,23 +50,6 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
     }
 }
 
-void http_operations::authorize(http::header_list& headers) const {
-    if (context_.client.identity.has_client_certificate) {
-        return;
-    }
-    headers.push_back(
-        {"Authorization",
-         context_.client.identity.bearer_token.empty()
-             ? http::make_basic_authorization(
-                   context_.client.identity.username, context_.client.identity.password)
-             : "Bearer " + context_.client.identity.bearer_token});
-}
-
-bool http_operations::may_authorize(std::string_view peer) const noexcept {
-    return context_.options.transport == wire::transport::tls ||
-           context_.options.allow_plain_http || is_loopback(peer);
-}
-
 base::byte_view http_operations::begin_write(connection_id id) {
     http_connection* connection = pools_.find(id);
     if (connection == nullptr || connection->state != http_connection_state::busy) {
@@ -108,20 +61,6 @@ base::byte_view http_operations::begin_write(connection_id id) {
         connection->slot->was_sent = true;
     }
     return rest;
-}
-
-void http_operations::on_written(connection_id id, std::size_t size) {
-    http_connection* connection = pools_.find(id);
-    if (connection == nullptr) {
-        return;
-    }
-    if (connection->state == http_connection_state::busy) {
-        connection->written += size;
-        REPRISE_ASSERT(connection->written <= connection->outgoing.size());
-        if (connection->written < connection->outgoing.size()) {
-            context_.actions.emplace_back(write_action{id});
-        }
-    }
 }
 
 void http_operations::on_bytes(
@@ -154,89 +93,33 @@ void http_operations::read_answer(
             return reject_answer(
                 connection, "not an HTTP answer: " + std::string(to_string(event.error())), now);
         }
+        http_slot& slot = *connection.slot;
+        incoming_answer::problem unusable;
         switch (*event) {
             case http::response_event::need_more:
                 return pause_if_full(connection);
             case http::response_event::head:
-                if (!on_head(connection, now)) {
-                    return;
-                }
+                unusable = slot.answer.on_head(connection.parser.head(), slot.call, slot.request);
                 break;
             case http::response_event::body:
-                if (!on_body(connection, owner, now)) {
-                    return;
+                unusable = slot.answer.on_body(connection.parser.body(), owner, slot.request);
+                if (!unusable && slot.answer.take_notice()) {
+                    parts_.ended.notify(slot.request.on_rows);
                 }
                 break;
             case http::response_event::complete:
                 return on_complete(connection, now);
         }
-    }
-}
-
-bool http_operations::on_head(http_connection& connection, time_point now) {
-    http_slot& slot = *connection.slot;
-    const http::response_head& head = connection.parser.head();
-    slot.status = head.status;
-    if (http::find_content_encoding(head.headers)) {
-        reject_answer(
-            connection, "the answer is compressed although the client did not accept it", now);
-        return false;
-    }
-    // Error bodies are JSON objects, too. Those that arrive without rows are small, so they are
-    // kept whole.
-    if (!slot.call.rows_member.empty() && head.status == 200) {
-        services::row_splitter_options limits;
-        limits.row_size_max_bytes = slot.request.row_size_max_bytes;
-        slot.splitter = std::make_unique<services::row_splitter>(slot.call.rows_member, limits);
-    }
-    return true;
-}
-
-bool http_operations::on_body(
-    http_connection& connection, const base::block_ref* owner, time_point now) {
-    http_slot& slot = *connection.slot;
-    const base::byte_view piece = connection.parser.body();
-    if (!slot.splitter) {
-        if (slot.body.size() + piece.size() > slot.request.body_size_max_bytes) {
-            reject_answer(connection, "the answer is larger than body_size_max_bytes", now);
-            return false;
-        }
-        slot.body.append(base::as_text(piece));
-        return true;
-    }
-    const bool is_streamed = static_cast<bool>(slot.request.on_rows);
-    services::row_splitter& splitter = *slot.splitter;
-    splitter.feed(piece);
-    while (true) {
-        const auto event = splitter.next_rows();
-        if (!event) {
-            reject_answer(
-                connection, "the answer is not a valid result: " + to_string(event.error()), now);
-            return false;
-        }
-        if (*event != services::row_event::row) {
-            break;
-        }
-        // Rows that the client collects may be kept for long, so they must not keep the received
-        // block alive.
-        slot.rows.append(splitter.rows(), base::as_text(piece), is_streamed ? owner : nullptr);
-        slot.rows_seen += splitter.rows().size();
-        if (!is_streamed && slot.rows.size_bytes() > slot.request.rows_size_max_bytes) {
-            reject_answer(connection, "all rows together are larger than rows_size_max_bytes", now);
-            return false;
+        if (unusable) {
+            return reject_answer(connection, std::move(*unusable), now);
         }
     }
-    if (is_streamed && !slot.rows.empty() && !slot.is_notified) {
-        slot.is_notified = true;
-        parts_.ended.notify(slot.request.on_rows);
-    }
-    return true;
 }
 
 // Stops reading until the user takes rows, so that at most one piece beyond the bound is kept.
 void http_operations::pause_if_full(http_connection& connection) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
-        connection.slot->rows.size_bytes() >= connection.slot->request.rows_size_max_bytes) {
+        connection.slot->answer.is_full(connection.slot->request)) {
         connection.is_reading_paused = true;
         context_.actions.emplace_back(read_action{connection.id, true, connection.read_size_max});
     }
@@ -254,9 +137,7 @@ bool http_operations::take_rows(operation_id operation, row_batch& out, time_poi
     if (slot.state != operation_state::in_flight) {
         return true;
     }
-    std::swap(out, slot.rows);
-    slot.rows_taken += out.size();
-    slot.is_notified = false;
+    slot.answer.take_rows(out);
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
         slot.connection->is_reading_paused = false;
         context_.actions.emplace_back(
@@ -268,15 +149,12 @@ bool http_operations::take_rows(operation_id operation, row_batch& out, time_poi
 void http_operations::on_complete(http_connection& connection, time_point now) {
     http_slot& slot = *connection.slot;
     const bool is_kept_alive = connection.parser.is_kept_alive();
-    if (slot.splitter) {
-        if (const auto whole = slot.splitter->finish(); !whole) {
-            return reject_answer(
-                connection, "the answer is not a valid result: " + to_string(whole.error()), now);
-        }
-        slot.body = slot.splitter->trailer();
+    if (auto unusable = slot.answer.on_end()) {
+        return reject_answer(connection, std::move(*unusable), now);
     }
     exchange_verdict judged = slot.request.exchange->judge(
-        {slot.status, connection.parser.head().headers, slot.body, slot.rows_seen});
+        {slot.answer.status(), connection.parser.head().headers, slot.answer.body(),
+         slot.answer.row_count()});
     slot.server_code = judged.server_code;
     slot.server_text = judged.server_text;
     leave_place(slot);
@@ -298,9 +176,9 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     failed.reason = judged.reason;
     failed.stage = attempt_stage::response;
     failed.own_error = judged.error;
-    failed.status = static_cast<std::uint16_t>(slot.status);
+    failed.status = static_cast<std::uint16_t>(slot.answer.status());
     failed.delay_floor = judged.delay_floor;
-    if (slot.rows_taken != 0) {
+    if (slot.answer.has_taken_rows()) {
         return refuse(slot, failed, refusal_reason::rows_taken, {}, now);
     }
     retry(slot, failed, now);
@@ -317,7 +195,7 @@ void http_operations::reject_answer(
     failed_attempt failed;
     failed.stage = attempt_stage::response;
     failed.own_error = errc::parsing_failure;
-    failed.status = static_cast<std::uint16_t>(slot.status);
+    failed.status = static_cast<std::uint16_t>(slot.answer.status());
     refuse(slot, failed, refusal_reason::unclassified, std::move(detail), now);
 }
 
@@ -335,7 +213,7 @@ void http_operations::release(http_connection& connection, bool is_kept_alive, t
     if (!is_kept_alive || !is_all_written || context_.is_closed) {
         http_pool& pool = *connection.pool;
         pools_.drop(connection);
-        return connect_if_wanted(pool, now);
+        return pools_.connect_if_wanted(pool, now);
     }
     serve(connection, now);
 }
@@ -350,7 +228,7 @@ void http_operations::on_closed(
     context_.gate.end_opening(connection->is_opening, now);
     if (connection->state == http_connection_state::closed) {
         pools_.forget(*connection);
-        return connect_if_wanted(pool, now);
+        return pools_.connect_if_wanted(pool, now);
     }
     // The end of the stream completes a body without a length.
     http_slot* slot = connection->slot;
@@ -379,7 +257,7 @@ void http_operations::on_closed(
     if (is_alerted) {
         fail_queue(pool, now);
     } else {
-        connect_if_wanted(pool, now);
+        pools_.connect_if_wanted(pool, now);
     }
     if (slot != nullptr) {
         lost(*slot, is_sent, is_alerted, now);
@@ -402,7 +280,7 @@ void http_operations::lost(http_slot& slot, bool is_sent, bool is_alerted, time_
         is_sent ? retry_reason::socket_closed_while_in_flight : retry_reason::socket_not_available;
     failed.stage = is_sent ? attempt_stage::network : attempt_stage::dispatch;
     failed.own_error = own_error_of(failed.reason);
-    if (slot.rows_taken != 0) {
+    if (slot.answer.has_taken_rows()) {
         return refuse(
             slot, failed, refusal_reason::rows_taken,
             "the connection closed after rows were delivered", now);

@@ -37,10 +37,6 @@ private:
 
 }  // namespace
 
-bool http_operations::is_allowed(const http_pool& pool) noexcept {
-    return breakers::allow(*pool.endpoint);
-}
-
 void http_operations::breaker_refused(http_slot& slot, time_point now) {
     raise(slot, retry_reason::circuit_breaker_open, now);
 }
@@ -49,11 +45,11 @@ void http_operations::breaker_refused(http_slot& slot, time_point now) {
 // connection to the endpoint must not be sent.
 void http_operations::note_outcome(
     http_pool& pool, const std::error_code& outcome, time_point now) {
-    if (!is_allowed(pool)) {
+    if (!http_nodes::is_allowed(pool)) {
         return;
     }
     parts_.nodes.breakers_of_nodes().on_outcome(*pool.endpoint, outcome, now);
-    if (is_allowed(pool)) {
+    if (http_nodes::is_allowed(pool)) {
         return;
     }
     for (std::size_t left = pool.queue.size(); left > 0; --left) {
@@ -97,11 +93,8 @@ void http_operations::end_canary(http_slot& slot, bool is_answered, time_point n
 }
 
 void http_operations::wake_refused(time_point now) {
-    wake_if(breaker_waiters_, now, [&](const http_slot& slot) {
-        const wire::cluster_configuration* known = configuration_for(slot);
-        const http_pool* pool = known == nullptr ? nullptr : choose_pool(slot, *known, next_node_);
-        return pool == nullptr || is_allowed(*pool);
-    });
+    wake_if(
+        breaker_waiters_, now, [&](const http_slot& slot) { return candidates_.would_pass(slot); });
 }
 
 }  // namespace reprise::engine

@@ -4,19 +4,19 @@
 #include <memory>
 #include <string>
 
-#include "services/http_operations.hpp"
+#include "services/http_nodes.hpp"
 #include "topology/cause.hpp"
 
 namespace reprise::engine {
 
-http_pool* http_operations::pool_of(const http_slot& slot, std::uint32_t endpoint) const {
-    return pools_.find(parts_.nodes.endpoints()[endpoint], slot.request.service);
+http_pool* http_nodes::pool_of(const http_slot& slot, std::uint32_t endpoint) const {
+    return pools_.find(nodes_.endpoints()[endpoint], slot.request.service);
 }
 
-std::string http_operations::dispatch_cause(const http_slot& slot) const {
+std::string http_nodes::dispatch_cause(const http_slot& slot) const {
     const bool is_terminal = slot.failed.reason == retry_reason::authentication_error ||
                              slot.failed.reason == retry_reason::tls_error;
-    for (const auto& bucket : parts_.nodes.buckets()) {
+    for (const auto& bucket : nodes_.buckets()) {
         std::string why = is_terminal ? terminal_cause(*bucket, slot.failed.reason) : std::string();
         if (!why.empty()) {
             return why;
@@ -28,11 +28,11 @@ std::string http_operations::dispatch_cause(const http_slot& slot) const {
         return is_known ? pool->endpoint->name + ": " + pool->problem : std::string();
     }
     return configuration_for(slot) == nullptr
-               ? bucket_cause(parts_.nodes.bucket(slot.request.bucket), context_)
+               ? bucket_cause(nodes_.bucket(slot.request.bucket), context_)
                : std::string();
 }
 
-std::string http_operations::wait_cause(const http_slot& slot) const {
+std::string http_nodes::wait_cause(const http_slot& slot) const {
     std::string why = dispatch_cause(slot);
     const std::string reason = why.empty() ? std::string() : " (" + why + ")";
     switch (slot.state) {
@@ -53,13 +53,11 @@ std::string http_operations::wait_cause(const http_slot& slot) const {
     return {};
 }
 
-std::shared_ptr<const retry_history> http_operations::history_of(const http_slot& slot) const {
+std::shared_ptr<const retry_history> http_nodes::history_of(const http_slot& slot) const {
     if (slot.history.empty()) {
         return nullptr;
     }
-    const auto name_of = [&](std::uint32_t number) {
-        return parts_.nodes.endpoints()[number].name;
-    };
+    const auto name_of = [&](std::uint32_t number) { return nodes_.endpoints()[number].name; };
     const auto problem_of = [&](std::uint32_t number) {
         const http_pool* pool = pool_of(slot, number);
         return pool == nullptr ? std::string() : pool->problem;

@@ -12,9 +12,9 @@
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/http/response_parser.hpp>
-#include <reprise/services/row_splitter.hpp>
 
 #include "operations/operation_base.hpp"
+#include "services/incoming_answer.hpp"
 #include "topology/cluster_state.hpp"
 
 // The data of HTTP operations: operations, connections and pools.
@@ -40,17 +40,10 @@ struct http_slot : operation_base {
     bool is_canary = false;                 // the client's own request for a circuit breaker
     http_connection* connection = nullptr;  // while in flight
 
-    // The answer that is being received.
-    http_call call;
-    std::unique_ptr<services::row_splitter> splitter;
-    std::string body;
-    row_batch rows;
-    std::uint64_t rows_seen = 0;   // of this answer
-    std::uint64_t rows_taken = 0;  // by the user, of this answer
-    bool is_notified = false;
-    int status = 0;
+    http_call call;          // the last request ...
+    incoming_answer answer;  // ... its answer, as far as it was received ...
     std::uint32_t server_code = 0;
-    std::string server_text;
+    std::string server_text;  // ... and the message of the service in it
 
     // Whether the last request may be sent again although its answer is missing.
     [[nodiscard]] bool is_repeatable() const noexcept {

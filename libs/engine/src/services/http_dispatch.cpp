@@ -11,8 +11,6 @@ namespace reprise::engine {
 
 http_exchange::~http_exchange() = default;
 
-http_operations::~http_operations() = default;
-
 http_slot& http_operations::make_slot(http_request&& request) {
     auto made = std::make_unique<http_slot>();
     http_slot& slot = *made;
@@ -38,12 +36,6 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
     return id;
 }
 
-// The newest configuration that lists the services.
-const wire::cluster_configuration* http_operations::configuration_for(
-    const http_slot& slot) const noexcept {
-    return parts_.nodes.services_of(slot.request.bucket);
-}
-
 // At the start and after a wait, every node may be tried again.
 void http_operations::begin_attempt(http_slot& slot, time_point now) {
     slot.attempt_started = now;
@@ -52,20 +44,21 @@ void http_operations::begin_attempt(http_slot& slot, time_point now) {
 
 void http_operations::dispatch(http_slot& slot, time_point now) {
     slot.endpoint = -1;
-    const wire::cluster_configuration* known = configuration_for(slot);
+    const wire::cluster_configuration* known = candidates_.configuration_for(slot);
     if (known == nullptr) {
         return wait_for_configuration(slot, now);
     }
-    if (slot.was_alerted && !has_node_left(slot)) {
+    if (slot.was_alerted && !candidates_.has_node_left(slot)) {
         slot.was_alerted = false;  // the next attempt checks it again
-        return raise(slot, terminal_reason_for(slot).value_or(retry_reason::tls_error), now);
+        return raise(
+            slot, candidates_.terminal_reason_for(slot).value_or(retry_reason::tls_error), now);
     }
-    http_pool* pool = choose_pool(slot, *known, next_node_++);
+    http_pool* pool = candidates_.choose(slot, *known);
     if (pool == nullptr) {
         return dispatch_failed(slot, retry_reason::service_not_available, now);
     }
     slot.endpoint = static_cast<std::int32_t>(pool->endpoint->number);
-    if (!is_allowed(*pool)) {
+    if (!http_nodes::is_allowed(*pool)) {
         return breaker_refused(slot, now);
     }
     enqueue(slot, *pool, now);
@@ -87,33 +80,6 @@ void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
     parts_.life.park_silently(slot, topology_waiters_, due);
 }
 
-// Tries the nodes in rotation and prefers, in this order: a closed circuit breaker, a peer that may
-// see the credentials, a node that has not failed, and a node other than the one where the last
-// attempt failed.
-http_pool* http_operations::choose_pool(
-    const http_slot& slot, const wire::cluster_configuration& in, std::size_t first) {
-    http_pool* best = nullptr;
-    int best_rank = -1;
-    const auto nodes = in.nodes();
-    for (std::size_t step = 0; step < nodes.size(); ++step) {
-        const auto address = nodes[(first + step) % nodes.size()].endpoint(
-            slot.request.service, context_.options.transport, parts_.nodes.network());
-        if (!address) {
-            continue;
-        }
-        http_pool& pool = pools_.at(*address, slot.request.service);
-        const bool is_other = static_cast<std::int32_t>(pool.endpoint->number) != slot.avoided;
-        const bool has_failed = pool.failed_last || pool.is_tls_failed;
-        const int rank = (is_allowed(pool) ? 8 : 0) + (pool.is_plain_refused ? 0 : 4) +
-                         (has_failed ? 0 : 2) + (is_other ? 1 : 0);
-        if (rank > best_rank) {
-            best = &pool;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
-
 void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) {
     // The server is least likely to have closed the connection that was used last.
     const auto idle = std::ranges::find_if(pool.connections, [](const auto& each) {
@@ -131,36 +97,7 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
     } else {
         return apply(slot, lifecycle::refuse_place(slot), now);
     }
-    connect_if_wanted(pool, now);
-}
-
-// Opens as many connections as there are waiting operations, within the limit.
-bool http_operations::is_connection_wanted(const http_pool& pool) const noexcept {
-    const auto connecting =
-        static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
-            return each->state == http_connection_state::connecting;
-        }));
-    return connecting < pool.queue.size() &&
-           pool.connections.size() < context_.options.http.connections_per_node_max;
-}
-
-void http_operations::connect_if_wanted(http_pool& pool, time_point now) {
-    if (is_connection_wanted(pool) && !context_.is_closed) {
-        context_.gate.ask(pool, connect_need::now);
-        context_.gate.admit(now);
-    }
-}
-
-bool http_operations::begin_connect(connect_wish& wish, time_point now) {
-    auto& pool = static_cast<http_pool&>(wish);
-    if (!is_connection_wanted(pool)) {
-        return false;
-    }
-    pools_.connect(pool, now);
-    if (is_connection_wanted(pool)) {
-        context_.gate.ask(pool, connect_need::now);  // behind the other wishes
-    }
-    return true;
+    pools_.connect_if_wanted(pool, now);
 }
 
 void http_operations::on_connected(connection_id id, std::string_view peer, time_point now) {
@@ -173,7 +110,7 @@ void http_operations::on_connected(connection_id id, std::string_view peer, time
     pool.problem.clear();
     pool.failed_last.reset();
     connection->active_last = now;
-    connection->may_carry_credentials = may_authorize(peer);
+    connection->may_carry_credentials = pools_.may_carry_credentials(peer);
     pool.is_plain_refused = !connection->may_carry_credentials;
     if (pool.is_plain_refused) {
         pools_.drop(*connection);

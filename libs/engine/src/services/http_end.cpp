@@ -66,7 +66,7 @@ void http_operations::apply(http_slot& slot, const retry_outcome& decided, time_
                 !decided.cause.empty() || slot.failed.stage != attempt_stage::dispatch;
             return complete_error(
                 slot, decided.error, decided.is_ambiguous,
-                is_explained ? decided.cause : dispatch_cause(slot), now);
+                is_explained ? decided.cause : candidates_.dispatch_cause(slot), now);
         }
         case next_step::dispatch:
             return begin_attempt(slot, now);
@@ -107,12 +107,7 @@ void http_operations::resume(http_slot& slot, time_point now) {
 }
 
 void http_operations::forget_answer(http_slot& slot) {
-    slot.splitter.reset();
-    slot.body.clear();
-    slot.rows.clear();
-    slot.rows_seen = 0;
-    slot.is_notified = false;
-    slot.status = 0;
+    slot.answer.restart();
     slot.server_code = 0;
     slot.server_text.clear();
 }
@@ -128,7 +123,7 @@ void http_operations::on_operation_due(http_slot& slot, time_point now) {
     const bool is_sent = connection != nullptr && connection->is_handed;
     const bool is_ambiguous = is_sent && !slot.is_repeatable();
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
-    std::string waited_for = wait_cause(slot);
+    std::string waited_for = candidates_.wait_cause(slot);
     leave_place(slot);
     if (connection != nullptr) {
         pools_.drop(*connection);  // a late answer could be mistaken for the next one
@@ -172,7 +167,7 @@ void http_operations::complete(http_slot& slot, time_point now) {
         return end_canary(slot, true, now);
     }
     operation_result result;
-    result.history = history_of(slot);
+    result.history = candidates_.history_of(slot);
     end(slot, std::move(result), now);
 }
 
@@ -186,8 +181,8 @@ void http_operations::complete_error(
     error->bucket = slot.request.bucket;
     error->key = base::shortened(slot.request.statement, error_text_size_max);
     error->is_ambiguous = is_ambiguous;
-    if (slot.status != 0) {
-        error->status = static_cast<std::uint16_t>(slot.status);
+    if (slot.answer.status() != 0) {
+        error->status = static_cast<std::uint16_t>(slot.answer.status());
     }
     error->server_context = base::shortened(slot.server_text, error_text_size_max);
     error->server_ref = slot.request.context_id;
@@ -195,7 +190,7 @@ void http_operations::complete_error(
         error->last_dispatched_to = parts_.nodes.endpoints()[slot.endpoint].name;
     }
     error->detail = std::move(detail);
-    error->history = history_of(slot);
+    error->history = candidates_.history_of(slot);
     operation_result result;
     result.ec = code;
     result.history = error->history;
@@ -205,10 +200,7 @@ void http_operations::complete_error(
 
 void http_operations::end(http_slot& slot, operation_result&& result, time_point now) {
     result.http = std::make_unique<http_result>();
-    result.http->status = slot.status;
-    result.http->body = std::move(slot.body);
-    result.http->rows = std::move(slot.rows);
-    result.http->row_count = slot.rows_seen;
+    slot.answer.move_to(*result.http);
     result.http->server_code = slot.server_code;
     result.http->server_text = std::move(slot.server_text);
     parts_.life.complete(slot, subject_of(slot), std::move(result), now);

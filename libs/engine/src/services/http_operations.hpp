@@ -17,6 +17,7 @@
 #include "operations/completions.hpp"
 #include "operations/decisions.hpp"
 #include "operations/lifecycle.hpp"
+#include "services/http_nodes.hpp"
 #include "services/http_pools.hpp"
 #include "topology/topology.hpp"
 
@@ -38,11 +39,13 @@ struct http_operation_parts {
 //           -> done | failed | retry_decider -> parked -> choose another node ...
 //
 // Events of connections that belong to other parts are ignored.
-class http_operations final : public connect_starter {
+class http_operations {
 public:
     http_operations(engine_context& context, const http_operation_parts& parts) noexcept
-        : context_(context), parts_(parts), pools_(context, parts.nodes) {}
-    ~http_operations() override;
+        : context_(context),
+          parts_(parts),
+          pools_(context, parts.nodes),
+          candidates_(context, parts.nodes, pools_) {}
     http_operations(const http_operations&) = delete;
     http_operations& operator=(const http_operations&) = delete;
 
@@ -65,6 +68,8 @@ public:
     [[nodiscard]] std::size_t open_count() const noexcept { return slots_.size() - canary_count_; }
     // Appends one entry for each connection, and one for each pool that failed to connect.
     void describe(std::vector<endpoint_diagnostics>& out) const { pools_.describe(out); }
+    // Opens the connections of the pools.
+    [[nodiscard]] connect_starter& starter() noexcept { return pools_; }
 
     // --- timers and late answers of strategies ---
 
@@ -74,8 +79,6 @@ public:
 
     // --- what the driver reports (contracts: client_engine.hpp) ---
 
-    // Opens a connection for a pool that was admitted. Returns false if it needs none any more.
-    bool begin_connect(connect_wish& wish, time_point now) override;
     // `peer` is the numeric address of the peer.
     void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
@@ -85,7 +88,9 @@ public:
         connection_id connection, const base::block_ref* owner, base::byte_view bytes,
         time_point now);
     [[nodiscard]] base::byte_view begin_write(connection_id connection);
-    void on_written(connection_id connection, std::size_t size);
+    void on_written(connection_id connection, std::size_t size) {
+        pools_.on_written(connection, size);
+    }
     void on_closed(
         connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);
 
@@ -110,22 +115,13 @@ private:
     void begin_attempt(http_slot& slot, time_point now);
     void dispatch(http_slot& slot, time_point now);
     void wait_for_configuration(http_slot& slot, time_point now);
-    const wire::cluster_configuration* configuration_for(const http_slot& slot) const noexcept;
-    http_pool* choose_pool(
-        const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
     void enqueue(http_slot& slot, http_pool& pool, time_point now);
-    void connect_if_wanted(http_pool& pool, time_point now);
-    bool is_connection_wanted(const http_pool& pool) const noexcept;
     void serve(http_connection& connection, time_point now);
     void fail_queue(http_pool& pool, time_point now);
 
     // http_terminal.cpp: unusable nodes, and the error if no node is usable.
     void dispatch_failed(http_slot& slot, retry_reason reason, time_point now);
     void raise(http_slot& slot, retry_reason reason, time_point now);
-    std::optional<retry_reason> terminal_reason_for(const http_slot& slot) const noexcept;
-    template <class Predicate>
-    bool any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const;
-    bool has_node_left(const http_slot& slot) const;
     void begin_search(http_slot& slot, time_point now) const;
     time_point waiting_end(http_slot& slot, time_point now) const;
     time_point queue_due(http_slot& slot, const http_pool& pool, time_point now) const;
@@ -133,25 +129,19 @@ private:
     void refuse_plain(http_pool& pool, std::string_view peer, time_point now);
 
     // http_breaker.cpp: circuit breakers, which belong to the endpoints.
-    static bool is_allowed(const http_pool& pool) noexcept;
     void breaker_refused(http_slot& slot, time_point now);
     void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
     void end_canary(http_slot& slot, bool is_answered, time_point now);
 
     // http_answer.cpp: writing requests and reading answers.
     void send(http_slot& slot, http_connection& connection, time_point now);
-    void authorize(http::header_list& headers) const;
-    // Whether requests to this address may carry the credentials.
-    bool may_authorize(std::string_view peer) const noexcept;
     void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
-    bool on_head(http_connection& connection, time_point now);
-    bool on_body(http_connection& connection, const base::block_ref* owner, time_point now);
     void on_complete(http_connection& connection, time_point now);
     void pause_if_full(http_connection& connection);
     void reject_answer(http_connection& connection, std::string detail, time_point now);
     void release(http_connection& connection, bool is_kept_alive, time_point now);
 
-    // http_end.cpp, http_cause.cpp: retries, waiting and completion.
+    // http_end.cpp: retries, waiting and completion.
     // Operations in the list for which `goes(slot)` returns true look for a node again.
     template <class Goes>
     void wake_if(intrusive_list<http_slot>& list, time_point now, Goes&& goes);
@@ -172,22 +162,17 @@ private:
         http_slot& slot, std::error_code code, bool is_ambiguous, std::string detail,
         time_point now);
     void end(http_slot& slot, operation_result&& result, time_point now);
-    // Why an operation could not be sent, and what it waits for.
-    std::string dispatch_cause(const http_slot& slot) const;
-    std::string wait_cause(const http_slot& slot) const;
-    http_pool* pool_of(const http_slot& slot, std::uint32_t endpoint) const;
-    std::shared_ptr<const retry_history> history_of(const http_slot& slot) const;
 
     engine_context& context_;
     http_operation_parts parts_;
     http_pools pools_;
+    http_nodes candidates_;
     std::map<std::uint64_t, std::unique_ptr<http_slot>> slots_;
     std::uint64_t next_id_ = id_mark + 1;
     intrusive_list<http_slot> topology_waiters_;
     intrusive_list<http_slot> backoff_waiters_;
     intrusive_list<http_slot> breaker_waiters_;
     std::size_t canary_count_ = 0;
-    std::size_t next_node_ = 0;  // the node to try first
 };
 
 template <class Goes>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "connections/peer_address.hpp"
+
 namespace reprise::engine {
 namespace {
 
@@ -70,6 +72,54 @@ void http_pools::connect(http_pool& pool, time_point now) {
     context_.actions.emplace_back(connect_action{
         id, pool.endpoint->host, pool.endpoint->port, context_.options.transport,
         pool.endpoint->host});
+}
+
+// As many as wait, within the bound.
+bool http_pools::is_connection_wanted(const http_pool& pool) const noexcept {
+    const auto connecting =
+        static_cast<std::size_t>(std::ranges::count_if(pool.connections, [](const auto& each) {
+            return each->state == http_connection_state::connecting;
+        }));
+    return connecting < pool.queue.size() &&
+           pool.connections.size() < context_.options.http.connections_per_node_max;
+}
+
+void http_pools::connect_if_wanted(http_pool& pool, time_point now) {
+    if (is_connection_wanted(pool) && !context_.is_closed) {
+        context_.gate.ask(pool, connect_need::now);
+        context_.gate.admit(now);
+    }
+}
+
+bool http_pools::begin_connect(connect_wish& wish, time_point now) {
+    auto& pool = static_cast<http_pool&>(wish);
+    if (!is_connection_wanted(pool)) {
+        return false;
+    }
+    connect(pool, now);
+    if (is_connection_wanted(pool)) {
+        context_.gate.ask(pool, connect_need::now);  // behind the others
+    }
+    return true;
+}
+
+bool http_pools::may_carry_credentials(std::string_view peer) const noexcept {
+    return context_.options.transport == wire::transport::tls ||
+           context_.options.allow_plain_http || is_loopback(peer);
+}
+
+void http_pools::on_written(connection_id id, std::size_t size) {
+    http_connection* connection = find(id);
+    if (connection == nullptr) {
+        return;
+    }
+    if (connection->state == http_connection_state::busy) {
+        connection->written += size;
+        REPRISE_ASSERT(connection->written <= connection->outgoing.size());
+        if (connection->written < connection->outgoing.size()) {
+            context_.actions.emplace_back(write_action{id});
+        }
+    }
 }
 
 void http_pools::drop(http_connection& connection) {

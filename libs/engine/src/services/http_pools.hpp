@@ -9,6 +9,7 @@
 
 #include <reprise/engine/diagnostics.hpp>
 
+#include "connections/connect_gate.hpp"
 #include "engine_context.hpp"
 #include "services/http_connection.hpp"
 #include "topology/topology.hpp"
@@ -16,8 +17,8 @@
 namespace reprise::engine {
 
 // Owns the pools of HTTP connections, one for each service of each node, and their connections. It
-// finds, creates and removes them; `http_operations` decides which operation uses which.
-class http_pools {
+// finds, opens and removes them; `http_operations` decides which operation uses which.
+class http_pools final : public connect_starter {
 public:
     http_pools(engine_context& context, topology& nodes) noexcept
         : context_(context), nodes_(nodes) {}
@@ -37,6 +38,14 @@ public:
 
     // Asks the driver for one more connection.
     void connect(http_pool& pool, time_point now);
+    // Asks the gate for a connection if more operations wait than connections are being opened.
+    void connect_if_wanted(http_pool& pool, time_point now);
+    // Opens a connection for a pool that was admitted. Returns false if it needs none any more.
+    bool begin_connect(connect_wish& wish, time_point now) override;
+    // Whether requests to this address may carry the credentials.
+    [[nodiscard]] bool may_carry_credentials(std::string_view peer) const noexcept;
+    // The driver has written `size` more bytes of the connection's request.
+    void on_written(connection_id id, std::size_t size);
     // Asks the driver to close the connection. It stays known until the driver reports that it is
     // closed.
     void drop(http_connection& connection);
@@ -53,6 +62,7 @@ private:
     static std::uint64_t key_of(const endpoint_record& at, wire::service service) noexcept {
         return (std::uint64_t{at.number} << 8U) | static_cast<std::uint8_t>(service);
     }
+    [[nodiscard]] bool is_connection_wanted(const http_pool& pool) const noexcept;
     [[nodiscard]] std::unordered_set<const http_pool*> offered() const;
     [[nodiscard]] bool is_in_use(const http_pool& pool) const noexcept;
 

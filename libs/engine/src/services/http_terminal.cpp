@@ -22,55 +22,13 @@ bool is_stuck(const http_slot& slot) noexcept {
 
 }  // namespace
 
-// Whether `holds` is true for any node that offers the operation's service. `if_unknown` is used
-// for nodes without a pool.
-template <class Predicate>
-bool http_operations::any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const {
-    const wire::cluster_configuration* known = configuration_for(slot);
-    return known != nullptr && std::ranges::any_of(known->nodes(), [&](const auto& node) {
-               const auto address = node.endpoint(
-                   slot.request.service, context_.options.transport, parts_.nodes.network());
-               if (!address) {
-                   return false;
-               }
-               const http_pool* pool = pools_.find(*address, slot.request.service);
-               return pool == nullptr ? if_unknown : holds(*pool);
-           });
-}
-
-// Whether there is a node that has not failed since the operation started its search. After a TLS
-// alert, nodes that sent an alert do not count either: their connections look open until the alert
-// arrives.
-bool http_operations::has_node_left(const http_slot& slot) const {
-    return any_pool(
-        slot,
-        [&](const http_pool& pool) {
-            const bool is_distrusted = slot.was_alerted && pool.is_tls_failed;
-            const bool has_failed = pool.failed_last && *pool.failed_last >= slot.attempt_started;
-            return is_allowed(pool) && !is_distrusted &&
-                   (!has_failed || pool.has_open_connection());
-        },
-        true);
-}
-
-std::optional<retry_reason> http_operations::terminal_reason_for(
-    const http_slot& slot) const noexcept {
-    const auto of_key_value = parts_.nodes.terminal_reason_of_services();
-    if (of_key_value) {
-        return of_key_value;
-    }
-    const bool is_untrusted =
-        any_pool(slot, [](const http_pool& pool) { return pool.is_tls_failed; }, false);
-    return is_untrusted ? std::optional(retry_reason::tls_error) : std::nullopt;
-}
-
 // Nothing was sent. A terminal state explains why better than the socket does, but it is only
 // raised if no other node can be used. Other nodes are tried first, at once.
 void http_operations::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
-    const auto terminal = terminal_reason_for(slot);
+    const auto terminal = candidates_.terminal_reason_for(slot);
     if (terminal) {
         begin_search(slot, now);
-        if (now < *slot.search_end && has_node_left(slot)) {
+        if (now < *slot.search_end && candidates_.has_node_left(slot)) {
             return dispatch(slot, now);
         }
     }
@@ -90,7 +48,7 @@ void http_operations::raise(http_slot& slot, retry_reason reason, time_point now
 // already had their time.
 void http_operations::begin_search(http_slot& slot, time_point now) const {
     if (!slot.search_end) {
-        const bool has_nodes = configuration_for(slot) != nullptr;
+        const bool has_nodes = candidates_.configuration_for(slot) != nullptr;
         slot.search_end = add_saturated(now, has_nodes ? search_time_max : duration::zero());
     }
 }
@@ -98,7 +56,7 @@ void http_operations::begin_search(http_slot& slot, time_point now) const {
 // When an operation stops waiting for something that may never happen. Under a terminal state that
 // is soon.
 time_point http_operations::waiting_end(http_slot& slot, time_point now) const {
-    if (slot.is_canary || !terminal_reason_for(slot)) {
+    if (slot.is_canary || !candidates_.terminal_reason_for(slot)) {
         return slot.deadline;
     }
     begin_search(slot, now);
@@ -115,7 +73,7 @@ time_point http_operations::queue_due(
 void http_operations::on_search_over(http_slot& slot, time_point now) {
     const auto pool = std::ranges::find_if(
         pools_.all(), [&](const auto& each) { return &each->queue == slot.list(); });
-    if ((*pool)->has_open_connection() || !terminal_reason_for(slot)) {
+    if ((*pool)->has_open_connection() || !candidates_.terminal_reason_for(slot)) {
         slot.search_end.reset();
         return context_.wheel.arm(slot, slot.deadline);
     }
@@ -136,7 +94,7 @@ void http_operations::on_terminal_state(time_point now) {
     }
     // Operations in a backoff that reached no node would otherwise only fail when it ends.
     wake_if(backoff_waiters_, now, [&](const http_slot& slot) {
-        return is_stuck(slot) && terminal_reason_for(slot);
+        return is_stuck(slot) && candidates_.terminal_reason_for(slot);
     });
 }
 
