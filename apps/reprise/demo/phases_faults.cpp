@@ -86,7 +86,7 @@ public:
         entry.description = "only the error map explains it";
         entry.attributes = {wire::error_attribute::temp, wire::error_attribute::retry_later};
         on.with([&](sandbox::cluster& cluster) {
-            cluster.put_error_code(entry);
+            cluster.error_codes().put(entry);
             reconnect(on, cluster);
             cluster.faults().add(unknown_status());
         });
@@ -114,7 +114,7 @@ public:
             for (const auto node : cluster.nodes()) {
                 on.check(cluster.set_error_map_corruption(node, false));
             }
-            on.check(cluster.drop_error_code(mapped_code));
+            on.check(cluster.error_codes().drop(mapped_code));
         });
     }
 

@@ -94,7 +94,8 @@ std::expected<connection, cluster_errc> cluster::accept(
     if (state_->sessions.size() >= state_->options.connection_count_max) {
         return std::unexpected(cluster_errc::too_many_connections);
     }
-    if (!options.certificate_user.empty() && !state_->users.contains(options.certificate_user)) {
+    if (!options.certificate_user.empty() &&
+        state_->accounts.find_user(options.certificate_user) == nullptr) {
         return std::unexpected(cluster_errc::unknown_user);
     }
     const connection_id id{state_->connection_id_next++};
@@ -178,62 +179,16 @@ std::expected<void, cluster_errc> cluster::set_bucket_settings(
     return {};
 }
 
-void cluster::put_user(user_options user) {
-    std::string name = user.name;
-    state_->users.insert_or_assign(std::move(name), detail::user_record{std::move(user), {}});
-    ++state_->rights_generation;
+account_list& cluster::accounts() noexcept {
+    return state_->accounts;
 }
 
-std::expected<void, cluster_errc> cluster::drop_user(std::string_view name) {
-    const auto it = state_->users.find(name);
-    if (it == state_->users.end()) {
-        return std::unexpected(cluster_errc::unknown_user);
-    }
-    state_->users.erase(it);
-    return {};
+const account_list& cluster::accounts() const noexcept {
+    return state_->accounts;
 }
 
-std::vector<std::string> cluster::users() const {
-    std::vector<std::string> names;
-    for (const auto& [name, user] : state_->users) {
-        names.push_back(name);
-    }
-    return names;
-}
-
-const user_options* cluster::find_user(std::string_view name) const noexcept {
-    const auto it = state_->users.find(name);
-    return it == state_->users.end() ? nullptr : &it->second.options;
-}
-
-void cluster::put_group(group_options group) {
-    std::string name = group.name;
-    state_->groups.insert_or_assign(std::move(name), std::move(group));
-    ++state_->rights_generation;
-}
-
-std::expected<void, cluster_errc> cluster::drop_group(std::string_view name) {
-    const auto it = state_->groups.find(name);
-    if (it == state_->groups.end()) {
-        return std::unexpected(cluster_errc::unknown_group);
-    }
-    state_->groups.erase(it);
-    ++state_->rights_generation;
-    return {};
-}
-
-std::vector<std::string> cluster::groups() const {
-    std::vector<std::string> names;
-    names.reserve(state_->groups.size());
-    for (const auto& [name, group] : state_->groups) {
-        names.push_back(name);
-    }
-    return names;
-}
-
-const group_options* cluster::find_group(std::string_view name) const noexcept {
-    const auto it = state_->groups.find(name);
-    return it == state_->groups.end() ? nullptr : &it->second;
+error_code_list& cluster::error_codes() noexcept {
+    return state_->error_codes;
 }
 
 namespace {

@@ -42,10 +42,9 @@ cluster_state::cluster_state(cluster_options given)
       rng(options.seed),
       faults(options.seed ^ 0xfa017u),
       audit(options.audit_entry_count_max),
-      error_map(options.error_map ? *options.error_map : wire::default_error_map()) {
+      error_codes(options.error_map ? *options.error_map : wire::default_error_map()) {
     cluster_uuid = random_hex(32);
     scram_secret = random_hex(32);
-    encode_error_map();
     wire::response_frame_infos infos;
     infos.server_duration = options.server_duration;
     base::byte_writer field(server_duration_field);
@@ -54,7 +53,7 @@ cluster_state::cluster_state(cluster_options given)
         add_node();
     }
     for (const user_options& user : options.users) {
-        users.insert_or_assign(user.name, user_record{user, {}});
+        accounts.put_user(user);
     }
     for (const bucket_options& bucket : options.buckets) {
         add_bucket(bucket);
@@ -96,11 +95,6 @@ node_bucket* cluster_state::find_present(node_record& node, std::string_view buc
     return found != nullptr && found->presence != bucket_presence::absent ? found : nullptr;
 }
 
-void cluster_state::encode_error_map() {
-    error_map_text[0] = wire::encode_error_map(error_map, 1);
-    error_map_text[1] = wire::encode_error_map(error_map, 2);
-}
-
 bool cluster_state::is_up(std::int16_t node) const noexcept {
     return node >= 0 && static_cast<std::size_t>(node) < nodes.size() &&
            nodes[static_cast<std::size_t>(node)]->state == node_state::up;
@@ -126,11 +120,12 @@ std::string cluster_state::random_reference() {
 }
 
 identity cluster_state::identity_of(const user_options& user) const {
-    return {user.name, rights_of(*this, user), user.can_access_system_xattrs, rights_generation};
+    return {
+        user.name, rights_of(*this, user), user.can_access_system_xattrs, accounts.generation()};
 }
 
 const wire::scram_credential& cluster_state::credential_of(
-    user_record& user, wire::sasl_mechanism mechanism) {
+    account_list::account& user, wire::sasl_mechanism mechanism) {
     auto it = user.scram.find(mechanism);
     if (it == user.scram.end()) {
         it = user.scram

@@ -100,13 +100,6 @@ struct node_record {
     bool is_member() const noexcept { return is_configured() && !is_joining; }
 };
 
-// A user and the keys derived from the password. They are derived on first use because that is
-// slow.
-struct user_record {
-    user_options options;
-    std::map<wire::sasl_mechanism, wire::scram_credential> scram;
-};
-
 // The user that a connection is authenticated as.
 struct identity {
     std::string name;
@@ -128,14 +121,10 @@ struct cluster_state {
     audit_log audit;
     std::vector<std::unique_ptr<node_record>> nodes;  // by node number
     std::map<std::string, std::unique_ptr<bucket_record>, std::less<>> buckets;
-    std::map<std::string, user_record, std::less<>> users;
-    std::map<std::string, group_options, std::less<>> groups;
-    // Increases with every change of users and groups.
-    std::uint64_t rights_generation = 0;
+    account_list accounts;
     std::string cluster_uuid;
     std::string scram_secret;
-    wire::error_map error_map;
-    std::string error_map_text[2];  // versions 1 and 2
+    error_code_list error_codes;
     // The framing extras of answers to connections that negotiated Tracing. They never change.
     std::vector<std::byte> server_duration_field;
     std::uint64_t revision = 0;
@@ -176,7 +165,8 @@ struct cluster_state {
     std::uint64_t random_uuid() { return rng() >> 16; }
 
     identity identity_of(const user_options& user) const;
-    const wire::scram_credential& credential_of(user_record& user, wire::sasl_mechanism mechanism);
+    const wire::scram_credential& credential_of(
+        account_list::account& user, wire::sasl_mechanism mechanism);
 
     // Adds a node with the next number and invented endpoints. The next publish_all announces it.
     node_record& add_node();
@@ -188,7 +178,6 @@ struct cluster_state {
     void after_change(
         const bucket_record& bucket, std::size_t number, vbucket& active, const key_view& key,
         const document& content);
-    void encode_error_map();
 
     // --- pending durable writes (pending_write.cpp) --------------------------------------------
 

@@ -32,7 +32,7 @@ class service_session;
 struct port_role {
     enum class kind : std::uint8_t { key_value, service, control };
     kind what = kind::key_value;
-    node_id node;
+    node_id node{};
     wire::transport over = wire::transport::plain;
     wire::service service = wire::service::key_value;  // of kind::service: which
 };

@@ -124,7 +124,9 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
             }
             const auto what = row.which == wire::service::key_value ? port_role::kind::key_value
                                                                     : port_role::kind::service;
-            const auto port = listen({what, to_node_id(number), over, row.which}, wanted);
+            const auto port = listen(
+                {.what = what, .node = to_node_id(number), .over = over, .service = row.which},
+                wanted);
             if (!port) {
                 close_ports(to_node_id(number));
                 return std::unexpected(port.error());
@@ -152,7 +154,7 @@ std::expected<void, std::string> server_core::listen_all() {
         addresses_.nodes.push_back(*ports);
     }
     const auto control = listen(
-        {port_role::kind::control, {}, wire::transport::plain, {}},
+        {.what = port_role::kind::control},
         static_cast<std::uint16_t>(options_.port == 0 ? 0 : control_port));
     if (!control) {
         return std::unexpected(control.error());

@@ -53,7 +53,7 @@ TEST(failures, RH_39_a_user_created_later_fixes_the_client_without_a_restart) {
         sandbox::user_options user;
         user.name = "late";
         user.password = "secret";
-        brain.put_user(user);
+        brain.accounts().put_user(user);
     });
     const auto stored = at.upsert("k", "v", {.timeout = 20s});
     EXPECT_TRUE(stored) << words(stored);

@@ -21,7 +21,7 @@ void set_password(sandbox::embedded_cluster& server, const std::string& password
         sandbox::user_options user;
         user.name = "app";
         user.password = password;
-        cluster.put_user(user);
+        cluster.accounts().put_user(user);
     });
 }
 

@@ -62,7 +62,7 @@ void set_token(sandbox::embedded_cluster& server, const std::string& token) {
         user.name = "app";
         user.password = "secret";
         user.bearer_token = token;
-        at.put_user(user);
+        at.accounts().put_user(user);
     });
 }
 

@@ -223,17 +223,17 @@ json::value on_error_code(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     if (is_dropped) {
-        return control_result(target.drop_error_code(entry.code));
+        return control_result(target.error_codes().drop(entry.code));
     }
-    target.put_error_code(std::move(entry));
-    return json::object{{"ok", true}, {"revision", target.error_map().revision()}};
+    target.error_codes().put(std::move(entry));
+    return json::object{{"ok", true}, {"revision", target.error_codes().map().revision()}};
 }
 
 // --- users, buckets, collections ----------------------------------------------------------------
 
 json::value on_user_put(cluster& target, field_reader& fields) {
     const std::string name = fields.required_text("name");
-    const user_options* known = target.find_user(name);
+    const user_options* known = target.accounts().find_user(name);
     user_options user = known != nullptr ? *known : user_options{};
     user.name = name;
     user.password = fields.text("password").value_or(user.password);
@@ -254,13 +254,13 @@ json::value on_user_put(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    target.put_user(std::move(user));
+    target.accounts().put_user(std::move(user));
     return control_done();
 }
 
 json::value on_user_drop(cluster& target, field_reader& fields) {
     const std::string name = fields.required_text("name");
-    return fields.finish() ? control_result(target.drop_user(name))
+    return fields.finish() ? control_result(target.accounts().drop_user(name))
                            : control_refusal(fields.problem());
 }
 

@@ -104,45 +104,6 @@ std::expected<void, cluster_errc> cluster::replay_configuration(node_id node) {
     return {};
 }
 
-// --- codes --------------------------------------------------------------------------------------
-
-namespace {
-
-// Replaces the entries of the map and increases its revision.
-void replace_entries(cluster_state& state, std::vector<wire::error_map_entry> entries) {
-    state.error_map = wire::error_map(
-        state.error_map.version(), state.error_map.revision() + 1, std::move(entries));
-    state.encode_error_map();
-}
-
-std::vector<wire::error_map_entry> entries_without(const cluster_state& state, std::uint16_t code) {
-    const auto all = state.error_map.entries();
-    std::vector<wire::error_map_entry> kept(all.begin(), all.end());
-    std::erase_if(kept, [code](const wire::error_map_entry& entry) { return entry.code == code; });
-    return kept;
-}
-
-}  // namespace
-
-void cluster::put_error_code(wire::error_map_entry entry) {
-    auto entries = entries_without(*state_, entry.code);
-    entries.push_back(std::move(entry));
-    replace_entries(*state_, std::move(entries));
-}
-
-std::expected<void, cluster_errc> cluster::drop_error_code(std::uint16_t code) {
-    auto entries = entries_without(*state_, code);
-    if (entries.size() == state_->error_map.entries().size()) {
-        return std::unexpected(cluster_errc::unknown_code);
-    }
-    replace_entries(*state_, std::move(entries));
-    return {};
-}
-
-const wire::error_map& cluster::error_map() const noexcept {
-    return state_->error_map;
-}
-
 std::expected<void, cluster_errc> cluster::set_error_map_corruption(node_id node, bool is_corrupt) {
     node_disturbance how = disturbance_of(node);
     how.is_error_map_corrupt = is_corrupt;
@@ -157,7 +118,7 @@ std::expected<void, cluster_errc> cluster::deny_bucket(
     if (record == nullptr) {
         return std::unexpected(cluster_errc::unknown_bucket);
     }
-    if (!user.empty() && !state_->users.contains(user)) {
+    if (!user.empty() && state_->accounts.find_user(user) == nullptr) {
         return std::unexpected(cluster_errc::unknown_user);
     }
     if (is_denied) {

@@ -103,14 +103,13 @@ static_assert(std::ranges::all_of(wire::detail::opcode_rows, [](const auto& row)
 // Roles may have changed since the login.
 void refresh_rights(request& current) {
     conversation& conv = current.conv;
-    if (!conv.user || conv.user->rights_generation == current.cluster.rights_generation) {
+    if (!conv.user || conv.user->rights_generation == current.cluster.accounts.generation()) {
         return;
     }
-    if (const auto found = current.cluster.users.find(conv.user->name);
-        found != current.cluster.users.end()) {
-        conv.user = current.cluster.identity_of(found->second.options);
+    if (const user_options* found = current.cluster.accounts.find_user(conv.user->name)) {
+        conv.user = current.cluster.identity_of(*found);
     }
-    conv.user->rights_generation = current.cluster.rights_generation;
+    conv.user->rights_generation = current.cluster.accounts.generation();
     conv.note_rights();
 }
 

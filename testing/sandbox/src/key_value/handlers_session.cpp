@@ -235,7 +235,7 @@ void handle_error_map(request& current) {
         current.fail(status::key_enoent);
         return;
     }
-    std::string_view text = current.cluster.error_map_text[message->version_max >= 2 ? 1 : 0];
+    std::string_view text = current.cluster.error_codes.text(message->version_max);
     if (current.node.disturbance.is_error_map_corrupt) {
         text = corrupted(text);
     }

@@ -28,12 +28,11 @@ sasl_step_result check_plain(cluster_state& cluster, std::string_view data) {
     if (!message) {
         return malformed(to_string(message.error()));
     }
-    const auto user = cluster.users.find(message->username);
-    if (user == cluster.users.end() ||
-        !wire::is_same_secret(message->password, user->second.options.password)) {
+    const user_options* user = cluster.accounts.find_user(message->username);
+    if (user == nullptr || !wire::is_same_secret(message->password, user->password)) {
         return refused();
     }
-    return welcome(cluster, user->second.options);
+    return welcome(cluster, *user);
 }
 
 sasl_step_result check_bearer(cluster_state& cluster, std::string_view data) {
@@ -41,7 +40,7 @@ sasl_step_result check_bearer(cluster_state& cluster, std::string_view data) {
     if (!token) {
         return malformed(to_string(token.error()));
     }
-    for (const auto& [name, user] : cluster.users) {
+    for (const auto& [name, user] : cluster.accounts.all()) {
         if (!user.options.bearer_token.empty() &&
             wire::is_same_secret(*token, user.options.bearer_token)) {
             return welcome(cluster, user.options);
@@ -99,10 +98,10 @@ sasl_step_result sasl_session::start_scram(
         return malformed(to_string(username.error()));
     }
     // Unknown users get a challenge like known ones and fail at the step.
-    const auto user = cluster.users.find(*username);
+    account_list::account* user = cluster.accounts.find(*username);
     std::string challenge = server.challenge(
-        user != cluster.users.end()
-            ? cluster.credential_of(user->second, mechanism)
+        user != nullptr
+            ? cluster.credential_of(*user, mechanism)
             : wire::make_decoy_credential(
                   mechanism, *username, cluster.scram_secret, cluster.options.scram_iterations));
     scram_.emplace(std::move(server));
@@ -127,11 +126,11 @@ sasl_step_result sasl_session::on_step(
                    ? refused()
                    : malformed(to_string(final_message.error()));
     }
-    const auto user = cluster.users.find(username_);
-    if (user == cluster.users.end()) {
+    const user_options* user = cluster.accounts.find_user(username_);
+    if (user == nullptr) {
         return refused();
     }
-    return welcome(cluster, user->second.options, std::move(*final_message));
+    return welcome(cluster, *user, std::move(*final_message));
 }
 
 }  // namespace reprise::sandbox::detail

@@ -27,7 +27,7 @@ session::session(
     : cluster_(cluster), node_(node), id_(id), peer_(options.peer) {
     conversation_.over = options.over;
     if (!options.certificate_user.empty()) {
-        const user_options& user = cluster.users.find(options.certificate_user)->second.options;
+        const user_options& user = *cluster.accounts.find_user(options.certificate_user);
         conversation_.is_certificate_login = true;
         conversation_.user = cluster.identity_of(user);
     }

@@ -256,8 +256,8 @@ std::vector<role_grant> own_roles(const user_options& user) {
 rights rights_of(const cluster_state& cluster, const user_options& user) {
     std::vector<role_grant> grants = own_roles(user);
     for (const std::string& name : user.groups) {
-        if (const auto group = cluster.groups.find(name); group != cluster.groups.end()) {
-            grants.insert(grants.end(), group->second.roles.begin(), group->second.roles.end());
+        if (const group_options* group = cluster.accounts.find_group(name)) {
+            grants.insert(grants.end(), group->roles.begin(), group->roles.end());
         }
     }
     return rights(std::move(grants));

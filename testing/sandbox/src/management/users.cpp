@@ -43,7 +43,7 @@ json::array roles_with_origins(const service_exchange& with, const user_options&
         add(grant, "");
     }
     for (const std::string& name : user.groups) {
-        if (const group_options* group = with.cluster.find_group(name)) {
+        if (const group_options* group = with.cluster.accounts().find_group(name)) {
             for (const role_grant& grant : group->roles) {
                 add(grant, name);
             }
@@ -155,11 +155,11 @@ json::array shown_roles(const std::vector<role_grant>& grants) {
 }
 
 service_response list_users(service_exchange& with) {
-    const std::vector<std::string> names = with.cluster.users();
+    const std::vector<std::string> names = with.cluster.accounts().users();
     json::array shown;
     shown.reserve(names.size());
     for (const std::string& name : names) {
-        shown.emplace_back(shown_user(with, *with.cluster.find_user(name)));
+        shown.emplace_back(shown_user(with, *with.cluster.accounts().find_user(name)));
     }
     return json_answer(shown);
 }
@@ -169,7 +169,7 @@ service_response list_external_users(service_exchange&) {
 }
 
 service_response get_user(service_exchange& with) {
-    const user_options* user = with.cluster.find_user(with.parts[4]);
+    const user_options* user = with.cluster.accounts().find_user(with.parts[4]);
     return user == nullptr ? unknown_user() : json_answer(shown_user(with, *user));
 }
 
@@ -178,7 +178,7 @@ service_response set_user(service_exchange& with) {
     if (auto refused = refuse_other_user_fields(form, {"password", "roles", "groups", "name"})) {
         return *std::move(refused);
     }
-    const user_options* known = with.cluster.find_user(with.parts[4]);
+    const user_options* known = with.cluster.accounts().find_user(with.parts[4]);
     user_options user = known != nullptr ? *known : user_options{};
     user.name = with.parts[4];
     if (const std::string_view password = form.find("password"); !password.empty()) {
@@ -195,7 +195,7 @@ service_response set_user(service_exchange& with) {
     for (std::string_view rest = form.find("groups"); !rest.empty();) {
         const std::string_view group = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(group.size() + 1, rest.size()));
-        if (with.cluster.find_group(group) == nullptr) {
+        if (with.cluster.accounts().find_group(group) == nullptr) {
             return management_error(400, "groups", "Groups do not exist: " + std::string(group));
         }
         groups.emplace_back(group);
@@ -204,12 +204,12 @@ service_response set_user(service_exchange& with) {
     user.roles = *std::move(roles);
     user.groups = std::move(groups);
     user.full_name = form.find("name");
-    with.cluster.put_user(std::move(user));
+    with.cluster.accounts().put_user(std::move(user));
     return done(with);
 }
 
 service_response remove_user(service_exchange& with) {
-    return with.cluster.drop_user(with.parts[4]) ? done(with) : unknown_user();
+    return with.cluster.accounts().drop_user(with.parts[4]) ? done(with) : unknown_user();
 }
 
 service_response refuse_external_user(service_exchange&) {
@@ -224,7 +224,7 @@ service_response change_password(service_exchange& with) {
     if (user.password.empty()) {
         return management_error(400, "password", "The password must be given.");
     }
-    with.cluster.put_user(std::move(user));
+    with.cluster.accounts().put_user(std::move(user));
     return done(with);
 }
 
@@ -240,17 +240,17 @@ service_response list_roles(service_exchange&) {
 }
 
 service_response list_groups(service_exchange& with) {
-    const std::vector<std::string> names = with.cluster.groups();
+    const std::vector<std::string> names = with.cluster.accounts().groups();
     json::array shown;
     shown.reserve(names.size());
     for (const std::string& name : names) {
-        shown.emplace_back(shown_group(*with.cluster.find_group(name)));
+        shown.emplace_back(shown_group(*with.cluster.accounts().find_group(name)));
     }
     return json_answer(shown);
 }
 
 service_response get_group(service_exchange& with) {
-    const group_options* group = with.cluster.find_group(with.parts[3]);
+    const group_options* group = with.cluster.accounts().find_group(with.parts[3]);
     return group == nullptr ? unknown_group() : json_answer(shown_group(*group));
 }
 
@@ -263,14 +263,14 @@ service_response set_group(service_exchange& with) {
     if (!roles) {
         return management_error(400, "roles", roles.error());
     }
-    with.cluster.put_group(
+    with.cluster.accounts().put_group(
         {with.parts[3], std::string(form.find("description")), *std::move(roles),
          std::string(form.find("ldap_group_ref"))});
     return done(with);
 }
 
 service_response remove_group(service_exchange& with) {
-    return with.cluster.drop_group(with.parts[3]) ? done(with) : unknown_group();
+    return with.cluster.accounts().drop_group(with.parts[3]) ? done(with) : unknown_group();
 }
 
 }  // namespace reprise::sandbox::detail

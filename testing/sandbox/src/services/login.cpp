@@ -8,11 +8,11 @@ namespace reprise::sandbox::detail {
 const user_options* find_login(
     const cluster& cluster, std::string_view authorization, std::string_view certificate_user) {
     if (!certificate_user.empty()) {
-        return cluster.find_user(certificate_user);
+        return cluster.accounts().find_user(certificate_user);
     }
     if (const auto token = http::parse_bearer_authorization(authorization)) {
-        for (const std::string& name : cluster.users()) {
-            const user_options* current = cluster.find_user(name);
+        for (const std::string& name : cluster.accounts().users()) {
+            const user_options* current = cluster.accounts().find_user(name);
             if (!current->bearer_token.empty() &&
                 wire::is_same_secret(*token, current->bearer_token)) {
                 return current;
@@ -24,7 +24,7 @@ const user_options* find_login(
     if (!login) {
         return nullptr;
     }
-    const user_options* user = cluster.find_user(login->username);
+    const user_options* user = cluster.accounts().find_user(login->username);
     return user != nullptr && wire::is_same_secret(login->password, user->password) ? user
                                                                                     : nullptr;
 }

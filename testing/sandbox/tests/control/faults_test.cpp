@@ -85,23 +85,23 @@ TEST_F(control_faults, codes_are_added_and_dropped) {
                 "attributes":["temp","retry-later"],"retry":{"strategy":"linear","interval_ms":10,
                 "after_ms":5,"ceil_ms":200,"max_duration_ms":1000}})"),
         "");
-    const wire::error_map_entry* entry = cluster.error_map().find(0x7ff0);
+    const wire::error_map_entry* entry = cluster.error_codes().map().find(0x7ff0);
     ASSERT_NE(entry, nullptr);
     EXPECT_EQ(entry->name, "N");
     EXPECT_TRUE(entry->attributes.has(wire::error_attribute::retry_later));
     ASSERT_TRUE(entry->retry);
     EXPECT_EQ(entry->retry->delay(3), 30ms);
     EXPECT_EQ(error(R"({"command":"error_code","code":"0x7ff0","drop":true})"), "");
-    EXPECT_EQ(cluster.error_map().find(0x7ff0), nullptr);
+    EXPECT_EQ(cluster.error_codes().map().find(0x7ff0), nullptr);
 }
 
 TEST_F(control_faults, users_buckets_and_collections_are_disturbed) {
     EXPECT_EQ(error(R"({"command":"user_put","name":"app","password":"changed"})"), "");
-    EXPECT_EQ(cluster.find_user("app")->password, "changed");
-    EXPECT_EQ(cluster.find_user("app")->bearer_token, "ey.J.x");
+    EXPECT_EQ(cluster.accounts().find_user("app")->password, "changed");
+    EXPECT_EQ(cluster.accounts().find_user("app")->bearer_token, "ey.J.x");
     EXPECT_EQ(
         error(R"({"command":"user_put","name":"new","password":"p","buckets":["travel"]})"), "");
-    EXPECT_EQ(cluster.find_user("new")->buckets.size(), 1u);
+    EXPECT_EQ(cluster.accounts().find_user("new")->buckets.size(), 1u);
     EXPECT_EQ(error(R"({"command":"bucket_deny","bucket":"travel","user":"new"})"), "");
     EXPECT_TRUE(cluster.is_denied("travel", "new"));
     EXPECT_EQ(error(R"({"command":"bucket_deny","bucket":"travel","denied":true})"), "");

@@ -124,7 +124,7 @@ TEST_F(disturbances, EM_03_a_new_code_increases_the_revision_of_the_map) {
     entry.description = "for tests";
     entry.attributes = {wire::error_attribute::temp, wire::error_attribute::auto_retry};
     entry.retry = wire::retry_spec{wire::retry_spec_kind::exponential, 2ms, 10ms, 500ms, 1000ms};
-    cluster.put_error_code(entry);
+    cluster.error_codes().put(entry);
     const auto after = ask_error_map();
     ASSERT_TRUE(after);
     EXPECT_EQ(after->revision(), before->revision() + 1);
@@ -136,13 +136,13 @@ TEST_F(disturbances, EM_03_a_new_code_increases_the_revision_of_the_map) {
     EXPECT_EQ(found->retry->delay(3), 8ms);
     EXPECT_EQ(found->retry->max_duration, 1000ms);
     entry.name = "OTHER";
-    cluster.put_error_code(entry);
+    cluster.error_codes().put(entry);
     EXPECT_EQ(ask_error_map()->find(0x7ff0)->name, "OTHER");
     EXPECT_EQ(ask_error_map()->entries().size(), before->entries().size() + 1);
-    ASSERT_TRUE(cluster.drop_error_code(0x7ff0));
+    ASSERT_TRUE(cluster.error_codes().drop(0x7ff0));
     EXPECT_EQ(ask_error_map()->find(0x7ff0), nullptr);
-    EXPECT_EQ(cluster.error_map().revision(), before->revision() + 3);
-    EXPECT_EQ(cluster.drop_error_code(0x7ff0).error(), cluster_errc::unknown_code);
+    EXPECT_EQ(cluster.error_codes().map().revision(), before->revision() + 3);
+    EXPECT_EQ(cluster.error_codes().drop(0x7ff0).error(), cluster_errc::unknown_code);
 }
 
 TEST_F(disturbances, EM_04_a_map_is_corrupt_only_on_that_node_and_while_set) {
@@ -207,7 +207,7 @@ TEST_F(disturbances, RH_40_the_next_logins_are_answered_stale_as_often_as_set) {
 TEST_F(disturbances, a_changed_password_applies_to_new_logins_only) {
     peer before(cluster, 0);
     before.ready();
-    cluster.put_user({.name = "app", .password = "changed"});
+    cluster.accounts().put_user({.name = "app", .password = "changed"});
     EXPECT_EQ(before.set(key, "1").status, status::success);
     peer old(cluster, 0);
     EXPECT_EQ(old.login("app", "secret"), status::auth_error);
@@ -221,7 +221,7 @@ TEST_F(disturbances, RH_27_a_bucket_denied_to_a_user_or_to_all_cannot_be_selecte
     peer client(cluster, 0);
     client.hello(usual_features());
     ASSERT_EQ(client.login(), status::success);
-    cluster.put_user({.name = "other", .password = "p"});
+    cluster.accounts().put_user({.name = "other", .password = "p"});
     ASSERT_TRUE(cluster.deny_bucket("travel", "other", true));
     EXPECT_EQ(client.select(), status::success);
     ASSERT_TRUE(cluster.deny_bucket("travel", "app", true));

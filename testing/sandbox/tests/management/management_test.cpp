@@ -64,7 +64,7 @@ TEST_F(management, unknown_resources_have_their_own_status) {
     EXPECT_EQ(get("/pools/default/b/travel/x").status, 404);
     EXPECT_EQ(ask("POST", "/pools").status, 405);
     EXPECT_EQ(ask("PUT", "/pools/default/buckets/travel/scopes").status, 405);
-    cluster.put_user({.name = "app", .password = "secret", .buckets = {"other"}});
+    cluster.accounts().put_user({.name = "app", .password = "secret", .buckets = {"other"}});
     EXPECT_EQ(get("/pools/default/b/travel").status, 403);
 }
 

@@ -269,7 +269,7 @@ TEST_F(roles, unsupported_roles_and_fields_are_refused) {
         "The role replication_admin is not supported by the sandbox");
     EXPECT_EQ(refusal("groups=none", "groups"), "Groups do not exist: none");
     EXPECT_EQ(refusal("locked=true", "locked"), "The field locked is not supported by the sandbox");
-    EXPECT_EQ(cluster.find_user("eve"), nullptr);
+    EXPECT_EQ(cluster.accounts().find_user("eve"), nullptr);
     EXPECT_EQ(
         ask(service::management, "PUT", "/settings/rbac/users/external/x", "roles=admin").status,
         400);

@@ -280,14 +280,14 @@ TEST_F(service_ports, management_creates_shows_and_drops_users) {
             .status,
         200);
     EXPECT_EQ(
-        cluster.find_user("eve")->roles,
+        cluster.accounts().find_user("eve")->roles,
         (std::vector<sandbox::role_grant>{{"bucket_full_access", "travel", {}, {}}}));
     EXPECT_EQ(ask(service::management, "PUT", path, "roles=admin").status, 200);
-    EXPECT_EQ(cluster.find_user("eve")->password, "apple");
+    EXPECT_EQ(cluster.accounts().find_user("eve")->password, "apple");
     EXPECT_EQ(ask(service::management, "GET", "/settings/rbac/users").body.as_array()->size(), 3u);
     EXPECT_EQ(ask(service::management, "GET", "/whoami").member("id"), "\"app\"");
     EXPECT_EQ(ask(service::management, "DELETE", path).status, 200);
-    EXPECT_EQ(cluster.find_user("eve"), nullptr);
+    EXPECT_EQ(cluster.accounts().find_user("eve"), nullptr);
     password = "wrong";
     EXPECT_EQ(ask(service::management, "GET", "/settings/rbac/users").status, 401);
 }

@@ -183,7 +183,7 @@ TEST_F(subdoc, xattrs_are_separate_from_the_body) {
 TEST_F(subdoc, system_xattrs_require_a_privilege) {
     sandbox::user_options user{.name = "limited", .password = "p"};
     user.can_access_system_xattrs = false;
-    cluster.put_user(user);
+    cluster.accounts().put_user(user);
     client.set("k", "{}");
     client.login("limited", "p");
     EXPECT_EQ(look({{get, "_sync", path_flags::xattr}}), "SubdocMultiPathFailure:Eaccess|");

@@ -416,9 +416,9 @@ void world::change_identity(const planned_fault& fault, bool is_begin) {
     if (fault.kind == fault_kind::deny_bucket) {
         (void)cluster.deny_bucket(bucket_name, user_name, is_begin);
     } else if (is_begin && fault.detail % 3 == 0) {
-        (void)cluster.drop_user(user_name);
+        (void)cluster.accounts().drop_user(user_name);
     } else {
-        cluster.put_user(
+        cluster.accounts().put_user(
             {std::string(user_name),
              std::string(is_begin ? "another" : right_password),
              std::string(is_begin ? "another" : right_token),
@@ -550,7 +550,7 @@ void world::heal() {
     }
     cluster.hold_replication(false);
     cluster.hold_persistence(false);
-    cluster.put_user(
+    cluster.accounts().put_user(
         {std::string(user_name), std::string(right_password), std::string(right_token), {}, true});
     make_names();
     (void)cluster.deny_bucket(bucket_name, user_name, false);

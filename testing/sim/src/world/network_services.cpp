@@ -58,7 +58,7 @@ std::optional<engine::connect_failure> network::accept_service(std::uint32_t ind
     const planned_client& by = world_.clients[link.client]->plan();
     if (!by.uses_scram && !by.uses_bearer) {
         options.certificate_user = user_name;
-        if (link.is_tls && world_.cluster.find_user(user_name) == nullptr) {
+        if (link.is_tls && world_.cluster.accounts().find_user(user_name) == nullptr) {
             return engine::connect_failure::tls_alert;  // the certificate contains no known user
         }
     }

@@ -10,9 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include <reprise/sandbox/account_list.hpp>
 #include <reprise/sandbox/audit_log.hpp>
+#include <reprise/sandbox/cluster_errc.hpp>
 #include <reprise/sandbox/cluster_options.hpp>
 #include <reprise/sandbox/connection.hpp>
+#include <reprise/sandbox/error_code_list.hpp>
 #include <reprise/sandbox/fault_rule.hpp>
 #include <reprise/sandbox/ids.hpp>
 #include <reprise/sandbox/node_disturbance.hpp>
@@ -21,7 +24,6 @@
 #include <reprise/wire/cluster_node.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 #include <reprise/wire/configuration_revision.hpp>
-#include <reprise/wire/error_map.hpp>
 #include <reprise/wire/ids.hpp>
 
 namespace reprise::sandbox {
@@ -31,33 +33,6 @@ class service_host;
 namespace detail {
 struct cluster_state;
 }
-
-/// Why a call on the cluster changed nothing.
-enum class cluster_errc : std::uint8_t {
-    unknown_node = 1,      // there is no such node, or it left the cluster
-    unknown_bucket,        // no bucket of that name
-    unknown_vbucket,       // not in the map
-    unknown_scope,         // no scope of that name
-    unknown_collection,    // no collection of that name in the scope
-    unknown_user,          // no user of that name
-    unknown_group,         // no group of that name
-    already_exists,        // a bucket, scope, collection or user has this name
-    name_invalid,          // not a legal name
-    node_down,             // the node is down: it accepts nothing, and nothing can move to it
-    last_node,             // the cluster must keep one node
-    map_mismatch,          // the forward map has the wrong number of rows or names unknown nodes
-    too_many_connections,  // cluster_options::connection_count_max is reached
-    too_many_nodes,        // cluster::node_count_max is reached
-    not_failed_over,       // only a node that was failed over can be added back
-    rebalance_running,     // a rebalance is running and must end or be stopped first
-    no_rebalance,          // no rebalance is running
-    no_replica,            // a vbucket of the node has no other copy on a node that is up
-    connections_refused,   // a disturbance makes the node refuse new connections
-    nothing_older,         // the node has never had another configuration
-    unknown_code,          // not in the error map
-};
-
-std::string_view to_string(cluster_errc code) noexcept;
 
 /// How a connection was made.
 struct accept_options {
@@ -266,17 +241,9 @@ public:
     std::expected<void, cluster_errc> set_bucket_settings(
         std::string_view bucket, bucket_settings settings);
 
-    /// Adds a user or replaces the one with the same name. Connections that are authenticated stay
-    /// so, with the new roles.
-    void put_user(user_options user);
-    std::expected<void, cluster_errc> drop_user(std::string_view name);
-    std::vector<std::string> users() const;
-    const user_options* find_user(std::string_view name) const noexcept;
-    /// Adds or replaces a group. Changes to its roles take effect at once.
-    void put_group(group_options group);
-    std::expected<void, cluster_errc> drop_group(std::string_view name);
-    std::vector<std::string> groups() const;
-    const group_options* find_group(std::string_view name) const noexcept;
+    /// Users and groups.
+    account_list& accounts() noexcept;
+    const account_list& accounts() const noexcept;
 
     // --- what a node announces ---------------------------------------------------------------
 
@@ -302,13 +269,8 @@ public:
     /// Returns the default value (no disturbance) for an unknown node.
     node_disturbance disturbance_of(node_id node) const noexcept;
 
-    /// Adds a code to the error map or replaces it, and increases the map's revision. Use a
-    /// fault_status rule to make nodes answer with the code. Connections learn of it when they next
-    /// request the map.
-    void put_error_code(wire::error_map_entry entry);
-    /// Error: unknown_code.
-    std::expected<void, cluster_errc> drop_error_code(std::uint16_t code);
-    const wire::error_map& error_map() const noexcept;
+    /// The contents of the error map.
+    error_code_list& error_codes() noexcept;
     /// Sets only node_disturbance::is_error_map_corrupt. Error: unknown_node.
     std::expected<void, cluster_errc> set_error_map_corruption(node_id node, bool is_corrupt);
 

@@ -42,12 +42,26 @@ struct node_port_row {
 
 /// One row per service of the sandbox, in the order of their port numbers.
 inline constexpr std::array node_port_table{
-    node_port_row{wire::service::key_value, &node_ports::key_value, &node_ports::key_value_tls},
-    node_port_row{wire::service::management, &node_ports::management, &node_ports::management_tls},
-    node_port_row{wire::service::views, &node_ports::views, &node_ports::views_tls},
-    node_port_row{wire::service::query, &node_ports::query, &node_ports::query_tls},
-    node_port_row{wire::service::search, &node_ports::search, &node_ports::search_tls},
-    node_port_row{wire::service::analytics, &node_ports::analytics, &node_ports::analytics_tls},
+    node_port_row{
+        .which = wire::service::key_value,
+        .plain = &node_ports::key_value,
+        .tls = &node_ports::key_value_tls},
+    node_port_row{
+        .which = wire::service::management,
+        .plain = &node_ports::management,
+        .tls = &node_ports::management_tls},
+    node_port_row{
+        .which = wire::service::views, .plain = &node_ports::views, .tls = &node_ports::views_tls},
+    node_port_row{
+        .which = wire::service::query, .plain = &node_ports::query, .tls = &node_ports::query_tls},
+    node_port_row{
+        .which = wire::service::search,
+        .plain = &node_ports::search,
+        .tls = &node_ports::search_tls},
+    node_port_row{
+        .which = wire::service::analytics,
+        .plain = &node_ports::analytics,
+        .tls = &node_ports::analytics_tls},
 };
 static_assert(
     std::ranges::equal(
