@@ -117,10 +117,10 @@ public:
     [[nodiscard]] retry_outcome on_answer(
         operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
         time_point now);
-    // It was woken, or its time has come: it is dispatched next. An outcome instead: its retry was
-    // capped, and now that it would be sent nobody pays for it.
+    // The operation is about to be sent. Charges a capped retry that was woken before the deadline.
+    // Returns an outcome if nothing pays for it: then it is not sent.
     template <class Slot>
-    [[nodiscard]] std::optional<retry_outcome> resume(
+    [[nodiscard]] std::optional<retry_outcome> charge(
         Slot& slot, const operation_names& names, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
         return slot.progress.is_charge_pending()

@@ -111,7 +111,7 @@ void operations::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_
         }
         slot.endpoint = static_cast<std::int32_t>(connection->link->endpoint->number);
         if (breakers::allow(*connection->link->endpoint)) {
-            return make_ready(slot, *connection);
+            return make_ready(slot, *connection, now);
         }
     }
     if (slot.endpoint >= 0) {
@@ -156,7 +156,7 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
         if (!is_woken && connection->ready.size() >= context_.options.ready_count_max) {
             return dispatch_failed(slot, retry_reason::socket_not_available, now);
         }
-        return make_ready(slot, *connection);
+        return make_ready(slot, *connection, now);
     }
     parts_.nodes.hurry(link, now);
     if (is_still_connecting(link) && !terminal_reason(*link.bucket)) {
@@ -168,7 +168,12 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
         now);
 }
 
-void operations::make_ready(operation_slot& slot, kv_connection& connection) {
+void operations::make_ready(operation_slot& slot, kv_connection& connection, time_point now) {
+    if (slot.progress.is_charge_pending()) {
+        if (const auto refusal = parts_.life.charge(slot, names_of(slot), now)) {
+            return apply(slot, *refusal, now);
+        }
+    }
     slot.connection = &connection;
     parts_.life.queue_ready(slot, connection.ready);
     connection.request_write(context_.actions);

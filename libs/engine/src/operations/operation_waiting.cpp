@@ -30,9 +30,6 @@ void operations::leave_place(operation_slot& slot) {
 // From wherever it waits back to dispatch.
 void operations::resume(operation_slot& slot, bool is_woken, time_point now) {
     leave_place(slot);
-    if (const auto refusal = parts_.life.resume(slot, names_of(slot), now)) {
-        return apply(slot, *refusal, now);
-    }
     dispatch(slot, is_woken, now);
 }
 

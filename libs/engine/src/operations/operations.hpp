@@ -105,7 +105,7 @@ private:
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
     void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
-    void make_ready(operation_slot& slot, kv_connection& connection);
+    void make_ready(operation_slot& slot, kv_connection& connection, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
     void fail_without_vbuckets(operation_slot& slot, time_point now);
     void breaker_refused(operation_slot& slot, time_point now);

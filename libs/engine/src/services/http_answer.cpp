@@ -20,6 +20,10 @@ std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
 }  // namespace
 
 void http_operations::send(http_slot& slot, http_connection& connection, time_point now) {
+    if (const auto refusal = parts_.life.charge(slot, names_of(slot), now)) {
+        apply(slot, *refusal, now);
+        return serve(connection, now);
+    }
     forget_answer(slot);
     slot.call = http_call{};
     slot.call.cluster = candidates_.configuration_for(slot);

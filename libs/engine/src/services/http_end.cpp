@@ -100,9 +100,6 @@ void http_operations::leave_place(http_slot& slot) {
 // From wherever it waits back to the search for a node.
 void http_operations::resume(http_slot& slot, time_point now) {
     leave_place(slot);
-    if (const auto refusal = parts_.life.resume(slot, names_of(slot), now)) {
-        return apply(slot, *refusal, now);
-    }
     begin_attempt(slot, now);
 }
 

@@ -218,11 +218,11 @@ TEST(lifecycle, RH_13_a_capped_retry_that_is_woken_goes_on_only_if_it_is_paid_fo
     };
     wait_until_the_deadline();
     EXPECT_EQ(allowance.left(), 1U);
-    EXPECT_FALSE(with.life.resume(with.slot, with.names, with.parts.now));
+    EXPECT_FALSE(with.life.charge(with.slot, with.names, with.parts.now));
     EXPECT_EQ(allowance.left(), 0U);
-    EXPECT_FALSE(with.life.resume(with.slot, with.names, with.parts.now)) << "paid already";
+    EXPECT_FALSE(with.life.charge(with.slot, with.names, with.parts.now)) << "paid already";
     wait_until_the_deadline();
-    const auto refusal = with.life.resume(with.slot, with.names, with.parts.now);
+    const auto refusal = with.life.charge(with.slot, with.names, with.parts.now);
     ASSERT_TRUE(refusal);
     EXPECT_EQ(refusal->refusal, refusal_reason::outer_allowance);
     EXPECT_EQ(refusal->error, errc::temporary_failure);

@@ -7,11 +7,17 @@
 namespace reprise::engine::testing {
 namespace http_nodes_tests {
 
+engine_options with_default_network() {
+    engine_options options;
+    options.network = "default";
+    return options;
+}
+
 // Two nodes that offer queries.
 struct two_nodes {
     two_nodes() { slot.request.service = wire::service::query; }
 
-    engine_parts parts;
+    engine_parts parts{with_default_network()};
     http_pools pools{parts.context, parts.nodes};
     http_nodes candidates{parts.context, parts.nodes, pools};
     http_slot slot;

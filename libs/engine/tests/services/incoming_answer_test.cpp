@@ -34,7 +34,6 @@ TEST(incoming_answer, rows_are_split_and_the_rest_is_the_body) {
     one_answer of;
     ASSERT_FALSE(of.head(200));
     ASSERT_FALSE(of.body(R"({"results":[1,{"a":2})"));
-    EXPECT_EQ(of.answer.row_count(), 1U) << "the second may go on";
     ASSERT_FALSE(of.body(R"(],"status":"success"})"));
     ASSERT_FALSE(of.answer.on_end());
     EXPECT_EQ(of.answer.row_count(), 2U);
