@@ -16,6 +16,8 @@ from pathlib import Path
 ADAPTERS = {
     "http": "libcurl and Boost.Beast on a server that misbehaves",
     "libpq": "libpq on PostgreSQL: contention, restarts, lost commits",
+    "hiredis": "hiredis on Redis: restarts, loading, a cluster",
+    "grpc": "gRPC on a server in the same process",
 }
 TIME_MAX_S = 300
 RESULT = re.compile(r"\[\s+(OK|FAILED)\s+\] (\S+) \(\d+ ms\)")

@@ -1,0 +1,143 @@
+#pragma once
+
+/// gRPC: unary calls as operations that `reprise::retry` and `reprise::async_retry` understand.
+///
+///     const auto result = reprise::retry(strategy, {.timeout = 5s}, [&](const reprise::attempt& a)
+///     {
+///         grpc::ClientContext context;
+///         reprise::adapters::grpc_limit_time(context, a);
+///         return reprise::adapters::grpc_result(stub->Find(&context, request, &answer), context);
+///     });
+///
+/// For the callback interface of a stub there is `grpc_start`. Switch off the channel's own retries
+/// (`GRPC_ARG_ENABLE_RETRIES`), or both will retry.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/status.h>
+
+#include <reprise/retry/adapters/grpc_details.hpp>
+#include <reprise/retry/call_options.hpp>
+#include <reprise/retry/outcome.hpp>
+
+namespace reprise {
+
+/// Of `reprise/asio/error_facts.hpp`, which this header does not need.
+template <class R>
+struct canceled_outcome;
+
+}  // namespace reprise
+
+namespace reprise::adapters {
+
+/// How one call ended.
+class grpc_result {
+public:
+    grpc_result() = default;
+    /// `context` is that of the call: its trailing metadata can hold `grpc-retry-pushback-ms`.
+    grpc_result(::grpc::Status status, const ::grpc::ClientContext& context)
+        : status_(std::move(status)) {
+        if (status_.ok()) {
+            return;
+        }
+        const auto& trailers = context.GetServerTrailingMetadata();
+        if (const auto found = trailers.find("grpc-retry-pushback-ms"); found != trailers.end()) {
+            minimum_wait_ = parse_retry_pushback({found->second.data(), found->second.size()});
+            is_forbidden_ = !minimum_wait_;
+        }
+    }
+    explicit grpc_result(::grpc::Status status) : status_(std::move(status)) {}
+
+    [[nodiscard]] const ::grpc::Status& status() const noexcept { return status_; }
+    [[nodiscard]] bool is_failure() const noexcept { return !status_.ok(); }
+
+    /// UNAVAILABLE, RESOURCE_EXHAUSTED (throttling) and DEADLINE_EXCEEDED (a timeout) are of safety
+    /// `maybe`: repeated unless the call is marked as not repeatable, because the server may have
+    /// acted. So is every status with a RetryInfo, whose delay is the minimum wait. A pushback sets
+    /// the minimum wait, too, or forbids the retry. All other statuses are never repeated; ABORTED
+    /// asks you to repeat more than the call.
+    [[nodiscard]] failure_facts retry_facts() const noexcept {
+        failure_facts facts{
+            .safety = retry_safety::no,
+            .fault = failure_fault::other,
+            .code = static_cast<std::uint32_t>(status_.error_code())};
+        const auto retry_info = retry_info_delay(status_.error_details());
+        facts.throttling = status_.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED;
+        facts.timeout = status_.error_code() == ::grpc::StatusCode::DEADLINE_EXCEEDED;
+        const bool is_transient = facts.throttling || facts.timeout || retry_info.has_value() ||
+                                  status_.error_code() == ::grpc::StatusCode::UNAVAILABLE;
+        if (is_transient && !is_forbidden_) {
+            facts.safety = retry_safety::maybe;
+            facts.fault = failure_fault::server;
+            facts.minimum_wait = minimum_wait_ ? minimum_wait_ : retry_info;
+        }
+        return facts;
+    }
+
+private:
+    ::grpc::Status status_;
+    std::optional<duration> minimum_wait_;
+    bool is_forbidden_ = false;
+};
+
+/// Gives the call the time that the attempt has.
+inline void grpc_limit_time(::grpc::ClientContext& context, const attempt& current) {
+    if (current.timeout < std::chrono::hours{24 * 365}) {
+        context.set_deadline(
+            std::chrono::system_clock::now() +
+            std::chrono::ceil<std::chrono::microseconds>(current.timeout));
+    }
+}
+
+/// One attempt through the callback interface of a stub, for `async_retry` with the signature
+/// `void(grpc_result, Response)`:
+///
+///     [&](const attempt& a, auto handler) {
+///         grpc_start<Lamp>(a, std::move(handler), [&](auto* context, Lamp* lamp, auto done) {
+///             stub->async()->Find(context, &request, lamp, std::move(done));
+///         });
+///     }
+///
+/// Keeps context, response and handler until the call has ended. The handler is called from a
+/// thread of gRPC. A cancellation of the loop waits for the call to end; the attempt's time limits
+/// it.
+template <class Response, class Handler, class Start>
+void grpc_start(const attempt& current, Handler handler, Start start) {
+    struct pending_call {
+        explicit pending_call(Handler given) : handler(std::move(given)) {}
+        ::grpc::ClientContext context;
+        Response response;
+        Handler handler;
+    };
+    const auto call = std::make_shared<pending_call>(std::move(handler));
+    grpc_limit_time(call->context, current);
+    start(&call->context, &call->response, [call](::grpc::Status status) {
+        grpc_result result(std::move(status), call->context);
+        std::move(call->handler)(std::move(result), std::move(call->response));
+    });
+}
+
+}  // namespace reprise::adapters
+
+template <>
+struct reprise::outcome_traits<reprise::adapters::grpc_result> {
+    [[nodiscard]] static bool is_failure(const adapters::grpc_result& result) noexcept {
+        return result.is_failure();
+    }
+    [[nodiscard]] static failure_facts facts(const adapters::grpc_result& result) noexcept {
+        return result.retry_facts();
+    }
+};
+
+template <>
+struct reprise::canceled_outcome<reprise::adapters::grpc_result> {
+    [[nodiscard]] static adapters::grpc_result make() {
+        return adapters::grpc_result(
+            ::grpc::Status(::grpc::StatusCode::CANCELLED, "canceled before the first attempt"));
+    }
+};

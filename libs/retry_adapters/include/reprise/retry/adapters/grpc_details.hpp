@@ -1,0 +1,139 @@
+#pragma once
+
+/// What a gRPC server says about a retry beside its status code. Needs no client library.
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include <reprise/retry/time.hpp>
+
+namespace reprise::adapters {
+
+namespace detail {
+
+/// The next field of an encoded protobuf message.
+struct protobuf_field {
+    std::uint64_t number = 0;
+    std::uint64_t value = 0;   ///< Of a number.
+    std::string_view bytes{};  ///< Of a string, bytes or message.
+};
+
+/// Reads fields from untrusted bytes; stops at the first that is malformed.
+class protobuf_reader {
+public:
+    explicit constexpr protobuf_reader(std::string_view bytes) noexcept : rest_(bytes) {}
+
+    [[nodiscard]] constexpr std::optional<protobuf_field> next() noexcept {
+        const auto key = varint();
+        if (!key) {
+            return std::nullopt;
+        }
+        protobuf_field field{.number = *key >> 3};
+        switch (*key & 7) {
+            case 0: {
+                const auto value = varint();
+                field.value = value.value_or(0);
+                return value ? std::optional(field) : std::nullopt;
+            }
+            case 1:
+                return skip(8) ? std::optional(field) : std::nullopt;
+            case 2: {
+                const auto size = varint();
+                if (!size || *size > rest_.size()) {
+                    return std::nullopt;
+                }
+                field.bytes = rest_.substr(0, *size);
+                rest_.remove_prefix(*size);
+                return field;
+            }
+            case 5:
+                return skip(4) ? std::optional(field) : std::nullopt;
+            default:
+                return std::nullopt;
+        }
+    }
+
+private:
+    [[nodiscard]] constexpr bool skip(std::size_t size) noexcept {
+        if (rest_.size() < size) {
+            return false;
+        }
+        rest_.remove_prefix(size);
+        return true;
+    }
+    [[nodiscard]] constexpr std::optional<std::uint64_t> varint() noexcept {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+            const auto byte = static_cast<std::uint8_t>(rest_.front());
+            rest_.remove_prefix(1);
+            value |= std::uint64_t{byte & 0x7FU} << shift;
+            if (byte < 0x80) {
+                return value;
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::string_view rest_;
+};
+
+/// The first field of that number with bytes; empty if there is none.
+[[nodiscard]] constexpr std::string_view bytes_of(
+    std::string_view message, std::uint64_t number) noexcept {
+    protobuf_reader reader(message);
+    while (const auto field = reader.next()) {
+        if (field->number == number) {
+            return field->bytes;
+        }
+    }
+    return {};
+}
+
+/// A google.protobuf.Duration, at least zero and at most a year.
+[[nodiscard]] constexpr duration read_duration(std::string_view message) noexcept {
+    std::int64_t seconds = 0;
+    std::int64_t nanoseconds = 0;
+    protobuf_reader reader(message);
+    while (const auto field = reader.next()) {
+        (field->number == 1 ? seconds : nanoseconds) = static_cast<std::int64_t>(field->value);
+    }
+    constexpr std::int64_t seconds_max = 365LL * 24 * 3600;
+    if (seconds < 0 || nanoseconds < 0 || nanoseconds > 999'999'999) {
+        return duration::zero();
+    }
+    return std::chrono::seconds{seconds < seconds_max ? seconds : seconds_max} +
+           std::chrono::nanoseconds{nanoseconds};
+}
+
+}  // namespace detail
+
+/// The delay of a google.rpc.RetryInfo in the error details of a status (the serialized
+/// google.rpc.Status that `grpc::Status::error_details` returns). Empty if there is none.
+[[nodiscard]] constexpr std::optional<duration> retry_info_delay(
+    std::string_view details) noexcept {
+    detail::protobuf_reader status(details);
+    while (const auto detail = status.next()) {
+        if (detail->number == 3 &&
+            detail::bytes_of(detail->bytes, 1).ends_with("/google.rpc.RetryInfo")) {
+            return detail::read_duration(detail::bytes_of(detail::bytes_of(detail->bytes, 2), 1));
+        }
+    }
+    return std::nullopt;
+}
+
+/// The value of `grpc-retry-pushback-ms`: the delay that the server asks for. Empty if the server
+/// forbids a retry, by a negative number or one that cannot be read.
+[[nodiscard]] inline std::optional<duration> parse_retry_pushback(std::string_view text) noexcept {
+    std::int32_t milliseconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), milliseconds);
+    if (error != std::errc{} || end != text.data() + text.size() || milliseconds < 0) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds{milliseconds};
+}
+
+}  // namespace reprise::adapters
