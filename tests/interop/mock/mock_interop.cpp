@@ -75,8 +75,7 @@ void check_documents(report& report, const couchbase::collection& documents) {
         "insert refuses an existing document",
         documents.insert("first", couchbase::plain_text{"x"}), errc::document_exists);
     const auto replaced = documents.replace(
-        "first", couchbase::json_text{R"({"n":2})"},
-        {.cas = read ? read->cas : couchbase::cas{}});
+        "first", couchbase::json_text{R"({"n":2})"}, {.cas = read ? read->cas : couchbase::cas{}});
     report.succeeded("replace with cas", replaced);
     report.failed_with(
         "replace refuses an old cas",

@@ -143,9 +143,9 @@ private:
         bool is_access_denied = false;
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
         time_point name_missing{};             // when a scope or a collection was reported missing
-        std::int64_t budget_level = 0;        // after the last iteration; now at most this much
-        std::vector<std::uint32_t> capped;    // operations that pay when they are woken
-        std::vector<std::uint32_t> waiting;   // operations that back off; may contain ended ones
+        std::int64_t budget_level = 0;         // after the last iteration; now at most this much
+        std::vector<std::uint32_t> capped;     // operations that pay when they are woken
+        std::vector<std::uint32_t> waiting;    // operations that back off; may contain ended ones
         std::vector<std::uint32_t> answered;  // operations with deferred answers; may contain ended
                                               // ones
         time_point overdue_from = time_point::max();  // no retry is overdue before this time
