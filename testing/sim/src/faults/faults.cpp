@@ -301,7 +301,7 @@ void world::begin_network_fault(const planned_fault& fault, int step) {
             break;
         }
         default:  // of another group: begin_fault does not send it here
-            REPRISE_ASSERT(!"no network fault");
+            REPRISE_ASSERT(false && "no network fault");
     }
     if (step < 0) {
         net.resume(client, node);
@@ -369,7 +369,7 @@ void world::begin_server_fault(const planned_fault& fault, std::uint32_t index) 
             change_names(fault, true);
             break;
         default:  // of another group: begin_fault does not send it here
-            REPRISE_ASSERT(!"no server fault");
+            REPRISE_ASSERT(false && "no server fault");
     }
 }
 
@@ -456,7 +456,7 @@ void world::change_names(const planned_fault& fault, bool is_begin) {
             }
             break;
         default:  // only the three above are about names
-            REPRISE_ASSERT(!"no fault of names");
+            REPRISE_ASSERT(false && "no fault of names");
     }
 }
 

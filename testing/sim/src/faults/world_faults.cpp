@@ -126,7 +126,7 @@ void world::change_disturbance(const planned_fault& fault, bool is_begin) {
                                                             : sandbox::node_disturbance::no_limit;
             break;
         default:  // no other fault disturbs a node
-            REPRISE_ASSERT(!"no disturbance of a node");
+            REPRISE_ASSERT(false && "no disturbance of a node");
     }
     (void)cluster.disturb(node, how);
     // Only connecting clients notice faults of connecting.
@@ -186,7 +186,7 @@ void world::begin_disturbance(const planned_fault& fault, std::uint32_t index) {
             change_disturbance(fault, true);
             break;
         default:  // of another group: only disturbances are sent here
-            REPRISE_ASSERT(!"no disturbance");
+            REPRISE_ASSERT(false && "no disturbance");
     }
     net.pump_wakeups();
 }
@@ -242,7 +242,7 @@ void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
             change_disturbance(fault, false);
             break;
         default:  // of another group: only disturbances are sent here
-            REPRISE_ASSERT(!"no disturbance");
+            REPRISE_ASSERT(false && "no disturbance");
     }
     net.pump_wakeups();
 }
