@@ -45,15 +45,12 @@ TEST(operation_options, the_concept_refuses_missing_fields_and_other_names) {
     EXPECT_FALSE(operation_options<options_with_another_name>);
 }
 
+#ifndef __clang__  // Clang refuses another order only where its warning about it is an error.
 TEST(operation_options, the_concept_refuses_fields_in_another_order) {
-#ifdef __clang__
-    constexpr bool refuses = false;  // Clang accepts designators in any order.
-#else
-    constexpr bool refuses = true;
-#endif
-    EXPECT_EQ(!operation_options<options_in_another_order>, refuses);
-    EXPECT_EQ(!operation_options<options_with_a_late_cas>, refuses);
+    EXPECT_FALSE(operation_options<options_in_another_order>);
+    EXPECT_FALSE(operation_options<options_with_a_late_cas>);
 }
+#endif
 
 TEST(operation_options, every_options_struct_takes_designated_initialisers_in_one_order) {
     using namespace std::chrono_literals;
