@@ -194,7 +194,7 @@ TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
     EXPECT_EQ(refused->calls, 0) << "a wait costs nothing";
     driver.advance(1s);
     ASSERT_EQ(refused->calls, 1);
-    EXPECT_EQ(refused->result.ec, errc::request_canceled);
+    ASSERT_EQ(refused->result.ec, errc::request_canceled);
     EXPECT_FALSE(refused->result.error->is_ambiguous);
     EXPECT_EQ(refused->result.retry_attempts, 0U);
     EXPECT_EQ(refused->result.history->entries.back().refusal(), refusal_reason::outer_allowance);
