@@ -44,7 +44,8 @@ int free_port() {
 class redis_server {
 public:
     explicit redis_server(const std::vector<std::string>& options = {})
-        : process_(command(folder_.path().string(), port_, options), folder_.path() / "log") {
+        : process_(
+              command(folder_.path().string(), port_, options), folder_.path() / "log", SIGKILL) {
         process_.start();
         EXPECT_TRUE(becomes_ready([&] { return ask({"PING"}) != "(lost)"; }));
     }

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -80,9 +82,11 @@ public:
 
     [[nodiscard]] std::string port() const { return std::to_string(port_); }
     [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + port() + "/report"; }
-    /// The first lines of all requests that were read.
+    /// The first lines of all requests that were read, after the first of them arrived: a client
+    /// that gives up may be faster than this server. Waits 5 seconds at most.
     [[nodiscard]] std::vector<std::string> requests() const {
-        const std::scoped_lock lock(mutex_);
+        std::unique_lock lock(mutex_);
+        arrived_.wait_for(lock, std::chrono::seconds{5}, [this] { return !requests_.empty(); });
         return requests_;
     }
     [[nodiscard]] std::size_t connection_count() const {
@@ -137,6 +141,7 @@ private:
         if (!text.empty()) {
             const std::scoped_lock lock(mutex_);
             requests_.push_back(text.substr(0, text.find("\r\n")));
+            arrived_.notify_all();
         }
     }
     [[nodiscard]] static bool is_complete(const std::string& text) {
@@ -153,6 +158,7 @@ private:
     int listener_;
     std::uint16_t port_ = 0;
     mutable std::mutex mutex_;
+    mutable std::condition_variable arrived_;
     std::vector<std::string> requests_;
     std::size_t connection_count_ = 0;
     std::vector<int> held_;

@@ -23,7 +23,7 @@ public:
                    "listen_addresses=", "-c", "max_connections=" + std::to_string(connections_max),
                    "-c", "superuser_reserved_connections=1", "-c", "shared_buffers=16MB", "-c",
                    "client_min_messages=error"}),
-              folder() + "/log") {
+              folder() + "/log", SIGQUIT) {  // Waits for the processes of its own.
         if (::geteuid() == 0 && ::chown(folder().c_str(), owner().pw_uid, owner().pw_gid) != 0) {
             throw std::runtime_error("cannot give the folder to the server's user");
         }

@@ -3,6 +3,7 @@
 /// A server that a test starts for itself: a child process and a temporary folder, both gone when
 /// the object is. The kernel ends the child if the test ends first.
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -51,8 +52,9 @@ inline pid_t start_process(std::vector<std::string> command, const std::string& 
         return child;
     }
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent || std::freopen(log.c_str(), "a", stdout) == nullptr ||
-        ::dup2(::fileno(stdout), STDERR_FILENO) < 0) {
+    const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (::getppid() != parent || ::dup2(output, STDOUT_FILENO) < 0 ||
+        ::dup2(output, STDERR_FILENO) < 0) {
         ::_exit(126);
     }
     std::vector<char*> words;
@@ -75,11 +77,12 @@ inline int wait_for_process(pid_t process) {
 /// A server that can be stopped by a signal and started again.
 class server_process {
 public:
-    server_process(std::vector<std::string> command, std::string log)
-        : command_(std::move(command)), log_(std::move(log)) {}
+    /// `end_signal` ends the server together with this object.
+    server_process(std::vector<std::string> command, std::string log, int end_signal)
+        : command_(std::move(command)), log_(std::move(log)), end_signal_(end_signal) {}
     server_process(const server_process&) = delete;
     server_process& operator=(const server_process&) = delete;
-    ~server_process() { stop(SIGKILL); }
+    ~server_process() { stop(end_signal_); }
 
     void start() { process_ = start_process(command_, log_); }
     void stop(int signal) {
@@ -92,6 +95,7 @@ public:
 private:
     std::vector<std::string> command_;
     std::string log_;
+    int end_signal_;
     pid_t process_ = -1;
 };
 
