@@ -24,6 +24,8 @@ refusal_reason check_best_effort(const retry_question& question) noexcept {
     return is_allowed ? refusal_reason::none : refusal_reason::strategy_refused;
 }
 
+}  // namespace
+
 std::optional<errc> terminal_error(retry_reason reason) noexcept {
     switch (reason) {
         case retry_reason::authentication_error:
@@ -40,8 +42,6 @@ std::optional<errc> terminal_error(retry_reason reason) noexcept {
             return std::nullopt;
     }
 }
-
-}  // namespace
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {

@@ -143,22 +143,11 @@ proposed_retry proposal_about(const failed_attempt& failed, time_point now) noex
 }  // namespace
 
 errc own_error_of(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::service_not_available:
-            return errc::service_not_available;
-        case retry_reason::authentication_error:
-            return errc::authentication_failure;
-        case retry_reason::tls_error:
-            return errc::tls_failure;
-        case retry_reason::bucket_access_error:
-            return errc::bucket_access_failure;
-        case retry_reason::scope_not_found:
-            return errc::scope_not_found;
-        case retry_reason::collection_not_found:
-            return errc::collection_not_found;
-        default:  // the client could not go on; the reason is in the error
-            return errc::request_canceled;
+    if (reason == retry_reason::service_not_available) {
+        return errc::service_not_available;
     }
+    // Without an error of its own the client could not go on; the reason is in the error.
+    return couchbase::terminal_error(reason).value_or(errc::request_canceled);
 }
 
 retry_decider::retry_decider(const engine_options& options, std::shared_ptr<answer_channel> channel)

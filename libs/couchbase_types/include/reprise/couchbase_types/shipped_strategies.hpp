@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/retry_strategy.hpp>
@@ -11,6 +13,9 @@
 /// The strategies that come with the client.
 
 namespace reprise::couchbase {
+
+/// The error that each of the five terminal reasons stands for; empty for all other reasons.
+[[nodiscard]] std::optional<errc> terminal_error(retry_reason reason) noexcept;
 
 /// Delay before retry number `attempts` (0 is the first); `random` is 64 uniform bits.
 using backoff_calculator = std::function<duration(std::uint32_t attempts, std::uint64_t random)>;
