@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "connections/kv_connection.hpp"
+#include "topology/terminal_state.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -65,7 +66,7 @@ std::string terminal_cause(const bucket_state& bucket, retry_reason reason) {
         const bool is_it = reason == retry_reason::tls_error
                                ? link->endpoint->terminal->is_tls_failed
                                : link->endpoint->terminal->is_auth_refused;
-        if (is_it && !link->is_retired) {
+        if (is_it && is_in_topology(*link)) {
             return link->endpoint->name + ": " + link->endpoint->refusal;
         }
     }

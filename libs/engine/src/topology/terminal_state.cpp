@@ -25,6 +25,11 @@ std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept
     return std::nullopt;
 }
 
+bool is_in_topology(const node_link& link) noexcept {
+    const bucket_state& bucket = *link.bucket;
+    return !link.is_retired && (!bucket.configuration || link.sync_number == bucket.sync_number);
+}
+
 void refresh_terminal_state(bucket_state& bucket) noexcept {
     std::size_t silent = 0;   // nodes that cannot be asked
     std::size_t unclear = 0;  // nodes that may still answer
@@ -32,7 +37,7 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
     bucket.is_auth_refused = false;
     bucket.is_tls_failed = false;
     for (const auto& link : bucket.links) {
-        if (link->is_retired) {
+        if (!is_in_topology(*link)) {
             continue;
         }
         const bool is_silent = link->has_failed || link->is_slow;

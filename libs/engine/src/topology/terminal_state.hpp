@@ -19,7 +19,12 @@ inline constexpr duration seed_patience = std::chrono::milliseconds{400};
 // The state that best explains why nothing can be dispatched. Empty if there is none.
 [[nodiscard]] std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept;
 
-// Derives the bucket's flags from the nodes of its own topology only.
+// Whether the current topology names the link's node. Without a configuration, the seeds are the
+// topology. With one, a seed outside it may be asked for a newer configuration, but what it refuses
+// says nothing about this cluster (RH-25 to RH-27).
+[[nodiscard]] bool is_in_topology(const node_link& link) noexcept;
+
+// Derives the bucket's flags from the nodes of its current topology only.
 void refresh_terminal_state(bucket_state& bucket) noexcept;
 
 // Whether a refusal should wait for other seeds. One seed that refuses the client, or that cannot

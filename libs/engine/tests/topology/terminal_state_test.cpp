@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_parts.hpp"
+#include "topology/cause.hpp"
 
 namespace reprise::engine::testing {
 namespace terminal_state_tests {
@@ -74,6 +75,35 @@ TEST(terminal_state_rules, need_two_answers_if_a_node_cannot_be_asked) {
     EXPECT_FALSE(terminal_reason(of.bucket)) << "a single node may be outdated";
     on_bucket_missing(of.link(0), of.parts.now);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
+}
+
+// Found by simulation (swarm 2060342248, hostile 2967906503): every known node was down, so the
+// client asked its seeds again. One of them had left the cluster, and its refusal counted.
+TEST(terminal_state_rules, RH_25_RH_26_RH_27_do_not_count_a_seed_outside_the_topology) {
+    scripted_cluster cluster(1);
+    engine_parts parts;  // its seed is node1
+    bucket_state& bucket = parts.nodes.bucket("travel");
+    parts.nodes.open(bucket, parts.now);
+    cluster.nodes[0].host = "moved";
+    parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);
+    node_link& named = *parts.nodes.find_link(bucket, parts.endpoints.at("moved", 11210).number);
+    named.connection = nullptr;
+    parts.nodes.reconnect_later(named, true, parts.now);
+    parts.nodes.on_link_failed(named, parts.now);
+    node_link& seed = *parts.nodes.find_link(bucket, parts.endpoints.at("node1", 11210).number);
+    ASSERT_FALSE(seed.is_retired) << "the client is back at its seeds";
+
+    seed.endpoint->terminal->is_auth_refused = true;
+    seed.endpoint->terminal->is_tls_failed = true;
+    on_bucket_missing(seed, parts.now);
+    on_bucket_missing(seed, parts.now);
+    EXPECT_FALSE(terminal_reason(bucket));
+    EXPECT_EQ(terminal_cause(bucket, retry_reason::authentication_error), "");
+
+    named.endpoint->terminal->is_auth_refused = true;
+    refresh_terminal_state(bucket);
+    EXPECT_EQ(terminal_reason(bucket), retry_reason::authentication_error);
+    EXPECT_EQ(terminal_cause(bucket, retry_reason::authentication_error), "moved:11210: ");
 }
 
 TEST(terminal_state_rules, give_up_once_every_link_has_failed) {
