@@ -9,7 +9,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 
 # Hardening against memory errors, for everything that ships: the program and the libraries.
 # Sanitizers and fuzzers have their own checks, and without optimisation hardening has no benefit.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZED OR REPRISE_BUILD_FUZZ)
+if(NOT PROJECT_IS_TOP_LEVEL OR CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZED
+   OR REPRISE_BUILD_FUZZ)
   set(hardened_default OFF)
 else()
   set(hardened_default ON)

@@ -7,15 +7,40 @@ set(REPRISE_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/reprise")
 set(REPRISE_INSTALLED_COMPONENTS)
 set(REPRISE_COMPONENT_NEEDS) # text for reprise_config.cmake.in, filled per component
 
-# reprise_install(component [TARGET target] [HEADERS path...] [REQUIRES component...]
-#                 [PACKAGES "name arguments"...] [MODULES "name module"...])
+# The .pc file of the component that reprise_install installs. It finds its prefix from its own
+# location, so an installed tree can be moved.
+file(RELATIVE_PATH REPRISE_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+function(reprise_install_pc component)
+  string(REPLACE "_" "-" pc_name "reprise-${component}")
+  list(TRANSFORM arg_REQUIRES REPLACE "_" "-")
+  list(TRANSFORM arg_REQUIRES PREPEND "reprise-")
+  list(JOIN arg_REQUIRES " " pc_requires)
+  list(JOIN arg_PC_REQUIRES " " modules)
+  string(STRIP "${pc_requires} ${modules}" pc_requires)
+  get_target_property(type ${arg_TARGET} TYPE)
+  set(pc_libs "-pthread")
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    list(JOIN arg_PC_LIBS " " flags)
+    string(JOIN " " pc_libs "-L\${libdir} -lreprise_${component}" ${flags} -pthread)
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/reprise.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc"
+    @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${component})
+endfunction()
+
+# reprise_install(component DESCRIPTION text [TARGET target] [HEADERS path...]
+#                 [REQUIRES component...] [PACKAGES "name arguments"...] [MODULES "name module"...]
+#                 [PC_REQUIRES module...] [PC_LIBS flag...])
 # Installs a library as reprise::<component>. TARGET: the one to install, otherwise
 # reprise_<component>. HEADERS: folders whose headers go along (they end in `include/`), and single
 # headers; otherwise those of the target. REQUIRES: the components it stands on, in the order of the
 # link lines. PACKAGES: what find_package(reprise) must find for it, as arguments of find_dependency;
-# MODULES: the same through pkg-config.
+# MODULES: the same through pkg-config. PC_REQUIRES and PC_LIBS: what the component's own .pc file
+# asks for in addition, as modules and as flags.
 function(reprise_install component)
-  cmake_parse_arguments(arg "" "TARGET" "HEADERS;REQUIRES;PACKAGES;MODULES" ${ARGN})
+  cmake_parse_arguments(arg "" "DESCRIPTION;TARGET"
+    "HEADERS;REQUIRES;PACKAGES;MODULES;PC_REQUIRES;PC_LIBS" ${ARGN})
   if(NOT arg_TARGET)
     set(arg_TARGET reprise_${component})
   endif()
@@ -28,6 +53,7 @@ function(reprise_install component)
   endif()
   install(TARGETS ${arg_TARGET} EXPORT reprise_${component}
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT reprise_${component} NAMESPACE reprise:: FILE reprise_${component}.cmake
     DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})
@@ -40,6 +66,7 @@ function(reprise_install component)
         COMPONENT ${component})
     endif()
   endforeach()
+  reprise_install_pc(${component})
   list(APPEND REPRISE_INSTALLED_COMPONENTS ${component})
   foreach(need IN ITEMS REQUIRES PACKAGES MODULES)
     string(TOLOWER ${need} name)
@@ -85,17 +112,24 @@ if(TARGET reprise_couchbase_archive)
   target_link_libraries(reprise_couchbase_archive INTERFACE reprise_retry)
 endif()
 
-reprise_install(retry)
-reprise_install(retry_adapters REQUIRES retry)
-reprise_install(retry_testing REQUIRES retry)
-reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads)
+reprise_install(retry DESCRIPTION "Retries for C++ programs, bounded and explained")
+reprise_install(retry_adapters REQUIRES retry
+  DESCRIPTION "What the errors of other client libraries mean for retries")
+reprise_install(retry_testing REQUIRES retry
+  DESCRIPTION "Virtual time and scripted failures for tests of programs that retry")
+reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads
+  DESCRIPTION "Retries as Boost.Asio operations and in coroutines")
 reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry
+  DESCRIPTION "A Couchbase client whose retries are explained"
   HEADERS "${PROJECT_SOURCE_DIR}/libs/couchbase_types/include/"
           "${PROJECT_SOURCE_DIR}/libs/couchbase/include/"
-  PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG" Threads MODULES "cares libcares")
+  PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG" Threads MODULES "cares libcares"
+  PC_REQUIRES openssl libcares PC_LIBS -lboost_json -lsnappy)
 reprise_install(sandbox TARGET reprise_sandbox_archive REQUIRES retry
+  DESCRIPTION "A Couchbase test cluster inside a program, with faults on demand"
   HEADERS "${PROJECT_SOURCE_DIR}/testing/sandbox_net/include/reprise/sandbox.hpp"
-  PACKAGES "Boost 1.81 COMPONENTS json" "OpenSSL 3" "Snappy CONFIG" Threads)
+  PACKAGES "Boost 1.81 COMPONENTS json" "OpenSSL 3" "Snappy CONFIG" Threads
+  PC_REQUIRES openssl PC_LIBS -lboost_json -lsnappy)
 
 if(TARGET reprise_retry)
   # The package files belong to component `retry`, which every other component requires.
@@ -107,11 +141,4 @@ if(TARGET reprise_retry)
   install(FILES "${PROJECT_BINARY_DIR}/repriseConfig.cmake"
     "${PROJECT_BINARY_DIR}/repriseConfigVersion.cmake"
     DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT retry)
-
-  # The .pc file finds its prefix from its own location, so an installed tree can be moved.
-  file(RELATIVE_PATH REPRISE_PREFIX_FROM_PC "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-  configure_file("${CMAKE_CURRENT_LIST_DIR}/reprise-retry.pc.in"
-    "${PROJECT_BINARY_DIR}/reprise-retry.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/reprise-retry.pc"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT retry)
 endif()

@@ -35,6 +35,10 @@ ADAPTERS = "retry/adapters"
 # Libraries that users link. The private ones are inside of them.
 ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_couchbase.a",
             "libreprise_sandbox.a"}
+# One for each component.
+PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc", "reprise-retry-testing.pc",
+                    "reprise-retry-adapters.pc",
+                    "reprise-couchbase.pc", "reprise-sandbox.pc"}
 # Folders that C++20 programs use; the others need C++23.
 CXX20_TOPS = {"retry", "asio", "testing", "retry.hpp"}
 
@@ -119,6 +123,7 @@ def check_client(options, work):
     stored = run("run the client on its own sandbox", [work / "client_build/with_sandbox"])
     if stored != '{"name":"Reprise Air"}\n':
         raise failed(f"another document was read:\n{stored}")
+    check_client_pkg_config(options, work, prefix)
 
 
 def find_stray_files(prefix):
@@ -154,6 +159,9 @@ def check_whole_tree(options, work):
     prefix = work / "whole"
     run("install everything", [options.cmake, "--install", options.build, "--prefix", prefix])
     problems = find_stray_files(prefix)
+    modules = {path.name for path in prefix.rglob("*.pc")}
+    if modules != PKG_CONFIG_FILES:
+        problems.append(f"unexpected pkg-config files: {sorted(modules ^ PKG_CONFIG_FILES)}")
     if problems:
         raise failed("the installed tree shows too much:\n" + "\n".join(problems))
     headers = sorted(path for path in (prefix / "include").rglob("*.hpp")

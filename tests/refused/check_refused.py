@@ -7,10 +7,12 @@ Each file given holds one program per section:
     // flags: -fno-exceptions
     // message: text of the static_assert, on as many lines as it needs
     // only: gcc12
+    // errors: 1
     code
 
 A section that starts with `accepted:` must compile: it shows that only the mistake is refused. One
-with `only: gcc12` is refused by GCC before 13 and must compile with every other compiler. The
+with `only: gcc12` is refused by GCC before 13 and must compile with every other compiler. With
+`errors:` the compiler must report exactly so many. The
 results are written in GoogleTest's JSON form, so that scripts/conformance.py counts them.
 """
 
@@ -38,7 +40,8 @@ def is_gcc12(compiler):
 
 
 def cases(text, has_gcc12):
-    """(name, is refused, flags, message, code) of each section. The text before them is common."""
+    """(name, is refused, flags, message, error count or None, code) of each section. The text
+    before them is common."""
     parts = SECTION.split(text)
     common = parts[0]
     for kind, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
@@ -46,12 +49,14 @@ def cases(text, has_gcc12):
         message = " ".join(re.findall(r"^// message: (.*)$", body, re.MULTILINE))
         is_gcc12_only = re.search(r"^// only: gcc12$", body, re.MULTILINE)
         is_refused = kind == "refused" and (has_gcc12 or not is_gcc12_only)
-        yield (name, is_refused, flags[1].split() if flags else [], message, common + body)
+        errors = re.search(r"^// errors: (\d+)$", body, re.MULTILINE)
+        yield (name, is_refused, flags[1].split() if flags else [], message,
+               int(errors[1]) if errors else None, common + body)
 
 
 def check(compiler, libraries, case):
     """The problem with one case, or an empty text."""
-    name, is_refused, flags, message, code = case
+    name, is_refused, flags, message, error_count, code = case
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{name}.cpp"
         source.write_text(code)
@@ -64,6 +69,9 @@ def check(compiler, libraries, case):
         return "" if run.returncode == 0 else f"does not compile: {run.stderr.strip()}"
     if run.returncode == 0:
         return "compiles"
+    errors = re.findall(r": (?:fatal )?error: ", run.stderr)
+    if error_count is not None and len(errors) != error_count:
+        return f"is refused with {len(errors)} errors: {run.stderr.strip()}"
     # The compiler may break the line; compare words.
     said = " ".join(run.stderr.split())
     return "" if message in said else f"is refused with other words: {run.stderr.strip()}"

@@ -4,6 +4,10 @@
 /// functions (callbacks, futures, coroutines of Boost.Asio) include <reprise/couchbase/asio.hpp> as
 /// well.
 
+#if __cplusplus <= 202002L
+#error "the Couchbase client needs C++23 (-std=c++23); the retry library alone needs C++20"
+#else
+
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/codec.hpp>
@@ -21,3 +25,5 @@
 #include <reprise/couchbase/service_results.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>
 #include <reprise/couchbase/subdocument_specs.hpp>
+
+#endif

@@ -8,6 +8,10 @@
 ///     connect(cluster.connection_string(), cluster.username(), cluster.password());
 ///     cluster.control(R"({"command":"fault_add","ops":["get"],"effect":{"status":"0x86"}})");
 
+#if __cplusplus <= 202002L
+#error "the sandbox needs C++23 (-std=c++23); the retry library alone needs C++20"
+#else
+
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -72,3 +76,5 @@ private:
 };
 
 }  // namespace reprise::sandbox
+
+#endif
