@@ -53,7 +53,7 @@ function(reprise_install component)
   endif()
   install(TARGETS ${arg_TARGET} EXPORT reprise_${component}
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${component}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT ${component}
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
   install(EXPORT reprise_${component} NAMESPACE reprise:: FILE reprise_${component}.cmake
     DESTINATION "${REPRISE_CONFIG_DIR}" COMPONENT ${component})

@@ -25,6 +25,9 @@ PARTS = {
     "sim_services": "./dev sim 3000 --profile services",
     "sim_hostile": "./dev sim 5000 --profile hostile",
     "soak": "./dev soak 10",
+    "packages": "./dev packages && python3 scripts/check_packages.py",
+    "debian13": "python3 scripts/check_debian13.py",
+    "conan": "python3 scripts/check_conan.py",
     "bench_retry": "./dev bench retry",
     "bench_kv": "./dev bench kv",
 }

@@ -90,6 +90,19 @@ def check_find_package(options, work, prefix):
         raise failed(f"the message does not name the missing component:\n{output}")
 
 
+def check_client_pkg_config(options, work, prefix):
+    """Builds and runs the client's consumer with the flags pkg-config prints for two components."""
+    folder = next(prefix.rglob("reprise-couchbase.pc")).parent
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(folder))
+    flags = run("ask pkg-config for the client and the sandbox",
+                ["pkg-config", "--cflags", "--libs", "reprise-couchbase", "reprise-sandbox"],
+                environment).split()
+    run("build the client's consumer with the bare compiler",
+        [options.compiler, "-std=c++23", *options.flags.split(),
+         work / "client_consumer/with_sandbox.cpp", "-o", work / "plain_client", *flags])
+    run("run the plain client", [work / "plain_client"])
+
+
 def check_pkg_config(options, work, prefix):
     """Builds and runs the consumer with the flags of pkg-config."""
     files = list(prefix.rglob("reprise-retry.pc"))

@@ -3,6 +3,7 @@ never ends by a signal and never with 0. Usage: output_test.py PROGRAM
 """
 
 import os
+import pty
 import subprocess
 import tempfile
 import unittest
@@ -69,6 +70,25 @@ class OutputTest(unittest.TestCase):
                     ["sh", "-c", f'"$0" query "SELECT RAW 1" {closed}', PROGRAM],
                     capture_output=True, check=False, timeout=PATIENCE_SECONDS)
                 self.assertEqual(ended.returncode, code, ended.stdout + ended.stderr)
+
+    def run_on_a_terminal(self, **variables):
+        """What a wrong command prints on standard error if that is a terminal."""
+        main, side = pty.openpty()
+        environment = dict(os.environ, TERM="xterm") | variables
+        try:
+            run(["fly"], stdout=subprocess.DEVNULL, stderr=side, env=environment)
+            return os.read(main, 65536).decode()
+        finally:
+            os.close(main)
+            os.close(side)
+
+    def test_colours_are_for_terminals_and_NO_COLOR_turns_them_off(self):
+        self.assertTrue(self.run_on_a_terminal(NO_COLOR="").startswith("\x1b[1;31mreprise:"))
+        for variables in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}):
+            with self.subTest(variables=variables):
+                self.assertTrue(self.run_on_a_terminal(**variables).startswith("reprise: "))
+        ended = run(["fly"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertTrue(ended.stderr.startswith(b"reprise: "))
 
     def test_a_page_with_a_default_name_is_not_written_through_a_link(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -310,6 +310,7 @@ void add_run_command(CLI::App& lab) {
 void add_lab_command(CLI::App& app) {
     CLI::App* lab = app.add_subcommand("lab", "Simulate retry storms in virtual time");
     lab->require_subcommand(1);
+    lab->footer("Examples:\n  reprise lab list\n  reprise lab run metastable --attempts 2");
     CLI::App* list = lab->add_subcommand("list", "List the scenarios");
     const auto is_json = std::make_shared<bool>(false);
     list->add_flag("--json", *is_json, "Print JSON");

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -118,6 +119,51 @@ void add_start_command(CLI::App& sandbox) {
     });
 }
 
+/// An example for a command whose help needs no more than one.
+struct command_example {
+    const char* group;  ///< Empty for a command of `sandbox` itself.
+    const char* command;
+    const char* arguments;
+};
+
+constexpr std::array single_examples = std::to_array<command_example>({
+    {"", "status", ""},
+    {"", "fault", " add --opcode get --status 0x86"},
+    {"fault", "list", ""},
+    {"fault", "remove", " 1"},
+    {"fault", "forget-prepared", ""},
+    {"fault", "nodes", ""},
+    {"fault", "kill", " 1"},
+    {"fault", "replay", " 1"},
+    {"fault", "user", " app"},
+    {"fault", "bucket", " travel"},
+    {"fault", "collection", " travel inventory airline"},
+    {"fault", "hold", " replication"},
+    {"fault", "durability", ""},
+    {"fault", "clear", ""},
+    {"topology", "status", ""},
+    {"topology", "add", ""},
+    {"topology", "rebalance", " --interval 20ms"},
+    {"topology", "failover", " 1 --graceful"},
+    {"topology", "remove", " 1"},
+    {"topology", "step", ""},
+    {"topology", "stop", ""},
+    {"topology", "add-back", " 1"},
+    {"topology", "kill", " 1"},
+    {"topology", "up", " 1"},
+    {"topology", "restart", " 1"},
+});
+
+void add_single_examples(CLI::App& sandbox) {
+    for (const auto& [group, command, arguments] : single_examples) {
+        const std::string_view below = group;
+        CLI::App& parent = below.empty() ? sandbox : *sandbox.get_subcommand(group);
+        parent.get_subcommand(command)->footer(fmt::format(
+            "Example:\n  reprise sandbox {}{}{}{} --ready-file r.json", group,
+            below.empty() ? "" : " ", command, arguments));
+    }
+}
+
 }  // namespace
 
 void add_sandbox_command(CLI::App& app) {
@@ -137,6 +183,7 @@ void add_sandbox_command(CLI::App& app) {
     add_sandbox_run_command(*sandbox);
     add_sandbox_remote_commands(*sandbox);
     add_sandbox_topology_commands(*sandbox);
+    add_single_examples(*sandbox);
 }
 
 }  // namespace reprise::app

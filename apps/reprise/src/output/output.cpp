@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -29,6 +30,14 @@ namespace {
         content.remove_prefix(size < 0 ? 0 : static_cast<std::size_t>(size));
     }
     return 0;
+}
+
+/// Colours are for terminals; NO_COLOR with any value but an empty one turns them off.
+[[nodiscard]] bool shows_colours(int stream) noexcept {
+    const char* const none = std::getenv("NO_COLOR");
+    const char* const terminal = std::getenv("TERM");
+    return (none == nullptr || *none == '\0') && terminal != nullptr &&
+           std::string_view(terminal) != "dumb" && ::isatty(stream) == 1;
 }
 
 }  // namespace
@@ -74,7 +83,7 @@ void print(std::string_view text) {
 
 void complain(std::string_view text) noexcept {
     ::flockfile(stderr);  // keep the line together while other threads write
-    print_aside("reprise: ");
+    print_aside(shows_colours(STDERR_FILENO) ? "\x1b[1;31mreprise:\x1b[0m " : "reprise: ");
     print_aside(text);
     print_aside("\n");
     ::funlockfile(stderr);

@@ -52,8 +52,8 @@ void prepare_output() noexcept;
 /// Writes to standard output. Throws `failure` with `exit_code::output_failed` if that fails.
 void print(std::string_view text);
 
-/// Writes "reprise: " and `text` as a line to standard error. Records a failure to write; see
-/// `has_output_failed`.
+/// Writes "reprise: " and `text` as a line to standard error, the name in red on a terminal unless
+/// NO_COLOR is set. Records a failure to write; see `has_output_failed`.
 void complain(std::string_view text) noexcept;
 
 /// Writes `text` unchanged to standard error; otherwise like `complain`.

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Installs the packages of `./dev packages` in a clean Debian 12 and uses them.
+
+check_packages.py [--packages FOLDER] [--without-cli]: a program is built with pkg-config, and
+another with find_package; then the command line stores and reads a document on a cluster of its
+own, and its man page and completions are there. Last, the packages are removed again.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from debian_root import DebianRoot
+
+ROOT = Path(__file__).resolve().parent.parent
+USE_LIBRARY = """
+apt-get install -qq --no-install-recommends /packages/libreprise*.deb >/dev/null
+g++ -std=c++20 /consumer/main.cpp -o /tmp/plain $(pkg-config --cflags --libs reprise-retry)
+/tmp/plain
+ldd /tmp/plain | grep libreprise_retry
+cmake -S /consumer -B /tmp/build >/dev/null && cmake --build /tmp/build >/dev/null
+/tmp/build/consumer
+"""
+USE_PROGRAM = """
+apt-get install -qq --no-install-recommends /packages/reprise_*.deb >/dev/null
+reprise --version
+reprise lab list >/dev/null
+reprise sandbox run --bucket travel -- sh -ec 'reprise upsert k 1 >/dev/null; reprise get k'
+test -s /usr/share/bash-completion/completions/reprise
+ls /usr/share/man/man1/reprise-get.1*
+apt-get remove -qq reprise >/dev/null
+"""
+REMOVE = """
+apt-get remove -qq '^libreprise.*' >/dev/null
+test -z "$(find /usr -name '*reprise*' -not -path '/usr/share/doc/*')"
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--packages", type=Path, default=ROOT / "build/packages/packages")
+    parser.add_argument("--without-cli", action="store_true", help="check the libraries alone")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, \
+            DebianRoot(f"{folder}/root", "bookworm", ["g++", "cmake", "make", "pkg-config"]) as debian:
+        for package in options.packages.glob("*.deb"):
+            debian.copy(package, f"/packages/{package.name}")
+        debian.copy(ROOT / "tests/install/consumer", "/consumer")
+        debian.run("apt-get update -qq" + USE_LIBRARY)
+        if not options.without_cli:
+            debian.run(USE_PROGRAM)
+        debian.run(REMOVE)
+    print("Debian 12: packages installed, used and removed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
