@@ -2,9 +2,9 @@
 """Uses the retry library as a part of another CMake project.
 
 check_subproject.py CMAKE COMPILER: once by add_subdirectory and once by FetchContent, which unpacks
-an archive of the sources. Configuring and building must stay within a number of lines and CPU
-seconds, only the retry library may be built, and the project's own installation must not contain
-it.
+an archive of the sources. Configuring and building must stay within a number of lines, only the
+retry library may be built, and the project's own installation must not contain it. The CPU seconds
+are printed beside their goal, and not checked: they depend on the machine.
 """
 
 import shutil
@@ -14,7 +14,7 @@ import tarfile
 from steps import (CONSUMER, ROOT, StepFailed, child_seconds, main, run, without_compiler_cache)
 
 LINES_MAX = 15
-SECONDS_MAX = 10.0
+SECONDS_GOAL = 10
 NEEDED = ["CMakeLists.txt", "cmake", "libs"]  # of our tree; a subproject uses nothing else
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
@@ -47,9 +47,9 @@ def provide_sources(way, folder):
 def check_cost(way, output, seconds):
     lines = output.splitlines()
     print(f"{way}: {len(lines)} lines (limit {LINES_MAX}), "
-          f"{seconds:.1f} CPU seconds (limit {SECONDS_MAX:.0f})", flush=True)
-    if len(lines) > LINES_MAX or seconds > SECONDS_MAX:
-        raise StepFailed(f"{way} costs too much:\n{output}")
+          f"{seconds:.1f} CPU seconds (goal {SECONDS_GOAL})", flush=True)
+    if len(lines) > LINES_MAX:
+        raise StepFailed(f"{way} prints too much:\n{output}")
 
 
 def check_way(way, get, folder):
