@@ -20,7 +20,7 @@ LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
 # A pattern for the places in code that a change to such a thing must visit.
 EXAMPLES = [
     ("operation kind", "get_and_touch", r"\bget_and_touch\b"),
-    ("service", "search", r"\bsearch\b"),
+    ("service", "search", r"(?<!std::)\bsearch\b"),
     ("service, as an enumerator", "search", r"::search\b"),
     ("retry reason", "kv_locked", r"\bkv_locked\b"),
     ("fault of the simulation", "freeze_node", r"\bfreeze_node\b"),

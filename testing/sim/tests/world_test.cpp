@@ -104,6 +104,15 @@ TEST(seeds, a_node_that_is_added_back_offers_the_same_services_as_the_others) {
     EXPECT_GT(sums.succeeded, 0U);
 }
 
+// With every node down, the client asked its seeds again, and the refusal of one that had left the
+// cluster ended operations.
+TEST(seeds, RH_25_RH_27_a_seed_outside_the_topology_refuses_for_nobody) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(2060342248, "swarm", sums);
+    seeds_tests::run_seed(2967906503, "hostile", sums);
+    EXPECT_GT(sums.succeeded, 0U);
+}
+
 TEST(seeds, all_promises_hold_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
     // The runs must not be trivial.

@@ -152,6 +152,7 @@ TEST_P(named_errors, RH_08_RH_38_reads_and_writes_report_the_error_with_every_at
 
 TEST_P(named_errors, RH_38_best_effort_waits_until_the_timeout_which_names_the_reason) {
     const auto at = GetParam().open(cluster_);
+    ASSERT_FALSE(at.get("k")) << "the state is set now";
     const auto read = at.get(
         "k", {.timeout = 300ms, .strategy = std::make_shared<couchbase::best_effort_strategy>()});
     ASSERT_FALSE(read);

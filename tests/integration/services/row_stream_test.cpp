@@ -241,13 +241,15 @@ TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_keep
 TEST(row_stream, a_reader_slower_than_the_timeout_gets_the_timeout) {
     const auto server = start_services();
     const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
+    const auto warm = cluster.query("SELECT RAW 1", {.readonly = true});
+    ASSERT_TRUE(warm) << words(warm);  // connecting takes none of the stream's time
     auto stream = cluster.query_stream(
-        many_rows, {.timeout = 150ms, .readonly = true, .rows_size_max_bytes = 4096});
+        many_rows, {.timeout = 500ms, .readonly = true, .rows_size_max_bytes = 4096});
     ASSERT_TRUE(stream) << words(stream);
     ASSERT_TRUE(stream->next());
     // Waits for another call's deadline, which is later than that of the stream.
-    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
-    const auto later = cluster.analytics_query("SELECT 1", {.timeout = 300ms});
+    const auto later = cluster.analytics_query("SELECT 1", {.timeout = 500ms});
     ASSERT_FALSE(later);
     const auto rest = read_all(*stream);
     ASSERT_TRUE(rest.failure);

@@ -219,7 +219,7 @@ void add_sandbox_service_commands(CLI::App& fault) {
 CLI::Option* add_service_audit_options(CLI::App& audit, service_audit_options& typed) {
     CLI::Option* services =
         audit.add_flag("--services", typed.is_wanted, "HTTP requests instead of key-value");
-    audit.add_option("--service", typed.service, "Only this service: query, search, ...")
+    audit.add_option("--service", typed.service, "Only the service of this name, such as query")
         ->needs(services);
     audit.add_option("--path", typed.path, "Only paths that match this pattern")->needs(services);
     audit.add_option("--statement", typed.statement, "Only statements that match this pattern")

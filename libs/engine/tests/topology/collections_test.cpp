@@ -87,6 +87,15 @@ TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
     EXPECT_EQ(of.entry.state, collection_state::unknown);
 }
 
+TEST(collections, RH_19_RH_28_an_unknown_collection_is_missing_and_not_outdated) {
+    one_collection of;
+    EXPECT_EQ(
+        of.answer(wire::status::unknown_collection, wire::value_response{}),
+        collection_answer::taken);
+    EXPECT_EQ(of.parts.listener.take(), (events{"missing inventory.hotels"}));
+    EXPECT_TRUE(of.judge.asked.empty()) << "KV_COLLECTION_OUTDATED is for data operations";
+}
+
 TEST(collections, RH_24_any_other_known_answer_is_final) {
     one_collection of;
     for (const auto status :
