@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs clang-format and clang-tidy on the whole tree.
 
-The build compiles several sources as one unity file, and so does clang-tidy here: it reads a common
-header a few times instead of hundreds of times, which makes it fast enough for the whole tree.
-`--changed` checks only the unity files whose sources differ from the last commit.
+The build compiles several sources as one unity file. clang-tidy gets larger pieces still, up to
+SOURCES_MAX sources of one target: it reads a common header a few times instead of hundreds of
+times, which makes it fast enough for the whole tree. `--changed` checks only the sources that
+differ from the last commit.
 """
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("libs", "testing", "apps", "examples", "bench", "tests")
+SOURCES_MAX = 32
 # Tests only need to be formatted and free of warnings; headers are checked through their users.
 LEFT_OUT = re.compile(r"_tests\.dir/|/headers_\w+\.dir/|^tests/|/tests/")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
@@ -54,29 +57,57 @@ def check_format(names):
 def sources_of(file):
     """Returns the sources that a unity file includes, or the file itself."""
     if "/Unity/" not in file:
-        return {file}
-    return set(INCLUDED.findall(Path(file).read_text(encoding="utf-8")))
+        return [file]
+    return INCLUDED.findall(Path(file).read_text(encoding="utf-8"))
 
 
-def pieces(build, wanted):
-    """Returns what the build compiles, once each and without tests; only `wanted` if given."""
+def sources_by_target(build, wanted):
+    """Maps each target to a compiler command and its sources, once each and without tests; only
+    `wanted` sources if given."""
     database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    found = {}
+    targets = {}
+    seen = set()
     for entry in database:
         file = str(Path(entry["directory"], entry["file"]).resolve())
         below = str(Path(file).relative_to(ROOT)) if Path(file).is_relative_to(ROOT) else file
-        sources = sources_of(file)
-        ours = any(Path(source).is_relative_to(ROOT) and
-                   not Path(source).is_relative_to(ROOT / "build") for source in sources)
-        if ours and not LEFT_OUT.search(below) and (wanted is None or sources & wanted):
-            found[file] = sources
-    return sorted(found, key=lambda file: -len(found[file]))  # the longest first
+        if LEFT_OUT.search(below):
+            continue
+        ours = [source for source in sources_of(file)
+                if Path(source).is_relative_to(ROOT) and source not in seen and
+                not Path(source).is_relative_to(ROOT / "build") and
+                (wanted is None or source in wanted)]
+        seen.update(ours)
+        # Files that stand alone, such as examples, each have a main function.
+        target = re.search(r"/CMakeFiles/(\w+)\.dir/Unity/", below)
+        name = target[1] if target else below
+        if ours:
+            targets.setdefault(name, (entry, file, []))[2].extend(ours)
+    return targets
 
 
-def tidy(name, build):
+def write_pieces(targets, folder):
+    """Writes the pieces and their compile database; returns the pieces, the longest first."""
+    folder.mkdir(exist_ok=True)
+    database = []
+    lengths = {}
+    for name, (entry, file, sources) in targets.items():
+        count = math.ceil(len(sources) / SOURCES_MAX)
+        for number in range(count):
+            chosen = sources[number::count]
+            piece = str(folder / f"{re.sub(r'[^A-Za-z0-9]+', '_', name)}_{number}.cpp")
+            text = "".join(f'#include "{source}"\n' for source in chosen)
+            Path(piece).write_text(text, encoding="utf-8")
+            command = entry["command"].replace(f"-c {file}", f"-c {piece}")
+            database.append({"directory": entry["directory"], "command": command, "file": piece})
+            lengths[piece] = len(chosen)
+    (folder / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
+    return sorted(lengths, key=lambda piece: -lengths[piece])
+
+
+def tidy(name, folder):
     result = subprocess.run(
-        ["clang-tidy-19", "-p", str(build), "--quiet", "--warnings-as-errors=*",
-         "--extra-arg=-Wno-unknown-warning-option", name],
+        ["clang-tidy-19", "-p", str(folder), "--config-file", str(ROOT / ".clang-tidy"), "--quiet",
+         "--warnings-as-errors=*", "--extra-arg=-Wno-unknown-warning-option", name],
         cwd=ROOT, capture_output=True, text=True, check=False)
     return name, result.returncode, result.stdout
 
@@ -90,13 +121,15 @@ def main():
     for name in wrong:
         print(f"not formatted: {name} (clang-format-19 -i {name})")
     build = (ROOT / arguments.build).resolve()
-    chosen = pieces(build, changed_files() if arguments.changed else None)
+    folder = build / "lint"
+    targets = sources_by_target(build, changed_files() if arguments.changed else None)
+    chosen = write_pieces(targets, folder)
     failed = 0
     with ThreadPoolExecutor(2) as pool:
-        for name, code, text in pool.map(lambda file: tidy(file, build), chosen):
+        for name, code, text in pool.map(lambda file: tidy(file, folder), chosen):
             if code != 0:
                 failed += 1
-                print(f"{Path(name).relative_to(build) if '/Unity/' in name else name}:\n{text}")
+                print(f"{Path(name).name}:\n{text}")
     print(f"lint: {len(chosen)} pieces tidied, {failed} with findings, {len(wrong)} not formatted")
     if not chosen and not arguments.changed:
         print("lint: nothing to check: has the tree been configured?")

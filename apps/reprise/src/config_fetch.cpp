@@ -53,7 +53,7 @@ constexpr auto wait_default = std::chrono::seconds{10};
     return options;
 }
 
-[[nodiscard]] exit_code exit_code_of(net::fetch_errc code) noexcept {
+[[nodiscard]] exit_code exit_code_of_fetch(net::fetch_errc code) noexcept {
     switch (code) {
         case net::fetch_errc::setup:
             return exit_code::wrong_usage;
@@ -99,7 +99,7 @@ wire::cluster_configuration_ptr fetch_configuration(const kv_access& access) {
 std::string fetch_error_map(const kv_access& access) {
     auto text = net::fetch_error_map(to_options(access), access.timeout.value_or(wait_default));
     if (!text) {
-        throw failure(text.error().text, exit_code_of(text.error().code));
+        throw failure(text.error().text, exit_code_of_fetch(text.error().code));
     }
     return std::move(*text);
 }

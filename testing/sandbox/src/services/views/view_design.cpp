@@ -18,7 +18,7 @@ constexpr std::array<reduce_name, 3> known_reduces{{
 // Other members would be stored without effect, so they are refused.
 constexpr std::array<std::string_view, 4> design_members{"views", "language", "_id", "_rev"};
 
-constexpr view_parameter parameters[] = {
+constexpr view_parameter known_parameters[] = {
     {"key", "", "rows with this key"},
     {"keys", "", "rows with these keys, in their order; also in the body of a POST"},
     {"startkey", "start_key", "the first key"},
@@ -79,7 +79,7 @@ std::span<const reduce_name> reduce_names() noexcept {
 }
 
 std::span<const view_parameter> view_parameters() noexcept {
-    return parameters;
+    return known_parameters;
 }
 
 std::expected<design_document, std::string> read_design_document(json::object text) {
