@@ -166,6 +166,8 @@ asio::awaitable<void> await_cluster_services(client_fixture& with) {
         co_await at.async_search("i", search_query{R"({"match":"x"})"}, search, use_awaitable));
     expect_canceled(co_await at.async_management_request(request, {}, use_awaitable));
     expect_canceled(co_await at.async_management_request(request, management, use_awaitable));
+    expect_canceled(co_await at.async_wait_until_ready(10s, use_awaitable));
+    expect_canceled(co_await with.bucket.async_wait_until_ready(10s, use_awaitable));
 }
 
 asio::awaitable<void> await_scope_services(client_fixture& with) {
@@ -240,6 +242,8 @@ asio::awaitable<void> await_defaults_of_services(client_fixture& with) {
     expect_canceled(co_await at.async_analytics_query("SELECT 1"));
     expect_canceled(co_await at.async_search("i", search_query::match(long_text)));
     expect_canceled(co_await at.async_management_request(request));
+    expect_canceled(co_await at.async_wait_until_ready(10s));
+    expect_canceled(co_await with.bucket.async_wait_until_ready(10s));
     expect_canceled(co_await scope.async_query("SELECT 1"));
     expect_canceled(co_await scope.async_analytics_query("SELECT 1"));
     expect_canceled(co_await scope.async_search("i", search_query::match_all()));

@@ -7,7 +7,7 @@
 namespace reprise::couchbase {
 namespace {
 
-detail::call_target make_target(
+detail::call_target make_keyspace_target(
     const std::shared_ptr<detail::session>& client, const std::string& bucket,
     std::string_view scope, std::string_view collection) {
     return {
@@ -15,26 +15,23 @@ detail::call_target make_target(
         std::make_shared<const std::string>(bucket)};
 }
 
-std::expected<void, error> ping(
-    const std::shared_ptr<detail::session>& client, const std::string& bucket, duration timeout) {
-    detail::document_call call;
-    call.kind = detail::call_kind::ping;
-    call.timeout = timeout;
-    return detail::run_call<void>(make_target(client, bucket, {}, {}), call);
-}
-
 }  // namespace
 
+detail::call_target detail::make_target(
+    const std::shared_ptr<session>& client, const std::string& bucket) {
+    return make_keyspace_target(client, bucket, {}, {});
+}
+
 collection scope::collection(std::string_view name) const {
-    return couchbase::collection(make_target(client_, bucket_, name_, name));
+    return couchbase::collection(make_keyspace_target(client_, bucket_, name_, name));
 }
 
 collection bucket::default_collection() const {
-    return couchbase::collection(make_target(client_, name_, {}, {}));
+    return couchbase::collection(detail::make_target(client_, name_));
 }
 
 collection bucket::collection(std::string_view name) const {
-    return couchbase::collection(make_target(client_, name_, {}, name));
+    return couchbase::collection(make_keyspace_target(client_, name_, {}, name));
 }
 
 scope bucket::scope(std::string_view name) const {
@@ -42,7 +39,7 @@ scope bucket::scope(std::string_view name) const {
 }
 
 std::expected<void, error> bucket::wait_until_ready(duration timeout) const {
-    return ping(client_, name_, timeout);
+    return detail::run_call<void>(detail::make_target(client_, name_), detail::make_ping(timeout));
 }
 
 std::expected<cluster, error> cluster::connect(
@@ -68,7 +65,7 @@ const std::string& cluster::bucket_name() const noexcept {
 }
 
 std::expected<void, error> cluster::wait_until_ready(duration timeout) const {
-    return ping(client_, {}, timeout);
+    return detail::run_call<void>(detail::make_target(client_, {}), detail::make_ping(timeout));
 }
 
 std::expected<void, error> cluster::replace_credentials(const credentials& identity) const {

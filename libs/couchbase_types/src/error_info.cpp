@@ -50,8 +50,11 @@ void append_server_words(std::string& text, const error_info& error) {
 }  // namespace
 
 std::string to_string(const error_info& error) {
-    std::string text =
-        error.operation + " " + base::printable(error.key) + ": " + error.code.message();
+    std::string text = error.operation;
+    if (!error.key.empty()) {
+        text += " " + base::printable(error.key);
+    }
+    text += ": " + error.code.message();
     if (!error.bucket.empty()) {
         text += " (bucket " +
                 base::printable(error.bucket + ", " + error.scope + "." + error.collection) + ")";

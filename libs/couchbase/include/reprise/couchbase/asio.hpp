@@ -396,6 +396,20 @@ auto row_stream<Metadata>::async_next(Token&& token) {
         detail::start_stored_next{}, detail::choose_token(token), rows_);
 }
 
+template <class Token>
+auto bucket::async_wait_until_ready(duration timeout, Token&& token) const {
+    return detail::initiate_call<void>(
+        detail::given<>{}, detail::make_target(client_, name_), detail::make_ping(timeout), {}, {},
+        token);
+}
+
+template <class Token>
+auto cluster::async_wait_until_ready(duration timeout, Token&& token) const {
+    return detail::initiate_call<void>(
+        detail::given<>{}, detail::make_target(client_, {}), detail::make_ping(timeout), {}, {},
+        token);
+}
+
 template <class Token, detail::options_argument<query_options> Options>
 auto cluster::async_query(std::string_view statement, Options&& options, Token&& token) const {
     return detail::initiate_work<query_result>(

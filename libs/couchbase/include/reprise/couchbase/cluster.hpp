@@ -138,6 +138,8 @@ public:
     /// Blocks until an operation of this bucket can be sent and answered. Fails with what prevents
     /// it: with a terminal error at once, with any other error at the timeout.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const;
 
 private:
     friend class cluster;
@@ -250,6 +252,8 @@ public:
 
     /// As bucket::wait_until_ready, for the cluster itself.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const;
     /// Changes the credentials, for example before a password or a token expires. Open connections
     /// stay open; every later authentication uses the new credentials, so a client whose old ones
     /// were refused recovers. Returns at once and may be called from any thread. Fails with

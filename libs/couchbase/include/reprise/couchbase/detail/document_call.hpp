@@ -112,6 +112,17 @@ struct call_target {
     std::shared_ptr<const std::string> bucket{};
 };
 
+// A target without a scope and a collection; without a bucket, the cluster itself.
+[[nodiscard]] call_target make_target(
+    const std::shared_ptr<session>& client, const std::string& bucket);
+
+[[nodiscard]] inline document_call make_ping(duration timeout) {
+    document_call call;
+    call.kind = call_kind::ping;
+    call.timeout = timeout;
+    return call;
+}
+
 // Receives the result of a started call, exactly once, from any thread. Lives in memory of the
 // starter and frees itself in `complete`.
 template <class Result>
