@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Compares the output that pages show with what the programs print: check_output.py BINARIES
+
+If a ```text block of a page follows a line `<!-- output: NAME -->`, it must equal what the program
+NAME prints, apart from numbers: delays are random.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTPUT = re.compile(r"<!-- output: (\w+) -->\n```text\n(.*?)```", re.DOTALL)
+MARK = "<!-- output:"
+NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+def shown_outputs():
+    """Returns (page, program, text) of each such block."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        blocks = OUTPUT.findall(text)
+        if len(blocks) != text.count(MARK):
+            raise SystemExit(f"{page}: an output line without a text block after it")
+        yield from ((page.relative_to(ROOT), name, shown) for name, shown in blocks)
+
+
+def main():
+    failed, count = 0, 0
+    for page, name, shown in shown_outputs():
+        count += 1
+        printed = subprocess.run([Path(sys.argv[1]) / name], check=True, capture_output=True,
+                                 text=True, timeout=50).stdout
+        if NUMBER.sub("#", printed) != NUMBER.sub("#", shown):
+            failed += 1
+            print(f"{page}: {name} prints something else:\n{printed}")
+    print(f"{count} outputs in pages, {failed} differ")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
