@@ -27,7 +27,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libreprise${soversion} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS
-    "libboost-json-dev | libboost-json1.81-dev, libssl-dev, libsnappy-dev, libc-ares-dev, pkg-config")
+    "libboost-json1.81-dev | libboost-json-dev, libssl-dev, libsnappy-dev, libc-ares-dev, pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
     "Retries for C++ programs, and a Couchbase client: headers and static libraries")
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME reprise)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Installs the packages of `./dev packages` in a clean Debian 12 and uses them.
 
-check_packages.py [--packages FOLDER] [--without-cli]: a program is built with pkg-config, and
-another with find_package; then the command line stores and reads a document on a cluster of its
-own, and its man page and completions are there. Last, the packages are removed again.
+check_packages.py [--packages FOLDER]: a program is built with pkg-config, and another with
+find_package; the same for the client, with a sandbox of its own. Then the command line stores and
+reads a document, and its man page and completions are there. Last, the packages are removed again,
+and nothing of them may stay.
 """
 
 import argparse
@@ -21,6 +22,15 @@ g++ -std=c++20 /consumer/main.cpp -o /tmp/plain $(pkg-config --cflags --libs rep
 ldd /tmp/plain | grep libreprise_retry
 cmake -S /consumer -B /tmp/build >/dev/null && cmake --build /tmp/build >/dev/null
 /tmp/build/consumer
+"""
+USE_CLIENT = """
+apt-get install -qq --no-install-recommends libboost1.81-dev libboost-json1.81-dev libssl-dev \\
+  libsnappy-dev libc-ares-dev >/dev/null
+g++ -std=c++23 /client_consumer/with_sandbox.cpp -o /tmp/plain_client \\
+  $(pkg-config --cflags --libs reprise-couchbase reprise-sandbox)
+/tmp/plain_client
+cmake -S /client_consumer -B /tmp/client >/dev/null && cmake --build /tmp/client >/dev/null
+/tmp/client/with_sandbox
 """
 USE_PROGRAM = """
 apt-get install -qq --no-install-recommends /packages/reprise_*.deb >/dev/null
@@ -41,18 +51,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, default=ROOT / "build/packages/packages")
-    parser.add_argument("--without-cli", action="store_true", help="check the libraries alone")
     options = parser.parse_args()
+    tools = ["g++", "cmake", "make", "pkg-config"]
     with tempfile.TemporaryDirectory() as folder, \
-            DebianRoot(f"{folder}/root", "bookworm", ["g++", "cmake", "make", "pkg-config"]) as debian:
+            DebianRoot(f"{folder}/root", "bookworm", tools) as debian:
         for package in options.packages.glob("*.deb"):
             debian.copy(package, f"/packages/{package.name}")
         debian.copy(ROOT / "tests/install/consumer", "/consumer")
+        debian.copy(ROOT / "tests/install/client_consumer", "/client_consumer")
         debian.run("apt-get update -qq" + USE_LIBRARY)
-        if not options.without_cli:
-            debian.run(USE_PROGRAM)
+        debian.run(USE_CLIENT)
+        debian.run(USE_PROGRAM)
         debian.run(REMOVE)
-    print("Debian 12: packages installed, used and removed")
+    print("Debian 12: packages of libraries and program installed, used and removed")
     return 0
 
 

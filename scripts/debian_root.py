@@ -24,8 +24,9 @@ class DebianRoot:
     def __init__(self, folder, suite, packages):
         self.folder = Path(folder)
         shutil.rmtree(self.folder, ignore_errors=True)
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}",
-                        suite, self.folder, find_mirror()], check=True)
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", '--aptopt=Dpkg::Use-Pty "0"',
+                        f"--include={','.join(packages)}", suite, self.folder, find_mirror()],
+                       check=True)
         shutil.copy("/etc/resolv.conf", self.folder / "etc/resolv.conf")
 
     def __enter__(self):

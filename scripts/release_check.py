@@ -25,9 +25,12 @@ PARTS = {
     "sim_services": "./dev sim 3000 --profile services",
     "sim_hostile": "./dev sim 5000 --profile hostile",
     "soak": "./dev soak 10",
-    "packages": "./dev packages && python3 scripts/check_packages.py",
-    "debian13": "python3 scripts/check_debian13.py",
-    "conan": "python3 scripts/check_conan.py",
+    "install": "./dev run --seconds 20 --plain && "
+               "python3 tests/install/check_install.py --build build/release --whole-tree",
+    "subproject": "python3 tests/packaging/check_subproject.py cmake g++",
+    "packages": "./dev packages check",
+    "debian13": "./dev packages debian13",
+    "conan": "./dev packages conan",
     "bench_retry": "./dev bench retry",
     "bench_kv": "./dev bench kv",
 }

@@ -12,7 +12,8 @@ without the client, and one with a sandbox of its own stores and reads a documen
 
 With --whole-tree everything is installed. Public means installed: the tree may hold the headers of
 the public libraries and no others, no more of them than a stated limit, and one archive for each
-library that users link. Each header must compile alone, with nothing but the installed tree.
+library that users link. Each header must compile alone, with nothing but the installed tree. The
+program must run, with its man pages and completions beside it.
 """
 
 import argparse
@@ -39,6 +40,9 @@ ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_couchba
 PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc", "reprise-retry-testing.pc",
                     "reprise-retry-adapters.pc",
                     "reprise-couchbase.pc", "reprise-sandbox.pc"}
+# What the installed program brings, below its prefix.
+PROGRAM_FILES = ["bin/reprise", "share/man/man1/reprise.1", "share/man/man1/reprise-get.1",
+                 "share/bash-completion/completions/reprise", "share/zsh/site-functions/_reprise"]
 # Folders that C++20 programs use; the others need C++23.
 CXX20_TOPS = {"retry", "asio", "testing", "retry.hpp"}
 
@@ -167,6 +171,14 @@ def compile_alone(options, prefix, header):
     return f"{name}:\n{result.stdout}" if result.returncode != 0 else ""
 
 
+def check_program(prefix):
+    """The installed program runs, and everything that belongs to it is there."""
+    missing = [path for path in PROGRAM_FILES if not (prefix / path).is_file()]
+    if missing:
+        raise failed(f"missing in the installed tree: {missing}")
+    run("run the installed program", [prefix / "bin/reprise", "--version"])
+
+
 def check_whole_tree(options, work):
     """Installs everything: only what is public is there, and each header compiles alone."""
     prefix = work / "whole"
@@ -177,6 +189,7 @@ def check_whole_tree(options, work):
         problems.append(f"unexpected pkg-config files: {sorted(modules ^ PKG_CONFIG_FILES)}")
     if problems:
         raise failed("the installed tree shows too much:\n" + "\n".join(problems))
+    check_program(prefix)
     headers = sorted(path for path in (prefix / "include").rglob("*.hpp")
                      if path.parent != prefix / "include/reprise" / ADAPTERS)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -189,14 +202,14 @@ def check_whole_tree(options, work):
 
 def main():
     parser = argparse.ArgumentParser(description="Installs and uses the libraries.")
-    parser.add_argument("--cmake", required=True)
+    parser.add_argument("--cmake", default="cmake")
     parser.add_argument("--build", type=Path, required=True, help="build directory to install")
     parser.add_argument("--consumer", type=Path, help="folder of the retry library's consumer")
     parser.add_argument("--client-consumer", type=Path, help="folder of the client's consumer")
     parser.add_argument("--whole-tree", action="store_true", help="check all that is installed")
-    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="", help="flags the library was built with")
-    parser.add_argument("--generator", required=True)
+    parser.add_argument("--generator", default="Ninja")
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as folder:

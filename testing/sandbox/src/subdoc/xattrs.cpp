@@ -21,7 +21,7 @@ std::string hex_text(std::uint64_t number, std::size_t digit_count) {
     return "0x" + base::to_hex(number, digit_count);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
 
@@ -126,13 +126,13 @@ std::expected<std::string, status> expand_macro(
     std::string_view macro, const macro_source& source) {
     if (macro == "\"${Mutation.CAS}\"") {
         // Clients expect the bytes in reverse order.
-        return quoted(hex_text(std::byteswap(source.cas), 16));
+        return in_quotes(hex_text(std::byteswap(source.cas), 16));
     }
     if (macro == "\"${Mutation.seqno}\"") {
-        return quoted(hex_text(source.seqno, 16));
+        return in_quotes(hex_text(source.seqno, 16));
     }
     if (is_crc32c_macro(macro)) {
-        return quoted(hex_text(source.value_crc32c, 8));
+        return in_quotes(hex_text(source.value_crc32c, 8));
     }
     constexpr std::string_view start = "\"${";
     constexpr std::string_view end = "}\"";
