@@ -69,6 +69,23 @@ void success_virtual(benchmark::State& state) {
 }
 BENCHMARK(success_virtual)->Name("success_virtual");
 
+/// An operation of which the compiler knows nothing, alone and in a loop: here nothing can be left
+/// out because it is plain that the attempt succeeds.
+void fallible_operation_alone(benchmark::State& state) {
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(bench::fallible_operation());
+    }
+}
+BENCHMARK(fallible_operation_alone)->Name("fallible_operation");
+
+void success_of_fallible_operation(benchmark::State& state) {
+    standard_strategy strategy;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(retry(strategy, bench::fallible_operation));
+    }
+}
+BENCHMARK(success_of_fallible_operation)->Name("success_fallible");
+
 standard_strategy& shared_strategy() {
     static standard_strategy strategy;
     return strategy;

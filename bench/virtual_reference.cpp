@@ -16,4 +16,8 @@ std::unique_ptr<two_calls> make_empty_calls() {
     return std::make_unique<empty_calls>();
 }
 
+std::error_code fallible_operation() {
+    return {};
+}
+
 }  // namespace bench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <system_error>
 
 namespace bench {
 
@@ -14,5 +15,9 @@ public:
 };
 
 [[nodiscard]] std::unique_ptr<two_calls> make_empty_calls();
+
+/// An operation that may fail, as far as its callers can see: it throws nothing and returns no
+/// error.
+[[nodiscard]] std::error_code fallible_operation();
 
 }  // namespace bench

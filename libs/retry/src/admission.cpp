@@ -11,11 +11,12 @@ namespace {
     return answer;
 }
 
-// Takes what a retry that is sent costs.
-[[nodiscard]] admission charge(
-    admission answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
+// Takes what a retry that is sent costs, or turns `answer` into a refusal. Answers are changed in
+// place here: to copy one that was just written, field by field, costs more than to decide.
+void charge(admission& answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
     if (limits.allowance != nullptr && !limits.allowance->try_take()) {
-        return refuse(refusal_reason::outer_allowance);
+        answer = refuse(refusal_reason::outer_allowance);
+        return;
     }
     if (limits.budget != nullptr) {
         const payment paid = limits.budget->try_pay(retry.facts, retry.now);
@@ -23,12 +24,12 @@ namespace {
             if (limits.allowance != nullptr) {
                 limits.allowance->give_back();
             }
-            return refuse(refusal_reason::budget_exhausted, paid.level);
+            answer = refuse(refusal_reason::budget_exhausted, paid.level);
+            return;
         }
         answer.cost = paid.cost;
         answer.budget_level = paid.level;
     }
-    return answer;
 }
 
 }  // namespace
@@ -59,13 +60,18 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
 }
 
 admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept {
-    const admission answer = admit_unpaid(retry, limits);
+    admission answer = admit_unpaid(retry, limits);
     const bool is_sent = answer.is_admitted() && !answer.is_capped;
-    return is_sent ? charge(answer, retry, limits) : answer;
+    if (is_sent) {
+        charge(answer, retry, limits);
+    }
+    return answer;
 }
 
 admission admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept {
-    return charge({}, retry, limits);
+    admission answer;
+    charge(answer, retry, limits);
+    return answer;
 }
 
 }  // namespace reprise

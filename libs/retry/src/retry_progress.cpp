@@ -3,23 +3,24 @@
 namespace reprise {
 
 admission retry_progress::on_proposal(
-    const retry_action& action, proposed_retry retry, const retry_limits& limits) noexcept {
-    if (!action.is_retry()) {
-        admission refused;
-        refused.refusal = action.refusal();
-        return refused;
-    }
-    retry.delay = *action.delay();
-    const admission answer = admit(retry, limits);
+    const retry_action& action, proposed_retry&& retry, const retry_limits& limits) noexcept {
+    retry.delay = action.delay_or_zero();
+    // One variable, returned in one place, is not copied (see `charge`).
+    admission answer =
+        action.is_retry() ? admit(retry, limits) : admission{.refusal = action.refusal()};
     if (answer.is_admitted()) {
-        ++retries_;
-        ++token_.attempt;
-        token_.delay = answer.delay;
-        token_.cost = answer.cost;
-        token_.memory = action.memory().value_or(token_.memory);
-        is_charge_pending_ = answer.is_capped;
+        count(answer, action);
     }
     return answer;
+}
+
+void retry_progress::count(const admission& admitted, const retry_action& action) noexcept {
+    ++retries_;
+    ++token_.attempt;
+    token_.delay = admitted.delay;
+    token_.cost = admitted.cost;
+    token_.memory = action.memory().value_or(token_.memory);
+    is_charge_pending_ = admitted.is_capped;
 }
 
 admission retry_progress::on_woken(

@@ -17,7 +17,7 @@ class retry_allowance {
 public:
     /// Absent `retries`: unlimited by itself; a parent still counts.
     explicit retry_allowance(
-        std::optional<std::uint32_t> retries, retry_allowance* parent = nullptr) noexcept
+        const std::optional<std::uint32_t>& retries, retry_allowance* parent = nullptr) noexcept
         : left_(retries.value_or(unlimited)), parent_(parent) {}
     retry_allowance(const retry_allowance&) = delete;
     retry_allowance& operator=(const retry_allowance&) = delete;

@@ -26,8 +26,11 @@ concept retry_operation = std::invocable<Operation&, const attempt&> || std::inv
 
 namespace detail {
 
-template <class Operation>
-decltype(auto) invoke_operation(Operation& operation, const attempt& current) {
+/// In place of an `attempt`, for operations that do not take one.
+struct nothing_asked {};
+
+template <class Operation, class Attempt>
+decltype(auto) invoke_operation(Operation& operation, [[maybe_unused]] const Attempt& current) {
     if constexpr (std::invocable<Operation&, const attempt&>) {
         return std::invoke(operation, current);
     } else {
@@ -45,16 +48,17 @@ struct no_value {};
 /// Owns time for one blocking call. Reads the clock only if the time is needed.
 class call_time {
 public:
-    explicit call_time(const call_options& options) noexcept
-        : options_(&options),
-          limited_(options.deadline || options.timeout || options.attempt_timeout) {}
+    explicit call_time(const call_options& options) noexcept : options_(&options) {}
 
     [[nodiscard]] decision_context context() const noexcept {
         return {clock().now(), options_->random()};
     }
     /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
     [[nodiscard]] decision_context context_if(bool is_needed) const noexcept {
-        return is_needed ? context() : decision_context{};
+        if (is_needed) [[unlikely]] {
+            return context();
+        }
+        return {};
     }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
@@ -67,7 +71,7 @@ public:
     }
     /// Fills in the attempt's own limits.
     void limit(attempt& current, time_point call_deadline) const noexcept {
-        if (!limited_) {
+        if (!options_->deadline && !options_->timeout && !options_->attempt_timeout) {
             return;
         }
         const time_point now = clock().now();
@@ -92,7 +96,6 @@ public:
 
 private:
     const call_options* options_;
-    bool limited_;
 };
 
 /// One attempt: its value, or what it threw.
@@ -102,8 +105,8 @@ struct attempt_result {
     std::exception_ptr thrown;
 };
 
-template <class Result, class Operation>
-[[nodiscard]] attempt_result<Result> run_attempt(Operation& operation, const attempt& current) {
+template <class Result, class Operation, class Attempt>
+[[nodiscard]] attempt_result<Result> run_attempt(Operation& operation, const Attempt& current) {
     attempt_result<Result> out;
     const auto run = [&] {
         if constexpr (std::is_same_v<Result, no_value>) {
@@ -152,7 +155,7 @@ template <class Result, class Operation>
 
 /// Waits out the delay of the initial token, if it has one; never beyond the deadline.
 template <class Session>
-void wait_for_first_attempt(Session& session, const call_time& time, duration delay) {
+void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
     if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
 #if defined(__cpp_exceptions)
@@ -164,9 +167,24 @@ void wait_for_first_attempt(Session& session, const call_time& time, duration de
 /// Waits for the answer of a strategy that thinks for a while: until it is there, the deadline has
 /// come or the caller asked to stop. Returns the time.
 template <class Session>
-[[nodiscard]] time_point wait_for_answer(Session& session, const call_time& time) {
+[[nodiscard]] time_point wait_for_answer(Session& session, call_time time) {
     static_cast<void>(time.clock().wait_until(session.deadline(), session.answer_stop()));
     return time.clock().now();
+}
+
+/// What `Operation` wants to know about the attempt that starts now.
+template <class Operation, class Session>
+[[nodiscard]] auto next_attempt(
+    Session& session, const call_options& options, call_time time) noexcept {
+    if constexpr (std::invocable<Operation&, const attempt&>) {
+        attempt next{
+            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
+            options.stop};
+        time.limit(next, session.deadline());
+        return next;
+    } else {
+        return nothing_asked{};
+    }
 }
 
 template <class Result, class Strategy, class Operation, class... Exceptions>
@@ -176,19 +194,19 @@ Result run_blocking(
     const call_time time(options);
     retry_session<Strategy> session(strategy, options);
     session.set_deadline(time.deadline());
-    if (const duration delay = session.begin(time.context_if(session.needs_time()));
-        delay > duration::zero()) {
+    decision_context at = time.context_if(session.needs_time());
+    if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
         wait_for_first_attempt(session, time, delay);
     }
     for (;;) {
-        attempt current{
-            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
-            options.stop};
-        time.limit(current, session.deadline());
+        const auto current = next_attempt<Operation>(session, options, time);
         attempt_result<Result> outcome = run_attempt<Result>(operation, current);
         const std::optional<failure_facts> failure = failure_of(outcome, operation, list);
         if (!failure) {
-            session.on_success(time.context_if(session.needs_time()));
+            if (session.needs_time()) [[unlikely]] {
+                at = time.context();
+            }
+            session.on_success(at);
             return std::move(*outcome.value);
         }
         const decision_context failed_at = time.context();

@@ -52,7 +52,7 @@ public:
     /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
-        if constexpr (requires { budget_.on_request(at.now); }) {
+        if constexpr (detail::hears_requests<Budget>) {
             budget_.on_request(at.now);
         }
         return {};
@@ -61,7 +61,7 @@ public:
     /// Asks in the order: safety, attempts, delay.
     [[nodiscard]] retry_action retry_after(
         token_state& token, const retry_question& question) noexcept {
-        if constexpr (requires { budget_.on_failure(question.facts, question.at.now); }) {
+        if constexpr (detail::hears_failures<Budget>) {
             budget_.on_failure(question.facts, question.at.now);
         }
         if (const refusal_reason refusal = check_retryable(question);
@@ -79,14 +79,15 @@ public:
     }
 
     [[nodiscard]] strategy_traits traits() const noexcept {
-        strategy_traits traits;
-        if constexpr (requires { Budget::needs_time; }) {
-            traits.needs_time = Budget::needs_time;
-        }
+        std::optional<std::uint32_t> retries_max;
         if (attempts_max_ != std::numeric_limits<std::uint32_t>::max()) {
-            traits.retries_max = attempts_max_ - 1;
+            retries_max = attempts_max_ - 1;
         }
-        return traits;
+        if constexpr (requires { Budget::needs_time; }) {
+            return {Budget::needs_time, retries_max};
+        } else {
+            return {false, retries_max};
+        }
     }
 
     [[nodiscard]] attempt_limits limits() const noexcept {

@@ -32,7 +32,8 @@ public:
     /// the operation's own error whatever a strategy says.
     [[nodiscard]] static retry_action no(std::error_code error) noexcept {
         retry_action action;
-        action.error_ = error;
+        action.category_ = &error.category();
+        action.code_ = error.value();
         return action;
     }
 
@@ -49,15 +50,21 @@ public:
     [[nodiscard]] std::optional<duration> delay() const noexcept {
         return is_retry() ? std::optional(delay_) : std::nullopt;
     }
+    /// The delay of a retry; zero for a no.
+    [[nodiscard]] duration delay_or_zero() const noexcept { return delay_; }
     [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
-    [[nodiscard]] std::error_code error() const noexcept { return error_; }
+    [[nodiscard]] std::error_code error() const noexcept {
+        return category_ == nullptr ? std::error_code() : std::error_code(code_, *category_);
+    }
     [[nodiscard]] std::optional<std::uint64_t> memory() const noexcept { return memory_; }
 
 private:
     retry_action() noexcept = default;
 
     duration delay_{};
-    std::error_code error_;
+    // Not a `std::error_code`: that calls a function to find its category, in every answer.
+    const std::error_category* category_ = nullptr;
+    int code_ = 0;
     std::optional<std::uint64_t> memory_;
     refusal_reason refusal_ = refusal_reason::strategy_refused;
 };

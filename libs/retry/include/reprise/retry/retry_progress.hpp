@@ -35,9 +35,10 @@ public:
     [[nodiscard]] const token_state& token() const noexcept { return token_; }
     [[nodiscard]] token_state& token() noexcept { return token_; }
 
-    /// A strategy has answered. An admitted retry counts in `retries` and in the token.
+    /// A strategy has answered; its delay is written into `retry`. An admitted retry counts in
+    /// `retries` and in the token.
     [[nodiscard]] admission on_proposal(
-        const retry_action& action, proposed_retry retry, const retry_limits& limits) noexcept;
+        const retry_action& action, proposed_retry&& retry, const retry_limits& limits) noexcept;
     /// A capped retry of a strategy was admitted; it is charged when it is woken.
     [[nodiscard]] bool is_charge_pending() const noexcept { return is_charge_pending_; }
     /// The cause of a capped retry ended before the deadline: it is sent now and charged now. A
@@ -49,6 +50,9 @@ public:
         const proposed_retry& retry, const retry_limits& limits) noexcept;
 
 private:
+    /// Counts an admitted retry of a strategy.
+    void count(const admission& admitted, const retry_action& action) noexcept;
+
     enum class start : std::uint8_t { open, granted, refused };
 
     token_state token_{};

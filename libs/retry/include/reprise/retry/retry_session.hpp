@@ -33,31 +33,20 @@ struct retry_step {
 template <any_retry_strategy Strategy>
 class retry_session {
 public:
-    /// `strategy` and what `options` points to must outlive the session; `options` itself is only
-    /// read here.
+    /// `strategy`, `options` and what they point to must outlive the session. Most requests succeed
+    /// at once, so nothing is prepared here that only a failure needs.
     retry_session(Strategy& strategy, const call_options& options) noexcept
-        : strategy_(&strategy),
-          traits_(traits_of(strategy)),
-          repeat_(options.repeat),
-          history_(options.history),
-          observer_(options.observer),
-          stop_(options.stop),
-          allowance_(traits_.retries_max, options.outer_allowance) {
-        limits_.allowance = &allowance_;
-        limits_.budget = detail::budget_of(strategy);
-        if (history_ != nullptr) {
-            history_->clear();
-        }
-    }
+        : retry_session(strategy, options, traits_of(strategy)) {}
+    retry_session(Strategy& strategy, call_options&& options) = delete;
     retry_session(const retry_session&) = delete;
     retry_session& operator=(const retry_session&) = delete;
 
     /// True if `begin` and `on_success` need the real time and randomness.
-    [[nodiscard]] bool needs_time() const noexcept { return traits_.needs_time; }
+    [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
 
     /// Sets the time after which no retry may start. Before `on_failure`.
-    void set_deadline(time_point deadline) noexcept { limits_.deadline = deadline; }
-    [[nodiscard]] time_point deadline() const noexcept { return limits_.deadline; }
+    void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
+    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
@@ -68,7 +57,7 @@ public:
 
     /// The running attempt succeeded. At most once.
     void on_success(const decision_context& at) noexcept {
-        if (progress_.is_granted()) {
+        if (progress_.is_granted()) [[likely]] {
             detail::succeed_with(*strategy_, progress_.token(), at);
         }
     }
@@ -88,8 +77,8 @@ public:
         retry_question question;
         question.facts = facts;
         question.at = at;
-        question.deadline = limits_.deadline;
-        question.repeat = repeat_;
+        question.deadline = deadline_;
+        question.repeat = options_->repeat;
         question.failure = failure;
         question.retry_attempts = progress_.retries();
         question.token = progress_.token();
@@ -125,7 +114,7 @@ public:
     void on_canceled_wait(time_point now) noexcept {
         admission answer;
         answer.refusal = refusal_reason::canceled;
-        facts_ = {};
+        facts_.emplace();
         record(attempt_number(), now, answer, false);
     }
 
@@ -134,9 +123,20 @@ public:
     [[nodiscard]] retry_allowance& allowance() noexcept { return allowance_; }
 
 private:
+    retry_session(
+        Strategy& strategy, const call_options& options, const strategy_traits& traits) noexcept
+        : strategy_(&strategy),
+          options_(&options),
+          needs_time_(traits.needs_time),
+          allowance_(traits.retries_max, options.outer_allowance) {
+        if (options.history != nullptr) {
+            options.history->clear();
+        }
+    }
+
     static std::shared_ptr<answer_channel> make_late_answer(void* session) {
         auto* const self = static_cast<retry_session*>(session);
-        self->late_ = std::make_shared<late_answer>(self->stop_);
+        self->late_ = std::make_shared<late_answer>(self->options_->stop);
         return self->late_;
     }
 
@@ -150,16 +150,20 @@ private:
     [[nodiscard]] retry_step conclude(
         const std::optional<retry_action>& action, time_point now) noexcept {
         const std::uint32_t failed = attempt_number();
+        retry_limits limits;
+        limits.deadline = deadline_;
+        limits.allowance = &allowance_;
+        limits.budget = detail::budget_of(*strategy_);
         const admission answer = progress_.on_proposal(
             action.value_or(retry_action::no(refusal_reason::strategy_failed)),
-            {.now = now, .facts = facts_}, limits_);
+            {.now = now, .facts = *facts_}, limits);
         record(failed, now, answer, true);
         return {.is_retry = answer.is_admitted(), .wait = answer.delay, .refusal = answer.refusal};
     }
 
     void record(
         std::uint32_t failed, time_point now, const admission& answer, bool is_attempt) noexcept {
-        if (history_ == nullptr && observer_ == nullptr) {
+        if (options_->history == nullptr && options_->observer == nullptr) {
             return;
         }
         if (!first_failure_) {
@@ -167,30 +171,27 @@ private:
         }
         history_entry entry;
         entry.set_attempt(failed);
-        entry.set_code(facts_.code);
+        entry.set_code(facts_->code);
         entry.set_offset(now - *first_failure_);
         entry.set_delay(answer.delay);
         entry.set_budget_level(answer.budget_level);
         entry.set_refusal(answer.refusal);
-        entry.set_facts(facts_.timeout, facts_.throttling);
+        entry.set_facts(facts_->timeout, facts_->throttling);
         entry.set_is_attempt(is_attempt);
-        if (history_ != nullptr) {
-            history_->record(entry);
+        if (options_->history != nullptr) {
+            options_->history->record(entry);
         }
-        if (observer_ != nullptr) {
-            observer_->on_decision(entry);
+        if (options_->observer != nullptr) {
+            options_->observer->on_decision(entry);
         }
     }
 
     Strategy* strategy_;
-    strategy_traits traits_;
+    const call_options* options_;
+    bool needs_time_;
+    time_point deadline_ = no_deadline;
     retry_progress progress_{};
-    retry_limits limits_{};
-    failure_facts facts_{};  // of the attempt that failed last
-    repeatability repeat_;
-    retry_history* history_;
-    decision_observer* observer_;
-    std::stop_token stop_;
+    std::optional<failure_facts> facts_;  // of the attempt that failed last; absent before
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     std::optional<time_point> first_failure_;

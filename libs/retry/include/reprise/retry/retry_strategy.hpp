@@ -228,15 +228,16 @@ struct strategy_traits {
     std::optional<std::uint32_t> retries_max{};
 };
 
-/// The traits of any strategy; the defaults for one that does not say.
+/// The traits of any strategy; the defaults for one that does not say. As the strategy returns
+/// them, since each loop asks: a reference stays one.
 template <class S>
-[[nodiscard]] strategy_traits traits_of(const S& strategy) noexcept {
+[[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {
     if constexpr (requires {
                       { strategy.traits() } -> std::convertible_to<strategy_traits>;
                   }) {
         return strategy.traits();
     } else {
-        return {};
+        return strategy_traits{};
     }
 }
 
