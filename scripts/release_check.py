@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "ci": "bash .ci/run",
+    "docs": "./dev docs",
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
     "adapters": "./dev interop adapters",

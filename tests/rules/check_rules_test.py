@@ -386,6 +386,35 @@ class defaults_rule(planted_tree):
                 self.assert_reported("libs/retry/src/loop.cpp:4", "enumeration")
 
 
+class pages_rule(planted_tree):
+    rule = "pages"
+
+    def test_good_links_and_wide_tables_pass(self):
+        self.plant("docs/guide/a.md",
+                   "# A\n\n## The `b` of *c*: d\n\n[b](b.md#two-words-1), [here](#the-b-of-c-d), "
+                   "[up](../../libs/retry/), [out](https://a.example/#y)\n\n"
+                   "`[code](nothing.md)`\n\n```text\n[code](nothing.md)\n```\n\n"
+                   "    [code](nothing.md)\n\n| " + "x" * 120 + " |\n")
+        self.plant("docs/guide/b.md", "# B\n\n## Two words\n\n## Two words\n")
+        self.assert_clean()
+
+    def test_links_to_nothing_are_reported(self):
+        for link, problem in (("b.md", "link to nothing"), ("../../../b.md", "link to nothing"),
+                              ("#bb", "no such heading"), ("a.md#b-b", "no such heading"),
+                              ("https://nowhere", "malformed"), ("htp://a.example", "malformed")):
+            with self.subTest(link):
+                self.plant("docs/guide/a.md", f"# A\n\n## B\n\nSee [the `b`\npage]({link}).\n")
+                self.assert_reported("docs/guide/a.md:5", problem)
+
+    def test_wide_lines_are_reported(self):
+        for page, line in (("docs/guide/a.md", "x" * 101), ("docs/guide/a.md", "    " + "y" * 97),
+                           ("README.md", "| " + "x" * 99 + " |")):
+            with self.subTest(page):
+                self.plant(page, f"# A\n\n{line}\n")
+                self.assert_reported(f"{page}:3", "columns")
+                self.plant(page, "# A\n")
+
+
 class switches_rule(planted_tree):
     rule = "switches"
 

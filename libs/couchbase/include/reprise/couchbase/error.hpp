@@ -41,6 +41,7 @@ enum class client_errc : int {
 
 /// The category of client_errc.
 [[nodiscard]] const std::error_category& client_category() noexcept;
+/// Found by the constructor of std::error_code.
 [[nodiscard]] std::error_code make_error_code(client_errc error) noexcept;
 /// Returns the enumerator's name.
 [[nodiscard]] std::string_view to_string(client_errc error) noexcept;

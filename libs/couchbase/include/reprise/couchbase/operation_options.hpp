@@ -98,13 +98,14 @@ private:
     value_type when_ = std::chrono::seconds{0};
 };
 
-using get_options = common_options;
-using get_replica_options = common_options;
-using exists_options = common_options;
-using get_and_touch_options = common_options;
-using get_and_lock_options = common_options;
-using unlock_options = common_options;
-using touch_options = common_options;
+using get_options = common_options;  ///< Options of collection::get.
+using get_replica_options =
+    common_options;  ///< Options of collection::get_any_replica, get_all_replicas.
+using exists_options = common_options;         ///< Options of collection::exists.
+using get_and_touch_options = common_options;  ///< Options of collection::get_and_touch.
+using get_and_lock_options = common_options;   ///< Options of collection::get_and_lock.
+using unlock_options = common_options;         ///< Options of collection::unlock.
+using touch_options = common_options;          ///< Options of collection::touch.
 
 /// Options of collection::upsert.
 struct upsert_options {
@@ -153,9 +154,9 @@ struct change_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
-using remove_options = change_options;
-using append_options = change_options;
-using prepend_options = change_options;
+using remove_options = change_options;   ///< Options of collection::remove.
+using append_options = change_options;   ///< Options of collection::append.
+using prepend_options = change_options;  ///< Options of collection::prepend.
 
 /// Options of collection::increment and decrement.
 struct counter_options {

@@ -137,10 +137,10 @@ private:
     detail::row_handle rows_;
 };
 
-using query_stream = row_stream<query_metadata>;
-using analytics_stream = query_stream;
-using search_stream = row_stream<search_metadata>;
-using view_stream = row_stream<view_metadata>;
+using query_stream = row_stream<query_metadata>;    ///< Rows of cluster::query_stream.
+using analytics_stream = query_stream;              ///< Rows of cluster::analytics_stream.
+using search_stream = row_stream<search_metadata>;  ///< Hits of cluster::search_stream.
+using view_stream = row_stream<view_metadata>;      ///< Rows of bucket::view_stream.
 
 static_assert(std::ranges::input_range<query_stream>);
 static_assert(std::ranges::input_range<search_stream>);

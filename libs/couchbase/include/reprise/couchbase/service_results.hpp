@@ -163,10 +163,10 @@ struct rows_result {
     operation_trace trace{};
 };
 
-using query_result = rows_result<query_metadata>;
-using analytics_result = query_result;
-using search_result = rows_result<search_metadata>;
-using view_result = rows_result<view_metadata>;
+using query_result = rows_result<query_metadata>;    ///< What cluster::query returns.
+using analytics_result = query_result;               ///< What cluster::analytics_query returns.
+using search_result = rows_result<search_metadata>;  ///< What cluster::search returns.
+using view_result = rows_result<view_metadata>;      ///< What bucket::view_query returns.
 
 /// The parts of one row of a view, as JSON. A reduced row has no id.
 struct view_row {

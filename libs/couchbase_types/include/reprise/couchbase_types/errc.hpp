@@ -112,10 +112,13 @@ enum class error_condition : int {
     timeout,  ///< ambiguous_timeout, unambiguous_timeout.
 };
 
-/// The categories of errc and error_condition.
+/// The category of errc.
 [[nodiscard]] const std::error_category& couchbase_category() noexcept;
+/// The category of error_condition.
 [[nodiscard]] const std::error_category& condition_category() noexcept;
+/// Found by the constructor of std::error_code.
 [[nodiscard]] std::error_code make_error_code(errc error) noexcept;
+/// Found by the constructor of std::error_condition.
 [[nodiscard]] std::error_condition make_error_condition(error_condition condition) noexcept;
 
 /// Returns the enumerator's name, for example "document_not_found", and "unknown_error" for other
@@ -124,8 +127,9 @@ enum class error_condition : int {
 
 /// What an error means for retries of the whole operation, from outside the client. Ambiguous
 /// errors are `maybe` safe, errors that left the server unchanged are safe, and errors that only
-/// another request can fix are not. `retry_facts` lets reprise::retry find these facts.
+/// another request can fix are not.
 [[nodiscard]] failure_facts describe(errc error) noexcept;
+/// The same; reprise::retry finds this one.
 [[nodiscard]] failure_facts retry_facts(errc error) noexcept;
 
 }  // namespace reprise::couchbase

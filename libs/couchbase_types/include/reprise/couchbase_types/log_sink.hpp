@@ -10,8 +10,10 @@
 
 namespace reprise::couchbase {
 
+/// How important a line of the log is.
 enum class log_level : std::uint8_t { debug, info, warn, error };
 
+/// Returns the enumerator's name.
 [[nodiscard]] std::string_view to_string(log_level level) noexcept;
 
 /// One retry decision in plain values. Views are valid only during the call.

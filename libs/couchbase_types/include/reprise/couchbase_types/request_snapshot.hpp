@@ -17,6 +17,7 @@ class retry_strategy;
 
 namespace reprise::couchbase {
 
+/// How the delays of an error map's rule grow.
 enum class server_backoff : std::uint8_t { constant, linear, exponential };
 
 /// The waiting rule that the server's error map has for the status of this failure, and where the

@@ -41,6 +41,7 @@ enum class retry_reason : std::uint8_t {
 inline constexpr std::size_t retry_reason_count =
     static_cast<std::size_t>(retry_reason::collection_not_found) + 1;
 
+/// What the client knows about a reason.
 struct retry_reason_facts {
     retry_reason reason{};
     /// The RFC's spelling: "KV_NOT_MY_VBUCKET".

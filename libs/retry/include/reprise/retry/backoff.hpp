@@ -21,6 +21,7 @@ enum class jitter : std::uint8_t {
     none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
 };
 
+/// How delays grow: before jitter, base x factor^n + step x n, at most cap.
 struct backoff_options {
     duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
     double factor = 2.0;                      ///< Growth per retry; at least 1.
@@ -54,6 +55,7 @@ struct backoff_options {
     return std::min(limit, duration{value.count() * by});
 }
 
+/// The policy for delays that grow, as `backoff_options` says. A service's hint is a lower limit.
 class exponential_backoff {
 public:
     /// Throws `invalid_settings` for options that `check` refuses.

@@ -272,12 +272,14 @@ template <class Strategy, class... Exceptions, class Operation>
     }
 }
 
+/// The same without a list of exceptions.
 template <class Strategy, class Operation>
 [[nodiscard]] auto retry(Strategy&& strategy, const call_options& options, Operation&& operation) {
     return retry(
         std::forward<Strategy>(strategy), options, catching<>, std::forward<Operation>(operation));
 }
 
+/// The same with default options.
 template <class Strategy, class Operation>
 [[nodiscard]] auto retry(Strategy&& strategy, Operation&& operation) {
     return retry(

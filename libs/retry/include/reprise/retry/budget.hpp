@@ -117,9 +117,11 @@ struct failure_throttle_options {
     double ratio = 0.1;       ///< Above 0; thousandths count.
 };
 
+/// The first contradiction, if any.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
     const failure_throttle_options& options);
 
+/// The budget with these rules.
 class REPRISE_EXPORT failure_throttle final : public retry_budget {
 public:
     explicit failure_throttle(const failure_throttle_options& options = {});
@@ -140,6 +142,7 @@ struct windowed_budget_options {
     duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
 };
 
+/// The first contradiction, if any.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
     const windowed_budget_options& options);
 

@@ -29,11 +29,13 @@
 
 namespace reprise {
 
+/// How many attempts a composed strategy makes.
 struct attempt_limits {
     /// All attempts count, the first included; at least 1. Absent: only time and budget limit them.
     std::optional<std::uint32_t> attempts_max = 5;
 };
 
+/// The first contradiction, if any.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const attempt_limits& limits);
 
 /// The three policies and what follows from them. A value; copies share what their budget shares.

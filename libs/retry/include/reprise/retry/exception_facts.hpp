@@ -34,6 +34,7 @@ public:
 template <class... Exceptions>
 struct catching_t {};
 
+/// The list as an argument.
 template <class... Exceptions>
 inline constexpr catching_t<Exceptions...> catching{};
 

@@ -23,6 +23,7 @@ enum class attempt_stage : std::uint8_t {
 /// "dispatch"
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(attempt_stage stage) noexcept;
 
+/// One failed attempt, and what was decided about it.
 class history_entry {
 public:
     static constexpr std::uint8_t no_endpoint = 0xff;

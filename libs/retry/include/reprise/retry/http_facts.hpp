@@ -10,6 +10,7 @@
 
 namespace reprise {
 
+/// Options of `http_facts`.
 struct http_facts_options {
     /// A `Retry-After` above this is ignored: more likely a mistake than a wish.
     duration retry_after_max = std::chrono::hours{24};

@@ -16,6 +16,7 @@ namespace reprise {
 /// Shared by one loop and one `deferred_answer`.
 class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
+    /// What has come by now.
     struct result {
         bool is_there = false;
         std::optional<retry_action> action{};  ///< Absent although there: the strategy failed.

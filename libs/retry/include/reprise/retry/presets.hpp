@@ -16,6 +16,7 @@ namespace reprise::presets {
 /// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
 [[nodiscard]] REPRISE_EXPORT standard_options aws_standard();
 
+/// The type of `aws_2_1()`.
 using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token_bucket_budget>;
 
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
@@ -26,6 +27,7 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token
 [[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
 aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
+/// The type of `grpc_a6()`.
 using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, failure_throttle>;
 
 /// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
@@ -34,6 +36,7 @@ using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, f
 [[nodiscard]] REPRISE_EXPORT grpc_a6_strategy
 grpc_a6(const failure_throttle_options& throttle = {});
 
+/// The type of `finagle()`.
 using finagle_strategy = composed_strategy<stated_safety, exponential_backoff, windowed_budget>;
 
 /// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt

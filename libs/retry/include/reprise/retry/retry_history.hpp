@@ -65,6 +65,7 @@ private:
 /// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
 /// ```
 [[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
+/// Writes `to_string(history)`.
 REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
 
 /// Sees every decision as it is made, e.g. to log it. Called from the thread that runs the loop,

@@ -15,6 +15,7 @@
 
 namespace reprise {
 
+/// How far one request has come: its retries and its token.
 class REPRISE_EXPORT retry_progress {
 public:
     retry_progress() noexcept = default;

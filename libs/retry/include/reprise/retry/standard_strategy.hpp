@@ -13,6 +13,7 @@
 
 namespace reprise {
 
+/// Options of `standard_strategy`.
 struct standard_options {
     /// All attempts, the first included; at least 1.
     std::uint32_t attempts_max = 5;
@@ -25,6 +26,8 @@ struct standard_options {
 /// number, ...). The constructor below throws the same as `invalid_settings`.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const standard_options& options);
 
+/// Create one for each service, keep it, and share it between threads: its bucket is the memory
+/// that stops retries in an outage.
 class REPRISE_EXPORT standard_strategy final
     : public composed_strategy<stated_safety, exponential_backoff, token_bucket_budget> {
 public:
@@ -63,6 +66,7 @@ struct settings_figures {
                                 ///< capacity / attempts; 0 when the capacity is not known.
 };
 
+/// Computes them.
 [[nodiscard]] REPRISE_EXPORT settings_figures
 figures(const standard_options& options, const lint_context& context = {});
 

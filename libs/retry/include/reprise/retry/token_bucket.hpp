@@ -23,6 +23,7 @@ namespace reprise {
     return static_cast<std::int64_t>(units * 1000.0 + (units < 0 ? -0.5 : 0.5));
 }
 
+/// The size of a `token_bucket`.
 struct token_bucket_options {
     double capacity = 500.0;  ///< Units at most; above 0, at most 1e12.
     /// Units at the start. Absent: full. 0 makes a bucket that earns its burst: after a cold start
@@ -30,6 +31,7 @@ struct token_bucket_options {
     std::optional<double> initial{};
 };
 
+/// The first contradiction, if any.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
     const token_bucket_options& options);
 

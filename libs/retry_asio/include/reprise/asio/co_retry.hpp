@@ -74,6 +74,7 @@ template <
     }
 }
 
+/// The same without a list of exceptions.
 template <
     strategy_argument Strategy, class Operation,
     detail::call_options_argument Options = call_options>
@@ -84,6 +85,7 @@ template <
         std::forward<Operation>(operation));
 }
 
+/// The same with default options.
 template <strategy_argument Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy&& strategy, Operation&& operation) {
@@ -98,6 +100,7 @@ template <class Strategy, class Operation>
 void async_retry(Strategy&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();
 }
+/// The same with options.
 template <class Strategy, class Operation, detail::call_options_argument Options = call_options>
     requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
 void async_retry(Strategy&&, Options&&, Operation&&) {

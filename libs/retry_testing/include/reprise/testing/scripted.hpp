@@ -15,13 +15,15 @@
 
 namespace reprise::testing {
 
-/// Facts with a name, for scripts that read well.
+/// A failure that may be repeated safely.
 [[nodiscard]] inline failure_facts transient() {
     return {.safety = retry_safety::yes, .fault = failure_fault::server};
 }
+/// No answer in time: the service may have acted.
 [[nodiscard]] inline failure_facts timed_out() {
     return {.safety = retry_safety::maybe, .timeout = true, .fault = failure_fault::server};
 }
+/// Too many requests; the service may ask for a pause.
 [[nodiscard]] inline failure_facts throttled(duration minimum_wait = {}) {
     failure_facts facts{.safety = retry_safety::yes, .throttling = true};
     if (minimum_wait > duration::zero()) {
@@ -29,6 +31,7 @@ namespace reprise::testing {
     }
     return facts;
 }
+/// A failure that no retry can help with.
 [[nodiscard]] inline failure_facts permanent() {
     return {.safety = retry_safety::no, .fault = failure_fault::client};
 }
@@ -38,6 +41,7 @@ struct scripted_error {
     std::size_t step = 0;
     failure_facts facts{};
 };
+/// What the script says about this failure.
 [[nodiscard]] inline failure_facts retry_facts(const scripted_error& error) {
     return error.facts;
 }

@@ -29,6 +29,7 @@
 
 namespace reprise::adapters {
 
+/// What `curl_perform` needs to know about a request.
 struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
     /// for a POST that carries an idempotency key.

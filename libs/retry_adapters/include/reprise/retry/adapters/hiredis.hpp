@@ -46,6 +46,7 @@ private:
     bool is_unknown_;
 };
 
+/// Releases what hiredis returned.
 struct redis_reply_deleter {
     void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 };

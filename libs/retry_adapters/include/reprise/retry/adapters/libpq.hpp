@@ -58,10 +58,11 @@ private:
     bool is_commit_unknown_;
 };
 
+/// Releases what libpq returned.
 struct pq_result_deleter {
     void operator()(PGresult* result) const noexcept { PQclear(result); }
 };
-using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;
+using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer with its rows.
 
 namespace detail {
 
@@ -248,6 +249,7 @@ private:
     time_point deadline_ = no_deadline;
 };
 
+/// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.
 struct pq_transaction_options {
     /// How the transaction starts, e.g. "begin isolation level serializable".
     std::string begin = "begin";
