@@ -1,8 +1,8 @@
 """The code that a reader copies compiles. If a ```cpp block of the root's or a library's README.md
 or of docs/guide/*.md follows a line `<!-- example: path/to/file.cpp -->`, it must equal the text of
 that file between its `// [readme]` and `// [/readme]` lines; `<!-- example: path #region name -->`
-means the lines between `// [name]` and `// [/name]`. In the root README every ```cpp block must
-have such a line."""
+means the lines between `// [name]` and `// [/name]`. In the root README and in docs/guide every
+```cpp block must have such a line."""
 
 import re
 import textwrap
@@ -52,7 +52,7 @@ def check(tree):
     for page in filter(PAGE.match, tree.files):
         for line, example, block in cpp_blocks(tree.text(page)):
             if example is None:
-                if page == "README.md":
+                if page == "README.md" or page.startswith("docs/guide/"):
                     yield Violation(page, line, "cpp block without an example line")
                 continue
             path, name = example[1], example[2] or "readme"

@@ -244,11 +244,12 @@ class snippets_rule(planted_tree):
                 self.plant(page, self.LINE + self.BLOCK.replace("x = 1", "x = 2"))
                 self.assert_reported(f"{page}:2", "differs")
 
-    def test_root_readme_needs_an_example_for_each_block(self):
-        self.plant("README.md", self.BLOCK)
-        self.assert_reported("README.md:1", "without an example line")
-        self.plant("README.md", "")
-        self.plant("docs/guide/start.md", self.BLOCK)
+    def test_root_readme_and_guides_need_an_example_for_each_block(self):
+        for page in ("README.md", "docs/guide/start.md"):
+            self.plant(page, self.BLOCK)
+            self.assert_reported(f"{page}:1", "without an example line")
+            self.plant(page, "")
+        self.plant("libs/retry/README.md", self.BLOCK)
         self.assert_clean()
 
     def test_broken_references_are_reported(self):

@@ -1,0 +1,28 @@
+/// A strategy for people who wait, and what the library says about its settings.
+
+#include <iostream>
+#include <reprise/retry.hpp>
+
+using namespace std::chrono_literals;
+
+int main() {
+    // [strategy]
+    const reprise::standard_options options{
+        .attempts_max = 4, .backoff = {.base = 50ms, .cap = 1s}, .bucket = {.capacity = 100}};
+    reprise::standard_strategy strategy(options);  // One for each service.
+    // [/strategy]
+    const int price = reprise::retry(strategy, {.timeout = 2s}, [] { return 40; });
+
+    // [ask]
+    const reprise::lint_context service{.service_capacity = 1000, .load = 400};
+    const reprise::settings_figures figures = reprise::figures(options, service);
+    std::cout << "a call waits for " << figures.give_up_after / 1ms << " ms at most\n"
+              << "attempts per request in an outage: " << figures.worst_amplification << ", later "
+              << figures.lasting_amplification << '\n'
+              << "heals without a budget below " << figures.healing_load << " requests/s\n";
+    for (const reprise::settings_warning& warning : reprise::lint(options, service)) {
+        std::cout << warning.field << ": " << warning.message << '\n';
+    }
+    // [/ask]
+    return price == 40 && figures.worst_amplification > figures.lasting_amplification ? 0 : 1;
+}
