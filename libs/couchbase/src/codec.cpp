@@ -1,5 +1,6 @@
 #include <reprise/couchbase/codec.hpp>
 
+#include <reprise/json/parse.hpp>
 #include <reprise/wire/common_flags.hpp>
 
 namespace reprise::couchbase {
@@ -53,6 +54,12 @@ encoded_value encoded_value::own(std::string text, document_format format) noexc
     return value;
 }
 
+encoded_value encoded_value::failed(std::string problem) {
+    encoded_value value;
+    value.problem_ = problem.empty() ? "no reason was given" : std::move(problem);
+    return value;
+}
+
 std::span<const std::byte> encoded_value::bytes() const noexcept {
     return owned_.empty() ? borrowed_ : std::as_bytes(std::span{owned_});
 }
@@ -61,6 +68,10 @@ error decode_mismatch(std::string_view wanted, const document_view& document) {
     std::string text("wanted ");
     text.append(wanted).append(", the document is ").append(to_string(document.format()));
     return {make_error_code(errc::decoding_failure), std::move(text)};
+}
+
+bool is_valid_utf8(std::string_view text) noexcept {
+    return json::is_valid_utf8(text);
 }
 
 std::expected<std::string, error> codec<std::string>::decode(const document_view& document) {
@@ -78,8 +89,7 @@ std::expected<plain_text, error> codec<plain_text>::decode(const document_view& 
 }
 
 std::expected<json_text, error> codec<json_text>::decode(const document_view& document) {
-    const auto format = document.format();
-    if (format != document_format::json && format != document_format::none) {
+    if (!document.may_be_json()) {
         return std::unexpected(decode_mismatch("json", document));
     }
     return json_text{std::string(document.text())};

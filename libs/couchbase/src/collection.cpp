@@ -61,6 +61,7 @@ std::expected<mutation_result, error> collection::store(
     detail::document_call call, const encoded_value& value) const {
     call.value = value.bytes();
     call.flags = value.flags();
+    call.problem = value.problem();
     return run_call<mutation_result>(target_, call);
 }
 

@@ -73,6 +73,10 @@ void json_fragment::set_number(double number) {
 }
 
 void json_fragment::set_encoded(const encoded_value& value) {
+    if (!value.problem().empty()) {
+        problem_ = value.problem();
+        return;
+    }
     if (format_of(value.flags()) != document_format::json) {
         problem_ =
             "the value is " + std::string(to_string(format_of(value.flags()))) + ", not json";

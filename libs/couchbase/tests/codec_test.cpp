@@ -68,6 +68,27 @@ TEST(codec, another_format_is_a_decoding_failure_that_names_both) {
     EXPECT_NE(decoded.error().message().find("string"), std::string::npos);
 }
 
+TEST(codec, a_failed_encoding_has_a_reason_and_no_bytes) {
+    const auto failed = couchbase::encoded_value::failed("no such thing");
+    EXPECT_EQ(failed.problem(), "no such thing");
+    EXPECT_TRUE(failed.bytes().empty());
+    EXPECT_FALSE(couchbase::encoded_value::failed("").problem().empty());
+    EXPECT_EQ(couchbase::encoded_value::own("{}", document_format::json).problem(), "");
+}
+
+TEST(codec, json_and_documents_without_a_format_may_be_json) {
+    EXPECT_TRUE(make_document("{}", 0).may_be_json());
+    EXPECT_TRUE(make_document("{}", 0x02000006).may_be_json());
+    for (const std::uint32_t flags : {0x01000000U, 0x03000000U, 0x04000000U, 0x22000000U}) {
+        EXPECT_FALSE(make_document("{}", flags).may_be_json()) << flags;
+    }
+}
+
+TEST(codec, text_is_checked_for_utf8) {
+    EXPECT_TRUE(couchbase::is_valid_utf8("caf\xc3\xa9"));
+    EXPECT_FALSE(couchbase::is_valid_utf8("caf\xe9"));
+}
+
 TEST(codec, an_owned_value_survives_being_moved) {
     auto value = couchbase::encoded_value::own("short", document_format::string);
     const auto moved = std::move(value);

@@ -51,6 +51,10 @@ struct document_view {
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
     [[nodiscard]] document_format format() const noexcept { return format_of(flags); }
+    /// True for JSON, and for documents without a format, which are most likely JSON.
+    [[nodiscard]] bool may_be_json() const noexcept {
+        return format() == document_format::json || format() == document_format::none;
+    }
 };
 
 /// An encoded document. The client copies the bytes when the operation starts, so a borrowed view
@@ -63,14 +67,20 @@ public:
         std::span<const std::byte> bytes, document_format format) noexcept;
     /// Owns the text.
     [[nodiscard]] static encoded_value own(std::string text, document_format format) noexcept;
+    /// There is no document, for this reason. The call that would store it sends nothing and fails
+    /// with errc::encoding_failure and this text.
+    [[nodiscard]] static encoded_value failed(std::string problem);
 
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
     [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
     /// For programs that keep numbers of their own in the flags.
     void set_flags(std::uint32_t flags) noexcept { flags_ = flags; }
+    /// Why there is no document; empty if there is one.
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
 private:
     std::string owned_;
+    std::string problem_;
     std::span<const std::byte> borrowed_;
     std::uint32_t flags_ = 0;
 };
@@ -97,7 +107,11 @@ struct plain_text {
 };
 
 /// The customisation point: specialise it with `encode` and `decode` as shown above. `decode` must
-/// check the format and must not throw on any input; decode_mismatch makes the error.
+/// check the format and must not throw on any input; decode_mismatch makes the error. `encode` must
+/// not throw either: encoded_value::failed says why there is no document.
+///
+/// For types that Boost.JSON or nlohmann/json can convert, both are written already:
+/// <reprise/couchbase/codecs/boost_json.hpp> and <reprise/couchbase/codecs/nlohmann.hpp>.
 template <class T>
 struct codec;
 
@@ -114,6 +128,9 @@ concept decodable = requires(const document_view& document) {
 
 /// Makes an errc::decoding_failure that says what was expected and what the document is.
 [[nodiscard]] error decode_mismatch(std::string_view wanted, const document_view& document);
+
+/// Whether text is UTF-8, for codecs: documents of the formats json and string must be.
+[[nodiscard]] bool is_valid_utf8(std::string_view text) noexcept;
 
 /// Stores what you encoded yourself.
 template <>

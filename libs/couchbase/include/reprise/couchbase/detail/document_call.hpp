@@ -53,6 +53,8 @@ struct document_call {
     std::string_view key;
     std::span<const std::byte> value{};
     std::uint32_t flags = 0;
+    // Non-empty: the value has no encoding, for this reason, and the call is refused.
+    std::string problem{};
     couchbase::expiry expiry{};
     bool preserve_expiry = false;
     std::uint64_t cas = 0;
