@@ -110,6 +110,8 @@ reprise_archive(sandbox OBJECTS ${protocol} sandbox sandbox_net
   LINK Boost::json Boost::headers OpenSSL::SSL OpenSSL::Crypto Snappy::snappy Threads::Threads)
 if(TARGET reprise_couchbase_archive)
   target_link_libraries(reprise_couchbase_archive INTERFACE reprise_retry)
+  target_link_libraries(reprise_couchbase_codecs INTERFACE
+    "$<INSTALL_INTERFACE:reprise_couchbase_archive>")
 endif()
 
 reprise_install(retry DESCRIPTION "Retries for C++ programs, bounded and explained")
@@ -125,6 +127,8 @@ reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry
           "${PROJECT_SOURCE_DIR}/libs/couchbase/include/"
   PACKAGES "Boost 1.81 COMPONENTS json" OpenSSL "Snappy CONFIG" Threads MODULES "cares libcares"
   PC_REQUIRES openssl libcares PC_LIBS -lboost_json -lsnappy)
+reprise_install(couchbase_codecs REQUIRES retry couchbase
+  DESCRIPTION "JSON libraries as codecs of the Couchbase client")
 reprise_install(sandbox TARGET reprise_sandbox_archive REQUIRES retry
   DESCRIPTION "A Couchbase test cluster inside a program, with faults on demand"
   HEADERS "${PROJECT_SOURCE_DIR}/testing/sandbox_net/include/reprise/sandbox.hpp"

@@ -29,17 +29,18 @@ from pathlib import Path
 PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types"}
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
-# Adapters are not counted: each is for the users of one client library.
+# Adapters and codecs are not counted: each is for the users of one other library.
 HEADER_COUNT_MAX = 87
-# Headers that need the library they adapt to. tests/adapters compiles each alone.
-ADAPTERS = "retry/adapters"
+# Headers that need the library they adapt to. tests/adapters and libs/couchbase_codecs compile each
+# alone.
+ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.
 ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_couchbase.a",
             "libreprise_sandbox.a"}
 # One for each component.
 PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc", "reprise-retry-testing.pc",
-                    "reprise-retry-adapters.pc",
-                    "reprise-couchbase.pc", "reprise-sandbox.pc"}
+                    "reprise-retry-adapters.pc", "reprise-couchbase.pc",
+                    "reprise-couchbase-codecs.pc", "reprise-sandbox.pc"}
 # What the installed program brings, below its prefix.
 PROGRAM_FILES = ["bin/reprise", "share/man/man1/reprise.1", "share/man/man1/reprise-get.1",
                  "share/bash-completion/completions/reprise", "share/zsh/site-functions/_reprise"]
@@ -95,16 +96,18 @@ def check_find_package(options, work, prefix):
 
 
 def check_client_pkg_config(options, work, prefix):
-    """Builds and runs the client's consumer with the flags pkg-config prints for two components."""
+    """Builds and runs the client's consumers with the flags pkg-config prints for two components."""
     folder = next(prefix.rglob("reprise-couchbase.pc")).parent
     environment = dict(os.environ, PKG_CONFIG_PATH=str(folder))
-    flags = run("ask pkg-config for the client and the sandbox",
-                ["pkg-config", "--cflags", "--libs", "reprise-couchbase", "reprise-sandbox"],
-                environment).split()
-    run("build the client's consumer with the bare compiler",
-        [options.compiler, "-std=c++23", *options.flags.split(),
-         work / "client_consumer/with_sandbox.cpp", "-o", work / "plain_client", *flags])
-    run("run the plain client", [work / "plain_client"])
+    for module, source in (("reprise-couchbase", "with_sandbox"),
+                           ("reprise-couchbase-codecs", "with_codec")):
+        flags = run(f"ask pkg-config for {module} and the sandbox",
+                    ["pkg-config", "--cflags", "--libs", module, "reprise-sandbox"],
+                    environment).split()
+        run(f"build {source} with the bare compiler",
+            [options.compiler, "-std=c++23", *options.flags.split(),
+             work / f"client_consumer/{source}.cpp", "-o", work / f"plain_{source}", *flags])
+        run(f"run the plain {source}", [work / f"plain_{source}"])
 
 
 def check_pkg_config(options, work, prefix):
@@ -130,8 +133,8 @@ def check_client(options, work):
                  configure + ["-B", work / "without_client"], expect_failure=True)
     if "component 'couchbase' is not installed here" not in " ".join(output.split()):
         raise failed(f"the message does not name the missing component:\n{output}")
-    install(options, prefix, "couchbase")
-    install(options, prefix, "sandbox")
+    for component in ("couchbase", "couchbase_codecs", "sandbox"):
+        install(options, prefix, component)
     run("configure the client's consumer", configure + ["-B", work / "client_build"])
     run("build the client's consumer", [options.cmake, "--build", work / "client_build"])
     usage = run("run the client without a cluster", [work / "client_build/store_and_read"])
@@ -140,6 +143,9 @@ def check_client(options, work):
     stored = run("run the client on its own sandbox", [work / "client_build/with_sandbox"])
     if stored != '{"name":"Reprise Air"}\n':
         raise failed(f"another document was read:\n{stored}")
+    read = run("run the client with a codec", [work / "client_build/with_codec"])
+    if read != "Reprise Air\n":
+        raise failed(f"another document was read:\n{read}")
     check_client_pkg_config(options, work, prefix)
 
 
@@ -152,7 +158,7 @@ def find_stray_files(prefix):
                                                         path.parts[0] not in PUBLIC_FOLDERS)]
     problems += [f"{path.relative_to(prefix)} is outside of include/reprise"
                  for path in (prefix / "include").iterdir() if path != root]
-    counted = [path for path in headers if path.parent.as_posix() != ADAPTERS]
+    counted = [path for path in headers if not path.as_posix().startswith(ADAPTERS)]
     if len(counted) > HEADER_COUNT_MAX:
         problems.append(f"{len(counted)} headers, limit {HEADER_COUNT_MAX}")
     problems += [f"{path.name} is a private library" for path in sorted(prefix.rglob("*.a"))
@@ -190,8 +196,9 @@ def check_whole_tree(options, work):
     if problems:
         raise failed("the installed tree shows too much:\n" + "\n".join(problems))
     check_program(prefix)
-    headers = sorted(path for path in (prefix / "include").rglob("*.hpp")
-                     if path.parent != prefix / "include/reprise" / ADAPTERS)
+    root = prefix / "include/reprise"
+    headers = sorted(path for path in root.rglob("*.hpp")
+                     if not path.relative_to(root).as_posix().startswith(ADAPTERS))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [text for text in pool.map(
             lambda header: compile_alone(options, prefix, header), headers) if text]
