@@ -43,11 +43,23 @@ def anchor_id(page, anchor):
     return f"{page_id(page)}_{re.sub(r'[^a-z0-9_]', '_', anchor)}"
 
 
-def pages_of_site():
-    """Returns the pages that the Doxyfile's INPUT names."""
+def inputs_of_site():
+    """Returns what the Doxyfile's INPUT names."""
     text = DOXYFILE.read_text(encoding="utf-8").replace("\\\n", " ")
-    inputs = re.search(r"^INPUT\s*=(.*)$", text, re.MULTILINE)[1].split()
-    for path in inputs:
+    return re.search(r"^INPUT\s*=(.*)$", text, re.MULTILINE)[1].split()
+
+
+def missing_inputs():
+    """Yields a problem for each library whose headers are installed, but not on the site."""
+    text = (ROOT / "cmake/reprise_install.cmake").read_text(encoding="utf-8")
+    for component in re.findall(r"^\s*reprise_install\((\w+)", text, re.MULTILINE):
+        folder = f"libs/{component}/include"
+        if (ROOT / folder).exists() and folder not in inputs_of_site():
+            yield f"docs/Doxyfile: INPUT lacks {folder}, which is installed"
+
+
+def pages_of_site():
+    for path in inputs_of_site():
         if path.endswith(".md"):
             yield path
         else:
@@ -152,6 +164,7 @@ def build(output):
                 if line.strip() and not SPEAKS_FOR_ITSELF.search(line)]
     if run.returncode != 0:
         problems.append(f"doxygen ended with {run.returncode}")
+    problems += missing_inputs()
     problems += [f"link to nothing: {link}" for link in broken_links(output / "html")]
     for problem in problems:
         print(problem.replace(f"{ROOT}/", ""))
