@@ -247,6 +247,17 @@ def bench_sim(build):
                                                  "within_bar": reached >= SIM_BAR}}}
 
 
+def missed_bars(report, path=""):
+    """Yields the bars of a report that its figures miss, and "" for each bar that they meet."""
+    for name, value in report.items():
+        if isinstance(value, dict) and value.get("within_bar") is not None:
+            figure = value.get("ratio", value.get("value", value.get("ns")))
+            yield "" if value["within_bar"] else f"{path}{name} {figure}"
+        elif isinstance(value, dict):
+            inner = "" if name in ("ratios", "limits") else f"{name}."
+            yield from missed_bars(value, path + inner)
+
+
 BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim}
 
 
@@ -264,7 +275,11 @@ def main():
     for name in arguments.names or BENCHMARKS:
         more = [arguments.rows] if name == "http" else []
         report[name] = BENCHMARKS[name](arguments.build, *more)
-    print(json.dumps(report, indent=2))
+    print(json.dumps(report, indent=2), flush=True)
+    bars = list(missed_bars(report))
+    missed = [bar for bar in bars if bar]
+    print(f"bars: {len(bars) - len(missed)} of {len(bars)} met" +
+          (f"; missed: {', '.join(missed)}" if missed else ""), file=sys.stderr)
 
 
 if __name__ == "__main__":
