@@ -126,17 +126,7 @@ TEST(boost_json, values_objects_and_arrays_are_stored_and_read_without_preparati
 }
 
 TEST(boost_json, a_document_without_a_format_is_read_and_other_formats_are_refused) {
-    using couchbase::document_format;
-    EXPECT_TRUE(codec<value>::decode(make_document("{}", document_format::none)));
-    for (const auto format :
-         {document_format::binary, document_format::string, document_format::private_format}) {
-        const auto decoded = codec<hotel>::decode(make_document(inn_text, format));
-        ASSERT_FALSE(decoded);
-        EXPECT_EQ(decoded.error().code(), couchbase::errc::decoding_failure);
-        EXPECT_EQ(
-            decoded.error().info().detail,
-            "wanted json, the document is " + std::string(to_string(format)));
-    }
+    expect_only_json_is_read<value, hotel>(inn_text);
 }
 
 TEST(boost_json, text_that_is_not_json_is_refused_with_the_place) {

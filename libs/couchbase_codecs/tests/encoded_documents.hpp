@@ -55,6 +55,24 @@ std::string problem_of(const T& value) {
     return encoded.problem();
 }
 
+// Reads a document without a format as JSON, and refuses every other format by its name. `text` is
+// a document that T can be read from.
+template <class Value, class T>
+void expect_only_json_is_read(std::string_view text) {
+    using couchbase::document_format;
+    EXPECT_TRUE(codec<Value>::decode(make_document("{}", document_format::none)));
+    EXPECT_TRUE(decode<T>(text));
+    for (const auto format :
+         {document_format::binary, document_format::string, document_format::private_format}) {
+        const auto decoded = codec<T>::decode(make_document(text, format));
+        ASSERT_FALSE(decoded);
+        EXPECT_EQ(decoded.error().code(), couchbase::errc::decoding_failure);
+        EXPECT_EQ(
+            decoded.error().info().detail,
+            "wanted json, the document is " + std::string(to_string(format)));
+    }
+}
+
 // This many arrays, one inside of the other.
 inline std::string nested(std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');

@@ -144,17 +144,7 @@ TEST(nlohmann, a_struct_keeps_the_order_of_its_members_with_ordered_json) {
 }
 
 TEST(nlohmann, a_document_without_a_format_is_read_and_other_formats_are_refused) {
-    using couchbase::document_format;
-    EXPECT_TRUE(codec<json>::decode(make_document("{}", document_format::none)));
-    for (const auto format :
-         {document_format::binary, document_format::string, document_format::private_format}) {
-        const auto decoded = codec<hotel>::decode(make_document(inn_text, format));
-        ASSERT_FALSE(decoded);
-        EXPECT_EQ(decoded.error().code(), couchbase::errc::decoding_failure);
-        EXPECT_EQ(
-            decoded.error().info().detail,
-            "wanted json, the document is " + std::string(to_string(format)));
-    }
+    expect_only_json_is_read<json, hotel>(inn_text);
 }
 
 TEST(nlohmann, text_that_is_not_json_is_refused_with_the_place_but_without_the_text) {
