@@ -98,9 +98,8 @@ private:
     value_type when_ = std::chrono::seconds{0};
 };
 
-using get_options = common_options;  ///< Options of collection::get.
-using get_replica_options =
-    common_options;  ///< Options of collection::get_any_replica, get_all_replicas.
+using get_options = common_options;            ///< Options of collection::get.
+using get_replica_options = common_options;    ///< Options of the reads from replicas.
 using exists_options = common_options;         ///< Options of collection::exists.
 using get_and_touch_options = common_options;  ///< Options of collection::get_and_touch.
 using get_and_lock_options = common_options;   ///< Options of collection::get_and_lock.
