@@ -7,6 +7,7 @@
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/fails_if.hpp>
+#include <reprise/retry/fallback.hpp>
 #include <reprise/retry/http_facts.hpp>
 #include <reprise/retry/modelled_failure.hpp>
 #include <reprise/retry/presets.hpp>

@@ -15,6 +15,7 @@
 
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/fails_if.hpp>
+#include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_session.hpp>
 
@@ -153,6 +154,25 @@ template <class Result, class Operation>
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
+/// Of the last step of a loop: a retry that is not made was canceled while it waited.
+[[nodiscard]] inline bool is_canceled_by_caller(const retry_step& last) noexcept {
+    return last.is_retry || last.refusal == refusal_reason::canceled;
+}
+
+/// The end of a loop that gives up: the fallback's value if there is one, otherwise what the last
+/// attempt left.
+template <class Result, class Operation>
+[[nodiscard]] Result give_up(
+    [[maybe_unused]] Operation& operation, attempt_result<Result> outcome,
+    [[maybe_unused]] bool is_canceled) {
+    if constexpr (has_fallback<Operation>) {
+        if (!is_canceled) {
+            return recovered<Result>(operation, view_of_attempt(outcome, operation));
+        }
+    }
+    return last_result(std::move(outcome));
+}
+
 /// Waits out the delay of the initial token, if it has one; never beyond the deadline.
 template <class Session>
 void wait_for_first_attempt(Session& session, call_time time, duration delay) {
@@ -223,7 +243,7 @@ Result run_blocking(
             session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
-            return last_result(std::move(outcome));
+            return give_up(operation, std::move(outcome), is_canceled_by_caller(next));
         }
     }
 }

@@ -104,17 +104,18 @@ template <class Executor>
     return async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
 }
 
-/// Until the strategy's answer is there, the deadline has come or the caller asked to stop. True in
-/// the last case.
+/// Until the strategy's answer is there, the deadline has come or the caller asked to stop; then
+/// the step that follows.
 template <class Executor, class Session>
-boost::asio::awaitable<bool, Executor> wait_for_late_answer(
-    const Executor& executor, const call_options& options, const Session& session) {
+boost::asio::awaitable<retry_step, Executor> wait_for_late_step(
+    const Executor& executor, const call_options& options, Session& session) {
     const pause_request request{
         session.deadline(), session.answer_stop(), async_clock_of(options.clock)};
     auto pause = async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
     static_cast<void>(co_await std::move(pause));
     const auto signals = co_await boost::asio::this_coro::cancellation_state;
-    co_return options.stop.stop_requested() || is_set(signals.cancelled());
+    const bool is_canceled = options.stop.stop_requested() || is_set(signals.cancelled());
+    co_return session.on_answer(call_time(options).clock().now(), is_canceled);
 }
 
 /// Waits out the delay of the initial token; never beyond the deadline. True if the caller asked to
@@ -131,6 +132,31 @@ boost::asio::awaitable<bool, Executor> wait_for_first_attempt(
     co_return !co_await std::move(pause);
 }
 
+/// A fallback that is a coroutine.
+template <class Operation>
+concept has_awaited_fallback = requires(Operation& operation, const failure_view& failure) {
+    typename awaitable_traits<decltype(operation.recover(failure))>::result;
+};
+
+/// As `give_up`, and a fallback may be a coroutine.
+template <class Stored, class Executor, class Operation>
+boost::asio::awaitable<Stored, Executor> give_up_in_coroutine(
+    Operation& operation, attempt_result<Stored> outcome, bool is_canceled) {
+    if constexpr (!has_awaited_fallback<Operation>) {
+        co_return give_up(operation, std::move(outcome), is_canceled);
+    } else if (is_canceled) {
+        co_return last_result(std::move(outcome));
+    } else {
+        auto pending = operation.recover(view_of_attempt(outcome, operation));
+        if constexpr (std::is_same_v<Stored, no_value>) {
+            co_await std::move(pending);
+            co_return Stored{};
+        } else {
+            co_return co_await std::move(pending);
+        }
+    }
+}
+
 /// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
 /// 12 miscompiles some temporaries in `co_await` expressions.
 template <class Kept, class Operation, class... Exceptions>
@@ -138,8 +164,9 @@ boost::asio::awaitable<typename awaited<Operation>::stored, typename awaited<Ope
 run_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
     catching_t<Exceptions...> list) {
-    const typename awaited<Operation>::executor executor =
-        co_await boost::asio::this_coro::executor;
+    using stored = typename awaited<Operation>::stored;
+    using executor_type = typename awaited<Operation>::executor;
+    const executor_type executor = co_await boost::asio::this_coro::executor;
     async_clock* const clock = async_clock_of(options.clock);  // throws for one that can only block
     const call_time time(options);
     retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
@@ -159,7 +186,7 @@ run_coroutine(
             session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
             options.stop};
         time.limit(current, session.deadline());
-        attempt_result<typename awaited<Operation>::stored> outcome;
+        attempt_result<stored> outcome;
         bool timed_out = false;
         if (current.deadline == no_deadline) {
             auto pending = keep_outcome(operation, current, outcome);
@@ -182,10 +209,9 @@ run_coroutine(
             session.on_failure(*failure, failed_at, canceled, view_of_attempt(outcome, operation));
         time_point decided_at = failed_at.now;
         if (next.is_deferred) {
-            auto answer = wait_for_late_answer(executor, options, session);
-            canceled = co_await std::move(answer);
+            auto answer = wait_for_late_step(executor, options, session);
+            next = co_await std::move(answer);
             decided_at = time.clock().now();
-            next = session.on_answer(decided_at, canceled);
         }
         bool go_on = next.is_retry;
         if (next.is_retry && next.wait > duration::zero()) {
@@ -197,7 +223,9 @@ run_coroutine(
             session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
-            co_return last_result(std::move(outcome));
+            auto end = give_up_in_coroutine<stored, executor_type>(
+                operation, std::move(outcome), is_canceled_by_caller(next));
+            co_return co_await std::move(end);
         }
     }
 }

@@ -48,6 +48,27 @@ concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_op
     return facts;
 }
 
+/// The completion arguments that a fallback stands for.
+template <class First, class... Rest, class Initiate>
+[[nodiscard]] std::tuple<First, Rest...> recovered_completion(
+    Initiate& initiate, const failure_view& failure) {
+    using given = decltype(initiate.recover(failure));
+    if constexpr (std::is_convertible_v<given, std::tuple<First, Rest...>>) {
+        return initiate.recover(failure);
+    } else if constexpr (sizeof...(Rest) == 0 && !std::is_void_v<given>) {
+        return {recovered<First>(initiate, failure)};
+    } else if constexpr (sizeof...(Rest) == 0) {
+        initiate.recover(failure);
+        return {First{}};
+    } else {
+        static_assert(
+            sizeof...(Rest) == 1,
+            "with several completion arguments after the first, the fallback yields a std::tuple "
+            "of all of them");
+        return {First{}, recovered<Rest...>(initiate, failure)};
+    }
+}
+
 /// `Kept` is the strategy by value or by reference (`kept_strategy`).
 template <class Kept, class Initiate, class Handler, class IoExecutor, class First, class... Rest>
 class retry_loop final : public std::enable_shared_from_this<
@@ -232,6 +253,9 @@ private:
     static void follow(
         std::shared_ptr<retry_loop> self, const retry_step& next, time_point decided_at) {
         if (!next.is_retry) {
+            if (next.refusal != refusal_reason::canceled) {
+                self->recover();
+            }
             complete(std::move(self));
         } else if (next.wait <= duration::zero()) {
             on_paused(std::move(self), true);
@@ -267,6 +291,14 @@ private:
             complete(std::move(self));
         } else {
             complete_canceled(std::move(self));
+        }
+    }
+
+    /// Puts the fallback's value in place of the last failure.
+    void recover() {
+        if constexpr (has_fallback<Initiate>) {
+            const failure_view failure = view_of(initiate_, std::get<0>(*result_));
+            result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
         }
     }
 

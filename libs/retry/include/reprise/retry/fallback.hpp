@@ -1,0 +1,99 @@
+#pragma once
+
+/// What the caller gets when all attempts have failed: a value, or what a function returns.
+///
+///     const price p = reprise::retry(
+///         reprise::attempts(3).every(100ms), reprise::with_fallback(last_known_price,
+///         fetch_price));
+///
+/// The fallback is part of the operation, so every loop and every strategy takes it. It is not used
+/// when the caller asked to stop: such a call ends with its last error, as always.
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/outcome.hpp>
+
+namespace reprise {
+
+/// An operation and what stands in for its result. Made by `with_fallback`.
+template <class Fallback, class Operation>
+class operation_with_fallback {
+public:
+    operation_with_fallback(Fallback fallback, Operation operation)
+        : fallback_(std::move(fallback)), operation_(std::move(operation)) {}
+
+    template <class... Args>
+        requires std::invocable<Operation&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return std::invoke(operation_, std::forward<Args>(args)...);
+    }
+
+    /// Passes on the predicate of an operation that has one (`fails_if`).
+    template <class Result>
+        requires detail::judges_result<Operation, Result>
+    [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
+        return operation_.judge(result);
+    }
+
+    /// The fallback's value. `failure` is what the last attempt failed with; empty if no attempt
+    /// was made. Called at most once per call, by its loop.
+    [[nodiscard]] decltype(auto) recover(const failure_view& failure) {
+        if constexpr (std::invocable<Fallback&, const failure_view&>) {
+            return std::invoke(fallback_, failure);
+        } else if constexpr (std::invocable<Fallback&>) {
+            return std::invoke(fallback_);
+        } else {
+            return static_cast<Fallback&&>(std::move(fallback_));
+        }
+    }
+
+private:
+    Fallback fallback_;
+    Operation operation_;
+};
+
+/// Wraps `operation` so that a loop which gives up returns `fallback` instead of failing: a value,
+/// or what a function returns that takes nothing or a `const failure_view&`. What the function
+/// throws reaches the caller. Both arguments are copied or moved in.
+///
+/// In the completion-token loop the value replaces the argument after the error code or
+/// `exception_ptr`, which is then cleared; with a single argument such as `std::expected`, that
+/// argument. In the coroutine loop the function may also be a coroutine.
+template <class Fallback, class Operation>
+[[nodiscard]] auto with_fallback(Fallback&& fallback, Operation&& operation) {
+    return operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(
+        std::forward<Fallback>(fallback), std::forward<Operation>(operation));
+}
+
+namespace detail {
+
+template <class Operation>
+concept has_fallback =
+    requires(Operation& operation, const failure_view& failure) { operation.recover(failure); };
+
+/// What the fallback of `operation` yields, as a `Result`.
+template <class Result, class Operation>
+[[nodiscard]] Result recovered(Operation& operation, const failure_view& failure) {
+    using given = decltype(operation.recover(failure));
+    constexpr bool is_placeholder = std::is_void_v<given> && std::is_empty_v<Result>;
+    static_assert(
+        is_placeholder || std::is_convertible_v<given, Result>,
+        "the fallback must be a value that converts to the operation's result, or a function that "
+        "returns one and takes nothing or a const reprise::failure_view&");
+    if constexpr (std::is_void_v<given>) {
+        operation.recover(failure);
+        return Result{};
+    } else {
+        return operation.recover(failure);
+    }
+}
+
+}  // namespace detail
+
+}  // namespace reprise

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+namespace reprise::fallback_test {
+
+using namespace std::chrono_literals;
+
+struct gone : std::runtime_error {
+    gone() : std::runtime_error("gone") {}
+};
+
+int fetch_price() {
+    throw gone();
+}
+
+struct scale {
+    testing::virtual_clock clock;
+    retry_history history;
+    call_options options{.history = &history, .clock = &clock};
+    simple_strategy<> rule = attempts(3).every(1s);
+};
+
+TEST(fallback, a_value_replaces_the_last_error_after_all_attempts) {
+    scale s;
+    EXPECT_EQ(retry(s.rule, s.options, with_fallback(42, fetch_price)), 42);
+    EXPECT_EQ(s.history.failed_attempts(), 3U);
+}
+
+TEST(fallback, is_not_used_when_an_attempt_succeeds) {
+    scale s;
+    testing::scripted_operation service{testing::transient()};
+    const auto never = []() -> testing::scripted_result { throw gone(); };
+    EXPECT_EQ(retry(s.rule, s.options, with_fallback(never, std::ref(service))).value(), 2);
+}
+
+TEST(fallback, a_function_sees_the_last_failure) {
+    scale s;
+    const auto explain = [](const failure_view& failure) {
+        const auto* error = failure.get_if<gone>();
+        return error != nullptr ? -1 : 0;
+    };
+    EXPECT_EQ(retry(s.rule, s.options, with_fallback(explain, fetch_price)), -1);
+}
+
+TEST(fallback, a_function_may_fail_with_an_error_of_its_own) {
+    scale s;
+    const auto fail = []() -> int { throw std::logic_error("no price at all"); };
+    EXPECT_THROW(
+        static_cast<void>(retry(s.rule, s.options, with_fallback(fail, fetch_price))),
+        std::logic_error);
+}
+
+TEST(fallback, replaces_results_that_a_predicate_calls_failures) {
+    scale s;
+    const auto find = fails_if(std::logical_not<>{}, [] { return std::optional<std::string>(); });
+    const std::optional<std::string> found =
+        retry(s.rule, s.options, with_fallback("nobody", find));
+    EXPECT_EQ(found, "nobody");
+    EXPECT_EQ(s.history.failed_attempts(), 3U);
+}
+
+TEST(fallback, an_operation_without_a_result_takes_a_function) {
+    scale s;
+    bool is_noted = false;
+    retry(s.rule, s.options, with_fallback([&] { is_noted = true; }, [] { throw gone(); }));
+    EXPECT_TRUE(is_noted);
+}
+
+TEST(fallback, is_not_used_when_the_caller_asked_to_stop) {
+    scale s;
+    std::stop_source stop;
+    s.options.stop = stop.get_token();
+    s.clock.after(500ms, [&] { stop.request_stop(); });
+    EXPECT_THROW(static_cast<void>(retry(s.rule, s.options, with_fallback(42, fetch_price))), gone);
+    EXPECT_THROW(static_cast<void>(retry(s.rule, s.options, with_fallback(42, fetch_price))), gone);
+    EXPECT_EQ(s.history.refusal(), refusal_reason::canceled);
+}
+
+}  // namespace reprise::fallback_test

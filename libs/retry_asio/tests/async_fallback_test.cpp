@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/fallback.hpp>
+#include <reprise/retry/simple_strategy.hpp>
+#include <stdexcept>
+
+namespace reprise::async_fallback_test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+struct table {
+    testing::virtual_timer time;
+    asio::io_context io;
+    retry_history trace;
+    call_options options{.history = &trace, .clock = &time};
+    simple_strategy<> rule = attempts(3).every(1s);
+    error_code ec = asio::error::would_block;
+    int value = -1;
+    std::exception_ptr thrown;
+
+    template <class Coroutine>
+    void play(Coroutine&& coroutine) {
+        asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
+            thrown = error;
+        });
+        time.run(io);
+    }
+    [[nodiscard]] auto refusing() {
+        return [this](const attempt&, auto handler) {
+            asio::post(io, [handler = std::move(handler)]() mutable {
+                std::move(handler)(error_code(asio::error::connection_refused), 0);
+            });
+        };
+    }
+    [[nodiscard]] auto callback() {
+        return [this](error_code code, int number) {
+            ec = code;
+            value = number;
+        };
+    }
+};
+
+asio::awaitable<int> fetch_price() {
+    throw std::runtime_error("gone");
+    co_return 0;
+}
+
+TEST(async_fallback, a_value_completes_the_loop_without_an_error) {
+    table t;
+    async_retry<void(error_code, int)>(
+        t.io, t.rule, t.options, with_fallback(42, t.refusing()), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, error_code{});
+    EXPECT_EQ(t.value, 42);
+    EXPECT_EQ(t.trace.failed_attempts(), 3U);
+}
+
+TEST(async_fallback, a_function_sees_the_error_code_of_the_last_attempt) {
+    table t;
+    const auto explain = [](const failure_view& failure) {
+        const auto* code = failure.get_if<error_code>();
+        return code != nullptr && *code == asio::error::connection_refused ? 7 : 0;
+    };
+    async_retry<void(error_code, int)>(
+        t.io, t.rule, t.options, with_fallback(explain, t.refusing()), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.value, 7);
+}
+
+TEST(async_fallback, a_tuple_replaces_all_completion_arguments) {
+    table t;
+    const std::tuple<error_code, int> both(asio::error::eof, 9);
+    async_retry<void(error_code, int)>(
+        t.io, t.rule, t.options, with_fallback(both, t.refusing()), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, asio::error::eof);
+    EXPECT_EQ(t.value, 9);
+}
+
+TEST(async_fallback, is_not_used_when_the_caller_asked_to_stop) {
+    table t;
+    std::stop_source stop;
+    t.options.stop = stop.get_token();
+    t.time.after(500ms, [&] { stop.request_stop(); });
+    async_retry<void(error_code, int)>(
+        t.io, t.rule, t.options, with_fallback(42, t.refusing()), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, asio::error::connection_refused);
+    EXPECT_EQ(t.trace.refusal(), refusal_reason::canceled);
+}
+
+TEST(async_fallback, a_coroutine_loop_takes_a_value_or_a_coroutine) {
+    table t;
+    int cached = 0;
+    t.play([&]() -> asio::awaitable<void> {
+        const auto constant = with_fallback(42, fetch_price);
+        t.value = co_await async_retry(t.rule, t.options, constant);
+        const auto read_cache = []() -> asio::awaitable<int> { co_return 17; };
+        const auto from_cache = with_fallback(read_cache, fetch_price);
+        cached = co_await async_retry(t.rule, t.options, from_cache);
+    });
+    EXPECT_EQ(t.thrown, nullptr);
+    EXPECT_EQ(t.value, 42);
+    EXPECT_EQ(cached, 17);
+}
+
+TEST(async_fallback, stands_in_for_attempts_that_were_cut_at_their_timeout) {
+    table t;
+    t.options.attempt_timeout = 100ms;
+    t.play([&]() -> asio::awaitable<void> {
+        const auto hang = [&]() -> asio::awaitable<int> {
+            asio::steady_timer never(t.io, std::chrono::steady_clock::time_point::max());
+            co_await never.async_wait(asio::use_awaitable);
+            co_return 0;
+        };
+        const auto guarded = with_fallback(42, hang);
+        t.value = co_await async_retry(t.rule, t.options, guarded);
+    });
+    EXPECT_EQ(t.thrown, nullptr);
+    EXPECT_EQ(t.value, 42);
+    EXPECT_TRUE(t.trace.entries.back().is_timeout());
+    EXPECT_EQ(t.time.now().time_since_epoch(), 2300ms);
+}
+
+}  // namespace reprise::async_fallback_test
