@@ -38,7 +38,15 @@ endif()
 
 if(REPRISE_BUILD_TESTS)
   enable_testing()
-  find_package(GTest REQUIRED)
+  # A GTest that was built with another standard library cannot be linked: build it from its sources.
+  set(REPRISE_GTEST_SOURCE "" CACHE PATH "GoogleTest's sources; empty: the installed library")
+  if(REPRISE_GTEST_SOURCE)
+    set(INSTALL_GTEST OFF)
+    set(BUILD_GMOCK OFF)
+    add_subdirectory("${REPRISE_GTEST_SOURCE}" googletest EXCLUDE_FROM_ALL SYSTEM)
+  else()
+    find_package(GTest REQUIRED)
+  endif()
   find_package(Threads REQUIRED)
   # Each test program writes its results here; docs/conformance.md is generated from them.
   set(REPRISE_RESULTS_DIR "${CMAKE_BINARY_DIR}/test-results")

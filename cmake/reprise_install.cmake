@@ -23,6 +23,8 @@ function(reprise_install_pc component)
     list(JOIN arg_PC_LIBS " " flags)
     string(JOIN " " pc_libs "-L\${libdir} -lreprise_${component}" ${flags} -pthread)
   endif()
+  list(TRANSFORM arg_PC_CFLAGS APPEND " ")
+  list(JOIN arg_PC_CFLAGS "" pc_cflags)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/reprise.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc"
     @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc"
@@ -31,16 +33,16 @@ endfunction()
 
 # reprise_install(component DESCRIPTION text [TARGET target] [HEADERS path...]
 #                 [REQUIRES component...] [PACKAGES "name arguments"...] [MODULES "name module"...]
-#                 [PC_REQUIRES module...] [PC_LIBS flag...])
+#                 [PC_REQUIRES module...] [PC_LIBS flag...] [PC_CFLAGS flag...])
 # Installs a library as reprise::<component>. TARGET: the one to install, otherwise
 # reprise_<component>. HEADERS: folders whose headers go along (they end in `include/`), and single
 # headers; otherwise those of the target. REQUIRES: the components it stands on, in the order of the
 # link lines. PACKAGES: what find_package(reprise) must find for it, as arguments of find_dependency;
-# MODULES: the same through pkg-config. PC_REQUIRES and PC_LIBS: what the component's own .pc file
-# asks for in addition, as modules and as flags.
+# MODULES: the same through pkg-config. PC_REQUIRES, PC_LIBS and PC_CFLAGS: what the component's own
+# .pc file asks for in addition, as modules and as flags of the linker and the compiler.
 function(reprise_install component)
   cmake_parse_arguments(arg "" "DESCRIPTION;TARGET"
-    "HEADERS;REQUIRES;PACKAGES;MODULES;PC_REQUIRES;PC_LIBS" ${ARGN})
+    "HEADERS;REQUIRES;PACKAGES;MODULES;PC_REQUIRES;PC_LIBS;PC_CFLAGS" ${ARGN})
   if(NOT arg_TARGET)
     set(arg_TARGET reprise_${component})
   endif()
@@ -121,6 +123,9 @@ reprise_install(retry_testing REQUIRES retry
   DESCRIPTION "Virtual time and scripted failures for tests of programs that retry")
 reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads
   DESCRIPTION "Retries as Boost.Asio operations and in coroutines")
+reprise_install(retry_asio_standalone REQUIRES retry PACKAGES Threads
+  DESCRIPTION "Retries as operations of the standalone Asio and in coroutines"
+  PC_CFLAGS -DREPRISE_STANDALONE_ASIO -DASIO_STANDALONE)
 reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry
   DESCRIPTION "A Couchbase client whose retries are explained"
   HEADERS "${PROJECT_SOURCE_DIR}/libs/couchbase_types/include/"

@@ -29,16 +29,18 @@ from pathlib import Path
 PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types"}
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
-# Adapters and codecs are not counted: each is for the users of one other library.
-HEADER_COUNT_MAX = 87
+# Adapters and codecs are not counted: each is for the users of one other library. Circuit breakers,
+# fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`.
+HEADER_COUNT_MAX = 101
 # Headers that need the library they adapt to. tests/adapters and libs/couchbase_codecs compile each
 # alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.
-ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_couchbase.a",
-            "libreprise_sandbox.a"}
+ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_retry_asio_standalone.a",
+            "libreprise_couchbase.a", "libreprise_sandbox.a"}
 # One for each component.
-PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc", "reprise-retry-testing.pc",
+PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc",
+                    "reprise-retry-asio-standalone.pc", "reprise-retry-testing.pc",
                     "reprise-retry-adapters.pc", "reprise-couchbase.pc",
                     "reprise-couchbase-codecs.pc", "reprise-sandbox.pc"}
 # What the installed program brings, below its prefix.

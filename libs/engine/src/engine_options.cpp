@@ -124,23 +124,12 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
 }
 
 [[nodiscard]] std::optional<settings_error> check_breaker(const circuit_breaker_options& breaker) {
-    if (breaker.volume_threshold < 1) {
-        return refuse_option("circuit_breaker.volume_threshold", "must be at least 1");
+    auto error = reprise::check(breaker.limits());
+    if (error) {
+        const bool is_probe = error->field == "probe_timeout";
+        error->field = "circuit_breaker." + (is_probe ? "canary_timeout" : error->field);
     }
-    if (breaker.error_threshold_percent < 1 || breaker.error_threshold_percent > 100) {
-        return refuse_option("circuit_breaker.error_threshold_percent", "must be 1 to 100");
-    }
-    const named_duration all[] = {
-        {"circuit_breaker.rolling_window", breaker.rolling_window},
-        {"circuit_breaker.sleep_window", breaker.sleep_window},
-        {"circuit_breaker.canary_timeout", breaker.canary_timeout},
-    };
-    for (const named_duration& each : all) {
-        if (each.value <= duration::zero() || each.value > duration_option_max) {
-            return refuse_option(each.field, "must be above zero and at most 366 days");
-        }
-    }
-    return std::nullopt;
+    return error;
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace {
 [[nodiscard]] retry_prices checked_prices(
     const std::shared_ptr<token_bucket>& bucket, const retry_prices& prices) {
     if (bucket == nullptr) {
-        throw invalid_settings({"bucket", "must not be null"});
+        detail::throw_invalid_settings({"bucket", "must not be null"});
     }
     const double capacity = static_cast<double>(bucket->capacity()) / 1000.0;
     if (auto error = check(prices, capacity)) {
-        throw invalid_settings(std::move(*error));
+        detail::throw_invalid_settings(std::move(*error));
     }
     return prices;
 }

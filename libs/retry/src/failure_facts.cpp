@@ -1,4 +1,6 @@
 #include <array>
+#include <optional>
+#include <string_view>
 
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/failure_facts.hpp>
@@ -33,23 +35,44 @@ constexpr std::array described_codes{
     code_facts{std::errc::timed_out, retry_safety::maybe, true},
 };
 
+/// Asio's own categories are known by their names, since the core does not include Asio; both Asios
+/// have the same. `eof` is 2 in `asio.misc`, `host_not_found_try_again` is 2 in `asio.netdb`.
+[[nodiscard]] std::optional<retry_safety> safety_of_asio_code(
+    const std::error_code& code) noexcept {
+    constexpr int second = 2;
+    const std::string_view category = code.category().name();
+    if (code.value() != second) {
+        return std::nullopt;
+    }
+    if (category == "asio.misc") {
+        return retry_safety::maybe;  // The connection ended, and the request may have got through.
+    }
+    return category == "asio.netdb" ? std::optional(retry_safety::yes) : std::nullopt;
+}
+
 }  // namespace
 
 failure_facts describe_error_code(const std::error_code& code) noexcept {
     failure_facts facts;
     facts.code = static_cast<std::uint32_t>(code.value());
+    facts.category = &code.category();
     for (const code_facts& entry : described_codes) {
         if (code == entry.condition) {
             facts.safety = entry.safety;
             facts.timeout = entry.timeout;
             facts.fault = failure_fault::other;
-            break;
+            return facts;
         }
+    }
+    if (const auto safety = safety_of_asio_code(code)) {
+        facts.safety = safety;
+        facts.fault = failure_fault::other;
     }
     return facts;
 }
 
 failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexcept {
+#if defined(__cpp_exceptions)
     try {
         std::rethrow_exception(thrown);
     } catch (const failure_description& described) {
@@ -59,6 +82,10 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
     } catch (...) {
         return {};
     }
+#else
+    static_cast<void>(thrown);
+    return {};
+#endif
 }
 
 }  // namespace reprise

@@ -1,12 +1,11 @@
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <ostream>
 
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise {
-
-decision_observer::~decision_observer() = default;
 
 std::string_view to_string(attempt_stage stage) noexcept {
     switch (stage) {
@@ -29,6 +28,38 @@ std::string_view retry_history::problem_of(const history_entry& entry) const noe
     const bool is_known =
         entry.stage() == attempt_stage::dispatch && entry.endpoint() < problems.size();
     return is_known ? std::string_view(problems[entry.endpoint()]) : std::string_view();
+}
+
+std::uint8_t retry_history::index_of(const std::error_category* category) noexcept {
+    if (category == nullptr) {
+        return 0;
+    }
+    for (std::size_t index = 0; index < categories.size(); ++index) {
+        if (categories[index] == nullptr) {
+            categories[index] = category;
+        }
+        if (categories[index] == category) {
+            return static_cast<std::uint8_t>(index + 1);
+        }
+    }
+    return 0;
+}
+
+std::string retry_history::message_of(const history_entry& entry) const {
+    const std::size_t index = entry.category();
+    if (index == 0 || categories[index - 1] == nullptr) {
+        return {};
+    }
+    std::string message = categories[index - 1]->message(static_cast<int>(entry.code()));
+    // "Connection refused" becomes part of a sentence; "SSL error" stays as it is.
+    const auto is_upper = [&](std::size_t place) {
+        return message.size() > place &&
+               std::isupper(static_cast<unsigned char>(message[place])) != 0;
+    };
+    if (is_upper(0) && !is_upper(1)) {
+        message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+    }
+    return message;
 }
 
 namespace {
@@ -63,10 +94,17 @@ void append_failure(std::string& text, const retry_history& history, const histo
         return;
     }
     text += "attempt " + std::to_string(entry.attempt());
-    text += entry.is_attempt() ? " failed" : " not made";
-    if (entry.code() != 0) {
-        text += ", code " + code_text(history, entry.code());
+    if (entry.is_hedge()) {
+        text += " still running";
+        return;
     }
+    text += entry.is_attempt() ? " failed" : " not made";
+    if (entry.code() == 0) {
+        return;
+    }
+    const std::string code = code_text(history, entry.code());
+    const std::string message = history.message_of(entry);
+    text += message.empty() ? ", code " + code : ", " + message + " (" + code + ")";
 }
 
 // Appends the endpoint and the stage of the failure.
@@ -89,10 +127,12 @@ void append_place(std::string& text, const retry_history& history, const history
 }
 
 void append_decision(std::string& text, const history_entry& entry) {
-    if (entry.refusal() == refusal_reason::none) {
+    if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
+        text += "; hedged by another attempt";
+    } else if (entry.refusal() == refusal_reason::none) {
         text += "; retried after " + milliseconds_text(entry.delay());
     } else {
-        text += "; not retried: ";
+        text += entry.is_hedge() ? "; not hedged: " : "; not retried: ";
         text += to_string(entry.refusal());
     }
     if (entry.budget_level() >= 0) {

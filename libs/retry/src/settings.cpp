@@ -1,6 +1,8 @@
 /// Validates every options struct. Each function returns the first contradiction it finds.
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
@@ -42,7 +44,12 @@ constexpr double capacity_max = 1e12;
 }  // namespace
 
 void detail::throw_invalid_settings(settings_error error) {
+#if defined(__cpp_exceptions)
     throw invalid_settings(std::move(error));
+#else
+    std::fprintf(stderr, "reprise: %s: %s\n", error.field.c_str(), error.message.c_str());
+    std::abort();
+#endif
 }
 
 std::optional<settings_error> check(const backoff_options& options) {

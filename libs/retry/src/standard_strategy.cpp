@@ -13,7 +13,7 @@ namespace {
 [[nodiscard]] standard_options for_shared_bucket(
     standard_options options, const std::shared_ptr<token_bucket>& bucket) {
     if (bucket == nullptr) {
-        throw invalid_settings({"bucket", "must not be null"});
+        detail::throw_invalid_settings({"bucket", "must not be null"});
     }
     options.bucket = {static_cast<double>(bucket->capacity()) / 1000.0, std::nullopt};
     return checked(options);
@@ -34,7 +34,8 @@ standard_strategy::standard_strategy(
     std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
           attempt_limits{options.attempts_max}, stated_safety{},
-          exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices}) {}
+          exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices},
+          options.parts) {}
 
 namespace presets {
 

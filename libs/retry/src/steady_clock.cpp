@@ -7,6 +7,7 @@
 #include <random>
 
 #include <reprise/retry/clock.hpp>
+#include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/random_generator.hpp>
 
 namespace reprise {
@@ -42,13 +43,12 @@ public:
 
 /// An unreadable random device must not stop a program, so the clock provides the seed instead.
 std::uint64_t seed_from_system() noexcept {
-    try {
+    const auto from_clock =
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    return detail::result_or(from_clock, [] {
         std::random_device device;
         return (static_cast<std::uint64_t>(device()) << 32U) ^ device();
-    } catch (...) {
-        return static_cast<std::uint64_t>(
-            std::chrono::steady_clock::now().time_since_epoch().count());
-    }
+    });
 }
 
 }  // namespace

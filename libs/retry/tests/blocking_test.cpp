@@ -144,7 +144,7 @@ TEST(blocking, SM_05_a_refusal_never_replaces_the_operations_own_error) {
     standard_options empty;
     empty.bucket.initial = 4.0;
     standard_strategy strategy(empty);
-    struct log final : decision_observer {
+    struct log final : retry_observer {
         void on_decision(const history_entry& entry) noexcept override { last = entry; }
         history_entry last{};
     } log;

@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <sstream>
+#include <string>
+#include <system_error>
 #include <vector>
 
-#include <reprise/retry/retry_history.hpp>
+#include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 namespace reprise {
 
@@ -73,6 +78,35 @@ TEST(retry_history, keeps_the_first_8_and_the_last_24_and_counts_the_omitted_one
     trace.clear();
     EXPECT_EQ(to_string(trace), "");
     EXPECT_EQ(trace.refusal(), refusal_reason::none);
+}
+
+TEST(retry_history, shows_the_message_of_a_code_beside_its_number) {
+    testing::virtual_clock clock;
+    retry_history history;
+    const auto refused = [] { return std::error_code(ECONNREFUSED, std::system_category()); };
+    static_cast<void>(retry(attempts(1), {.history = &history, .clock = &clock}, refused));
+    EXPECT_EQ(
+        to_string(history),
+        "+0 ms  attempt 1 failed, connection refused (111); not retried: attempts exhausted\n");
+    EXPECT_EQ(history.message_of(history.entries[0]), "connection refused");
+}
+
+TEST(retry_history, a_code_of_a_fourth_category_is_a_plain_number) {
+    struct numbered final : std::error_category {
+        [[nodiscard]] const char* name() const noexcept override { return "numbered"; }
+        [[nodiscard]] std::string message(int) const override { return "SSL error"; }
+    };
+    const std::array<numbered, 4> categories;
+    retry_history history;
+    for (std::uint8_t index = 0; index < 3; ++index) {
+        EXPECT_EQ(history.index_of(&categories[index]), index + 1);
+    }
+    EXPECT_EQ(history.index_of(&categories[0]), 1);
+    EXPECT_EQ(history.index_of(&categories[3]), 0);
+    EXPECT_EQ(history.index_of(nullptr), 0);
+    history_entry entry = entry_of(1);
+    entry.set_category(1);
+    EXPECT_EQ(history.message_of(entry), "SSL error") << "an abbreviation keeps its case";
 }
 
 TEST(retry_history, every_refusal_has_its_own_name) {

@@ -1,10 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
@@ -12,11 +7,13 @@
 #include <reprise/retry/simple_strategy.hpp>
 #include <stdexcept>
 
+#include "chosen_asio.hpp"
+
 namespace reprise::async_fallback_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
+namespace asio = testing::asio;
+using testing::error_code;
 
 struct table {
     testing::virtual_timer time;
@@ -112,6 +109,31 @@ TEST(async_fallback, a_coroutine_loop_takes_a_value_or_a_coroutine) {
     EXPECT_EQ(t.thrown, nullptr);
     EXPECT_EQ(t.value, 42);
     EXPECT_EQ(cached, 17);
+}
+
+TEST(async_fallback, a_canceled_coroutine_ends_with_its_last_failure) {
+    table t;
+    asio::cancellation_signal signal;
+    const auto read_cache = []() -> asio::awaitable<int> { co_return 17; };
+    const auto play = [&](auto fallback) -> asio::awaitable<void> {
+        const auto guarded = with_fallback(fallback, fetch_price);
+        t.value = co_await async_retry(t.rule, t.options, guarded);
+    };
+    const auto start = [&](auto fallback) {
+        t.time.after(500ms, [&] { signal.emit(asio::cancellation_type::all); });
+        asio::co_spawn(
+            t.io, play(fallback),
+            asio::bind_cancellation_slot(
+                signal.slot(), [&](std::exception_ptr error) { t.thrown = error; }));
+        t.io.restart();
+        t.time.run(t.io);
+    };
+    start(42);
+    EXPECT_THROW(std::rethrow_exception(t.thrown), std::runtime_error);
+    t.thrown = nullptr;
+    start(read_cache);
+    EXPECT_THROW(std::rethrow_exception(t.thrown), std::runtime_error);
+    EXPECT_EQ(t.value, -1);
 }
 
 TEST(async_fallback, stands_in_for_attempts_that_were_cut_at_their_timeout) {

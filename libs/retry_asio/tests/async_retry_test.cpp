@@ -1,30 +1,23 @@
 #include <gtest/gtest.h>
 
-#include <boost/asio/bind_allocator.hpp>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/use_future.hpp>
 #include <memory_resource>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/testing/scripted.hpp>
 
+#include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::canceled_outcome<reprise::testing::scripted_result> {
-    static testing::scripted_result make() { return testing::scripted_error{}; }
+struct reprise::unattempted_outcome<reprise::testing::scripted_result> {
+    static testing::scripted_result make(refusal_reason) { return testing::scripted_error{}; }
 };
 
 namespace reprise::async_retry_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
+namespace asio = testing::asio;
+using testing::error_code;
 using testing::virtual_timer;
 
 /// Fails `failures` times with `refused`, then succeeds with the number of calls.
@@ -108,7 +101,7 @@ TEST(async_retry, SM_18_a_deferred_operation_starts_when_it_is_called) {
     scene s;
     flaky operation{s.io, 1};
     auto later = async_retry<void(error_code, int)>(
-        s.io, s.strategy, s.options, std::ref(operation), asio::deferred);
+        s.io, s.strategy, s.options, std::ref(operation), testing::deferred);
     s.time.run(s.io);
     EXPECT_EQ(operation.calls, 0);
     std::move(later)(s.callback());
@@ -212,7 +205,7 @@ TEST(async_retry, exceptions_as_results_are_described_like_thrown_ones) {
         [&](const attempt&, auto handler) {
             ++calls;
             const error_code refused = asio::error::connection_refused;
-            auto thrown = calls < 3 ? std::make_exception_ptr(boost::system::system_error(refused))
+            auto thrown = calls < 3 ? std::make_exception_ptr(testing::system_error(refused))
                                     : std::make_exception_ptr(std::logic_error("no facts"));
             asio::post(s.io, [handler = std::move(handler), thrown]() mutable { handler(thrown); });
         },

@@ -1,9 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,19 +9,20 @@
 #include <reprise/testing/scripted.hpp>
 #include <string>
 
+#include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::canceled_outcome<bool> {
-    static bool make() noexcept { return false; }
+struct reprise::unattempted_outcome<bool> {
+    static bool make(refusal_reason) noexcept { return false; }
 };
 
 namespace reprise::co_retry_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
-using boost::system::system_error;
+namespace asio = testing::asio;
+using testing::error_code;
+using testing::system_error;
 
 [[nodiscard]] system_error refused() {
     return system_error(error_code(asio::error::connection_refused));

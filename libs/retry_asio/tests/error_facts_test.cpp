@@ -2,6 +2,7 @@
 
 #include <boost/asio/error.hpp>
 #include <reprise/asio/error_facts.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::error_facts_test {
 
@@ -21,6 +22,20 @@ TEST(error_facts, codes_that_only_asio_knows) {
     EXPECT_EQ(facts_of(error_code(error::eof)).safety, retry_safety::maybe);
     EXPECT_EQ(facts_of(error_code(error::host_not_found_try_again)).safety, retry_safety::yes);
     EXPECT_EQ(facts_of(error_code(error::host_not_found)).safety, std::nullopt);
+}
+
+TEST(error_facts, histories_name_the_errors_of_asio) {
+    const auto text_of = [](const error_code& code) {
+        const failure_facts facts = facts_of(code);
+        retry_history history;
+        history_entry entry;
+        entry.set_code(facts.code);
+        entry.set_category(history.index_of(facts.category));
+        return history.message_of(entry);
+    };
+    EXPECT_EQ(text_of(error::connection_refused), "connection refused");
+    EXPECT_EQ(text_of(error::eof), "end of file");
+    EXPECT_EQ(text_of(error::host_not_found), "host not found (authoritative)");
 }
 
 TEST(error_facts, a_canceled_operation_has_no_facts) {
@@ -54,13 +69,19 @@ private:
     std::error_code error_;
 };
 
-TEST(error_facts, a_canceled_outcome_is_a_failure_of_the_right_type) {
-    EXPECT_EQ(canceled_outcome<error_code>::make(), error::operation_aborted);
-    EXPECT_EQ(canceled_outcome<std::error_code>::make(), std::errc::operation_canceled);
+TEST(error_facts, an_outcome_without_an_attempt_is_a_failure_of_the_right_type) {
+    EXPECT_EQ(
+        unattempted_outcome<error_code>::make(refusal_reason::canceled), error::operation_aborted);
+    EXPECT_EQ(
+        unattempted_outcome<std::error_code>::make(refusal_reason::canceled),
+        std::errc::operation_canceled);
     EXPECT_THROW(
-        std::rethrow_exception(canceled_outcome<std::exception_ptr>::make()),
+        std::rethrow_exception(
+            unattempted_outcome<std::exception_ptr>::make(refusal_reason::canceled)),
         canceled_before_first_attempt);
-    EXPECT_EQ(canceled_outcome<read_result>::make().error(), std::errc::operation_canceled);
+    EXPECT_EQ(
+        unattempted_outcome<read_result>::make(refusal_reason::canceled).error(),
+        std::errc::operation_canceled);
 }
 
 }  // namespace reprise::error_facts_test

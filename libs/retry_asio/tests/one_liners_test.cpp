@@ -1,10 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
@@ -12,11 +7,13 @@
 #include <reprise/retry/simple_strategy.hpp>
 #include <stdexcept>
 
+#include "chosen_asio.hpp"
+
 namespace reprise::one_liners_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
+namespace asio = testing::asio;
+using testing::error_code;
 
 struct busy : std::runtime_error {
     busy() : std::runtime_error("busy") {}
@@ -112,7 +109,7 @@ TEST(one_liners, a_deferred_loop_keeps_the_rule_until_it_is_awaited) {
     bench b;
     auto initiate = b.completing(asio::error::no_permission, 2);
     auto operation = async_retry<void(error_code)>(
-        b.io, attempts(2).every(1ms), b.options, initiate, asio::deferred);
+        b.io, attempts(2).every(1ms), b.options, initiate, testing::deferred);
     error_code seen = asio::error::would_block;
     std::move(operation)([&](error_code code) { seen = code; });
     b.time.run(b.io);

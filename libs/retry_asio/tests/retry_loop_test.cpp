@@ -1,24 +1,20 @@
 #include <gtest/gtest.h>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <deque>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 
+#include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
 
 namespace reprise::cancellation_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
-using boost::system::system_error;
+namespace asio = testing::asio;
+using testing::error_code;
+using testing::system_error;
 using steady_timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
 
 /// One asynchronous loop whose attempts take 10 s of virtual time, fail, and can be canceled.

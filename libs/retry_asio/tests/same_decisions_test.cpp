@@ -4,10 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
@@ -18,11 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::canceled_outcome<std::optional<reprise::testing::scripted_error>> {
-    static std::optional<testing::scripted_error> make() { return testing::scripted_error{}; }
+struct reprise::unattempted_outcome<std::optional<reprise::testing::scripted_error>> {
+    static std::optional<testing::scripted_error> make(refusal_reason) {
+        return testing::scripted_error{};
+    }
 };
 
 /// An error, or nothing on success.
@@ -36,7 +35,7 @@ struct reprise::outcome_traits<std::optional<reprise::testing::scripted_error>> 
 namespace reprise::same_decisions_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
+namespace asio = testing::asio;
 using testing::scripted_error;
 using result = std::optional<scripted_error>;
 

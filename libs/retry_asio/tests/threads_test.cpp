@@ -4,24 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/error.hpp>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <deque>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <thread>
 #include <vector>
 
+#include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
 
 namespace reprise::threads_test {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using boost::system::error_code;
+namespace asio = testing::asio;
+using testing::error_code;
 
 /// Runs a context on `count` threads until it has nothing left to do.
 void run_on_threads(asio::io_context& io, int count) {

@@ -1,5 +1,7 @@
 #include "topology/breakers.hpp"
 
+#include <reprise/couchbase_types/errc.hpp>
+
 namespace reprise::engine {
 
 void breakers::on_outcome(
@@ -7,7 +9,10 @@ void breakers::on_outcome(
     if (!endpoint.breaker || !endpoint.breaker->allows()) {
         return;
     }
-    endpoint.breaker->on_outcome(outcome, now);
+    const auto& is_failure = context_.options.circuit_breaker->is_failure;
+    const bool has_failed =
+        is_failure ? is_failure(outcome) : outcome == couchbase::error_condition::timeout;
+    endpoint.breaker->on_outcome(has_failed, now);
     if (!endpoint.breaker->allows()) {
         context_.log(log_level::warn, "circuit breaker of " + endpoint.name + " opens");
         arm(endpoint);
@@ -16,7 +21,7 @@ void breakers::on_outcome(
 
 void breakers::on_canary_lost(endpoint_record& endpoint, time_point now) {
     if (endpoint.breaker) {
-        endpoint.breaker->on_canary_lost(now);
+        endpoint.breaker->on_probe_lost(now);
         arm(endpoint);
     }
 }

@@ -27,7 +27,7 @@ public:
             return;
         }
         if (endpoint.breaker->on_due(now) && !send_canary(endpoint)) {
-            endpoint.breaker->on_canary_lost(now);
+            endpoint.breaker->on_probe_lost(now);
         }
         arm(endpoint);
     }

@@ -10,13 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include <reprise/retry/circuit_breaker_fsm.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/error_map.hpp>
 
 #include "connections/login_pace.hpp"
 #include "engine_context.hpp"
 #include "engine_timer.hpp"
-#include "topology/circuit_breaker.hpp"
 
 namespace reprise::engine {
 
@@ -37,8 +37,8 @@ struct endpoint_record : engine_timer {
     login_pace logins;
     // The node's error map. Kept while at least one connection to the node is alive.
     std::shared_ptr<const wire::error_map> error_map;
-    std::size_t error_map_shares = 0;        // connections that are alive
-    std::optional<circuit_breaker> breaker;  // empty: not enabled
+    std::size_t error_map_shares = 0;            // connections that are alive
+    std::optional<circuit_breaker_fsm> breaker;  // empty: not enabled
 
     // Keeps one map for each node: the highest revision of a format, and the newer of two formats.
     void offer_error_map(const std::shared_ptr<const wire::error_map>& map);

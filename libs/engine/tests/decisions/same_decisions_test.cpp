@@ -86,8 +86,8 @@ using attempt_result = std::expected<int, attempt_error>;
 }  // namespace same_decisions
 
 template <>
-struct canceled_outcome<same_decisions::attempt_result> {
-    static same_decisions::attempt_result make() { return 0; }
+struct unattempted_outcome<same_decisions::attempt_result> {
+    static same_decisions::attempt_result make(refusal_reason) { return 0; }
 };
 
 namespace same_decisions {

@@ -34,6 +34,26 @@ TEST(breakers, arm_the_endpoint_when_its_breaker_opens) {
     EXPECT_TRUE(with.endpoint.is_armed());
 }
 
+TEST(breakers, RH_34_only_timeouts_count_unless_the_predicate_decides_otherwise) {
+    one_breaker usual;
+    usual.all.on_outcome(usual.endpoint, errc::temporary_failure, usual.parts.now);
+    usual.all.on_outcome(usual.endpoint, errc::request_canceled, usual.parts.now);
+    EXPECT_TRUE(breakers::allow(usual.endpoint));
+    one_breaker ambiguous;
+    ambiguous.all.on_outcome(ambiguous.endpoint, errc::ambiguous_timeout, ambiguous.parts.now);
+    EXPECT_FALSE(breakers::allow(ambiguous.endpoint));
+    engine_options options = one_breaker::options();
+    options.circuit_breaker->is_failure = [](const std::error_code& outcome) {
+        return outcome == errc::temporary_failure;
+    };
+    engine_parts parts(options);
+    endpoint_record& endpoint = parts.endpoints.at("node1", 11210);
+    parts.breakers_of_nodes.on_outcome(endpoint, errc::unambiguous_timeout, parts.now);
+    EXPECT_TRUE(breakers::allow(endpoint));
+    parts.breakers_of_nodes.on_outcome(endpoint, errc::temporary_failure, parts.now);
+    EXPECT_FALSE(breakers::allow(endpoint));
+}
+
 TEST(breakers, sleep_again_when_no_canary_can_be_sent) {
     one_breaker with;
     with.fail();

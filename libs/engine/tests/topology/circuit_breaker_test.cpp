@@ -1,5 +1,3 @@
-#include "topology/circuit_breaker.hpp"
-
 #include <gtest/gtest.h>
 
 #include <reprise/couchbase_types/errc.hpp>
@@ -12,22 +10,6 @@ namespace circuit_breaker_tests {
 using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
-
-constexpr time_point window_begin{1h};
-const std::error_code timeout_code = errc::unambiguous_timeout;
-const std::error_code no_error{};
-
-void feed(circuit_breaker& breaker, int count, const std::error_code& outcome, time_point now) {
-    for (int index = 0; index < count; ++index) {
-        breaker.on_outcome(outcome, now);
-    }
-}
-
-circuit_breaker opened_at(time_point now) {
-    circuit_breaker breaker({});
-    feed(breaker, 20, timeout_code, now);
-    return breaker;
-}
 
 engine_options with_breaker() {
     engine_options options;
@@ -58,133 +40,6 @@ scripted_cluster::hook without_reads(bool answers_noop) {
 }  // namespace circuit_breaker_tests
 
 using namespace circuit_breaker_tests;
-
-TEST(circuit_breaker, RH_34_opens_at_half_of_twenty_requests_and_not_before) {
-    circuit_breaker breaker({});
-    feed(breaker, 19, timeout_code, window_begin);
-    EXPECT_TRUE(breaker.allows());
-    EXPECT_EQ(breaker.next_due(), std::nullopt);
-    breaker.on_outcome(timeout_code, window_begin + 1s);
-    EXPECT_FALSE(breaker.allows());
-    EXPECT_EQ(breaker.next_due(), window_begin + 6s);
-    circuit_breaker half({});
-    feed(half, 11, no_error, window_begin);
-    feed(half, 10, timeout_code, window_begin);
-    EXPECT_TRUE(half.allows());  // 10 of 21
-    half.on_outcome(timeout_code, window_begin);
-    EXPECT_FALSE(half.allows());  // 11 of 22
-}
-
-TEST(circuit_breaker, RH_34_only_timeouts_count_unless_the_predicate_decides_otherwise) {
-    circuit_breaker usual({});
-    feed(usual, 100, errc::temporary_failure, window_begin);
-    feed(usual, 100, errc::request_canceled, window_begin);
-    EXPECT_TRUE(usual.allows());
-    circuit_breaker_options options;
-    options.is_failure = [](const std::error_code& outcome) {
-        return outcome == errc::temporary_failure;
-    };
-    circuit_breaker own(options);
-    feed(own, 100, timeout_code, window_begin);
-    EXPECT_TRUE(own.allows());
-    feed(own, 100, errc::temporary_failure, window_begin);
-    EXPECT_FALSE(own.allows());
-    circuit_breaker ambiguous({});
-    feed(ambiguous, 20, errc::ambiguous_timeout, window_begin);
-    EXPECT_FALSE(ambiguous.allows());
-}
-
-TEST(circuit_breaker, RH_34_outcomes_older_than_the_window_do_not_count) {
-    circuit_breaker breaker({});
-    feed(breaker, 19, timeout_code, window_begin);
-    breaker.on_outcome(timeout_code, window_begin + 60s);
-    EXPECT_TRUE(breaker.allows());
-    feed(breaker, 18, timeout_code, window_begin + 119s);
-    EXPECT_TRUE(breaker.allows());
-    breaker.on_outcome(timeout_code, window_begin + 119s);
-    EXPECT_FALSE(breaker.allows());
-}
-
-TEST(circuit_breaker, RH_34_the_window_rolls_and_is_never_reset) {
-    // One request starts the count at 0 s. The failures arrive around 60 s after it.
-    circuit_breaker breaker({});
-    breaker.on_outcome(no_error, window_begin);
-    feed(breaker, 15, timeout_code, window_begin + 59s);
-    EXPECT_TRUE(breaker.allows());
-    feed(breaker, 4, timeout_code, window_begin + 61s);
-    EXPECT_TRUE(breaker.allows());  // 19
-    breaker.on_outcome(timeout_code, window_begin + 61s);
-    EXPECT_FALSE(breaker.allows());
-}
-
-TEST(circuit_breaker, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
-    circuit_breaker breaker({});
-    for (int second = 0; second < 60; ++second) {
-        feed(breaker, 1, no_error, window_begin + second * 1s);
-    }
-    // Then one failure per second: after about 30 of them they are half of the window.
-    int second = 60;
-    while (breaker.allows() && second < 200) {
-        breaker.on_outcome(timeout_code, window_begin + second * 1s);
-        ++second;
-    }
-    EXPECT_GE(second, 60 + 28);
-    EXPECT_LE(second, 60 + 32);
-}
-
-TEST(circuit_breaker, RH_34_a_steady_share_below_the_threshold_never_opens_it) {
-    circuit_breaker breaker({});
-    for (int round = 0; round < 10000; ++round) {
-        const time_point now = window_begin + round * 37ms;
-        breaker.on_outcome(round % 5 < 2 ? timeout_code : no_error, now);
-        ASSERT_TRUE(breaker.allows()) << round;
-    }
-}
-
-TEST(circuit_breaker, RH_34_after_a_long_silence_nothing_counts_and_short_windows_work) {
-    circuit_breaker breaker({});
-    feed(breaker, 19, timeout_code, window_begin);
-    feed(breaker, 1, timeout_code, window_begin + 24h * 300);
-    EXPECT_TRUE(breaker.allows());
-    circuit_breaker_options options;
-    options.rolling_window = duration{1};  // one nanosecond: counts only simultaneous requests
-    circuit_breaker brief(options);
-    feed(brief, 19, timeout_code, window_begin);
-    feed(brief, 1, timeout_code, window_begin + duration{1});
-    EXPECT_TRUE(brief.allows());
-    feed(brief, 19, timeout_code, window_begin + duration{1});
-    EXPECT_FALSE(brief.allows());
-}
-
-TEST(circuit_breaker, RH_34_a_canary_decides_between_closed_and_another_sleep) {
-    circuit_breaker breaker = opened_at(window_begin);
-    EXPECT_FALSE(breaker.on_due(window_begin + 4999ms));
-    EXPECT_EQ(breaker.state(), breaker_state::open);
-    EXPECT_TRUE(breaker.on_due(window_begin + 5s));
-    EXPECT_EQ(breaker.state(), breaker_state::half_open);
-    EXPECT_FALSE(breaker.allows());
-    EXPECT_EQ(breaker.next_due(), window_begin + 10s);
-    EXPECT_FALSE(breaker.on_due(window_begin + 10s));  // no answer
-    EXPECT_EQ(breaker.state(), breaker_state::open);
-    EXPECT_EQ(breaker.next_due(), window_begin + 15s);
-    EXPECT_TRUE(breaker.on_due(window_begin + 15s));
-    breaker.on_canary_lost(window_begin + 16s);
-    EXPECT_EQ(breaker.next_due(), window_begin + 21s);
-    EXPECT_TRUE(breaker.on_due(window_begin + 21s));
-    EXPECT_TRUE(breaker.close());
-    EXPECT_TRUE(breaker.allows());
-    EXPECT_FALSE(breaker.close());
-    feed(breaker, 19, timeout_code, window_begin + 22s);
-    EXPECT_TRUE(breaker.allows());  // the counts were reset
-}
-
-TEST(circuit_breaker, RH_34_late_outcomes_change_nothing) {
-    circuit_breaker breaker = opened_at(window_begin);
-    feed(breaker, 100, no_error, window_begin + 1s);
-    breaker.on_canary_lost(window_begin + 1s);
-    EXPECT_EQ(breaker.state(), breaker_state::open);
-    EXPECT_EQ(breaker.next_due(), window_begin + 5s);
-}
 
 TEST(circuit_breaker, RH_34_its_options_are_checked) {
     const auto refused_field = [](auto&& change) -> std::string {

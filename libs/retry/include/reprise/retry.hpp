@@ -5,6 +5,7 @@
 /// library is needed (C++20).
 
 #include <reprise/retry/blocking.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>

@@ -4,7 +4,7 @@
 #include <functional>
 #include <system_error>
 
-#include <reprise/retry/time.hpp>
+#include <reprise/retry/circuit_breaker_fsm.hpp>
 
 namespace reprise::couchbase {
 
@@ -33,6 +33,13 @@ struct circuit_breaker_options {
     /// each request that was sent, on the client's thread; must not throw. Null: only timeouts
     /// count.
     std::function<bool(const std::error_code& outcome)> is_failure{};
+
+    /// What the breaker itself needs to know.
+    [[nodiscard]] reprise::circuit_breaker_options limits() const noexcept {
+        return {
+            volume_threshold, error_threshold_percent, rolling_window, sleep_window,
+            canary_timeout};
+    }
 };
 
 }  // namespace reprise::couchbase

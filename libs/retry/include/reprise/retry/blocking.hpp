@@ -18,6 +18,7 @@
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_session.hpp>
+#include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise {
 
@@ -102,8 +103,14 @@ private:
 /// One attempt: its value, or what it threw.
 template <class Result>
 struct attempt_result {
-    std::optional<Result> value;
-    std::exception_ptr thrown;
+    std::optional<Result> value{};
+    std::exception_ptr thrown{};
+
+    [[nodiscard]] bool is_empty() const noexcept { return !value && !thrown; }
+    void clear() noexcept {
+        value.reset();
+        thrown = nullptr;
+    }
 };
 
 template <class Result, class Operation, class Attempt>
@@ -147,10 +154,13 @@ template <class Result, class Operation, class... Exceptions>
                           : failure_in(operation, *outcome.value);
 }
 
-/// What a strategy sees of an attempt that failed.
+/// What a strategy sees of an attempt that failed; nothing before the first.
 template <class Result, class Operation>
 [[nodiscard]] failure_view view_of_attempt(
     const attempt_result<Result>& outcome, const Operation& operation) noexcept {
+    if (outcome.is_empty()) {
+        return {};
+    }
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
@@ -173,12 +183,30 @@ template <class Result, class Operation>
     return last_result(std::move(outcome));
 }
 
+/// False: there is no way to return without an attempt, so a circuit breaker is not respected.
+template <class Result, class Operation>
+inline constexpr bool can_be_refused =
+    can_throw || has_fallback<Operation> || has_unattempted_outcome<Result>;
+
+/// The result of a loop whose first attempt a circuit breaker refuses.
+template <class Result, class Operation>
+[[nodiscard]] Result refused_by_breaker([[maybe_unused]] Operation& operation) {
+    if constexpr (has_fallback<Operation>) {
+        return recovered<Result>(operation, failure_view{});
+    } else if constexpr (has_unattempted_outcome<Result>) {
+        return unattempted_outcome<Result>::make(refusal_reason::circuit_open);
+    } else {
+        throw_circuit_open();
+    }
+}
+
 /// Waits out the delay of the initial token, if it has one; never beyond the deadline.
 template <class Session>
 void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
     if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
 #if defined(__cpp_exceptions)
+        session.on_canceled_start(time.clock().now());
         throw canceled_before_first_attempt{};
 #endif  // Otherwise the attempt is made: there is no other way to return a result.
     }
@@ -192,16 +220,22 @@ template <class Session>
     return time.clock().now();
 }
 
-/// What `Operation` wants to know about the attempt that starts now.
+/// What an operation may know about the attempt that starts now.
+template <class Session>
+[[nodiscard]] attempt make_attempt(
+    Session& session, const call_options& options, call_time time) noexcept {
+    attempt next{
+        session.attempt_number(), no_deadline, duration::max(), &session.allowance(), options.stop};
+    time.limit(next, session.deadline());
+    return next;
+}
+
+/// The same if `Operation` wants to know it.
 template <class Operation, class Session>
 [[nodiscard]] auto next_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
     if constexpr (std::invocable<Operation&, const attempt&>) {
-        attempt next{
-            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
-            options.stop};
-        time.limit(next, session.deadline());
-        return next;
+        return make_attempt(session, options, time);
     } else {
         return nothing_asked{};
     }
@@ -217,6 +251,12 @@ Result run_blocking(
     decision_context at = time.context_if(session.needs_time());
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
         wait_for_first_attempt(session, time, delay);
+        at = time.context_if(session.needs_time());
+    }
+    if (!session.try_start_attempt(at)) [[unlikely]] {
+        if constexpr (can_be_refused<Result, Operation>) {
+            return refused_by_breaker<Result>(operation);
+        }
     }
     for (;;) {
         const auto current = next_attempt<Operation>(session, options, time);
@@ -244,6 +284,9 @@ Result run_blocking(
         }
         if (!go_on) {
             return give_up(operation, std::move(outcome), is_canceled_by_caller(next));
+        }
+        if (!session.try_start_attempt(time.context_if(session.needs_time()))) {
+            return give_up(operation, std::move(outcome), false);
         }
     }
 }

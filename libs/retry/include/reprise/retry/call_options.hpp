@@ -4,13 +4,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <stop_token>
+#include <string_view>
 
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_history.hpp>
+#include <reprise/retry/retry_observer.hpp>
+#include <reprise/retry/retry_tracer.hpp>
 
 namespace reprise {
 
@@ -32,8 +34,13 @@ struct call_options {
     retry_allowance* outer_allowance = nullptr;
     /// Is filled with what happened on each attempt of this call.
     retry_history* history = nullptr;
-    /// Is called with each decision.
-    decision_observer* observer = nullptr;
+    /// Is called with each decision and at the end of the call, as the strategy's own observer
+    /// does.
+    retry_observer* observer = nullptr;
+    /// Makes a span for the call and one for each attempt; null: the call is not traced.
+    retry_tracer* tracer = nullptr;
+    /// What the call does, for spans: "fetch price". Must outlive the call.
+    std::string_view name = "retry";
     /// Null: the real clock.
     retry_clock* clock = nullptr;
     /// Empty: a generator per thread.
@@ -52,13 +59,6 @@ struct attempt {
     retry_allowance* allowance = nullptr;
     /// The call's stop token.
     std::stop_token stop{};
-};
-
-/// The blocking loop throws this when it is stopped during the delay of the initial token: there is
-/// no attempt yet whose result could be returned.
-class REPRISE_EXPORT canceled_before_first_attempt : public std::runtime_error {
-public:
-    canceled_before_first_attempt() : std::runtime_error("canceled before the first attempt") {}
 };
 
 }  // namespace reprise

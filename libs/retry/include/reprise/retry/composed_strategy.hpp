@@ -26,6 +26,7 @@
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/retryable.hpp>
+#include <reprise/retry/shared_parts.hpp>
 
 namespace reprise {
 
@@ -39,17 +40,19 @@ struct attempt_limits {
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const attempt_limits& limits);
 
 /// The three policies and what follows from them. A value; copies share what their budget shares.
-template <class Retryable, class Backoff, budget_policy Budget>
+template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
 class composed_policies {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
     composed_policies(
-        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget)
+        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
+        Parts parts = {})
         : attempts_max_(
               checked(limits).attempts_max.value_or(std::numeric_limits<std::uint32_t>::max())),
           retryable_(std::move(retryable)),
           backoff_(std::move(backoff)),
-          budget_(std::move(budget)) {}
+          budget_(std::move(budget)),
+          parts_(std::move(parts)) {}
 
     /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
@@ -110,6 +113,25 @@ public:
         }
     }
 
+    [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
+    /// The circuit breaker that is asked before each attempt; null: none.
+    [[nodiscard]] circuit_breaker* circuit() noexcept {
+        if constexpr (std::same_as<Parts, shared_parts>) {
+            return parts_.breaker.get();
+        } else {
+            return nullptr;
+        }
+    }
+
+    /// What observes the calls of this strategy; null: nothing.
+    [[nodiscard]] retry_observer* observer() noexcept {
+        if constexpr (std::same_as<Parts, shared_parts>) {
+            return parts_.observer.get();
+        } else {
+            return nullptr;
+        }
+    }
+
 private:
     [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
         if constexpr (requires { retryable_.check(question); }) {
@@ -123,18 +145,22 @@ private:
     [[no_unique_address]] Retryable retryable_;
     Backoff backoff_;
     [[no_unique_address]] Budget budget_;
+    [[no_unique_address]] Parts parts_;
 };
 
 /// One object for all requests of a client.
-template <class Retryable, class Backoff, budget_policy Budget>
-class composed_strategy : public composed_policies<Retryable, Backoff, Budget>,
-                          public token_issuer<composed_strategy<Retryable, Backoff, Budget>> {
+template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
+class composed_strategy
+    : public composed_policies<Retryable, Backoff, Budget, Parts>,
+      public token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
     composed_strategy(
-        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget)
-        : composed_policies<Retryable, Backoff, Budget>(
-              limits, std::move(retryable), std::move(backoff), std::move(budget)) {}
+        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
+        Parts parts = {})
+        : composed_policies<Retryable, Backoff, Budget, Parts>(
+              limits, std::move(retryable), std::move(backoff), std::move(budget),
+              std::move(parts)) {}
 };
 
 /// Exactly one attempt, always.

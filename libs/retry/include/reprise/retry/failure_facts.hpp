@@ -53,8 +53,16 @@ struct failure_facts {
     std::optional<failure_fault> fault{};
     /// Any number that helps a reader of the trace (an HTTP status, an errno). Not used to decide.
     std::uint32_t code = 0;
+    /// Knows the text of `code`; null: it is a plain number. Must outlive the process's histories,
+    /// as every category does. Not used to decide.
+    const std::error_category* category = nullptr;
 
-    friend bool operator==(const failure_facts&, const failure_facts&) = default;
+    /// Two failures that say the same, in whatever category.
+    friend bool operator==(const failure_facts& left, const failure_facts& right) noexcept {
+        return left.safety == right.safety && left.throttling == right.throttling &&
+               left.timeout == right.timeout && left.minimum_wait == right.minimum_wait &&
+               left.fault == right.fault && left.code == right.code;
+    }
 };
 
 /// Customisation point 1: specialise for a type you cannot touch.
@@ -62,7 +70,8 @@ template <class E>
 struct failure_traits;
 
 /// `std::error_code`: connection attempts that failed and "try again" are safe to repeat; broken
-/// connections may be; `timed_out` is a timeout. Other codes have no facts.
+/// connections may be; `timed_out` is a timeout. Of Asio's own codes, the end of a stream is a
+/// broken connection, and a name server that asks to try again is safe. Other codes have no facts.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
 

@@ -53,6 +53,13 @@ public:
         }
     }
 
+    /// Passes on the hedging of an operation that has it (`hedged`, of the Asio forms).
+    [[nodiscard]] decltype(auto) hedging() const noexcept
+        requires requires(const Operation& operation) { operation.hedging(); }
+    {
+        return operation_.hedging();
+    }
+
 private:
     Fallback fallback_;
     Operation operation_;

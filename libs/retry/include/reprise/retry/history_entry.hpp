@@ -54,8 +54,8 @@ public:
     }
     /// Absent in plain loops, which do not look into an attempt.
     [[nodiscard]] std::optional<attempt_stage> stage() const noexcept {
-        return stage_ == no_stage ? std::nullopt
-                                  : std::optional(static_cast<attempt_stage>(stage_));
+        return stage_ >= hedge_stage ? std::nullopt
+                                     : std::optional(static_cast<attempt_stage>(stage_));
     }
     /// The protocol's reason, as a number and as its enumerator.
     [[nodiscard]] std::uint8_t reason_code() const noexcept {
@@ -70,10 +70,18 @@ public:
     [[nodiscard]] std::uint8_t endpoint() const noexcept {
         return static_cast<std::uint8_t>(endpoint_);
     }
+    /// Index into `retry_history::categories`, from 1; 0: the code is a plain number.
+    [[nodiscard]] std::uint8_t category() const noexcept {
+        return static_cast<std::uint8_t>(category_);
+    }
     [[nodiscard]] bool is_timeout() const noexcept { return is_timeout_ != 0; }
     [[nodiscard]] bool is_throttling() const noexcept { return is_throttling_ != 0; }
     /// False for the one entry about an attempt that was not made: the wait before it was canceled.
     [[nodiscard]] bool is_attempt() const noexcept { return is_attempt_ != 0; }
+
+    /// True for the entry about an attempt that was wanted beside a running one: `attempt` is still
+    /// running, and `refusal` says why it was not hedged.
+    [[nodiscard]] bool is_hedge() const noexcept { return stage_ == hedge_stage; }
 
     void set_attempt(std::uint32_t number) noexcept {
         attempt_ = std::min<std::uint32_t>(number, 0xffff) & 0xffffU;
@@ -91,8 +99,10 @@ public:
                 : static_cast<std::uint32_t>(std::min<std::int64_t>(level, no_budget_level - 1));
     }
     void set_stage(attempt_stage stage) noexcept { stage_ = static_cast<std::uint8_t>(stage) & 7U; }
+    void set_is_hedge() noexcept { stage_ = hedge_stage & 7U; }
     void set_reason(std::uint8_t code) noexcept { reason_ = code; }
     void set_endpoint(std::uint8_t index) noexcept { endpoint_ = index; }
+    void set_category(std::uint8_t index) noexcept { category_ = index & 3U; }
     void set_facts(bool is_timeout, bool is_throttling) noexcept {
         is_timeout_ = is_timeout ? 1 : 0;
         is_throttling_ = is_throttling ? 1 : 0;
@@ -103,6 +113,7 @@ public:
 
 private:
     static constexpr std::uint64_t no_stage = 7;
+    static constexpr std::uint64_t hedge_stage = 6;
     static constexpr std::uint64_t time_mask = (std::uint64_t{1} << 40U) - 1;
 
     [[nodiscard]] static std::uint64_t microseconds(duration time) noexcept {
@@ -121,6 +132,7 @@ private:
     std::uint64_t is_timeout_ : 1 = 0;
     std::uint64_t is_throttling_ : 1 = 0;
     std::uint64_t is_attempt_ : 1 = 1;
+    std::uint64_t category_ : 2 = 0;
     std::uint32_t code_ = 0;
     std::uint32_t budget_level_ = no_budget_level;
 };

@@ -4,11 +4,13 @@
 /// last retry and why. Loops and clients use the same type. Text is made only when it is
 /// read; recording allocates nothing.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <reprise/retry/bounded_history.hpp>
@@ -29,11 +31,15 @@ struct REPRISE_EXPORT retry_history {
     std::vector<std::string> problems{};
     /// The name of a reason, for text; null: reasons have no names.
     std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
+    /// The categories of the codes in the entries, in the order of their appearance. Codes of a
+    /// fourth category are written as plain numbers.
+    std::array<const std::error_category*, 3> categories{};
     /// Codes are written in hexadecimal, as the key-value protocol's statuses are.
     bool has_hexadecimal_codes = false;
 
     void clear() noexcept {
         entries.clear();
+        categories = {};
         failed_attempts_ = 0;
     }
     void record(const history_entry& entry) noexcept {
@@ -43,11 +49,17 @@ struct REPRISE_EXPORT retry_history {
 
     /// Why there was no further retry; `none` while the request succeeded or is still going.
     [[nodiscard]] refusal_reason refusal() const noexcept {
-        return entries.empty() ? refusal_reason::none : entries.back().refusal();
+        return entries.empty() || entries.back().is_hedge() ? refusal_reason::none
+                                                            : entries.back().refusal();
     }
     /// Attempts that failed, all of them.
     [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
 
+    /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.
+    [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
+    /// "connection refused": what the category of an entry's code says about it; empty if there is
+    /// none.
+    [[nodiscard]] std::string message_of(const history_entry& entry) const;
     /// The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
     /// Likewise, why that node could not be reached; empty for attempts that were sent.
@@ -61,19 +73,13 @@ private:
 ///
 /// ```
 /// +0 ms  attempt 1 failed, code 503, timeout; retried after 250 ms (budget 495)
+/// +0 ms  attempt 1 failed, connection refused (111); retried after 250 ms (budget 495)
+/// +50 ms  attempt 1 still running; hedged by another attempt (budget 495)
 /// +1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms
 /// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
 /// ```
 [[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
 /// Writes `to_string(history)`.
 REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
-
-/// Sees every decision as it is made, e.g. to log it. Called from the thread that runs the loop,
-/// between an attempt and the wait after it; must not throw.
-class REPRISE_EXPORT decision_observer {
-public:
-    virtual ~decision_observer();
-    virtual void on_decision(const history_entry& entry) noexcept = 0;
-};
 
 }  // namespace reprise

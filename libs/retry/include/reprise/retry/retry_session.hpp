@@ -4,7 +4,8 @@
 /// It asks the strategy, has the answer admitted (`retry_progress`) and records it; it knows no
 /// clock, no sleep, no thread.
 ///
-///     begin(at) -> wait -> [attempt] -+- on_success(at)            finished
+///     begin(at) -> wait -> try_start_attempt(at)                   false: finished, not attempted
+///                       -> [attempt] -+- on_success(at)            finished
 ///                                     +- on_failure(facts, at) -> step
 ///                                          step.is_retry:    wait step.wait, attempt again
 ///                                          step.is_deferred: wait for answer_stop(), on_answer(at)
@@ -16,6 +17,7 @@
 #include <stop_token>
 
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/call_observation.hpp>
 #include <reprise/retry/late_answer.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 
@@ -51,8 +53,28 @@ public:
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
     [[nodiscard]] duration begin(const decision_context& at) noexcept {
+        if (attached_) {
+            attached_->observation.on_start(at.now);
+        }
         progress_.on_start(detail::begin_with(*strategy_, progress_.token(), at));
         return progress_.is_granted() ? at_least_zero(progress_.token().delay) : duration::zero();
+    }
+
+    /// Before each attempt. False: the strategy's circuit breaker is open, and the attempt must not
+    /// be made. A driver need not ask if it supports neither breakers nor observers.
+    [[nodiscard]] bool try_start_attempt(const decision_context& at) noexcept {
+        if (!attached_) {
+            return true;
+        }
+        if (attached_->breaker != nullptr) {
+            attached_->permit = attached_->breaker->try_acquire(at.now);
+        }
+        if (attached_->permit == breaker_permit::refused) {
+            record_unattempted(refusal_reason::circuit_open, at.now);
+            return false;
+        }
+        attached_->observation.on_attempt(attempt_number());
+        return true;
     }
 
     /// The running attempt succeeded. At most once.
@@ -60,14 +82,20 @@ public:
         if (progress_.is_granted()) [[likely]] {
             detail::succeed_with(*strategy_, progress_.token(), at);
         }
+        if (attached_) {
+            attached_->on_success(at.now);
+        }
     }
 
     /// The running attempt failed. `is_canceled` says that the caller has asked to stop; `failure`
-    /// is shown to the strategy.
+    /// is shown to the strategy and to observers, and must live until the next attempt starts.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
         failure_view failure = {}) noexcept {
         facts_ = facts;
+        if (attached_) {
+            attached_->on_failure(facts, failure, at.now);
+        }
         if (is_canceled) {
             return refuse(refusal_reason::canceled, at.now);
         }
@@ -110,12 +138,31 @@ public:
         return conclude(answer.action, now);
     }
 
+    /// The running attempt takes long, and the driver wants another one beside it (hedging).
+    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
+    /// reported afterwards is the outcome of all that run.
+    [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
+        const std::uint32_t running = attempt_number();
+        facts_.emplace();
+        const circuit_breaker* const breaker = attached_ ? attached_->breaker : nullptr;
+        const bool is_open = breaker != nullptr && breaker->state() != breaker_state::closed;
+        const admission answer = progress_.on_proposal(
+            is_open ? retry_action::no(refusal_reason::circuit_open)
+                    : retry_action::after(duration::zero()),
+            {.now = at.now}, limits());
+        record(running, at.now, answer, false, true);
+        if (attached_ && answer.is_admitted()) {
+            attached_->observation.on_hedge();
+        }
+        return answer.is_admitted();
+    }
+
+    /// The caller asked to stop during the delay before the first attempt, which is not made.
+    void on_canceled_start(time_point now) noexcept { end(refusal_reason::canceled, now); }
+
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
     void on_canceled_wait(time_point now) noexcept {
-        admission answer;
-        answer.refusal = refusal_reason::canceled;
-        facts_.emplace();
-        record(attempt_number(), now, answer, false);
+        record_unattempted(refusal_reason::canceled, now);
     }
 
     /// The number of the attempt to make now; the first is 1.
@@ -132,6 +179,13 @@ private:
         if (options.history != nullptr) {
             options.history->clear();
         }
+        circuit_breaker* const breaker = detail::breaker_of(strategy);
+        retry_observer* const of_strategy = detail::observer_of(strategy);
+        if (breaker != nullptr || of_strategy != nullptr || options.observer != nullptr ||
+            options.tracer != nullptr) [[unlikely]] {
+            attached_.emplace(breaker, options, of_strategy);
+            needs_time_ = true;
+        }
     }
 
     static std::shared_ptr<answer_channel> make_late_answer(void* session) {
@@ -144,26 +198,58 @@ private:
         admission answer;
         answer.refusal = why;
         record(attempt_number(), now, answer, true);
+        end(why, now);
         return {.refusal = why};
     }
 
     [[nodiscard]] retry_step conclude(
         const std::optional<retry_action>& action, time_point now) noexcept {
         const std::uint32_t failed = attempt_number();
-        retry_limits limits;
-        limits.deadline = deadline_;
-        limits.allowance = &allowance_;
-        limits.budget = detail::budget_of(*strategy_);
-        const admission answer = progress_.on_proposal(
-            action.value_or(retry_action::no(refusal_reason::strategy_failed)),
-            {.now = now, .facts = *facts_}, limits);
+        retry_action proposed = action.value_or(retry_action::no(refusal_reason::strategy_failed));
+        if (attached_ && attached_->breaker != nullptr && proposed.is_retry() &&
+            !attached_->breaker->would_allow(add_saturated(now, *proposed.delay()))) {
+            proposed = retry_action::no(refusal_reason::circuit_open);
+        }
+        const admission answer =
+            progress_.on_proposal(proposed, {.now = now, .facts = *facts_}, limits());
         record(failed, now, answer, true);
+        if (!answer.is_admitted()) {
+            end(answer.refusal, now);
+        }
         return {.is_retry = answer.is_admitted(), .wait = answer.delay, .refusal = answer.refusal};
     }
 
+    [[nodiscard]] retry_limits limits() noexcept {
+        retry_limits result;
+        result.deadline = deadline_;
+        result.allowance = &allowance_;
+        result.budget = detail::budget_of(*strategy_);
+        return result;
+    }
+
+    /// An attempt that is not made.
+    void record_unattempted(refusal_reason why, time_point now) noexcept {
+        admission answer;
+        answer.refusal = why;
+        facts_.emplace();
+        record(attempt_number(), now, answer, false);
+        end(why, now);
+    }
+
+    /// The call ends without a success.
+    void end(refusal_reason why, time_point now) noexcept {
+        if (attached_) {
+            attached_->observation.on_completion(
+                {.refusal = why, .last_error = attached_->failure}, now);
+        }
+    }
+
     void record(
-        std::uint32_t failed, time_point now, const admission& answer, bool is_attempt) noexcept {
-        if (options_->history == nullptr && options_->observer == nullptr) {
+        std::uint32_t failed, time_point now, const admission& answer, bool is_attempt,
+        bool is_hedge = false) noexcept {
+        const bool is_observed = attached_ && attached_->observation.has_observers();
+        retry_history* const history = options_->history;
+        if (history == nullptr && !is_observed) {
             return;
         }
         if (!first_failure_) {
@@ -178,11 +264,15 @@ private:
         entry.set_refusal(answer.refusal);
         entry.set_facts(facts_->timeout, facts_->throttling);
         entry.set_is_attempt(is_attempt);
-        if (options_->history != nullptr) {
-            options_->history->record(entry);
+        if (is_hedge) {
+            entry.set_is_hedge();
         }
-        if (options_->observer != nullptr) {
-            options_->observer->on_decision(entry);
+        if (history != nullptr) {
+            entry.set_category(history->index_of(facts_->category));
+            history->record(entry);
+        }
+        if (is_observed) {
+            attached_->observation.on_decision(entry);
         }
     }
 
@@ -195,6 +285,8 @@ private:
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     std::optional<time_point> first_failure_;
+    // Absent for most calls, which pay for a comparison and no more.
+    std::optional<detail::call_attachments> attached_;
 };
 
 }  // namespace reprise

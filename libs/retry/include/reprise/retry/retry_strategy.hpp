@@ -29,8 +29,10 @@
 #include <utility>
 
 #include <reprise/retry/admission.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_sink.hpp>
 #include <reprise/retry/token.hpp>
@@ -138,6 +140,30 @@ template <class Strategy>
                       { strategy.paying_budget() } -> std::same_as<retry_budget*>;
                   }) {
         return strategy.paying_budget();
+    } else {
+        return nullptr;
+    }
+}
+
+/// The circuit breaker that a strategy names; null: none.
+template <class Strategy>
+[[nodiscard]] circuit_breaker* breaker_of(Strategy& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.circuit() } -> std::same_as<circuit_breaker*>;
+                  }) {
+        return strategy.circuit();
+    } else {
+        return nullptr;
+    }
+}
+
+/// What observes the calls of a strategy; null: nothing.
+template <class Strategy>
+[[nodiscard]] retry_observer* observer_of(Strategy& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.observer() } -> std::same_as<retry_observer*>;
+                  }) {
+        return strategy.observer();
     } else {
         return nullptr;
     }
@@ -267,6 +293,11 @@ public:
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
+    /// The circuit breaker that loops ask before each attempt. Null unless overridden: none.
+    /// Clients with breakers of their own, such as the Couchbase client, do not ask it.
+    [[nodiscard]] virtual circuit_breaker* circuit() noexcept;
+    /// What observes the calls of this strategy in loops. Null unless overridden: nothing.
+    [[nodiscard]] virtual retry_observer* observer() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
@@ -313,6 +344,12 @@ public:
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);
+    }
+    [[nodiscard]] circuit_breaker* circuit() noexcept override {
+        return detail::breaker_of(inner_);
+    }
+    [[nodiscard]] retry_observer* observer() noexcept override {
+        return detail::observer_of(inner_);
     }
 
     [[nodiscard]] S& inner() noexcept { return inner_; }

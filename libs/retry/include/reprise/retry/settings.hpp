@@ -17,8 +17,9 @@ struct settings_error {
     std::string message;  ///< One sentence for people.
 };
 
-/// Thrown by constructors that take options. Programs built without a handler for it can call
-/// `check(options)` first, which returns the same thing as a value.
+/// Thrown by constructors that take options. Programs without a handler for it can call
+/// `check(options)` first, which returns the same thing as a value. Built with `-fno-exceptions`,
+/// the constructors write the message to stderr and abort.
 class REPRISE_EXPORT invalid_settings : public std::invalid_argument {
 public:
     explicit invalid_settings(settings_error error)

@@ -33,7 +33,7 @@ namespace reprise {
 
 /// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
 /// `invalid_settings` for values that contradict each other.
-template <class Selection = every_failure, budget_policy Budget = no_budget>
+template <class Selection = every_failure, budget_policy Budget = no_budget, class Parts = no_parts>
 class simple_strategy {
 public:
     /// Loops copy it; calls share nothing but the budget, which is shared by copies.
@@ -42,7 +42,7 @@ public:
 
     /// All attempts count, the first included; at least 1. Absent: only time limits them.
     explicit simple_strategy(std::optional<std::uint32_t> attempts_max)
-        : simple_strategy({attempts_max}, default_backoff(), Selection{}, Budget{}) {}
+        : simple_strategy({attempts_max}, default_backoff(), Selection{}, Budget{}, Parts{}) {}
 
     /// The same delay before every retry, exactly: add `with_jitter` where many clients may fail
     /// together.
@@ -102,13 +102,38 @@ public:
     /// Retries are paid for by `budget`. Copies of a budget share its level.
     template <budget_policy Other>
     [[nodiscard]] auto budget(Other budget) const {
-        return simple_strategy<Selection, Other>(
+        return simple_strategy<Selection, Other, Parts>(
             policies_.limits(), policies_.backoff().options(), policies_.retryable().selection,
-            std::move(budget), has_own_jitter_);
+            std::move(budget), policies_.parts(), has_own_jitter_);
     }
     /// The same with the prices of `retry_prices`.
     [[nodiscard]] auto budget(std::shared_ptr<token_bucket> bucket) const {
         return budget(token_bucket_budget(std::move(bucket)));
+    }
+
+    /// Asked before each attempt. Share one among all strategies that call the same service.
+    [[nodiscard]] auto breaker(std::shared_ptr<circuit_breaker> shared) const {
+        shared_parts changed = detail::to_shared(policies_.parts());
+        changed.breaker = std::move(shared);
+        return with_parts(std::move(changed));
+    }
+    /// Sees the calls of this strategy, e.g. `retry_metrics`. Several are notified in turn.
+    [[nodiscard]] auto observer(std::shared_ptr<retry_observer> added) const {
+        shared_parts changed = detail::to_shared(policies_.parts());
+        changed.observer = both_observers(std::move(changed.observer), std::move(added));
+        return with_parts(std::move(changed));
+    }
+    /// Called with each decision about a failed attempt.
+    [[nodiscard]] auto on_decision(std::function<void(const history_entry&)> function) const {
+        auto functions = std::make_shared<observing_functions>();
+        functions->decision = std::move(function);
+        return observer(std::move(functions));
+    }
+    /// Called when a call has ended: attempts, total time, last error.
+    [[nodiscard]] auto on_completion(std::function<void(const call_summary&)> function) const {
+        auto functions = std::make_shared<observing_functions>();
+        functions->completion = std::move(function);
+        return observer(std::move(functions));
     }
 
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
@@ -123,17 +148,19 @@ public:
     }
     [[nodiscard]] strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
+    [[nodiscard]] circuit_breaker* circuit() noexcept { return policies_.circuit(); }
+    [[nodiscard]] retry_observer* observer() noexcept { return policies_.observer(); }
 
 private:
-    template <class OtherSelection, budget_policy OtherBudget>
+    template <class OtherSelection, budget_policy OtherBudget, class OtherParts>
     friend class simple_strategy;
 
     simple_strategy(
         const attempt_limits& limits, const backoff_options& backoff, Selection selection,
-        Budget budget, bool has_own_jitter = false)
+        Budget budget, Parts parts, bool has_own_jitter = false)
         : policies_(
               limits, selected_failures<Selection>{std::move(selection)},
-              exponential_backoff(backoff), std::move(budget)),
+              exponential_backoff(backoff), std::move(budget), std::move(parts)),
           has_own_jitter_(has_own_jitter) {}
 
     [[nodiscard]] static backoff_options default_backoff() noexcept {
@@ -146,18 +173,24 @@ private:
         }
         return simple_strategy(
             policies_.limits(), changed, policies_.retryable().selection, policies_.budget(),
-            has_own_jitter_);
+            policies_.parts(), has_own_jitter_);
+    }
+
+    [[nodiscard]] auto with_parts(shared_parts changed) const {
+        return simple_strategy<Selection, Budget, shared_parts>(
+            policies_.limits(), policies_.backoff().options(), policies_.retryable().selection,
+            policies_.budget(), std::move(changed), has_own_jitter_);
     }
 
     template <class Other>
     [[nodiscard]] auto select(Other selection) const {
         auto wider = detail::either(policies_.retryable().selection, std::move(selection));
-        return simple_strategy<decltype(wider), Budget>(
+        return simple_strategy<decltype(wider), Budget, Parts>(
             policies_.limits(), policies_.backoff().options(), std::move(wider), policies_.budget(),
-            has_own_jitter_);
+            policies_.parts(), has_own_jitter_);
     }
 
-    composed_policies<selected_failures<Selection>, exponential_backoff, Budget> policies_;
+    composed_policies<selected_failures<Selection>, exponential_backoff, Budget, Parts> policies_;
     bool has_own_jitter_ = false;
 };
 

@@ -20,6 +20,8 @@ struct standard_options {
     backoff_options backoff{};
     token_bucket_options bucket{};
     retry_prices prices{};
+    /// What it shares with other strategies, such as a circuit breaker.
+    shared_parts parts{};
 };
 
 /// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
@@ -29,7 +31,8 @@ struct standard_options {
 /// Create one for each service, keep it, and share it between threads: its bucket is the memory
 /// that stops retries in an outage.
 class REPRISE_EXPORT standard_strategy final
-    : public composed_strategy<stated_safety, exponential_backoff, token_bucket_budget> {
+    : public composed_strategy<
+          stated_safety, exponential_backoff, token_bucket_budget, shared_parts> {
 public:
     /// With a bucket of its own.
     explicit standard_strategy(const standard_options& options = {});

@@ -9,8 +9,9 @@
 ///     co_await async_retry<void(boost::system::error_code, std::size_t)>(
 ///         socket, strategy, options, read);
 /// ```
-/// Without a token the default of the executor's type is used, or boost::asio::deferred if it has
-/// none: the loop starts when its result is awaited or given a token.
+/// Without a token the default of the executor's type is used, or Asio's `deferred` if it has
+/// none: the loop starts when its result is awaited or given a token. A standalone Asio before 1.24
+/// lacks `deferred`; `use_awaitable` takes its place.
 ///
 /// The coroutine form, for operations that are coroutines themselves, is in `co_retry.hpp`.
 
@@ -18,11 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/execution/executor.hpp>
-#include <boost/asio/is_executor.hpp>
-
+#include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
 #include <reprise/retry/detail/co_await_arguments.hpp>
 
@@ -31,8 +28,7 @@ namespace reprise {
 namespace detail {
 
 template <class T>
-concept asio_executor =
-    boost::asio::execution::is_executor<T>::value || boost::asio::is_executor<T>::value;
+concept asio_executor = asio::execution::is_executor<T>::value || asio::is_executor<T>::value;
 
 /// The executor of an I/O object or a context, or the executor itself.
 template <class Source>
@@ -46,15 +42,15 @@ template <class Source>
 
 /// Results of an initiating function that are meant for a `co_await` expression.
 template <class Result>
-inline constexpr bool is_awaited = requires(const Result& result) { result.await_ready(); } ||
-                                   boost::asio::is_deferred<Result>::value;
+inline constexpr bool is_awaited =
+    requires(const Result& result) { result.await_ready(); } || is_deferred<Result>;
 
 /// The default token of the executor's type, as Asio's own operations have it.
 template <class Source>
 struct default_token {
     using executor = decltype(executor_of(std::declval<std::remove_reference_t<Source>&>()));
-    using chosen = boost::asio::default_completion_token_t<executor>;
-    using type = std::conditional_t<std::is_void_v<chosen>, boost::asio::deferred_t, chosen>;
+    using chosen = asio::default_completion_token_t<executor>;
+    using type = std::conditional_t<std::is_void_v<chosen>, awaited_later_t, chosen>;
 };
 template <class Source>
 using default_token_t = typename default_token<Source>::type;
@@ -71,8 +67,8 @@ struct retry_signature<void(First, Rest...)> {
         (std::is_default_constructible_v<Rest> && ...),
         "completion arguments after the first need a default constructor");
     static_assert(
-        requires { canceled_outcome<First>::make(); },
-        "specialise reprise::canceled_outcome for the first completion argument");
+        has_unattempted_outcome<First>,
+        "specialise reprise::unattempted_outcome for the first completion argument");
 
     /// The loop sees completion arguments only: a first argument that cannot report a failure does
     /// not compile.
@@ -92,7 +88,7 @@ struct retry_signature<void(First, Rest...)> {
 ///
 /// `source` is an executor, an `io_context` or an I/O object; its timers wait. `Signature` is
 /// `void(First, Rest...)`; `First` decides: an error code, a `std::exception_ptr`, something like
-/// `std::expected`, or your own type (`outcome_traits`, and `canceled_outcome` for the case
+/// `std::expected`, or your own type (`outcome_traits`, and `unattempted_outcome` for the case
 /// described there). For other types wrap the initiating function: `fails_if(predicate, initiate)`.
 ///
 /// `initiate(const attempt&, handler)` is called once per attempt and starts the operation with the
@@ -112,6 +108,8 @@ struct retry_signature<void(First, Rest...)> {
 /// requested from any thread; it ends waits and allows no further attempt, but leaves a running one
 /// alone.
 ///
+/// Slow attempts can be hedged: `hedged(50ms, initiate)` (`hedge.hpp`).
+///
 /// `strategy` is copied if it is a value (`attempts(3)`); any other strategy and what `options`
 /// points to (history, observer, clock, outer allowance, random state) must live
 /// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
@@ -129,6 +127,9 @@ auto async_retry(
     using kept = detail::kept_strategy<Strategy>;
     detail::retry_signature<Signature>::template check_first_argument<
         std::remove_cvref_t<Strategy>, std::decay_t<Initiate>>();
+    if constexpr (detail::is_hedged<std::decay_t<Initiate>>) {
+        detail::check_hedge(static_cast<const call_options&>(options).repeat);
+    }
     auto executor = detail::executor_of(source);
     auto start = [executor, target = detail::strategy_holder<kept>{strategy}](
                      auto handler, const call_options& wanted, auto call) {
@@ -138,10 +139,10 @@ auto async_retry(
             handler, std::move(handler), executor, target, wanted, std::move(call));
         shared->start();
     };
-    using result = decltype(boost::asio::async_initiate<Token, Signature>(
+    using result = decltype(detail::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate)));
     detail::check_co_await_arguments<detail::is_awaited<result>, Strategy, Options, Initiate>();
-    return boost::asio::async_initiate<Token, Signature>(
+    return detail::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate));
 }
 

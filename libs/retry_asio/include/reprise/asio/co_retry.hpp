@@ -62,6 +62,9 @@ template <
     using stored = std::decay_t<Operation>;
     using result = typename detail::awaited<stored>::stored;
     using kept_strategy = detail::kept_strategy<Strategy>;
+    if constexpr (detail::is_hedged<stored>) {
+        detail::check_hedge(static_cast<const call_options&>(options).repeat);
+    }
     detail::check_co_await_arguments<true, Strategy, Options, Operation>();
     detail::check_result_type<std::remove_cvref_t<Strategy>, stored, result, true>();
     detail::strategy_holder<kept_strategy> held{std::forward<Strategy>(strategy)};

@@ -1,24 +1,28 @@
 #pragma once
 
 /// Facts of the errors that Asio programs meet: `boost::system::error_code`,
-/// `boost::system::system_error`, and results passed on as `std::exception_ptr`.
+/// `boost::system::system_error`, and results passed on as `std::exception_ptr`. With the
+/// standalone Asio errors are `std::error_code`, which the core describes.
 
 #include <exception>
 #include <system_error>
 
+#if !defined(REPRISE_STANDALONE_ASIO)
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
+#endif
 
-#include <reprise/retry/call_options.hpp>
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/outcome.hpp>
+#include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise {
 
-/// As `describe_error_code` for the codes both families know. Besides: the end of a stream is a
-/// broken connection (safety `maybe`), a name server that asks to try again is safe. A canceled
-/// operation (`operation_aborted`) has no facts: its caller does not want it again.
+#if !defined(REPRISE_STANDALONE_ASIO)
+
+/// As `describe_error_code` for the same code of the standard library. A canceled operation
+/// (`operation_aborted`) has no facts: its caller does not want it again.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const boost::system::error_code& code) noexcept;
 
@@ -47,13 +51,19 @@ struct outcome_traits<boost::system::error_code> {
     }
 };
 
+#endif
+
 namespace detail {
 
 /// As in the blocking loop, and Boost's system errors as well. Types listed by the caller go first.
 template <class... Exceptions>
 [[nodiscard]] failure_facts describe_thrown(
     const std::exception_ptr& thrown, catching_t<Exceptions...> /*list*/) noexcept {
+#if defined(REPRISE_STANDALONE_ASIO)
+    return describe_exception(thrown, catching<Exceptions...>);
+#else
     return describe_exception(thrown, catching<Exceptions..., boost::system::system_error>);
+#endif
 }
 
 }  // namespace detail
@@ -69,40 +79,22 @@ struct outcome_traits<std::exception_ptr> {
     }
 };
 
-/// What an asynchronous loop completes with when it is canceled before its first attempt, so that
-/// there is no result to pass on (only possible when the initial token has a delay). Known for
-/// error codes (`operation_canceled`; Boost's is Asio's `operation_aborted`), for exceptions
-/// (`canceled_before_first_attempt`) and for results like `std::expected` whose error can be made
-/// from a `std::error_code`. Specialise it with `static R make()` for your own result type.
-template <class R>
-struct canceled_outcome;
+#if !defined(REPRISE_STANDALONE_ASIO)
 
+/// Canceled: Asio's `operation_aborted`.
 template <>
-struct REPRISE_EXPORT canceled_outcome<boost::system::error_code> {
-    [[nodiscard]] static boost::system::error_code make() noexcept;
+struct REPRISE_EXPORT unattempted_outcome<boost::system::error_code> {
+    [[nodiscard]] static boost::system::error_code make(refusal_reason why) noexcept;
 };
 
-template <>
-struct canceled_outcome<std::error_code> {
-    [[nodiscard]] static std::error_code make() noexcept {
-        return make_error_code(std::errc::operation_canceled);
-    }
-};
+#endif
 
 template <>
-struct canceled_outcome<std::exception_ptr> {
-    [[nodiscard]] static std::exception_ptr make() noexcept {
-        return std::make_exception_ptr(canceled_before_first_attempt{});
-    }
-};
-
-template <detail::expected_like R>
-    requires std::constructible_from<typename R::error_type, std::error_code>
-struct canceled_outcome<R> {
-    [[nodiscard]] static R make() {
-        using error = typename R::error_type;
-        return R(
-            typename R::unexpected_type(error(make_error_code(std::errc::operation_canceled))));
+struct unattempted_outcome<std::exception_ptr> {
+    [[nodiscard]] static std::exception_ptr make(refusal_reason why) noexcept {
+        return why == refusal_reason::circuit_open
+                   ? std::make_exception_ptr(circuit_open_error{})
+                   : std::make_exception_ptr(canceled_before_first_attempt{});
     }
 };
 

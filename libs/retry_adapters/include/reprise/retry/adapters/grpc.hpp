@@ -24,14 +24,7 @@
 #include <reprise/retry/adapters/grpc_details.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/outcome.hpp>
-
-namespace reprise {
-
-/// Of `reprise/asio/error_facts.hpp`, which this header does not need.
-template <class R>
-struct canceled_outcome;
-
-}  // namespace reprise
+#include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise::adapters {
 
@@ -135,8 +128,12 @@ struct reprise::outcome_traits<reprise::adapters::grpc_result> {
 };
 
 template <>
-struct reprise::canceled_outcome<reprise::adapters::grpc_result> {
-    [[nodiscard]] static adapters::grpc_result make() {
+struct reprise::unattempted_outcome<reprise::adapters::grpc_result> {
+    [[nodiscard]] static adapters::grpc_result make(refusal_reason why) {
+        if (why == refusal_reason::circuit_open) {
+            return adapters::grpc_result(
+                ::grpc::Status(::grpc::StatusCode::UNAVAILABLE, "circuit breaker is open"));
+        }
         return adapters::grpc_result(
             ::grpc::Status(::grpc::StatusCode::CANCELLED, "canceled before the first attempt"));
     }

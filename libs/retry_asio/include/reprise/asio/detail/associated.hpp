@@ -5,23 +5,18 @@
 #include <chrono>
 #include <memory>
 
-#include <boost/asio/associated_allocator.hpp>
-#include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-
+#include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::detail {
 
 template <class Executor>
-using steady_timer_on = boost::asio::basic_waitable_timer<
-    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
+using steady_timer_on = asio::basic_waitable_timer<
+    std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 /// The handler's allocator, for everything the loop allocates in its name.
 template <class Handler>
-using allocator_of = boost::asio::associated_allocator_t<Handler>;
+using allocator_of = asio::associated_allocator_t<Handler>;
 
 /// A state shared by the pieces of one operation, in memory of the handler's allocator.
 template <class State, class Handler, class... Args>
@@ -29,13 +24,13 @@ template <class State, class Handler, class... Args>
     using allocator =
         typename std::allocator_traits<allocator_of<Handler>>::template rebind_alloc<State>;
     return std::allocate_shared<State>(
-        allocator(boost::asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
+        allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
 }
 
 /// Clears a handler's slot at the end of an operation: a later signal must find no operation.
 template <class Handler>
 void clear_slot(const Handler& handler) noexcept {
-    if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
         slot.clear();
     }
 }

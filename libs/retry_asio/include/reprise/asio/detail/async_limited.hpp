@@ -10,14 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/system/error_code.hpp>
-
 #include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/associated.hpp>
+#include <reprise/asio/detail/library.hpp>
 
 namespace reprise::detail {
 
@@ -50,12 +45,10 @@ class limited_state final
     : public wake_target,
       public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
 public:
-    using strand_type =
-        boost::asio::strand<boost::asio::associated_executor_t<Handler, IoExecutor>>;
+    using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
 
     limited_state(Handler handler, const IoExecutor& executor)
-        : strand_(
-              boost::asio::make_strand(boost::asio::get_associated_executor(handler, executor))),
+        : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
           timer_(executor),
           handler_(std::move(handler)) {}
 
@@ -63,20 +56,20 @@ public:
     struct attempt_handler {
         using executor_type = strand_type;
         using allocator_type = allocator_of<Handler>;
-        using cancellation_slot_type = boost::asio::cancellation_slot;
+        using cancellation_slot_type = asio::cancellation_slot;
 
         std::shared_ptr<limited_state> state;
 
         [[nodiscard]] executor_type get_executor() const noexcept { return state->strand_; }
         [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return boost::asio::get_associated_allocator(state->handler_);
+            return asio::get_associated_allocator(state->handler_);
         }
         [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
             return state->signal_.slot();
         }
         void operator()(Args... args) {
             auto& strand = state->strand_;
-            boost::asio::dispatch(
+            asio::dispatch(
                 strand, [self = std::move(state),
                          result = std::tuple<Args...>(std::move(args)...)]() mutable {
                     finish(std::move(self), std::move(result));
@@ -86,12 +79,12 @@ public:
 
     /// Before `start`, in the initiating call: no signal after that call is missed.
     void connect_slot() {
-        auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+        auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            slot.assign([weak = this->weak_from_this()](boost::asio::cancellation_type_t type) {
+            slot.assign([weak = this->weak_from_this()](asio::cancellation_type_t type) {
                 if (auto self = weak.lock()) {
                     auto& strand = self->strand_;
-                    boost::asio::dispatch(strand, [self = std::move(self), type] {
+                    asio::dispatch(strand, [self = std::move(self), type] {
                         if (!self->finished_) {
                             self->signal_.emit(type);
                         }
@@ -137,10 +130,10 @@ private:
         }
         // The timer must not keep the attempt's state alive: an operation that drops its handler
         // would otherwise be noticed only at the limit.
-        auto on_limit = [weak = this->weak_from_this()](const boost::system::error_code&) {
+        auto on_limit = [weak = this->weak_from_this()](const asio_error_code&) {
             if (const auto self = weak.lock(); self != nullptr && !self->finished_) {
                 self->timed_out_ = true;
-                self->signal_.emit(boost::asio::cancellation_type::all);
+                self->signal_.emit(asio::cancellation_type::all);
             }
         };
         timer_.async_wait(bound_on_strand(std::move(on_limit)));
@@ -149,13 +142,13 @@ private:
     template <class Function>
     [[nodiscard]] auto bound_on_strand(Function function) const {
         return bound_function<Function, strand_type, allocator_of<Handler>>{
-            std::move(function), strand_, boost::asio::get_associated_allocator(handler_)};
+            std::move(function), strand_, asio::get_associated_allocator(handler_)};
     }
 
     /// By way of the I/O executor; see `pause_state::wake`.
     template <class Function>
     void post_on_strand(Function function) {
-        boost::asio::post(timer_.get_executor(), bound_on_strand(std::move(function)));
+        asio::post(timer_.get_executor(), bound_on_strand(std::move(function)));
     }
 
     static void finish(std::shared_ptr<limited_state> self, std::tuple<Args...> result) {
@@ -173,7 +166,7 @@ private:
     strand_type strand_;
     steady_timer_on<IoExecutor> timer_;
     Handler handler_;
-    boost::asio::cancellation_signal signal_;
+    asio::cancellation_signal signal_;
     bool finished_ = false;
     bool timed_out_ = false;
 };
@@ -183,15 +176,14 @@ private:
 template <class... Args, class IoExecutor, class Initiate, class Token>
 auto async_limited(
     const IoExecutor& executor, const limit_request& request, Initiate initiate, Token&& token) {
-    return boost::asio::async_initiate<Token, void(limit_result, Args...)>(
+    return asio::async_initiate<Token, void(limit_result, Args...)>(
         [executor](auto handler, const limit_request& wanted, Initiate call) {
             using state = limited_state<decltype(handler), IoExecutor, Args...>;
             auto shared = allocate_state<state>(handler, std::move(handler), executor);
             shared->connect_slot();
-            boost::asio::dispatch(
-                shared->strand(), [shared, wanted, call = std::move(call)]() mutable {
-                    shared->start(wanted, call);
-                });
+            asio::dispatch(shared->strand(), [shared, wanted, call = std::move(call)]() mutable {
+                shared->start(wanted, call);
+            });
         },
         token, request, std::move(initiate));
 }

@@ -12,14 +12,9 @@
 #include <stop_token>
 #include <utility>
 
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/system/error_code.hpp>
-
 #include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/associated.hpp>
+#include <reprise/asio/detail/library.hpp>
 
 namespace reprise::detail {
 
@@ -37,19 +32,18 @@ class pause_state final : public wake_target,
                           public std::enable_shared_from_this<pause_state<Handler, IoExecutor>> {
 public:
     pause_state(Handler handler, const IoExecutor& executor)
-        : strand_(
-              boost::asio::make_strand(boost::asio::get_associated_executor(handler, executor))),
+        : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
           timer_(executor),
           handler_(std::move(handler)) {}
 
     /// Before `start`, in the initiating call: no signal after that call is missed.
     void connect_slot() {
-        auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+        auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            slot.assign([weak = this->weak_from_this()](boost::asio::cancellation_type_t) {
+            slot.assign([weak = this->weak_from_this()](asio::cancellation_type_t) {
                 if (auto self = weak.lock()) {
                     auto& strand = self->strand_;
-                    boost::asio::dispatch(strand, [self = std::move(self)] { self->cancel(); });
+                    asio::dispatch(strand, [self = std::move(self)] { self->cancel(); });
                 }
             });
         }
@@ -62,8 +56,8 @@ public:
         } else {
             timer_.expires_at(request.until);
         }
-        timer_.async_wait(bound_on_strand(
-            [self = this->shared_from_this()](const boost::system::error_code&) mutable {
+        timer_.async_wait(
+            bound_on_strand([self = this->shared_from_this()](const asio_error_code&) mutable {
                 finish(std::move(self));
             }));
         if (request.stop.stop_possible()) {
@@ -74,16 +68,16 @@ public:
     void wake() noexcept override {
         // By way of the I/O executor: a handler's own executor may be the system's thread pool
         // (that of `use_future` is), on which nothing should run that was not started there.
-        boost::asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
-                              self->timer_.cancel();
-                          }));
+        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
+                       self->timer_.cancel();
+                   }));
     }
 
     [[nodiscard]] const auto& strand() const noexcept { return strand_; }
 
 private:
-    using executor_type = boost::asio::associated_executor_t<Handler, IoExecutor>;
-    using strand_type = boost::asio::strand<executor_type>;
+    using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
+    using strand_type = asio::strand<executor_type>;
 
     struct stop_request {
         std::weak_ptr<pause_state> state;
@@ -97,13 +91,13 @@ private:
     template <class Function>
     [[nodiscard]] auto bound_on_strand(Function function) const {
         return bound_function<Function, strand_type, allocator_of<Handler>>{
-            std::move(function), strand_, boost::asio::get_associated_allocator(handler_)};
+            std::move(function), strand_, asio::get_associated_allocator(handler_)};
     }
 
     void post_cancel() {
-        boost::asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
-                              self->cancel();
-                          }));
+        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
+                       self->cancel();
+                   }));
     }
 
     void cancel() {
@@ -130,12 +124,12 @@ private:
 /// Completes with `void(bool reached)`; false if the wait was ended early.
 template <class IoExecutor, class Token>
 auto async_pause(const IoExecutor& executor, const pause_request& request, Token&& token) {
-    return boost::asio::async_initiate<Token, void(bool)>(
+    return asio::async_initiate<Token, void(bool)>(
         [executor](auto handler, const pause_request& wanted) {
             using state = pause_state<decltype(handler), IoExecutor>;
             auto shared = allocate_state<state>(handler, std::move(handler), executor);
             shared->connect_slot();
-            boost::asio::dispatch(shared->strand(), [shared, wanted] { shared->start(wanted); });
+            asio::dispatch(shared->strand(), [shared, wanted] { shared->start(wanted); });
         },
         token, request);
 }

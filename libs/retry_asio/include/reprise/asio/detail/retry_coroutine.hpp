@@ -11,11 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
 
 namespace reprise::detail {
@@ -24,7 +20,7 @@ template <class T>
 struct awaitable_traits;
 
 template <class R, class Executor>
-struct awaitable_traits<boost::asio::awaitable<R, Executor>> {
+struct awaitable_traits<asio::awaitable<R, Executor>> {
     using result = R;
     using executor = Executor;
     using stored = std::conditional_t<std::is_void_v<R>, no_value, R>;
@@ -33,9 +29,9 @@ struct awaitable_traits<boost::asio::awaitable<R, Executor>> {
 template <class Operation>
 using awaited = awaitable_traits<operation_result<Operation>>;
 
-/// Runs one attempt and keeps what came of it; never throws.
+/// Runs one attempt and keeps what came of it; never throws. False: no limit was reached.
 template <class Operation>
-boost::asio::awaitable<void, typename awaited<Operation>::executor> keep_outcome(
+asio::awaitable<bool, typename awaited<Operation>::executor> keep_outcome(
     Operation& operation, const attempt& current,
     attempt_result<typename awaited<Operation>::stored>& out) {
     try {
@@ -49,30 +45,31 @@ boost::asio::awaitable<void, typename awaited<Operation>::executor> keep_outcome
     } catch (...) {
         out.thrown = std::current_exception();
     }
+    co_return false;
 }
 
 /// The same under a time limit: the attempt becomes a coroutine of its own, which can be canceled
 /// while this one waits for it. True if the limit was reached.
 template <class Operation>
-boost::asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited_outcome(
+asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited_outcome(
     Operation& operation, const attempt& current, async_clock* clock,
     attempt_result<typename awaited<Operation>::stored>& out) {
     using executor_type = typename awaited<Operation>::executor;
-    const executor_type executor = co_await boost::asio::this_coro::executor;
-    auto body = [&]() -> boost::asio::awaitable<void, executor_type> {
+    const executor_type executor = co_await asio::this_coro::executor;
+    auto body = [&]() -> asio::awaitable<void, executor_type> {
         // The outer coroutine's filter has been applied already; pass on whatever it let through.
-        const auto reset = boost::asio::this_coro::reset_cancellation_state(
-            boost::asio::enable_total_cancellation());
+        const auto reset =
+            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
         co_await reset;
         auto pending = keep_outcome(operation, current, out);
         co_await std::move(pending);
     };
     auto initiate = [&executor, &body](auto handler) {
-        boost::asio::co_spawn(executor, body, std::move(handler));
+        asio::co_spawn(executor, body, std::move(handler));
     };
     const limit_request request{current.deadline, clock};
     auto pending = async_limited<std::exception_ptr>(
-        executor, request, initiate, boost::asio::use_awaitable_t<executor_type>{});
+        executor, request, initiate, asio::use_awaitable_t<executor_type>{});
     const std::tuple<limit_result, std::exception_ptr> ended = co_await std::move(pending);
     if (std::get<1>(ended) != nullptr && !out.value && !out.thrown) {
         out.thrown = std::get<1>(ended);
@@ -93,27 +90,130 @@ template <class Stored, class Operation, class... Exceptions>
     return failure;
 }
 
-[[nodiscard]] inline bool is_set(boost::asio::cancellation_type_t type) noexcept {
-    return type != boost::asio::cancellation_type::none;
+/// Drives the attempts of a hedged coroutine (`hedged_attempt.hpp`). Each is a coroutine of its
+/// own.
+template <class Session, class Operation, class... Exceptions>
+class coroutine_hedge {
+public:
+    using stored = typename awaited<Operation>::stored;
+    using executor_type = typename awaited<Operation>::executor;
+
+    coroutine_hedge(
+        const executor_type& executor, Session& session, const call_options& options,
+        Operation& operation)
+        : executor_(executor),
+          session_(session),
+          options_(options),
+          time_(options),
+          clock_(async_clock_of(options.clock)),
+          operation_(operation) {}
+
+    template <class OneHandler>
+    void start_one(const attempt& current, OneHandler handler) {
+        auto body = [this, current]() -> asio::awaitable<attempt_result<stored>, executor_type> {
+            const auto reset =
+                asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+            co_await reset;
+            attempt_result<stored> out;
+            auto pending = keep_outcome(operation_, current, out);
+            co_await std::move(pending);
+            co_return out;
+        };
+        if (current.deadline == no_deadline) {
+            asio::co_spawn(executor_, std::move(body), std::move(handler));
+            return;
+        }
+        async_limited<std::exception_ptr, attempt_result<stored>>(
+            executor_, limit_request{current.deadline, clock_},
+            [executor = executor_, body](auto limited) {
+                asio::co_spawn(executor, body, std::move(limited));
+            },
+            std::move(handler));
+    }
+    [[nodiscard]] bool is_good(
+        const std::exception_ptr& thrown, const attempt_result<stored>& outcome) const {
+        return thrown == nullptr && !outcome.is_empty() &&
+               !failure_of(outcome, operation_, false, catching<Exceptions...>);
+    }
+    [[nodiscard]] std::optional<attempt> admit_one() noexcept {
+        if (options_.stop.stop_requested() || !session_.admit_hedge(time_.context())) {
+            return std::nullopt;
+        }
+        return make_attempt(session_, options_, time_);
+    }
+    [[nodiscard]] pause_request pause_for(duration delay) const {
+        return {add_saturated(now(), delay), options_.stop, clock_};
+    }
+    [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
+
+private:
+    executor_type executor_;
+    Session& session_;
+    const call_options& options_;
+    call_time time_;
+    async_clock* clock_;
+    Operation& operation_;
+};
+
+/// One attempt and those that hedge it. True if the limit was reached.
+template <class Session, class Operation, class... Exceptions>
+asio::awaitable<bool, typename awaited<Operation>::executor> keep_hedged_outcome(
+    Session& session, const call_options& options, Operation& operation,
+    catching_t<Exceptions...> /*list*/, const attempt& current,
+    attempt_result<typename awaited<Operation>::stored>& out) {
+    using driver_type = coroutine_hedge<Session, Operation, Exceptions...>;
+    using executor_type = typename driver_type::executor_type;
+    const executor_type executor = co_await asio::this_coro::executor;
+    driver_type driver(executor, session, options, operation);
+    auto pending = async_hedged<std::exception_ptr, attempt_result<typename driver_type::stored>>(
+        executor, driver, operation.hedging(), current, asio::use_awaitable_t<executor_type>{});
+    auto ended = co_await std::move(pending);
+    auto& outcome = std::get<2>(ended);
+    if (outcome.value) {
+        out.value.emplace(std::move(*outcome.value));
+    } else {
+        out.thrown = outcome.thrown ? outcome.thrown : std::get<1>(ended);
+    }
+    co_return std::get<0>(ended).timed_out;
+}
+
+/// One attempt of the loop: alone, under a limit, or hedged. True if the limit was reached.
+template <class Session, class Operation, class... Exceptions>
+[[nodiscard]] asio::awaitable<bool, typename awaited<Operation>::executor> make_attempt(
+    [[maybe_unused]] Session& session, const call_options& options, Operation& operation,
+    [[maybe_unused]] catching_t<Exceptions...> list, const attempt& current,
+    attempt_result<typename awaited<Operation>::stored>& out) {
+    out.clear();
+    if constexpr (is_hedged<Operation>) {
+        return keep_hedged_outcome(session, options, operation, list, current, out);
+    } else {
+        return current.deadline == no_deadline
+                   ? keep_outcome(operation, current, out)
+                   : keep_limited_outcome(operation, current, async_clock_of(options.clock), out);
+    }
+}
+
+[[nodiscard]] inline bool is_set(asio::cancellation_type_t type) noexcept {
+    return type != asio::cancellation_type::none;
 }
 
 template <class Executor>
 [[nodiscard]] auto pause_in_coroutine(
     const Executor& executor, const call_options& options, time_point until) {
     const pause_request request{until, options.stop, async_clock_of(options.clock)};
-    return async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
+    return async_pause(executor, request, asio::use_awaitable_t<Executor>{});
 }
 
 /// Until the strategy's answer is there, the deadline has come or the caller asked to stop; then
 /// the step that follows.
 template <class Executor, class Session>
-boost::asio::awaitable<retry_step, Executor> wait_for_late_step(
+asio::awaitable<retry_step, Executor> wait_for_late_step(
     const Executor& executor, const call_options& options, Session& session) {
     const pause_request request{
         session.deadline(), session.answer_stop(), async_clock_of(options.clock)};
-    auto pause = async_pause(executor, request, boost::asio::use_awaitable_t<Executor>{});
+    auto pause = async_pause(executor, request, asio::use_awaitable_t<Executor>{});
     static_cast<void>(co_await std::move(pause));
-    const auto signals = co_await boost::asio::this_coro::cancellation_state;
+    const auto signals = co_await asio::this_coro::cancellation_state;
     const bool is_canceled = options.stop.stop_requested() || is_set(signals.cancelled());
     co_return session.on_answer(call_time(options).clock().now(), is_canceled);
 }
@@ -121,7 +221,7 @@ boost::asio::awaitable<retry_step, Executor> wait_for_late_step(
 /// Waits out the delay of the initial token; never beyond the deadline. True if the caller asked to
 /// stop.
 template <class Executor>
-boost::asio::awaitable<bool, Executor> wait_for_first_attempt(
+asio::awaitable<bool, Executor> wait_for_first_attempt(
     const Executor& executor, const call_options& options, time_point deadline, duration delay) {
     if (options.stop.stop_requested()) {
         co_return true;
@@ -138,13 +238,12 @@ concept has_awaited_fallback = requires(Operation& operation, const failure_view
     typename awaitable_traits<decltype(operation.recover(failure))>::result;
 };
 
-/// As `give_up`, and a fallback may be a coroutine.
+/// Awaits a fallback that is a coroutine; not called for others, nor in a canceled coroutine, in
+/// which every `co_await` throws.
 template <class Stored, class Executor, class Operation>
-boost::asio::awaitable<Stored, Executor> give_up_in_coroutine(
-    Operation& operation, attempt_result<Stored> outcome, bool is_canceled) {
+asio::awaitable<Stored, Executor> await_fallback(
+    [[maybe_unused]] Operation& operation, attempt_result<Stored>& outcome) {
     if constexpr (!has_awaited_fallback<Operation>) {
-        co_return give_up(operation, std::move(outcome), is_canceled);
-    } else if (is_canceled) {
         co_return last_result(std::move(outcome));
     } else {
         auto pending = operation.recover(view_of_attempt(outcome, operation));
@@ -157,44 +256,49 @@ boost::asio::awaitable<Stored, Executor> give_up_in_coroutine(
     }
 }
 
+/// As `give_up` where no coroutine is awaited.
+template <class Stored, class Operation>
+[[nodiscard]] Stored give_up_at_once(
+    Operation& operation, attempt_result<Stored> outcome, bool is_canceled) {
+    if constexpr (has_awaited_fallback<Operation>) {
+        return last_result(std::move(outcome));
+    } else if (outcome.is_empty()) {
+        return refused_by_breaker<Stored>(operation);
+    } else {
+        return give_up(operation, std::move(outcome), is_canceled);
+    }
+}
+
 /// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
 /// 12 miscompiles some temporaries in `co_await` expressions.
 template <class Kept, class Operation, class... Exceptions>
-boost::asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
+asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
 run_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
     catching_t<Exceptions...> list) {
     using stored = typename awaited<Operation>::stored;
     using executor_type = typename awaited<Operation>::executor;
-    const executor_type executor = co_await boost::asio::this_coro::executor;
-    async_clock* const clock = async_clock_of(options.clock);  // throws for one that can only block
+    const executor_type executor = co_await asio::this_coro::executor;
+    static_cast<void>(async_clock_of(options.clock));  // throws for one that can only block
     const call_time time(options);
     retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
     session.set_deadline(time.deadline());
     const duration delay = session.begin(time.context_if(session.needs_time()));
-    const auto signals = co_await boost::asio::this_coro::cancellation_state;
+    const auto signals = co_await asio::this_coro::cancellation_state;
     bool canceled = is_set(signals.cancelled());
     if (delay > duration::zero() && !canceled) {
         auto start = wait_for_first_attempt(executor, options, session.deadline(), delay);
         canceled = co_await std::move(start);
     }
     if (canceled) {
+        session.on_canceled_start(time.clock().now());
         throw canceled_before_first_attempt{};
     }
-    for (;;) {
-        attempt current{
-            session.attempt_number(), no_deadline, duration::max(), &session.allowance(),
-            options.stop};
-        time.limit(current, session.deadline());
-        attempt_result<stored> outcome;
-        bool timed_out = false;
-        if (current.deadline == no_deadline) {
-            auto pending = keep_outcome(operation, current, outcome);
-            co_await std::move(pending);
-        } else {
-            auto pending = keep_limited_outcome(operation, current, clock, outcome);
-            timed_out = co_await std::move(pending);
-        }
+    attempt_result<stored> outcome;  // of the last attempt; empty before the first
+    while (session.try_start_attempt(time.context_if(session.needs_time()))) {
+        const attempt current = make_attempt(session, options, time);
+        auto pending = make_attempt(session, options, operation, list, current, outcome);
+        const bool timed_out = co_await std::move(pending);
         const std::optional<failure_facts> failure =
             failure_of(outcome, operation, timed_out, list);
         if (!failure) {
@@ -202,7 +306,7 @@ run_coroutine(
             co_return std::move(*outcome.value);
         }
         // Asked for again: the operation may have put another state in its place.
-        const auto latest = co_await boost::asio::this_coro::cancellation_state;
+        const auto latest = co_await asio::this_coro::cancellation_state;
         canceled = options.stop.stop_requested() || is_set(latest.cancelled());
         const decision_context failed_at = time.context();
         retry_step next =
@@ -223,16 +327,20 @@ run_coroutine(
             session.on_canceled_wait(time.clock().now());
         }
         if (!go_on) {
-            auto end = give_up_in_coroutine<stored, executor_type>(
-                operation, std::move(outcome), is_canceled_by_caller(next));
-            co_return co_await std::move(end);
+            canceled = is_canceled_by_caller(next);
+            break;
         }
     }
+    if (has_awaited_fallback<Operation> && !canceled) {
+        auto end = await_fallback<stored, executor_type>(operation, outcome);
+        co_return co_await std::move(end);
+    }
+    co_return give_up_at_once(operation, std::move(outcome), canceled);
 }
 
 /// An operation that returns nothing: drops the placeholder.
 template <class Kept, class Operation, class... Exceptions>
-boost::asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
+asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
     catching_t<Exceptions...> list) {
     auto pending = run_coroutine(std::move(kept), std::move(options), std::move(operation), list);

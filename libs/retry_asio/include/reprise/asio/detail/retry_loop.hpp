@@ -19,13 +19,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
-
 #include <reprise/asio/detail/async_limited.hpp>
 #include <reprise/asio/detail/async_pause.hpp>
+#include <reprise/asio/detail/hedged_attempt.hpp>
+#include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
 
@@ -83,13 +80,13 @@ public:
           time_(options_),
           session_(strategy_.strategy, options_),
           io_work_(executor),
-          handler_work_(boost::asio::get_associated_executor(handler, executor)),
+          handler_work_(asio::get_associated_executor(handler, executor)),
           initiate_(std::move(initiate)),
           handler_(std::move(handler)),
           // Every kind of cancellation is wanted here and passed on to the attempt unchanged.
           cancellation_(
-              boost::asio::get_associated_cancellation_slot(handler_),
-              boost::asio::enable_total_cancellation()) {}
+              asio::get_associated_cancellation_slot(handler_), asio::enable_total_cancellation()) {
+    }
 
     void start() {
         session_.set_deadline(time_.deadline());
@@ -108,7 +105,7 @@ public:
     }
 
 private:
-    using executor_type = boost::asio::associated_executor_t<Handler, IoExecutor>;
+    using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
     using result_type = std::tuple<First, Rest...>;
 
     /// Whether the operation completes while it is still being started (it should not, but some
@@ -119,13 +116,13 @@ private:
     struct inner_handler {
         using executor_type = retry_loop::executor_type;
         using allocator_type = allocator_of<Handler>;
-        using cancellation_slot_type = boost::asio::cancellation_slot;
+        using cancellation_slot_type = asio::cancellation_slot;
 
         std::shared_ptr<retry_loop> loop;
 
         [[nodiscard]] executor_type get_executor() const noexcept { return loop->get_executor(); }
         [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return boost::asio::get_associated_allocator(loop->handler_);
+            return asio::get_associated_allocator(loop->handler_);
         }
         [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
             return loop->cancellation_.slot();
@@ -141,7 +138,7 @@ private:
         void operator()(limit_result limit, First first, Rest... rest) {
             // Inline for operations that keep to the handler's executor; others are brought back.
             const auto executor = this->get_executor();
-            boost::asio::dispatch(
+            asio::dispatch(
                 executor, [self = std::move(this->loop), which = started_as, limit,
                            result = result_type(std::move(first), std::move(rest)...)]() mutable {
                     on_result(std::move(self), which, limit, std::move(result));
@@ -163,21 +160,23 @@ private:
     /// To the handler's executor, by way of the I/O executor (see `pause_state::wake`).
     template <class Function>
     void post(Function function) {
-        boost::asio::post(
-            io_work_.get_executor(), bound_function<Function, executor_type, allocator_of<Handler>>{
-                                         std::move(function), get_executor(),
-                                         boost::asio::get_associated_allocator(handler_)});
+        asio::post(
+            io_work_.get_executor(),
+            bound_function<Function, executor_type, allocator_of<Handler>>{
+                std::move(function), get_executor(), asio::get_associated_allocator(handler_)});
     }
     [[nodiscard]] bool is_canceled() const noexcept {
-        return cancellation_.cancelled() != boost::asio::cancellation_type::none ||
+        return cancellation_.cancelled() != asio::cancellation_type::none ||
                options_.stop.stop_requested();
     }
 
     void start_attempt() {
-        attempt current{
-            session_.attempt_number(), no_deadline, duration::max(), &session_.allowance(),
-            options_.stop};
-        time_.limit(current, session_.deadline());
+        if (!session_.try_start_attempt(time_.context_if(session_.needs_time()))) {
+            // Possibly inside the initiating call, where a handler never runs.
+            post([self = this->shared_from_this()]() mutable { refuse(std::move(self)); });
+            return;
+        }
+        const attempt current = make_attempt(session_, options_, time_);
         phase_.store(phase::starting, std::memory_order_relaxed);
         result_.reset();
         attempt_handler handler{{this->shared_from_this()}, ++attempts_started_};
@@ -199,6 +198,17 @@ private:
     }
 
     void initiate(const attempt& current, attempt_handler handler) {
+        if constexpr (is_hedged<Initiate>) {
+            async_hedged<First, Rest...>(
+                io_work_.get_executor(), *this, initiate_.hedging(), current, std::move(handler));
+        } else {
+            start_one(current, std::move(handler));
+        }
+    }
+
+public:  // What a group of hedged attempts asks its driver.
+    template <class OneHandler>
+    void start_one(const attempt& current, OneHandler handler) {
         if (current.deadline == no_deadline) {
             initiate_(current, std::move(handler));
             return;
@@ -212,6 +222,21 @@ private:
             std::move(handler));
     }
 
+    [[nodiscard]] bool is_good(const First& first, const Rest&...) const noexcept {
+        return !failure_in(initiate_, first);
+    }
+    [[nodiscard]] std::optional<attempt> admit_one() noexcept {
+        if (is_canceled() || !session_.admit_hedge(time_.context())) {
+            return std::nullopt;
+        }
+        return make_attempt(session_, options_, time_);
+    }
+    [[nodiscard]] pause_request pause_for(duration delay) const {
+        return {add_saturated(now(), delay), options_.stop, clock_};
+    }
+    [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
+
+private:
     static void on_result(
         std::shared_ptr<retry_loop> self, std::uint64_t which, limit_result limit,
         result_type result) {
@@ -254,7 +279,7 @@ private:
         std::shared_ptr<retry_loop> self, const retry_step& next, time_point decided_at) {
         if (!next.is_retry) {
             if (next.refusal != refusal_reason::canceled) {
-                self->recover();
+                self->recover(view_of(self->initiate_, std::get<0>(*self->result_)));
             }
             complete(std::move(self));
         } else if (next.wait <= duration::zero()) {
@@ -295,15 +320,28 @@ private:
     }
 
     /// Puts the fallback's value in place of the last failure.
-    void recover() {
+    void recover([[maybe_unused]] const failure_view& failure) {
         if constexpr (has_fallback<Initiate>) {
-            const failure_view failure = view_of(initiate_, std::get<0>(*result_));
             result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
         }
     }
 
     static void complete_canceled(std::shared_ptr<retry_loop> self) {
-        self->result_.emplace(canceled_outcome<First>::make(), Rest{}...);
+        self->session_.on_canceled_start(self->time_.clock().now());
+        self->result_.emplace(
+            unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
+        complete(std::move(self));
+    }
+
+    /// A circuit breaker has refused the next attempt.
+    static void refuse(std::shared_ptr<retry_loop> self) {
+        if (self->result_) {
+            self->recover(view_of(self->initiate_, std::get<0>(*self->result_)));
+        } else {
+            self->result_.emplace(
+                unattempted_outcome<First>::make(refusal_reason::circuit_open), Rest{}...);
+            self->recover(failure_view{});
+        }
         complete(std::move(self));
     }
 
@@ -321,11 +359,11 @@ private:
     async_clock* clock_;
     const call_time time_;
     retry_session<std::remove_reference_t<Kept>> session_;
-    boost::asio::executor_work_guard<IoExecutor> io_work_;
-    boost::asio::executor_work_guard<executor_type> handler_work_;
+    asio::executor_work_guard<IoExecutor> io_work_;
+    asio::executor_work_guard<executor_type> handler_work_;
     Initiate initiate_;
     Handler handler_;
-    boost::asio::cancellation_state cancellation_;
+    asio::cancellation_state cancellation_;
     std::optional<result_type> result_;
     std::uint64_t attempts_started_ = 0;
     std::atomic<phase> phase_{phase::started};

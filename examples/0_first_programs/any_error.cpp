@@ -1,0 +1,12 @@
+#include <iostream>
+#include <reprise/retry.hpp>
+#include <stdexcept>
+
+int fetch() {
+    static int calls = 0;
+    return ++calls < 3 ? throw std::runtime_error("busy") : calls;
+}
+
+int main() {
+    std::cout << reprise::retry(reprise::attempts(3), fetch) << " attempts\n";
+}

@@ -1,0 +1,15 @@
+#include <boost/asio.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/retry.hpp>
+int main() {
+    boost::asio::io_context io;
+    const reprise::call_options options{.timeout = std::chrono::milliseconds{50}};
+    const auto fetch = []() -> boost::asio::awaitable<int> {
+        throw std::runtime_error("down");
+        co_return 0;
+    };
+    boost::asio::co_spawn(
+        io, reprise::async_retry(reprise::unlimited_attempts(), options, fetch),
+        [](std::exception_ptr error, int) { std::exit(error ? 0 : 1); });
+    io.run();
+}

@@ -1,0 +1,75 @@
+#pragma once
+
+/// Keeps requests away from a service that fails. Strategies that talk to the same service share
+/// one:
+///
+///     const auto breaker = std::make_shared<reprise::circuit_breaker>();
+///     reprise::retry(reprise::attempts(3).every(100ms).breaker(breaker), fetch);
+///
+/// ```
+/// closed     requests pass; too many failures within the window open it
+/// open       no attempt is made: the call fails at once, or returns its fallback
+/// half open  one attempt passes as the probe; its outcome closes the breaker or opens it again
+/// ```
+///
+/// A call whose retry would find the breaker open ends with its own last error; the history says
+/// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
+/// `unattempted_outcome`.
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/failure_facts.hpp>
+
+namespace reprise {
+
+/// What a breaker says before an attempt. Passed back with the attempt's outcome.
+enum class breaker_permit : std::uint8_t {
+    refused,  ///< Make no attempt.
+    regular,  ///< The breaker is closed.
+    probe,    ///< The one attempt of a half-open breaker.
+};
+
+/// Thread-safe. Reads no clock: loops pass the time in.
+class REPRISE_EXPORT circuit_breaker {
+public:
+    /// Whether a failed attempt counts against the service.
+    using failure_predicate = std::function<bool(const failure_facts&)>;
+    /// Called after each change, from the thread whose attempt caused it; must not throw, and must
+    /// not use the breaker.
+    using state_listener = std::function<void(breaker_state from, breaker_state to)>;
+
+    /// Throws `invalid_settings` for options that `check` refuses. An empty predicate counts every
+    /// failure except those that are the client's fault.
+    explicit circuit_breaker(
+        const circuit_breaker_options& options = {}, failure_predicate counts = {},
+        state_listener on_change = {});
+
+    [[nodiscard]] breaker_state state() const noexcept {
+        return state_.load(std::memory_order_relaxed);
+    }
+
+    /// Asks for permission to make an attempt at `now`.
+    [[nodiscard]] breaker_permit try_acquire(time_point now) noexcept;
+    /// False if an attempt at `when` would be refused as things are now.
+    [[nodiscard]] bool would_allow(time_point when) const noexcept;
+    /// The attempt that got `permit` has succeeded.
+    void on_success(breaker_permit permit, time_point now) noexcept;
+    /// The attempt that got `permit` has failed.
+    void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
+
+private:
+    void conclude(breaker_permit permit, bool has_failed, time_point now) noexcept;
+    void publish(breaker_state before) noexcept;
+
+    mutable std::mutex mutex_;
+    circuit_breaker_fsm fsm_;
+    failure_predicate counts_;
+    state_listener on_change_;
+    std::atomic<breaker_state> state_{breaker_state::closed};
+};
+
+}  // namespace reprise

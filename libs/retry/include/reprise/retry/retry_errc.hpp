@@ -1,0 +1,25 @@
+#pragma once
+
+/// The library's own errors: reported only where no attempt was made, so that the operation has no
+/// error of its own.
+
+#include <system_error>
+
+#include <reprise/retry/detail/export.hpp>
+
+namespace reprise {
+
+enum class retry_errc {
+    /// A circuit breaker is open: nothing was sent. Safe to retry later.
+    circuit_open = 1,
+};
+
+[[nodiscard]] REPRISE_EXPORT const std::error_category& retry_category() noexcept;
+[[nodiscard]] inline std::error_code make_error_code(retry_errc error) noexcept {
+    return {static_cast<int>(error), retry_category()};
+}
+
+}  // namespace reprise
+
+template <>
+struct std::is_error_code_enum<reprise::retry_errc> : std::true_type {};

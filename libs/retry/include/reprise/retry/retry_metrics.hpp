@@ -1,0 +1,76 @@
+#pragma once
+
+/// Counters and latencies of a service's calls, as text for Prometheus.
+///
+///     const auto metrics = std::make_shared<reprise::retry_metrics>();
+///     const auto rule = reprise::attempts(3).every(100ms).observer(metrics);
+///     ... metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""}) ...
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/retry_observer.hpp>
+
+namespace reprise {
+
+/// How metrics are named.
+struct prometheus_options {
+    /// Before the name of each metric: "shop_retry_calls_total". Letters, digits and underscores.
+    std::string_view prefix = "reprise";
+    /// Labels for all of them: `service="prices"`. Empty: none.
+    std::string_view labels{};
+};
+
+/// What a failed attempt was, as far as its facts say.
+enum class failure_kind : std::uint8_t { timeout, throttling, other };
+inline constexpr std::size_t failure_kind_count = 3;
+/// "throttling"
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
+
+/// Counts without locks; one object for any number of strategies, calls and threads.
+class REPRISE_EXPORT retry_metrics final : public retry_observer {
+public:
+    void on_decision(const history_entry& entry) noexcept override;
+    void on_completion(const call_summary& summary) noexcept override;
+
+    [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }
+    [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
+    /// All attempts of all calls that have ended.
+    [[nodiscard]] std::uint64_t attempts() const noexcept { return load(attempts_); }
+    /// Retries after failures of one kind.
+    [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
+        return load(retries_[static_cast<std::size_t>(kind)]);
+    }
+    /// Attempts that were started beside a running one.
+    [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
+    /// Retries that were refused for one reason.
+    [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
+    /// How long calls took, with all their attempts and waits.
+    [[nodiscard]] const latency_histogram& call_times() const noexcept { return call_times_; }
+
+    /// The text format 0.0.4 of Prometheus. Counters that are still zero are left out, except the
+    /// totals.
+    [[nodiscard]] std::string to_prometheus(const prometheus_options& options = {}) const;
+
+private:
+    using counter = std::atomic<std::uint64_t>;
+    [[nodiscard]] static std::uint64_t load(const counter& value) noexcept {
+        return value.load(std::memory_order_relaxed);
+    }
+
+    counter successes_{0};
+    counter failures_{0};
+    counter attempts_{0};
+    counter hedges_{0};
+    std::array<counter, failure_kind_count> retries_{};
+    std::array<counter, 32> refusals_{};
+    latency_histogram call_times_;
+};
+
+}  // namespace reprise

@@ -1,0 +1,64 @@
+#pragma once
+
+/// Observing retries: each decision as it is made, and each call when it ends. Per call
+/// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/history_entry.hpp>
+
+namespace reprise {
+
+/// A call that has ended.
+struct call_summary {
+    bool is_success = false;
+    std::uint32_t attempts = 0;  ///< All attempts that were made.
+    /// From the start of the call to its end, waits included.
+    duration total_time{};
+    /// Why there was no further retry; `none` after a success.
+    refusal_reason refusal = refusal_reason::none;
+    /// The facts of the last attempt that failed; also after a success.
+    failure_facts last_failure{};
+    /// The failure itself, valid during the call of the observer. Empty after a success.
+    failure_view last_error{};
+};
+
+/// Called from the threads that run the loops, between an attempt and the wait after it. One object
+/// may serve any number of calls at the same time. Must not throw. An observed call reads the clock
+/// at its start and its end.
+class REPRISE_EXPORT retry_observer {
+public:
+    virtual ~retry_observer();
+    /// An attempt has failed, and this was decided. Does nothing unless overridden.
+    virtual void on_decision(const history_entry& entry) noexcept;
+    /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
+    /// unless overridden.
+    virtual void on_completion(const call_summary& summary) noexcept;
+};
+
+/// An observer made from functions:
+///
+///     reprise::observing_functions log;
+///     log.completion = [](const reprise::call_summary& call) { ... };
+///     reprise::retry(strategy, {.observer = &log}, fetch);
+///
+/// An empty function observes nothing; what a function throws is ignored.
+class REPRISE_EXPORT observing_functions final : public retry_observer {
+public:
+    std::function<void(const history_entry&)> decision{};
+    std::function<void(const call_summary&)> completion{};
+
+    void on_decision(const history_entry& entry) noexcept override;
+    void on_completion(const call_summary& summary) noexcept override;
+};
+
+/// Two observers as one, in this order. Null is left out.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> both_observers(
+    std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second);
+
+}  // namespace reprise

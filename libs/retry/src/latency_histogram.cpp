@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include <reprise/retry/latency_histogram.hpp>
+
+namespace reprise {
+
+namespace {
+
+[[nodiscard]] std::uint64_t microseconds_of(duration latency) noexcept {
+    const auto count = std::chrono::ceil<std::chrono::microseconds>(latency).count();
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+}
+
+}  // namespace
+
+/// Values below 8 have a place each; above, every power of two has 8.
+std::size_t latency_histogram::place_of(duration latency) noexcept {
+    const std::uint64_t value = microseconds_of(latency);
+    if (value < steps_per_octave) {
+        return static_cast<std::size_t>(value);
+    }
+    const auto shift = static_cast<std::size_t>(std::bit_width(value)) - 4;
+    const std::size_t place = shift * steps_per_octave + static_cast<std::size_t>(value >> shift);
+    return std::min(place, steps_per_octave * octave_count - 1);
+}
+
+duration latency_histogram::upper_end(std::size_t place) noexcept {
+    std::uint64_t value = place;
+    if (place >= 2 * steps_per_octave) {
+        const std::size_t shift = place / steps_per_octave - 1;
+        value = ((place % steps_per_octave + steps_per_octave + 1) << shift) - 1;
+    }
+    return std::chrono::microseconds{static_cast<std::int64_t>(value)};
+}
+
+void latency_histogram::record(duration latency) noexcept {
+    counts_[place_of(latency)].fetch_add(1, std::memory_order_relaxed);
+    sum_us_.fetch_add(
+        static_cast<std::int64_t>(microseconds_of(latency)), std::memory_order_relaxed);
+}
+
+std::uint64_t latency_histogram::count() const noexcept {
+    std::uint64_t total = 0;
+    for (const auto& each : counts_) {
+        total += each.load(std::memory_order_relaxed);
+    }
+    return total;
+}
+
+duration latency_histogram::sum() const noexcept {
+    return std::chrono::microseconds{sum_us_.load(std::memory_order_relaxed)};
+}
+
+duration latency_histogram::percentile(double share) const noexcept {
+    const std::uint64_t total = count();
+    if (total == 0) {
+        return duration::zero();
+    }
+    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(total));
+    const auto rank = std::max<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1);
+    std::uint64_t seen = 0;
+    for (std::size_t place = 0; place < counts_.size(); ++place) {
+        seen += counts_[place].load(std::memory_order_relaxed);
+        if (seen >= rank) {
+            return upper_end(place);
+        }
+    }
+    return upper_end(counts_.size() - 1);
+}
+
+std::uint64_t latency_histogram::count_up_to(duration limit) const noexcept {
+    std::uint64_t seen = 0;
+    for (std::size_t place = 0; place < counts_.size() && upper_end(place) <= limit; ++place) {
+        seen += counts_[place].load(std::memory_order_relaxed);
+    }
+    return seen;
+}
+
+}  // namespace reprise

@@ -1,0 +1,60 @@
+#include <reprise/retry/retry_observer.hpp>
+
+#include <reprise/retry/detail/no_throw.hpp>
+
+namespace reprise {
+
+retry_observer::~retry_observer() = default;
+void retry_observer::on_decision(const history_entry&) noexcept {}
+void retry_observer::on_completion(const call_summary&) noexcept {}
+
+namespace {
+
+template <class Function, class Event>
+void call_if_set(const Function& function, const Event& event) noexcept {
+    if (function) {
+        static_cast<void>(detail::result_or(false, [&] {
+            function(event);
+            return true;
+        }));
+    }
+}
+
+class observer_pair final : public retry_observer {
+public:
+    observer_pair(std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second)
+        : first_(std::move(first)), second_(std::move(second)) {}
+
+    void on_decision(const history_entry& entry) noexcept override {
+        first_->on_decision(entry);
+        second_->on_decision(entry);
+    }
+    void on_completion(const call_summary& summary) noexcept override {
+        first_->on_completion(summary);
+        second_->on_completion(summary);
+    }
+
+private:
+    std::shared_ptr<retry_observer> first_;
+    std::shared_ptr<retry_observer> second_;
+};
+
+}  // namespace
+
+void observing_functions::on_decision(const history_entry& entry) noexcept {
+    call_if_set(decision, entry);
+}
+
+void observing_functions::on_completion(const call_summary& summary) noexcept {
+    call_if_set(completion, summary);
+}
+
+std::shared_ptr<retry_observer> both_observers(
+    std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second) {
+    if (first == nullptr || second == nullptr) {
+        return first == nullptr ? second : first;
+    }
+    return std::make_shared<observer_pair>(std::move(first), std::move(second));
+}
+
+}  // namespace reprise

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+namespace reprise::circuit_breaker_test {
+
+using namespace std::chrono_literals;
+
+constexpr circuit_breaker_options four{.volume_threshold = 4};
+
+struct down : std::runtime_error {
+    down() : std::runtime_error("down") {}
+};
+
+/// A service that is down until `is_up`, and everything a call to it needs.
+struct service {
+    testing::virtual_clock clock;
+    retry_history history;
+    call_options options{.history = &history, .clock = &clock};
+    std::vector<std::pair<breaker_state, breaker_state>> changes;
+    std::shared_ptr<circuit_breaker> breaker = std::make_shared<circuit_breaker>(
+        four, nullptr,
+        [this](breaker_state from, breaker_state to) { changes.emplace_back(from, to); });
+    bool is_up = false;
+    int calls = 0;
+
+    int answer() {
+        ++calls;
+        if (!is_up) {
+            throw down();
+        }
+        return calls;
+    }
+    int ask(std::uint32_t attempts_max = 1) {
+        return retry(attempts(attempts_max).every(1s).breaker(breaker), options, [this] {
+            return answer();
+        });
+    }
+    void open() {
+        EXPECT_THROW(ask(4), down);
+        EXPECT_EQ(breaker->state(), breaker_state::open);
+    }
+};
+
+TEST(circuit_breaker, opens_when_too_many_attempts_fail) {
+    service s;
+    EXPECT_THROW(s.ask(3), down);
+    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    EXPECT_THROW(s.ask(), down);
+    EXPECT_EQ(s.breaker->state(), breaker_state::open);
+}
+
+TEST(circuit_breaker, ends_a_call_with_its_own_error_when_it_opens_on_the_way) {
+    service s;
+    EXPECT_THROW(s.ask(10), down);
+    EXPECT_EQ(s.calls, 4);
+    EXPECT_EQ(s.history.refusal(), refusal_reason::circuit_open);
+    EXPECT_EQ(s.history.failed_attempts(), 4U);
+}
+
+TEST(circuit_breaker, refuses_the_first_attempt_while_open) {
+    service s;
+    s.open();
+    s.calls = 0;
+    EXPECT_THROW(s.ask(), circuit_open_error);
+    EXPECT_EQ(s.calls, 0);
+    EXPECT_EQ(s.history.refusal(), refusal_reason::circuit_open);
+    EXPECT_NE(to_string(s.history).find("attempt 1 not made"), std::string::npos);
+}
+
+TEST(circuit_breaker, a_result_that_can_carry_the_error_is_returned) {
+    service s;
+    s.open();
+    const std::error_code code =
+        retry(attempts(3).breaker(s.breaker), s.options, [] { return std::error_code(); });
+    EXPECT_EQ(code, retry_errc::circuit_open);
+    EXPECT_EQ(code.message(), "circuit breaker is open");
+    EXPECT_EQ(facts_of(code).safety, retry_safety::yes) << "nothing was sent";
+}
+
+TEST(circuit_breaker, a_fallback_stands_in_while_it_is_open) {
+    service s;
+    s.open();
+    const auto rule = attempts(3).breaker(s.breaker);
+    const int value = retry(rule, s.options, with_fallback(42, [&] { return s.answer(); }));
+    EXPECT_EQ(value, 42);
+    EXPECT_EQ(s.calls, 4);
+}
+
+TEST(circuit_breaker, a_probe_that_succeeds_closes_it) {
+    service s;
+    s.open();
+    s.clock.advance(5s);
+    s.is_up = true;
+    EXPECT_EQ(s.ask(), 5);
+    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    using enum breaker_state;
+    const std::vector<std::pair<breaker_state, breaker_state>> expected{
+        {closed, open}, {open, half_open}, {half_open, closed}};
+    EXPECT_EQ(s.changes, expected);
+}
+
+TEST(circuit_breaker, a_probe_that_fails_opens_it_again) {
+    service s;
+    s.open();
+    s.clock.advance(5s);
+    EXPECT_THROW(s.ask(3), down);
+    EXPECT_EQ(s.calls, 5) << "one probe, no retry of it";
+    EXPECT_EQ(s.breaker->state(), breaker_state::open);
+    s.clock.advance(4s);
+    EXPECT_THROW(s.ask(), circuit_open_error);
+}
+
+TEST(circuit_breaker, while_the_probe_is_on_its_way_nothing_else_passes) {
+    circuit_breaker breaker(four);
+    const time_point start{1h};
+    for (int index = 0; index < 4; ++index) {
+        breaker.on_failure(breaker.try_acquire(start), {}, start);
+    }
+    EXPECT_EQ(breaker.try_acquire(start + 5s), breaker_permit::probe);
+    EXPECT_EQ(breaker.try_acquire(start + 5s), breaker_permit::refused);
+    // An attempt from before it opened says nothing about the probe.
+    breaker.on_success(breaker_permit::regular, start + 6s);
+    EXPECT_EQ(breaker.state(), breaker_state::half_open);
+    // A probe that never ends is given up; the next sleep starts.
+    EXPECT_EQ(breaker.try_acquire(start + 10s), breaker_permit::refused);
+    EXPECT_EQ(breaker.state(), breaker_state::open);
+    EXPECT_EQ(breaker.try_acquire(start + 15s), breaker_permit::probe);
+}
+
+TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe) {
+    service s;
+    s.clock.after(4s, [&] { s.is_up = true; });
+    const auto rule = attempts(10).every(6s).breaker(s.breaker);
+    circuit_breaker& breaker = *s.breaker;
+    for (int index = 0; index < 3; ++index) {
+        breaker.on_failure(breaker.try_acquire({}), {}, {});
+    }
+    EXPECT_EQ(retry(rule, s.options, [&] { return s.answer(); }), 2);
+    EXPECT_EQ(breaker.state(), breaker_state::closed);
+}
+
+TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
+    circuit_breaker breaker(four);
+    for (int index = 0; index < 100; ++index) {
+        breaker.on_failure(breaker.try_acquire({}), testing::permanent(), {});
+    }
+    EXPECT_EQ(breaker.state(), breaker_state::closed);
+    circuit_breaker timeouts(four, [](const failure_facts& facts) { return facts.timeout; });
+    for (int index = 0; index < 100; ++index) {
+        timeouts.on_failure(timeouts.try_acquire({}), testing::transient(), {});
+    }
+    EXPECT_EQ(timeouts.state(), breaker_state::closed);
+}
+
+TEST(circuit_breaker, is_shared_by_different_strategies) {
+    service s;
+    s.open();
+    standard_strategy standard({.parts = {.breaker = s.breaker}});
+    EXPECT_THROW(
+        static_cast<void>(retry(standard, s.options, [&] { return s.answer(); })),
+        circuit_open_error);
+    virtual_strategy<standard_strategy> plugin(standard_options{.parts = {.breaker = s.breaker}});
+    EXPECT_THROW(
+        static_cast<void>(retry(plugin, s.options, [&] { return s.answer(); })),
+        circuit_open_error);
+    EXPECT_EQ(s.calls, 4);
+}
+
+TEST(circuit_breaker, of_many_threads_exactly_one_sends_the_probe) {
+    circuit_breaker breaker(four);
+    for (int index = 0; index < 4; ++index) {
+        breaker.on_failure(breaker.try_acquire({}), {}, {});
+    }
+    std::atomic<int> probes = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int index = 0; index < 4; ++index) {
+            threads.emplace_back([&] {
+                const bool is_probe = breaker.try_acquire(time_point{5s}) == breaker_permit::probe;
+                probes += is_probe ? 1 : 0;
+            });
+        }
+    }
+    EXPECT_EQ(probes, 1);
+}
+
+}  // namespace reprise::circuit_breaker_test

@@ -1,0 +1,79 @@
+/// The core in a program built with -fno-exceptions: results report failures, nothing is thrown.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include <reprise/retry.hpp>
+#include <reprise/retry/retry_metrics.hpp>
+
+#if defined(__cpp_exceptions)
+#error "this program shows the core without exceptions"
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void check(bool condition, const char* what) {
+    if (!condition) {
+        std::fprintf(stderr, "FAILED: %s\n", what);
+        std::exit(1);
+    }
+}
+
+/// An error of this program, without facts.
+struct order_error {
+    int code = 0;
+};
+
+/// Like `std::expected`, which C++20 has not.
+struct order_result {
+    std::optional<int> value;
+    order_error failure;
+    [[nodiscard]] bool has_value() const { return value.has_value(); }
+    [[nodiscard]] const order_error& error() const { return failure; }
+};
+
+void retries_results_in_one_line() {
+    int calls = 0;
+    const order_result placed = reprise::retry(
+        reprise::attempts(3).every(1ms).when([](const order_error& e) { return e.code == 429; }),
+        [&] { return ++calls < 3 ? order_result{{}, {429}} : order_result{calls, {}}; });
+    check(placed.has_value() && calls == 3, "the third attempt succeeds");
+}
+
+void returns_the_last_error_and_its_history() {
+    reprise::standard_strategy strategy({.attempts_max = 2, .backoff = {.base = 1ms}});
+    reprise::retry_history history;
+    const std::error_code code = reprise::retry(strategy, {.history = &history}, [] {
+        return std::make_error_code(std::errc::connection_refused);
+    });
+    check(code == std::errc::connection_refused, "the operation's own error");
+    check(history.refusal() == reprise::refusal_reason::attempts_exhausted, "the history says why");
+}
+
+void has_fallbacks_breakers_and_metrics() {
+    const auto breaker = std::make_shared<reprise::circuit_breaker>(
+        reprise::circuit_breaker_options{.volume_threshold = 2});
+    const auto metrics = std::make_shared<reprise::retry_metrics>();
+    const auto rule = reprise::attempts(2).every(1ms).breaker(breaker).observer(metrics);
+    const auto find = reprise::fails_if(std::logical_not<>{}, [] { return std::optional<int>(); });
+    check(*reprise::retry(rule, reprise::with_fallback(42, find)) == 42, "the fallback");
+    const std::error_code refused = reprise::retry(rule, [] { return std::error_code(); });
+    check(refused == reprise::retry_errc::circuit_open, "the breaker is open");
+    check(metrics->failures() == 2, "both calls failed");
+}
+
+}  // namespace
+
+int main() {
+    retries_results_in_one_line();
+    returns_the_last_error_and_its_history();
+    has_fallbacks_breakers_and_metrics();
+    std::puts("ok");
+}

@@ -1,0 +1,191 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <reprise/retry.hpp>
+#include <reprise/retry/retry_metrics.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+namespace reprise::retry_observer_test {
+
+using namespace std::chrono_literals;
+
+struct broken : std::runtime_error {
+    broken() : std::runtime_error("broken") {}
+};
+
+struct watched {
+    testing::virtual_clock clock;
+    std::vector<call_summary> calls;
+    std::vector<std::string> errors;
+    std::vector<history_entry> decisions;
+
+    [[nodiscard]] auto rule() {
+        return attempts(3)
+            .every(1s)
+            .on_decision([this](const history_entry& entry) { decisions.push_back(entry); })
+            .on_completion([this](const call_summary& call) {
+                calls.push_back(call);
+                const auto* error = call.last_error.get_if<broken>();
+                errors.emplace_back(error != nullptr ? error->what() : "");
+            });
+    }
+};
+
+TEST(retry_observer, a_strategy_reports_decisions_and_the_end_of_each_call) {
+    watched w;
+    testing::scripted_operation service{testing::transient(), testing::timed_out()};
+    static_cast<void>(retry(w.rule(), {.clock = &w.clock}, std::ref(service)));
+    ASSERT_EQ(w.decisions.size(), 2U);
+    EXPECT_EQ(w.decisions[1].attempt(), 2U);
+    ASSERT_EQ(w.calls.size(), 1U);
+    EXPECT_TRUE(w.calls[0].is_success);
+    EXPECT_EQ(w.calls[0].attempts, 3U);
+    EXPECT_EQ(w.calls[0].total_time, 2s);
+    EXPECT_TRUE(w.calls[0].last_failure.timeout);
+}
+
+TEST(retry_observer, a_failed_call_reports_its_last_error_and_who_refused) {
+    watched w;
+    EXPECT_THROW(retry(w.rule(), {.clock = &w.clock}, [] { throw broken(); }), broken);
+    ASSERT_EQ(w.calls.size(), 1U);
+    EXPECT_FALSE(w.calls[0].is_success);
+    EXPECT_EQ(w.calls[0].attempts, 3U);
+    EXPECT_EQ(w.calls[0].refusal, refusal_reason::attempts_exhausted);
+    EXPECT_EQ(w.errors[0], "broken");
+}
+
+TEST(retry_observer, a_call_that_is_canceled_while_it_waits_ends_once) {
+    watched w;
+    std::stop_source stop;
+    w.clock.after(500ms, [&] { stop.request_stop(); });
+    const call_options options{.stop = stop.get_token(), .clock = &w.clock};
+    EXPECT_THROW(retry(w.rule(), options, [] { throw broken(); }), broken);
+    ASSERT_EQ(w.calls.size(), 1U);
+    EXPECT_EQ(w.calls[0].refusal, refusal_reason::canceled);
+    EXPECT_EQ(w.calls[0].attempts, 1U);
+    EXPECT_EQ(w.errors[0], "broken");
+}
+
+TEST(retry_observer, a_call_has_its_own_observer_beside_that_of_the_strategy) {
+    watched w;
+    observing_functions own;
+    int ended = 0;
+    own.completion = [&](const call_summary&) {
+        ++ended;
+        throw broken();  // Ignored.
+    };
+    static_cast<void>(
+        retry(w.rule(), {.observer = &own, .clock = &w.clock}, [] { return std::error_code(); }));
+    EXPECT_EQ(ended, 1);
+    EXPECT_EQ(w.calls.size(), 1U);
+}
+
+TEST(retry_observer, an_open_circuit_breaker_ends_a_call_without_attempts) {
+    watched w;
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
+    breaker->on_failure(breaker->try_acquire({}), {}, {});
+    const auto good = [] { return std::error_code(); };
+    static_cast<void>(retry(w.rule().breaker(breaker), {.clock = &w.clock}, good));
+    ASSERT_EQ(w.calls.size(), 1U);
+    EXPECT_EQ(w.calls[0].attempts, 0U);
+    EXPECT_EQ(w.calls[0].refusal, refusal_reason::circuit_open);
+}
+
+TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
+    testing::virtual_clock clock;
+    const auto metrics = std::make_shared<retry_metrics>();
+    const auto rule = attempts(2).every(1s).observer(metrics);
+    testing::scripted_operation slow{testing::timed_out()};
+    static_cast<void>(retry(rule, {.clock = &clock}, std::ref(slow)));
+    standard_strategy standard({.attempts_max = 1, .parts = {.observer = metrics}});
+    testing::scripted_operation bad{testing::permanent()};
+    static_cast<void>(retry(standard, {.clock = &clock}, std::ref(bad)));
+    EXPECT_EQ(metrics->successes(), 1U);
+    EXPECT_EQ(metrics->failures(), 1U);
+    EXPECT_EQ(metrics->attempts(), 3U);
+    EXPECT_EQ(metrics->retries(failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics->refusals(refusal_reason::unsafe), 1U);
+    const std::string text = metrics->to_prometheus({.prefix = "shop", .labels = "zone=\"a\""});
+    for (const char* line : {
+             "# TYPE shop_retry_calls_total counter\n",
+             "shop_retry_calls_total{zone=\"a\",outcome=\"success\"} 1\n",
+             "shop_retry_attempts_total{zone=\"a\"} 3\n",
+             "shop_retry_retries_total{zone=\"a\",reason=\"timeout\"} 1\n",
+             "shop_retry_refusals_total{zone=\"a\",reason=\"unsafe to retry\"} 1\n",
+             "shop_retry_call_duration_seconds_bucket{zone=\"a\",le=\"0.5\"} 1\n",
+             "shop_retry_call_duration_seconds_bucket{zone=\"a\",le=\"+Inf\"} 2\n",
+             "shop_retry_call_duration_seconds_count{zone=\"a\"} 2\n",
+         }) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+    }
+}
+
+TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
+    latency_histogram times;
+    EXPECT_EQ(times.percentile(0.5), 0s);
+    for (int index = 1; index <= 1000; ++index) {
+        times.record(index * 1ms);
+    }
+    EXPECT_EQ(times.count(), 1000U);
+    EXPECT_EQ(times.sum(), 500500ms);
+    for (const double share : {0.01, 0.5, 0.95, 0.99, 1.0}) {
+        const double exact = share * 1000;
+        const double found = static_cast<double>(times.percentile(share) / 1us) / 1000.0;
+        EXPECT_GE(found, exact) << share;
+        EXPECT_LE(found, exact * 1.126) << share;
+    }
+    EXPECT_NEAR(static_cast<double>(times.count_up_to(500ms)), 500.0, 63.0);
+    times.record(-1s);
+    times.record(duration::max());
+    EXPECT_EQ(times.count(), 1002U);
+}
+
+/// A tracer that writes what it is asked to do.
+struct written_tracer final : retry_tracer {
+    std::string text;
+
+    struct span final : retry_span {
+        span(std::string& out, std::string name) : out_(out), name_(std::move(name)) {}
+        void set_attribute(std::string_view name, std::int64_t value) noexcept override {
+            name_ += " " + std::string(name) + "=" + std::to_string(value);
+        }
+        void set_attribute(std::string_view name, std::string_view value) noexcept override {
+            name_ += " " + std::string(name) + "=" + std::string(value);
+        }
+        void end(bool is_error) noexcept override {
+            out_ += name_ + (is_error ? " error\n" : " ok\n");
+        }
+        std::string& out_;
+        std::string name_;
+    };
+
+    std::unique_ptr<retry_span> start_span(
+        std::string_view name, retry_span* parent) noexcept override {
+        return std::make_unique<span>(text, (parent != nullptr ? "- " : "") + std::string(name));
+    }
+};
+
+TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
+    testing::virtual_clock clock;
+    written_tracer tracer;
+    testing::scripted_operation service{testing::timed_out()};
+    const call_options options{.tracer = &tracer, .name = "fetch price", .clock = &clock};
+    static_cast<void>(retry(attempts(2).every(1s), options, std::ref(service)));
+    EXPECT_THROW(retry(attempts(1), options, [] { throw broken(); }), broken);
+    EXPECT_EQ(
+        tracer.text,
+        "- attempt reprise.retry.attempt=1 error.type=timeout error\n"
+        "- attempt reprise.retry.attempt=2 ok\n"
+        "fetch price reprise.retry.attempts=2 ok\n"
+        "- attempt reprise.retry.attempt=1 error.type=_OTHER error\n"
+        "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
+        "error.type=_OTHER error\n");
+}
+
+}  // namespace reprise::retry_observer_test

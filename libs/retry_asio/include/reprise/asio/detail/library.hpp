@@ -1,0 +1,86 @@
+#pragma once
+
+/// Which Asio the loops use: Boost's, or the standalone one if `REPRISE_STANDALONE_ASIO` is defined
+/// (the target `reprise::retry_asio_standalone` defines it). A program uses one of the two.
+
+#if defined(REPRISE_STANDALONE_ASIO)
+
+#include <system_error>
+
+#include <asio/associated_allocator.hpp>
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/async_result.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/cancellation_state.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/execution/executor.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/is_executor.hpp>
+#include <asio/post.hpp>
+#include <asio/strand.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/version.hpp>
+#if ASIO_VERSION >= 102400
+#include <asio/deferred.hpp>
+#endif
+#if !defined(ASIO_HAS_CO_AWAIT)
+#error "This Asio does not know the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
+#endif
+
+namespace reprise::detail {
+
+namespace asio = ::asio;
+using asio_error_code = std::error_code;
+
+}  // namespace reprise::detail
+
+#else
+
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/is_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/error_code.hpp>
+
+namespace reprise::detail {
+
+namespace asio = boost::asio;
+using asio_error_code = boost::system::error_code;
+
+}  // namespace reprise::detail
+
+#endif
+
+namespace reprise::detail {
+
+// Asio before 1.24 has no deferred results that a coroutine could await.
+#if !defined(REPRISE_STANDALONE_ASIO) || ASIO_VERSION >= 102400
+using awaited_later_t = asio::deferred_t;
+template <class Result>
+inline constexpr bool is_deferred = asio::is_deferred<Result>::value;
+#else
+using awaited_later_t = asio::use_awaitable_t<>;
+template <class Result>
+inline constexpr bool is_deferred = false;
+#endif
+
+}  // namespace reprise::detail

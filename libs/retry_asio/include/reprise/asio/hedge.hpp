@@ -1,0 +1,109 @@
+#pragma once
+
+/// Hedging: when an attempt takes unusually long, a second one starts beside it. The first good
+/// answer wins, and the others are canceled.
+///
+///     const reprise::call_options options{.repeat = reprise::repeatability::repeatable};
+///     auto read = reprise::hedged(50ms, [&] { return read_replica(key); });
+///     row r = co_await reprise::async_retry(strategy, options, read);
+///
+/// Only for calls marked as `repeatable`: the service may execute all attempts. A hedge is admitted
+/// like a retry: it counts as one, and the same budget pays for it.
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/decision.hpp>
+#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/fallback.hpp>
+#include <reprise/retry/latency_histogram.hpp>
+
+namespace reprise {
+
+struct hedge_options {
+    /// An attempt that has not ended after this time gets another one beside it.
+    duration delay = std::chrono::milliseconds{50};
+    /// Attempts that may run at the same time, the first included.
+    std::uint32_t attempts_max = 2;
+    /// What good attempts have taken so far. If it is set, loops record into it, and once it holds
+    /// `seen_min` records its percentile takes the place of `delay`. Share one per service.
+    std::shared_ptr<latency_histogram> seen{};
+    double percentile = 0.95;     ///< 0 to 1.
+    std::uint64_t seen_min = 20;  ///< Records before the percentile counts.
+
+    /// The delay as things are now.
+    [[nodiscard]] duration current_delay() const noexcept {
+        const bool is_known = seen != nullptr && seen->count() >= seen_min;
+        return is_known ? seen->percentile(percentile) : delay;
+    }
+};
+
+/// An operation whose attempts are hedged. Made by `hedged`.
+template <class Operation>
+class hedged_operation {
+public:
+    hedged_operation(hedge_options options, Operation operation)
+        : options_(std::move(options)), operation_(std::move(operation)) {}
+
+    template <class... Args>
+        requires std::invocable<Operation&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return std::invoke(operation_, std::forward<Args>(args)...);
+    }
+
+    /// Passes on the predicate of an operation that has one (`fails_if`).
+    template <class Result>
+        requires detail::judges_result<Operation, Result>
+    [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
+        return operation_.judge(result);
+    }
+    /// Passes on the fallback of an operation that has one (`with_fallback`).
+    [[nodiscard]] decltype(auto) recover(const failure_view& failure)
+        requires detail::has_fallback<Operation>
+    {
+        return operation_.recover(failure);
+    }
+
+    [[nodiscard]] const hedge_options& hedging() const noexcept { return options_; }
+
+private:
+    hedge_options options_;
+    Operation operation_;
+};
+
+/// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Put it around
+/// `fails_if`, not inside. Loops throw `std::invalid_argument` for a hedged operation whose call is
+/// not marked as `repeatability::repeatable`.
+///
+/// All attempts of a hedge must have ended before the loop goes on, since they may use what the
+/// caller owns. The losers are canceled, so operations should support cancellation. Attempts run at
+/// the same time: give each its own buffers.
+template <class Operation>
+[[nodiscard]] auto hedged(hedge_options options, Operation&& operation) {
+    return hedged_operation<std::decay_t<Operation>>(
+        std::move(options), std::forward<Operation>(operation));
+}
+template <class Operation>
+[[nodiscard]] auto hedged(duration delay, Operation&& operation) {
+    return hedged(hedge_options{.delay = delay}, std::forward<Operation>(operation));
+}
+
+namespace detail {
+
+template <class Operation>
+concept is_hedged = requires(const Operation& operation) {
+    { operation.hedging() } -> std::same_as<const hedge_options&>;
+};
+
+/// Throws `std::invalid_argument` for a hedged call that may not be repeated for certain.
+REPRISE_EXPORT void check_hedge(repeatability repeat);
+
+}  // namespace detail
+
+}  // namespace reprise

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/simple_strategy.hpp>
+
+#include "chosen_asio.hpp"
+
+namespace reprise::async_breaker_test {
+
+using namespace std::chrono_literals;
+namespace asio = testing::asio;
+using testing::error_code;
+
+struct outage {
+    testing::virtual_timer time;
+    asio::io_context io;
+    retry_history trace;
+    call_options options{.history = &trace, .clock = &time};
+    std::shared_ptr<circuit_breaker> breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 2});
+    error_code ec = asio::error::would_block;
+    int value = -1;
+    int calls = 0;
+    bool is_up = false;
+
+    [[nodiscard]] auto service() {
+        return [this](const attempt&, auto handler) {
+            ++calls;
+            const error_code code = is_up ? error_code() : asio::error::connection_refused;
+            asio::post(io, [handler = std::move(handler), code]() mutable {
+                std::move(handler)(code, 1);
+            });
+        };
+    }
+    template <class Initiate>
+    void ask(Initiate initiate) {
+        bool is_inside = true;
+        async_retry<void(error_code, int)>(
+            io, attempts(5).every(1s).breaker(breaker), options, std::move(initiate),
+            [&, this](error_code code, int number) {
+                EXPECT_FALSE(is_inside) << "a handler never runs inside its initiating call";
+                ec = code;
+                value = number;
+            });
+        is_inside = false;
+        time.run(io);
+        io.restart();
+    }
+};
+
+TEST(async_breaker, ends_a_loop_with_its_own_error_and_refuses_the_next) {
+    outage o;
+    o.ask(o.service());
+    EXPECT_EQ(o.ec, asio::error::connection_refused);
+    EXPECT_EQ(o.calls, 2);
+    EXPECT_EQ(o.trace.refusal(), refusal_reason::circuit_open);
+    o.ask(o.service());
+    EXPECT_EQ(o.ec, make_error_code(retry_errc::circuit_open));
+    EXPECT_EQ(o.calls, 2);
+}
+
+TEST(async_breaker, a_fallback_stands_in_and_a_probe_closes_it) {
+    outage o;
+    o.ask(o.service());
+    o.ask(with_fallback(42, o.service()));
+    EXPECT_EQ(o.ec, error_code());
+    EXPECT_EQ(o.value, 42);
+    o.time.advance(5s);
+    o.is_up = true;
+    o.ask(o.service());
+    EXPECT_EQ(o.ec, error_code());
+    EXPECT_EQ(o.breaker->state(), breaker_state::closed);
+}
+
+TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {
+    outage o;
+    o.ask(o.service());
+    std::exception_ptr thrown;
+    const auto play = [&]() -> asio::awaitable<void> {
+        const auto rule = attempts(3).breaker(o.breaker);
+        const auto fetch = []() -> asio::awaitable<int> { co_return 1; };
+        const auto guarded = with_fallback(42, fetch);
+        o.value = co_await async_retry(rule, o.options, guarded);
+        const auto cached = with_fallback([]() -> asio::awaitable<int> { co_return 17; }, fetch);
+        o.value += co_await async_retry(rule, o.options, cached);
+        co_await async_retry(rule, o.options, fetch);
+    };
+    asio::co_spawn(o.io, play, [&](std::exception_ptr error) { thrown = error; });
+    o.time.run(o.io);
+    EXPECT_EQ(o.value, 59);
+    EXPECT_THROW(std::rethrow_exception(thrown), circuit_open_error);
+}
+
+}  // namespace reprise::async_breaker_test
