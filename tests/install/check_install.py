@@ -30,8 +30,9 @@ PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types"}
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
 # Adapters and codecs are not counted: each is for the users of one other library. Circuit breakers,
-# fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`.
-HEADER_COUNT_MAX = 101
+# fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`;
+# observing the client's operations took four.
+HEADER_COUNT_MAX = 105
 # Headers that need the library they adapt to. tests/adapters and libs/couchbase_codecs compile each
 # alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")

@@ -156,6 +156,9 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.service_retry_budgets = from.service_retry_budgets;
     to.circuit_breaker = from.circuit_breaker;
     to.observer = from.observer;
+    std::ranges::copy_if(
+        from.operation_observers, std::back_inserter(to.operation_observers),
+        [](const auto& each) { return each != nullptr; });
     to.log = from.log;
     to.log_keys = from.log_keys;
     to.log_decisions_per_second_max = from.log_decisions_per_second_max;

@@ -83,8 +83,7 @@ void connections::on_answer(
         return fail(connection, never_issued_text(frame.opaque()), now);
     }
     if (entry == nullptr) {
-        ++context_.counters.orphans;  // the server answered twice
-        return;
+        return on_orphan(connection, frame);  // the server answered twice
     }
     if (entry->op != frame.op()) {
         return fail(connection, "an answer with the wrong opcode", now);
@@ -99,13 +98,20 @@ void connections::on_answer(
         case waiter_kind::collection:
             return on_collection_answer(connection, answered.target, frame, now);
         case waiter_kind::abandoned:
-            ++context_.counters.orphans;
-            return;
+            return on_orphan(connection, frame);
         case waiter_kind::canary:
             return owners_.nodes.close_breaker(*connection.link->endpoint, now);
         case waiter_kind::probe:
         case waiter_kind::nobody:
             return;
+    }
+}
+
+// An answer that nobody waits for.
+void connections::on_orphan(const kv_connection& connection, const wire::frame_view& frame) {
+    ++context_.counters.orphans;
+    for (const auto& observer : context_.options.operation_observers) {
+        observer->on_orphan({wire::to_string(frame.op()), connection.link->endpoint->name});
     }
 }
 

@@ -8,7 +8,8 @@ decisions::decisions(engine_context& context, endpoint_table& endpoints)
       endpoints_(endpoints),
       mailbox_(std::make_shared<answer_mailbox>()),
       decider_(context.options, mailbox_),
-      log_(context.options.log, context.options.log_decisions_per_second_max) {}
+      log_(context.options.log, context.options.log_decisions_per_second_max),
+      watch_(context, endpoints) {}
 
 std::optional<retry_outcome> decisions::decide(
     const retry_case& failed, const retry_subject& subject, time_point now) {
@@ -43,12 +44,12 @@ void decisions::record(
     }
     report(
         {names.operation, operation.failed, decided, retries, operation.endpoint, names.key,
-         names.id},
+         names.id, names.service},
         now);
 }
 
 void decisions::report(const reported_attempt& what, time_point now) {
-    if (!log_.is_on()) {
+    if (!log_.is_on() && !watch_.is_on()) {
         return;
     }
     decision_record line;
@@ -70,6 +71,9 @@ void decisions::report(const reported_attempt& what, time_point now) {
         line.key = what.key;
     }
     line.id = what.id.value;
+    if (watch_.is_on()) {
+        watch_.on_decision({what.operation, false, what.service, what.id}, line);
+    }
     log_.on_decision(line, now);
     if (const auto due = log_.next_due(); due && !log_timer_.is_armed() && !context_.is_closed) {
         context_.wheel.arm(log_timer_, *due);

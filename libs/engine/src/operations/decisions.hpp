@@ -12,20 +12,13 @@
 #include "operations/decision_log.hpp"
 #include "operations/fail_fast_strategy.hpp"
 #include "operations/operation_base.hpp"
+#include "operations/operation_names.hpp"
+#include "operations/operation_watch.hpp"
 #include "operations/retry_decider.hpp"
 #include "topology/endpoint_table.hpp"
 #include "topology/own_requests.hpp"
 
 namespace reprise::engine {
-
-// The names of an operation for logs and histories. Each service fills them in from its own slots.
-struct operation_names {
-    std::string_view operation;  // "get"
-    bool is_idempotent = false;
-    wire::service service{};
-    operation_id id{};
-    std::string_view key{};
-};
 
 // Asks the retry decider about the failed attempts of all services and of the client itself.
 // Records each decision in the operation's history and in the log.
@@ -66,6 +59,9 @@ public:
         operation_base& operation, const operation_names& names, const retry_outcome& decided,
         time_point now);
 
+    // The client's observers of operations.
+    [[nodiscard]] const operation_watch& watch() const noexcept { return watch_; }
+
     // --- the client's own requests ---
 
     [[nodiscard]] std::optional<duration> decide(
@@ -94,6 +90,7 @@ private:
         std::int32_t endpoint = -1;
         std::string_view key{};
         operation_id id{};
+        wire::service service = wire::service::key_value;
     };
     void report(const reported_attempt& what, time_point now);
 
@@ -103,6 +100,7 @@ private:
     retry_decider decider_;
     fail_fast_strategy own_strategy_;
     decision_log log_;
+    operation_watch watch_;
     engine_timer log_timer_{timer_kind::log};
 };
 
@@ -110,6 +108,7 @@ template <class Slot>
 retry_subject decisions::subject_of(Slot& slot, const operation_names& names) {
     retry_subject subject;
     subject.operation = names.operation;
+    subject.service = names.service;
     subject.is_idempotent = names.is_idempotent;
     subject.reasons = slot.reasons;
     subject.deadline = slot.deadline;

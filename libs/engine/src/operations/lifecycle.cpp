@@ -113,6 +113,12 @@ void lifecycle::complete(
     if (!result.ec) {
         decider_.on_success(subject, now);
     }
+    if (decider_.watch().is_on()) {
+        decider_.watch().on_end(
+            {subject.operation, subject.is_idempotent, subject.service,
+             operation_id{subject.ticket.operation}},
+            operation, result.ec, now);
+    }
     ended_.push(std::move(operation.done), std::move(result));
     drop(operation);
 }

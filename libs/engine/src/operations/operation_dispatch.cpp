@@ -33,6 +33,11 @@ operation_id operations::start(operation_request&& request, completion&& done, t
         slot.request.durability ? context_.options.kv_durable_timeout : context_.options.kv_timeout;
     parts_.life.start(
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
+    if (parts_.decider.watch().is_on()) {
+        parts_.decider.watch().on_start(
+            names_of(slot), parts_.nodes[slot.request.keyspace].bucket->name,
+            slot.request.user_data.get());
+    }
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, {.detail = "the client is closed"}, now);
         return id;

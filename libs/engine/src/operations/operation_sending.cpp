@@ -40,6 +40,9 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     slot->wire_offset = offset;
     slot->sent_before =
         std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
+    if (parts_.decider.watch().is_on()) {
+        parts_.decider.watch().on_attempt(names_of(*slot), *slot);
+    }
     if (context_.options.observer) {
         attempt_record sent;
         sent.operation = slot->id().value;

@@ -13,6 +13,7 @@
 #include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_strategy.hpp>
+#include <reprise/wire/service.hpp>
 
 // The Couchbase part of a retry decision: which failures are always retried, and what must never be
 // sent again. The rest is the proposal of the strategy and the admission by the library. Sends
@@ -45,6 +46,7 @@ struct retry_case : failed_attempt {
 // The facts of the operation itself.
 struct retry_subject {
     std::string_view operation{};
+    wire::service service{};
     bool is_idempotent = false;
     retry_reason_set reasons{};
     time_point deadline = no_deadline;

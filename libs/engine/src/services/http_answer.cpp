@@ -46,6 +46,9 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
     slot.connection = &connection;
     slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
     parts_.life.send(slot);
+    if (parts_.decider.watch().is_on() && !slot.is_canary) {
+        parts_.decider.watch().on_attempt(names_of(slot), slot);
+    }
     context_.actions.emplace_back(write_action{connection.id});
     const std::size_t read_size = read_size_for(slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {

@@ -26,6 +26,10 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
     const duration usual = context_.options.http.timeout_of(slot.request.service);
     parts_.life.start(
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
+    if (parts_.decider.watch().is_on()) {
+        parts_.decider.watch().on_start(
+            names_of(slot), slot.request.bucket, slot.request.user_data.get());
+    }
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, false, "the client is closed", now);
     } else if (slot.deadline <= now) {

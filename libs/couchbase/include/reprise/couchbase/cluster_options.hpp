@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/attempt_observer.hpp>
 #include <reprise/couchbase_types/circuit_breaker_options.hpp>
 #include <reprise/couchbase_types/hello_order.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/time.hpp>
@@ -117,6 +119,9 @@ struct cluster_options {
     std::size_t log_decisions_per_second_max = 0;
     /// Is called for every request that is sent, retries included, on the client's thread.
     std::shared_ptr<attempt_observer> observer{};
+    /// Are informed about operations from their start to their end, e.g. `client_metrics` and
+    /// `operation_tracing`. Null ones are left out.
+    std::vector<std::shared_ptr<operation_observer>> operation_observers{};
 
     thread_mode threads = thread_mode::own_thread;
     /// Connections to each node for each bucket, 1 to 64.

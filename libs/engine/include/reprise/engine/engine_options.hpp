@@ -98,6 +98,8 @@ struct engine_options {
     std::size_t log_decisions_per_second_max = 0;
     // Notified of every request that is passed to a connection. May be null.
     std::shared_ptr<attempt_observer> observer{};
+    // Notified of operations from their start to their end. None is null.
+    std::vector<std::shared_ptr<operation_observer>> operation_observers{};
 
     http_options http{};
 

@@ -8,6 +8,7 @@
 #include <reprise/couchbase_types/error_info.hpp>
 #include <reprise/couchbase_types/hello_order.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/couchbase_types/service_budgets.hpp>
@@ -28,6 +29,11 @@ using couchbase::fail_fast_on_terminal_error_strategy;
 using couchbase::hello_order;
 using couchbase::log_level;
 using couchbase::log_sink;
+using couchbase::operation_attempt;
+using couchbase::operation_end;
+using couchbase::operation_identity;
+using couchbase::operation_observer;
+using couchbase::operation_start;
 using couchbase::reason_of;
 using couchbase::request_of;
 using couchbase::request_snapshot;

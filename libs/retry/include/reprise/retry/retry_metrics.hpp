@@ -14,18 +14,11 @@
 #include <string_view>
 
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/prometheus_text.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 #include <reprise/retry/retry_observer.hpp>
 
 namespace reprise {
-
-/// How metrics are named.
-struct prometheus_options {
-    /// Before the name of each metric: "shop_retry_calls_total". Letters, digits and underscores.
-    std::string_view prefix = "reprise";
-    /// Labels for all of them: `service="prices"`. Empty: none.
-    std::string_view labels{};
-};
 
 /// What a failed attempt was, as far as its facts say.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };

@@ -1,0 +1,94 @@
+#pragma once
+
+/// Counters of a client's operations as text for Prometheus, and its slow operations as JSON.
+///
+///     const auto metrics = std::make_shared<reprise::couchbase::client_metrics>();
+///     options.operation_observers.push_back(metrics);
+///     ... metrics->to_prometheus() ...
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <reprise/couchbase_types/operation_observer.hpp>
+#include <reprise/retry/detail/prometheus_text.hpp>
+#include <reprise/retry/latency_histogram.hpp>
+
+namespace reprise::couchbase {
+
+namespace detail {
+class slow_operations;
+}  // namespace detail
+
+/// Which operations are slow, and who is told about them.
+struct slow_operation_options {
+    /// Operations that take longer are slow.
+    duration kv_threshold = std::chrono::milliseconds{500};
+    duration http_threshold = std::chrono::seconds{1};
+    /// Slow operations of this time are reported together. The report comes with the first
+    /// operation that ends afterwards, or with `flush_slow_operations`.
+    duration interval = std::chrono::seconds{10};
+    /// The worst of each service are named, up to this many; the others are counted.
+    std::size_t sample_count_max = 10;
+    /// Gets one line of JSON, without its end. Called on a client's thread; must not call the
+    /// client. Empty: slow operations are not collected.
+    ///
+    /// `{"kv":{"total_count":7,"top_requests":[{"operation_name":"get",...},...]}}`
+    std::function<void(std::string_view)> report{};
+};
+
+/// One object for any number of clients and threads. Counts without locks; slow operations take a
+/// lock.
+class client_metrics final : public operation_observer {
+public:
+    explicit client_metrics(slow_operation_options slow = {});
+    /// Reports the slow operations that are left.
+    ~client_metrics() override;
+    client_metrics(const client_metrics&) = delete;
+    client_metrics& operator=(const client_metrics&) = delete;
+
+    void on_decision(
+        const operation_identity& which, const decision_record& record) noexcept override;
+    void on_end(const operation_end& record) noexcept override;
+    void on_orphan(const orphan_record& record) noexcept override;
+
+    /// Operations of a service ("kv") that have ended.
+    [[nodiscard]] std::uint64_t successes(std::string_view service) const noexcept;
+    [[nodiscard]] std::uint64_t failures(std::string_view service) const noexcept;
+    /// Retries made for one reason, by the client's own requests, too.
+    [[nodiscard]] std::uint64_t retries(retry_reason reason) const noexcept;
+    /// Answers that nobody waited for any more.
+    [[nodiscard]] std::uint64_t orphans() const noexcept;
+
+    /// The text format 0.0.4. Services that were not used and reasons that did not occur are left
+    /// out.
+    [[nodiscard]] std::string to_prometheus(
+        const prometheus_options& options = {.prefix = "couchbase"}) const;
+
+    /// Reports the slow operations collected so far, if there are any.
+    void flush_slow_operations();
+
+private:
+    using counter = std::atomic<std::uint64_t>;
+    struct service_counters {
+        counter successes{0};
+        counter failures{0};
+        latency_histogram times;
+    };
+    static constexpr std::array<std::string_view, 7> services{
+        "kv", "query", "analytics", "search", "views", "mgmt", "other"};
+    [[nodiscard]] static std::size_t index_of(std::string_view service) noexcept;
+
+    std::array<service_counters, services.size()> by_service_{};
+    std::array<counter, retry_reason_count> retries_{};
+    std::array<counter, 32> refusals_{};
+    counter orphans_{0};
+    std::unique_ptr<detail::slow_operations> slow_;  // null: not collected
+};
+
+}  // namespace reprise::couchbase

@@ -1,0 +1,80 @@
+#pragma once
+
+/// Observing the operations of a client: `cluster_options::operation_observers`. Ready-made ones
+/// are `client_metrics` (counters, slow operations) and `operation_tracing` (spans).
+///
+/// ```
+/// on_start -> [ on_attempt -> on_decision ]... -> on_attempt -> on_end
+/// ```
+///
+/// An attempt that fails before it is sent has a decision but no `on_attempt`. Views are valid only
+/// during the call.
+
+#include <any>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
+#include <reprise/retry/time.hpp>
+
+namespace reprise::couchbase {
+
+/// Which operation it is.
+struct operation_identity {
+    std::uint64_t client = 0;      ///< As `attempt_record::client`.
+    std::uint64_t id = 0;          ///< Unique among the open operations of that client.
+    std::string_view service{};    ///< "kv", "query", "analytics", "search", "views", "mgmt".
+    std::string_view operation{};  ///< "get"; static text.
+};
+
+/// The client begins to work on an operation.
+struct operation_start {
+    operation_identity which{};
+    std::string_view bucket{};  ///< Empty for requests to the whole cluster.
+    /// What the caller passed in the options of the operation; null if nothing.
+    const std::any* user_data = nullptr;
+};
+
+/// A request of the operation is passed to a connection.
+struct operation_attempt {
+    operation_identity which{};
+    std::uint32_t retries = 0;    ///< Made before.
+    std::string_view endpoint{};  ///< "host:port"
+};
+
+/// The result is passed to the caller next.
+struct operation_end {
+    operation_identity which{};
+    std::error_code error{};  ///< Empty after a success.
+    std::uint32_t retries = 0;
+    /// Of the last retry or refusal; `unknown` without any.
+    retry_reason last_reason = retry_reason::unknown;
+    time_point ended{};           ///< Steady time of the loop iteration.
+    duration total_time{};        ///< Since `on_start`, all attempts and waits included.
+    std::string_view endpoint{};  ///< Of the last attempt; empty if none was chosen.
+};
+
+/// An answer that nobody waited for any more, such as one that came after the timeout.
+struct orphan_record {
+    std::string_view operation{};  ///< What the request asked for: "GET".
+    std::string_view endpoint{};   ///< Who answered.
+};
+
+/// Called on the client's threads: must return soon, must not throw, and must not call the client.
+/// Each function does nothing unless overridden.
+class operation_observer {
+public:
+    virtual ~operation_observer();
+    virtual void on_start(const operation_start& record) noexcept;
+    virtual void on_attempt(const operation_attempt& record) noexcept;
+    /// Every decision about a failed attempt, whatever limit the log has. `record.id` is 0 for the
+    /// client's own requests.
+    virtual void on_decision(
+        const operation_identity& which, const decision_record& record) noexcept;
+    virtual void on_end(const operation_end& record) noexcept;
+    virtual void on_orphan(const orphan_record& record) noexcept;
+};
+
+}  // namespace reprise::couchbase
