@@ -81,12 +81,12 @@ class ProgramTest(unittest.TestCase):
     def test_list_names_the_scenarios(self):
         result = run("lab", "list")
         self.assertEqual(result.returncode, 0)
-        for name in ("outage", "metastable"):
+        for name in ("outage", "metastable", "hedging"):
             self.assertRegex(result.stdout, rf"(?m)^{name}$")
 
     def test_the_scenarios_are_listed_as_json(self):
         listed = json.loads(run("lab", "list", "--json").stdout)["scenarios"]
-        self.assertEqual([each["name"] for each in listed], ["outage", "metastable"])
+        self.assertEqual([each["name"] for each in listed], ["outage", "metastable", "hedging"])
         self.assertTrue(all(each["title"] and each["summary"] for each in listed))
 
     def test_wrong_usage_exits_with_2_and_prints_no_result(self):

@@ -20,6 +20,9 @@ void write_options(json::writer& out, const storm_options& options) {
             std::string_view(options.service_time == service_time::fixed ? "fixed" : "exponential"))
         .member("queue_limit", options.queue_limit)
         .member("fault_share", options.fault_share)
+        .member("slow_share", options.slow_share)
+        .member("slow_delay_s", to_seconds(options.slow_delay))
+        .member("hedge_delay_s", to_seconds(options.hedge_delay.value_or(duration::zero())))
         .member("network_delay_s", to_seconds(options.network_delay))
         .member("attempt_timeout_s", to_seconds(options.attempt_timeout))
         .member(
@@ -54,6 +57,8 @@ void write_totals(json::writer& out, const storm_totals& totals) {
         .member("errors", totals.errors)
         .member("waiting_max", totals.waiting_max)
         .member("latency_sum_s", to_seconds(totals.latency_sum))
+        .member("latency_p99_s", to_seconds(totals.latency_p99))
+        .member("hedges", totals.hedges)
         .end_object();
 }
 

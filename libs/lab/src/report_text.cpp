@@ -95,6 +95,23 @@ namespace {
     return text + (lowest < as_good_as_empty ? ", which ends the extra load. " : ". ");
 }
 
+/// What hedging did for the slowest answers, and what it cost.
+[[nodiscard]] std::string describe_hedges(
+    const storm_options& options, const storm_result& none, const storm_result& standard) {
+    if (!options.hedge_delay) {
+        return {};
+    }
+    const auto slowest = [](const storm_result& result) {
+        return decimal(to_seconds(result.totals.latency_p99) * 1000.0, 0) + " ms";
+    };
+    const double share = static_cast<double>(standard.totals.hedges) /
+                         static_cast<double>(std::max<std::uint64_t>(standard.totals.requests, 1));
+    return "It hedges after " + decimal(to_seconds(*options.hedge_delay) * 1000.0, 0) +
+           " ms: before the outage 99 % of its answers take " + slowest(standard) +
+           " or less, instead of " + slowest(none) + " without, for " + percent(share) +
+           " more attempts. ";
+}
+
 }  // namespace
 
 std::string to_table(const comparison& compared) {
@@ -139,6 +156,7 @@ std::string to_reading(const comparison& compared) {
             " attempts, no pause, no budget) " + describe_policy(options, naive);
     text += "With the standard strategy " + describe_policy(options, standard);
     text += describe_buckets(options, standard);
+    text += describe_hedges(options, none, standard);
     text += "Over the whole run " + percent(none.success_share()) +
             " of requests succeed without retries, " + percent(naive.success_share()) +
             " with naive ones, " + percent(standard.success_share()) +

@@ -18,6 +18,7 @@ struct request_slot {
     std::optional<retry_session<Strategy>> session;
     std::uint32_t client = 0;
     std::uint32_t generation = 0;
+    std::uint32_t running = 0;  ///< One bit for each part of the attempt.
     duration started{};
 };
 
@@ -38,6 +39,7 @@ public:
     void release(std::uint32_t index) {
         request_slot<Strategy>& slot = (*this)[index];
         slot.session.reset();
+        slot.running = 0;
         ++slot.generation;
         free_.push_back(index);
     }
@@ -47,7 +49,8 @@ public:
     }
 
     [[nodiscard]] bool is_current(attempt_id attempt) noexcept {
-        return (*this)[attempt.request].generation == attempt.generation;
+        const request_slot<Strategy>& slot = (*this)[attempt.request];
+        return slot.generation == attempt.generation && (slot.running >> attempt.part & 1U) != 0;
     }
 
 private:

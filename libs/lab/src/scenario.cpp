@@ -36,6 +36,16 @@ constexpr std::uint32_t attempts_limit = 100;
     return options;
 }
 
+[[nodiscard]] storm_options hedging_options() {
+    storm_options options;
+    options.requests_per_second = 400.0;
+    options.slow_share = 0.02;
+    options.hedge_delay = milliseconds{20};
+    options.outage = outage_kind::stalled;
+    options.length = seconds{60};
+    return options;
+}
+
 [[nodiscard]] std::optional<settings_error> refuse(std::string field, std::string message) {
     return settings_error{std::move(field), std::move(message)};
 }
@@ -53,6 +63,13 @@ constexpr std::uint32_t attempts_limit = 100;
     }
     if (options.attempt_timeout < microseconds{1} || options.attempt_timeout > hours{1}) {
         return refuse("attempt_timeout", "must be between 1 us and 1 h");
+    }
+    if (options.slow_delay < duration::zero() || options.slow_delay > hours{1}) {
+        return refuse("slow_delay", "must be between 0 and 1 h");
+    }
+    if (options.hedge_delay &&
+        (*options.hedge_delay < microseconds{1} || *options.hedge_delay > hours{1})) {
+        return refuse("hedge_delay", "must be between 1 us and 1 h");
     }
     if (options.outage_length < duration::zero() || options.outage_length > hours{24}) {
         return refuse("outage_length", "must be between 0 and 1 day");
@@ -89,6 +106,9 @@ std::optional<settings_error> check(const storm_options& options) {
     if (!(options.fault_share >= 0.0 && options.fault_share <= 1.0)) {
         return refuse("fault_share", "must be between 0 and 1");
     }
+    if (!(options.slow_share >= 0.0 && options.slow_share <= 1.0)) {
+        return refuse("slow_share", "must be between 0 and 1");
+    }
     if (options.attempts_max == 0 || options.attempts_max > attempts_limit) {
         return refuse("attempts_max", "must be between 1 and 100");
     }
@@ -123,6 +143,13 @@ std::span<const scenario> scenarios() {
             "wait. Look at the useful work: with naive retries it never recovers, although the "
             "cause is long gone; the standard strategy's bucket lets the queue drain.",
             metastable_options()},
+        scenario{
+            "hedging", "Some answers are slow, and the standard strategy hedges",
+            "2 % of the answers arrive 300 ms late. The standard strategy sends a second attempt "
+            "after 20 ms and takes the first good answer; the others wait. Look at the slowest 1 % "
+            "of the answers, and at the outage: hedges are paid from the same budget as retries, "
+            "so they do not multiply the load for long.",
+            hedging_options()},
     };
     return all;
 }

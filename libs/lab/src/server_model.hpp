@@ -21,6 +21,7 @@ inline constexpr duration never = duration::max();
 struct attempt_id {
     std::uint32_t request = 0;
     std::uint32_t generation = 0;
+    std::uint32_t part = 0;  ///< 1: a hedge beside part 0.
 
     friend bool operator==(const attempt_id&, const attempt_id&) = default;
 };

@@ -25,7 +25,10 @@ using naive_strategy = composed_strategy<stated_safety, exponential_backoff, no_
 }
 
 [[nodiscard]] storm_result simulate(
-    const storm_options& options, policy which, const stop_question& should_stop) {
+    storm_options options, policy which, const stop_question& should_stop) {
+    if (which != policy::standard) {
+        options.hedge_delay.reset();
+    }
     switch (which) {
         case policy::naive:
             return storm_simulation<naive_strategy>(

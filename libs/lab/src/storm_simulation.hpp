@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <reprise/lab/storm.hpp>
+#include <reprise/retry/latency_histogram.hpp>
 
 #include "event_lines.hpp"
 #include "random_stream.hpp"
@@ -48,6 +49,7 @@ public:
           arrivals_(options.seed, 1),
           jitter_(options.seed, 3),
           faults_(options.seed, 4),
+          slowness_(options.seed, 5),
           gap_ns_(1e9 / options.requests_per_second),
           server_(options),
           next_arrival_(arrivals_.exponential(gap_ns_)),
@@ -73,9 +75,12 @@ public:
         }
         totals_.unfinished = totals_.requests - totals_.succeeded - totals_.failed;
         totals_.on_the_way = sends_.events().size();
-        for (const timed_attempt& event : answers_.events()) {
-            totals_.answers_on_the_way += was_worked_off(event.outcome) ? 1U : 0U;
+        for (const event_line* line : {&answers_, &slow_answers_}) {
+            for (const timed_attempt& event : line->events()) {
+                totals_.answers_on_the_way += was_worked_off(event.outcome) ? 1U : 0U;
+            }
         }
+        totals_.latency_p99 = healthy_latencies_.percentile(0.99);
         storm_result result;
         result.totals = totals_;
         result.slots = std::move(slots_);
@@ -89,7 +94,8 @@ private:
     [[nodiscard]] bool step() {
         const duration next = std::min(
             {next_edge_, server_.next_completion(), sends_.next(), answers_.next(),
-             timeouts_.next(), retries_.next(), next_arrival_});
+             slow_answers_.next(), timeouts_.next(), hedges_.next(), retries_.next(),
+             next_arrival_});
         if (next >= options_.length) {
             return false;
         }
@@ -108,8 +114,12 @@ private:
             on_arrival_at_server(sends_.pop().attempt);
         } else if (next == answers_.next()) {
             on_answer(answers_.pop());
+        } else if (next == slow_answers_.next()) {
+            on_answer(slow_answers_.pop());
         } else if (next == timeouts_.next()) {
             on_timeout(timeouts_.pop().attempt);
+        } else if (next == hedges_.next()) {
+            hedge(hedges_.pop().attempt);
         } else if (next == retries_.next()) {
             send(retries_.pop().request);
         } else {
@@ -157,6 +167,30 @@ private:
 
     void send(std::uint32_t index) {
         const attempt_id attempt{index, pool_[index].generation};
+        transmit(attempt);
+        if (options_.hedge_delay) {
+            hedges_.push({now_ + *options_.hedge_delay, attempt, {}});
+        }
+    }
+
+    /// The attempt takes long: asks for a second one beside it.
+    void hedge(attempt_id slow) {
+        if (!pool_.is_current(slow)) {
+            return;
+        }
+        request_slot<Strategy>& request = pool_[slow.request];
+        const std::int64_t before = bucket_level(request.client);
+        const bool is_admitted =
+            request.session->admit_hedge(decision_context{time_point{now_}, jitter_.bits()});
+        bucket_units_ += bucket_level(request.client) - before;
+        if (is_admitted) {
+            ++totals_.hedges;
+            transmit({slow.request, slow.generation, slow.part + 1});
+        }
+    }
+
+    void transmit(attempt_id attempt) {
+        pool_[attempt.request].running |= 1U << attempt.part;
         ++totals_.attempts_sent;
         sends_.push({now_ + options_.network_delay, attempt, {}});
         timeouts_.push({now_ + options_.attempt_timeout, attempt, {}});
@@ -183,7 +217,12 @@ private:
     }
 
     void reply(attempt_id attempt, answer outcome) {
-        answers_.push({now_ + options_.network_delay, attempt, outcome});
+        if (options_.slow_share > 0.0 && slowness_.chance(options_.slow_share)) {
+            slow_answers_.push(
+                {now_ + options_.network_delay + options_.slow_delay, attempt, outcome});
+        } else {
+            answers_.push({now_ + options_.network_delay, attempt, outcome});
+        }
     }
 
     void on_answer(const timed_attempt& event) {
@@ -196,13 +235,22 @@ private:
             succeed(event.attempt.request);
         } else {
             totals_.faults += event.outcome == answer::fault ? 1U : 0U;
-            fail(event.attempt.request, facts_of_answer(event.outcome));
+            end_attempt(event.attempt, facts_of_answer(event.outcome));
         }
     }
 
     void on_timeout(attempt_id attempt) {
         if (pool_.is_current(attempt)) {
-            fail(attempt.request, facts_of_timeout());
+            end_attempt(attempt, facts_of_timeout());
+        }
+    }
+
+    /// A failure counts when nothing runs beside the failed attempt any more.
+    void end_attempt(attempt_id attempt, const failure_facts& facts) {
+        request_slot<Strategy>& request = pool_[attempt.request];
+        request.running &= ~(1U << attempt.part);
+        if (request.running == 0) {
+            fail(attempt.request, facts);
         }
     }
 
@@ -212,6 +260,9 @@ private:
         request.session->on_success(context_if_needed(request));
         bucket_units_ += bucket_level(request.client) - before;
         totals_.latency_sum += now_ - request.started;
+        if (now_ < options_.outage_start || options_.outage_length == duration::zero()) {
+            healthy_latencies_.record(now_ - request.started);
+        }
         ++totals_.succeeded;
         ++current_.useful;
         pool_.release(index);
@@ -263,6 +314,7 @@ private:
     random_stream arrivals_;
     random_stream jitter_;
     random_stream faults_;
+    random_stream slowness_;
     double gap_ns_;
     server_model server_;
     std::deque<Strategy> clients_;
@@ -273,10 +325,13 @@ private:
     duration next_edge_;  ///< Start or end of the outage, whichever is next.
     event_line sends_;
     event_line answers_;
+    event_line slow_answers_;
     event_line timeouts_;
+    event_line hedges_;
     event_heap retries_;
 
     storm_totals totals_;
+    latency_histogram healthy_latencies_;  ///< Before the outage.
     std::vector<slot> slots_;
     slot current_;
     duration now_slot_end_ = slot_length;

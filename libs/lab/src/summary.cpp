@@ -68,7 +68,7 @@ std::vector<summary_row> summarise(const comparison& compared) {
     const auto row = [&](const char* label, auto question) {
         return ask_all(compared, label, question);
     };
-    return {
+    std::vector<summary_row> rows{
         row("recovery after the outage",
             [&](const storm_result& r) { return recovery_text(options, r.recovery); }),
         row("useful answers, last 10 s",
@@ -99,6 +99,14 @@ std::vector<summary_row> summarise(const comparison& compared) {
         row("requests", [](const storm_result& r) { return grouped(r.totals.requests); }),
         row("attempts", [](const storm_result& r) { return grouped(r.totals.attempts_sent); }),
     };
+    if (options.hedge_delay) {
+        rows.push_back(row("99 % of answers before the outage within", [](const storm_result& r) {
+            return decimal(to_seconds(r.totals.latency_p99) * 1000.0, 0) + " ms";
+        }));
+        rows.push_back(
+            row("hedges", [](const storm_result& r) { return grouped(r.totals.hedges); }));
+    }
+    return rows;
 }
 
 }  // namespace reprise::lab

@@ -111,7 +111,7 @@ TEST(scenario, retries_recover_from_single_faults_without_an_outage) {
 }
 
 TEST(scenario, names_are_found_and_unknown_names_are_not) {
-    ASSERT_EQ(scenarios().size(), 2U);
+    ASSERT_EQ(scenarios().size(), 3U);
     for (const scenario& one : scenarios()) {
         EXPECT_EQ(find_scenario(one.name), &one);
         EXPECT_EQ(check(one.options), std::nullopt);
@@ -134,6 +134,9 @@ TEST(scenario, invalid_options_are_rejected_with_their_name) {
         {"queue_limit", [](auto& o) { o.queue_limit = 10'000'001; }},
         {"fault_share", [](auto& o) { o.fault_share = 1.01; }},
         {"fault_share", [=](auto& o) { o.fault_share = nan; }},
+        {"slow_share", [](auto& o) { o.slow_share = -0.1; }},
+        {"slow_delay", [](auto& o) { o.slow_delay = 2h; }},
+        {"hedge_delay", [](auto& o) { o.hedge_delay = 0s; }},
         {"attempts_max", [](auto& o) { o.attempts_max = 0; }},
         {"attempts_max", [](auto& o) { o.attempts_max = 101; }},
         {"network_delay", [](auto& o) { o.network_delay = -1ns; }},

@@ -216,4 +216,31 @@ TEST(storm, rejects_invalid_options) {
     EXPECT_THROW(static_cast<void>(compare_policies(options)), invalid_settings);
 }
 
+TEST(storm, hedges_cut_the_slowest_answers_and_the_budget_limits_them) {
+    const storm_options options = storm_test::scenario_options("hedging");
+    const comparison compared = compare_policies(options);
+    const auto& [none, naive, standard] = compared.results;
+    for (const storm_result& each : compared.results) {
+        storm_test::expect_that_all_is_accounted_for(each);
+    }
+    EXPECT_EQ(none.totals.hedges, 0U);
+    EXPECT_EQ(naive.totals.hedges, 0U);
+    EXPECT_GE(none.totals.latency_p99, options.slow_delay);
+    EXPECT_LT(standard.totals.latency_p99, options.slow_delay / 2);
+    // Healthy: 2 % of the answers are slow, and each of them is hedged.
+    EXPECT_GT(standard.totals.hedges, standard.totals.requests / 100);
+    // In the outage every attempt is slow; without the budget each would be hedged.
+    EXPECT_LT(standard.amplification(), 1.2);
+    EXPECT_LT(standard.worst_amplification, naive.worst_amplification);
+    EXPECT_EQ(standard.recovery.outcome, recovery_outcome::recovered);
+}
+
+TEST(storm, an_empty_budget_pays_for_no_hedge) {
+    storm_options options = storm_test::scenario_options("hedging");
+    options.standard.bucket.initial = 0.0;
+    options.standard.prices.refund = 0.0;
+    const storm_result result = run_storm(options, policy::standard);
+    EXPECT_EQ(result.totals.hedges, 0U);
+}
+
 }  // namespace reprise::lab

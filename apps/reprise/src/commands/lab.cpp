@@ -40,13 +40,14 @@ struct lab_run_options {
     std::optional<double> timeout_milliseconds;
     std::optional<std::uint32_t> attempts;
     std::optional<double> bucket_units;
+    std::optional<double> hedge_milliseconds;
     std::string html;
     bool json = false;
     bool quiet = false;
 };
 
 /// The option for each field of the model, so that a refusal names the option.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> option_of_field{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> option_of_field{{
     {"clients", "--clients"},
     {"requests_per_second", "--rps"},
     {"capacity_per_second", "--capacity"},
@@ -55,6 +56,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> option_of
     {"attempt_timeout", "--timeout"},
     {"attempts_max", "--attempts"},
     {"standard", "--bucket"},
+    {"hedge_delay", "--hedge"},
 }};
 
 [[nodiscard]] std::string_view name_lab_option(std::string_view field) {
@@ -123,6 +125,9 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     if (typed.timeout_milliseconds) {
         model.attempt_timeout = to_duration(*typed.timeout_milliseconds, 1e6, "--timeout");
     }
+    if (typed.hedge_milliseconds) {
+        model.hedge_delay = to_duration(*typed.hedge_milliseconds, 1e6, "--hedge");
+    }
     if (const std::optional<settings_error> error = check(model)) {
         throw usage_error(explain(*error, typed));
     }
@@ -146,6 +151,7 @@ void set_if_given(Field& field, const std::optional<Value>& value) {
     add("--timeout", typed.timeout_milliseconds);
     add("--attempts", typed.attempts);
     add("--bucket", typed.bucket_units);
+    add("--hedge", typed.hedge_milliseconds);
     return command;
 }
 
@@ -291,6 +297,9 @@ void add_run_command(CLI::App& lab) {
     run->add_option(
         "--bucket", typed->bucket_units,
         "Units in each client's retry budget; a retry costs 5, after a timeout 10 (500)");
+    run->add_option(
+        "--hedge", typed->hedge_milliseconds,
+        "Milliseconds after which the standard strategy sends a second attempt beside a slow one");
     run->add_option("--html", typed->html, "File for the page (reprise-<scenario>.html)");
     run->add_flag(
         "--json", typed->json, "Print JSON instead of the table; write a page only with --html");

@@ -17,7 +17,7 @@ struct scenario {
     storm_options options;     ///< You may change them before the run.
 };
 
-/// All scenarios, in the order in which to read them: `outage`, `metastable`.
+/// All scenarios, in the order in which to read them: `outage`, `metastable`, `hedging`.
 [[nodiscard]] std::span<const scenario> scenarios();
 
 /// Returns null if there is no scenario with that name.

@@ -55,6 +55,9 @@ struct storm_totals {
     std::uint64_t errors = 0;              ///< Attempts rejected without work.
     std::uint32_t waiting_max = 0;         ///< Longest queue, including the attempt in service.
     duration latency_sum{};                ///< Of succeeded requests, from start to answer.
+    /// 99 % of the requests that succeeded before the outage took no longer. Exact to an eighth.
+    duration latency_p99{};
+    std::uint64_t hedges = 0;  ///< Attempts sent beside a slow one.
 };
 
 struct storm_result {

@@ -43,6 +43,14 @@ struct storm_options {
     /// The share of the work that ends in an error although the server is healthy, 0 to 1. Retries
     /// exist for these errors.
     double fault_share = 0.01;
+    /// The share of answers that arrive late by `slow_delay` although the server worked in time: a
+    /// slow path through the network, or a paused process. Hedging exists for these. 0 to 1.
+    double slow_share = 0.0;
+    /// 0 to 1 h.
+    duration slow_delay = std::chrono::milliseconds{300};
+    /// With the standard strategy, an attempt without an answer after this time gets a second one
+    /// beside it, paid for like a retry. 1 us to 1 h. Absent: no hedging.
+    std::optional<duration> hedge_delay{};
     /// The delay from client to server, and again for the answer. 0 to 10 s.
     duration network_delay = std::chrono::milliseconds{1};
     /// A client gives up an attempt after this time. The server does not notice. 1 us to 1 h.
