@@ -19,6 +19,7 @@
 
 namespace reprise {
 
+/// Where a circuit breaker stands.
 enum class breaker_state : std::uint8_t {
     closed,     ///< Requests pass and are counted.
     open,       ///< Nothing passes until the sleep is over.
@@ -28,6 +29,7 @@ enum class breaker_state : std::uint8_t {
 /// "half open"
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(breaker_state state) noexcept;
 
+/// When a circuit breaker opens, and for how long.
 struct circuit_breaker_options {
     /// Requests within the window before it may open; at least 1.
     std::uint32_t volume_threshold = 20;

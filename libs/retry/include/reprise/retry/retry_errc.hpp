@@ -9,12 +9,15 @@
 
 namespace reprise {
 
+/// Their category is "reprise.retry".
 enum class retry_errc {
     /// A circuit breaker is open: nothing was sent. Safe to retry later.
     circuit_open = 1,
 };
 
+/// The category of retry_errc.
 [[nodiscard]] REPRISE_EXPORT const std::error_category& retry_category() noexcept;
+/// Found by the constructor of std::error_code.
 [[nodiscard]] inline std::error_code make_error_code(retry_errc error) noexcept {
     return {static_cast<int>(error), retry_category()};
 }

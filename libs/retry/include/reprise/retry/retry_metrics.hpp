@@ -22,7 +22,7 @@ namespace reprise {
 
 /// What a failed attempt was, as far as its facts say.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };
-inline constexpr std::size_t failure_kind_count = 3;
+inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there are.
 /// "throttling"
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
 

@@ -26,6 +26,7 @@
 
 namespace reprise {
 
+/// When a slow attempt gets another one beside it.
 struct hedge_options {
     /// An attempt that has not ended after this time gets another one beside it.
     duration delay = std::chrono::milliseconds{50};
@@ -89,6 +90,7 @@ template <class Operation>
     return hedged_operation<std::decay_t<Operation>>(
         std::move(options), std::forward<Operation>(operation));
 }
+/// The same with a fixed delay.
 template <class Operation>
 [[nodiscard]] auto hedged(duration delay, Operation&& operation) {
     return hedged(hedge_options{.delay = delay}, std::forward<Operation>(operation));
