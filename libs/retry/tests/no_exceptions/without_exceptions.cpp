@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <reprise/retry.hpp>
 #include <reprise/retry/retry_metrics.hpp>
@@ -69,11 +70,30 @@ void has_fallbacks_breakers_and_metrics() {
     check(metrics->failures() == 2, "both calls failed");
 }
 
+/// An `order_result` cannot say that the circuit is open, and there is no fallback: the call makes
+/// its first attempt, and no other.
+void makes_one_attempt_if_there_is_no_other_way_to_return() {
+    const auto breaker = std::make_shared<reprise::circuit_breaker>(
+        reprise::circuit_breaker_options{.volume_threshold = 1});
+    const auto metrics = std::make_shared<reprise::retry_metrics>();
+    const auto rule = reprise::attempts(3).every(1ms).breaker(breaker).observer(metrics).when(
+        [](const order_error& e) { return e.code == 429; });
+    int calls = 0;
+    const auto place = [&] { return ++calls, order_result{{}, {429}}; };
+    check(!reprise::retry(rule, place).has_value(), "the first call fails");
+    check(breaker->state() == reprise::breaker_state::open, "its failures open the breaker");
+    const int calls_before = std::exchange(calls, 0);
+    check(!reprise::retry(rule, place).has_value(), "the second call fails");
+    check(calls_before == 1 && calls == 1, "with an open breaker a call makes one attempt");
+    check(metrics->failures() == 2, "each call completes once");
+}
+
 }  // namespace
 
 int main() {
     retries_results_in_one_line();
     returns_the_last_error_and_its_history();
     has_fallbacks_breakers_and_metrics();
+    makes_one_attempt_if_there_is_no_other_way_to_return();
     std::puts("ok");
 }

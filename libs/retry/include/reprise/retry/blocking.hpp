@@ -183,7 +183,8 @@ template <class Result, class Operation>
     return last_result(std::move(outcome));
 }
 
-/// False: there is no way to return without an attempt, so a circuit breaker is not respected.
+/// False: there is no way to return without an attempt, so the first one is made even if a circuit
+/// breaker is open. Only possible without exceptions.
 template <class Result, class Operation>
 inline constexpr bool can_be_refused =
     can_throw || has_fallback<Operation> || has_unattempted_outcome<Result>;
@@ -253,10 +254,12 @@ Result run_blocking(
         wait_for_first_attempt(session, time, delay);
         at = time.context_if(session.needs_time());
     }
-    if (!session.try_start_attempt(at)) [[unlikely]] {
-        if constexpr (can_be_refused<Result, Operation>) {
+    if constexpr (can_be_refused<Result, Operation>) {
+        if (!session.try_start_attempt(at)) [[unlikely]] {
             return refused_by_breaker<Result>(operation);
         }
+    } else {
+        session.start_attempt();
     }
     for (;;) {
         const auto current = next_attempt<Operation>(session, options, time);

@@ -73,8 +73,16 @@ public:
             record_unattempted(refusal_reason::circuit_open, at.now);
             return false;
         }
-        attached_->observation.on_attempt(attempt_number());
+        start_attempt();
         return true;
+    }
+
+    /// Instead of `try_start_attempt`, for a driver that could not return without an attempt: the
+    /// circuit breaker is not asked, but it hears how the attempt ended.
+    void start_attempt() noexcept {
+        if (attached_) {
+            attached_->observation.on_attempt(attempt_number());
+        }
     }
 
     /// The running attempt succeeded. At most once.
