@@ -1,6 +1,8 @@
 """Pages can be read and followed. No line of a page is wider than 100 columns, except rows of tables
 outside the root README; generated pages are exempt. Every link to a file or folder of this tree
-leads to one, and every anchor to a heading of its page; links to other sites are well-formed."""
+leads to one, and every anchor to a heading of its page; links to other sites are well-formed. The
+marks around fenced code are not indented: one that is indented by four columns ends nothing, and
+the text after it is shown as code."""
 
 import re
 from pathlib import PurePosixPath
@@ -12,6 +14,7 @@ from rules.tree import Violation
 COLUMNS_MAX = 100
 GENERATED = re.compile(r"docs/(conformance|sandbox|sandbox_control)\.md$|docs/release_checks/")
 FENCE = re.compile(r"^\s*(```|~~~)")
+INDENTED_FENCE = re.compile(r"^\s{4,}(```|~~~)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*$")
 CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^()\s<>]*)>?\s*\)")
@@ -124,6 +127,8 @@ def check(tree):
                 if len(line) > COLUMNS_MAX and not is_row:
                     yield Violation(page, number,
                                     f"line has {len(line)} columns, limit {COLUMNS_MAX}")
+                if INDENTED_FENCE.match(line):
+                    yield Violation(page, number, "indented fence: it neither starts nor ends code")
         for link in links_of(text):
             if problem := check_link(tree, page, link, folders, anchors_of):
                 yield Violation(page, link.line, problem)

@@ -415,6 +415,10 @@ class pages_rule(planted_tree):
                 self.assert_reported(f"{page}:3", "columns")
                 self.plant(page, "# A\n")
 
+    def test_indented_fences_are_reported(self):
+        self.plant("docs/guide/a.md", "# A\n\n```text\nx\n    ```\n\n## Still code\n")
+        self.assert_reported("docs/guide/a.md:5", "indented fence")
+
 
 class switches_rule(planted_tree):
     rule = "switches"
