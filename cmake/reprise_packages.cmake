@@ -36,6 +36,14 @@ set(CPACK_DEBIAN_CLI_PACKAGE_DEPENDS "libreprise${soversion} (= ${PROJECT_VERSIO
 set(CPACK_DEBIAN_CLI_DESCRIPTION
     "Command line of Reprise: a Couchbase client, a test cluster, models of retry storms")
 
+# reprise_copyright(group package): Debian wants a copyright file in each package. It belongs to the
+# packages alone, so a plain `cmake --install` leaves it out.
+function(reprise_copyright group package)
+  install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/copyright" DESTINATION "share/doc/${package}"
+    COMPONENT ${group}_copyright EXCLUDE_FROM_ALL)
+  cpack_add_component(${group}_copyright GROUP ${group})
+endfunction()
+
 include(CPack)
 cpack_add_component_group(runtime)
 cpack_add_component_group(development)
@@ -46,4 +54,7 @@ foreach(component IN LISTS REPRISE_INSTALLED_COMPONENTS)
 endforeach()
 if(TARGET reprise_app)
   cpack_add_component(app GROUP cli)
+  reprise_copyright(cli ${CPACK_DEBIAN_CLI_PACKAGE_NAME})
 endif()
+reprise_copyright(runtime ${CPACK_DEBIAN_RUNTIME_PACKAGE_NAME})
+reprise_copyright(development ${CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME})

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Installs the packages of `./dev packages` in a clean Debian 12 and uses them.
 
-check_packages.py [--packages FOLDER]: a program is built with pkg-config, and another with
-find_package; the same for the client, with a sandbox of its own. Then the command line stores and
-reads a document, and its man page and completions are there. Last, the packages are removed again,
-and nothing of them may stay.
+check_packages.py [--packages FOLDER]: each package must have a copyright file. A program is built
+with pkg-config, and another with find_package; the same for the client, with a sandbox of its own.
+Then the command line stores and reads a document, and its man page and completions are there. Last,
+the packages are removed again, and nothing of them may stay.
 """
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -47,15 +48,29 @@ test -z "$(find /usr -name '*reprise*' -not -path '/usr/share/doc/*')"
 """
 
 
+def check_copyright(package):
+    """The package has the file that Debian wants, with the licence."""
+    name = package.name.partition("_")[0]
+    content = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True,
+                             capture_output=True).stdout
+    text = subprocess.run(["tar", "-xO", f"./usr/share/doc/{name}/copyright"], input=content,
+                          capture_output=True).stdout.decode()
+    if "License: Apache-2.0\n" not in text:
+        raise SystemExit(f"{package.name}: no copyright file that names the licence")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", type=Path, default=ROOT / "build/packages/packages")
     options = parser.parse_args()
+    packages = sorted(options.packages.glob("*.deb"))
+    for package in packages:
+        check_copyright(package)
     tools = ["g++", "cmake", "make", "pkg-config"]
     with tempfile.TemporaryDirectory() as folder, \
             DebianRoot(f"{folder}/root", "bookworm", tools) as debian:
-        for package in options.packages.glob("*.deb"):
+        for package in packages:
             debian.copy(package, f"/packages/{package.name}")
         debian.copy(ROOT / "tests/install/consumer", "/consumer")
         debian.copy(ROOT / "tests/install/client_consumer", "/client_consumer")
