@@ -1,0 +1,59 @@
+/// Spans of a call and its attempts, printed. An adapter for a tracing library has the same shape.
+
+#include <cerrno>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <reprise/retry.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+// [tracer]
+/// One span: yours would hold one of your tracing library and pass everything on.
+class printed_span final : public reprise::retry_span {
+public:
+    printed_span(std::string_view name, std::string indent)
+        : line_(indent + std::string(name)), indent_(std::move(indent)) {}
+
+    const std::string& indent() const { return indent_; }
+    void set_attribute(std::string_view name, std::int64_t value) noexcept override {
+        line_ += ' ' + std::string(name) + '=' + std::to_string(value);
+    }
+    void set_attribute(std::string_view name, std::string_view value) noexcept override {
+        line_ += ' ' + std::string(name) + '=' + std::string(value);
+    }
+    void end(bool is_error) noexcept override {
+        std::cout << line_ << (is_error ? ": error\n" : ": ok\n");
+    }
+
+private:
+    std::string line_;
+    std::string indent_;
+};
+
+class printing_tracer final : public reprise::retry_tracer {
+public:
+    std::unique_ptr<reprise::retry_span> start_span(
+        std::string_view name, reprise::retry_span* parent) noexcept override {
+        const auto* above = static_cast<printed_span*>(parent);  // We made it.
+        return std::make_unique<printed_span>(name, above ? above->indent() + "  " : "");
+    }
+};
+// [/tracer]
+
+int main() {
+    int calls = 0;
+    const auto fetch = [&] {
+        return ++calls < 3 ? throw std::system_error(ECONNREFUSED, std::system_category()) : 21;
+    };
+    // [call]
+    printing_tracer tracer;
+    const reprise::call_options options{.tracer = &tracer, .name = "fetch price"};
+    const int price = reprise::retry(reprise::attempts(3).every(10ms), options, fetch);
+    // [/call]
+    return price == 21 ? 0 : 1;
+}
