@@ -12,18 +12,14 @@
 
 #include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/associated.hpp>
+#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/retry/call_options.hpp>
 
 namespace reprise::detail {
 
-/// First completion argument of a limited attempt; a type of its own, so that it cannot be taken
-/// for an argument of the attempt.
-struct limit_result {
-    bool timed_out = false;
-};
-
 struct limit_request {
-    time_point deadline{};
+    attempt current;               ///< With its deadline.
     async_clock* clock = nullptr;  ///< Null: real time.
 };
 
@@ -94,10 +90,26 @@ public:
         }
     }
 
-    template <class Initiate>
-    void start(const limit_request& request, Initiate& initiate) {
+    /// How the attempt is started, without the type of the loop that it belongs to.
+    struct starter {
+        std::shared_ptr<void> owner;
+        void (*start)(void* owner, const attempt& current, attempt_handler handler);
+    };
+
+    void launch(const limit_request& request, starter how) {
+        asio::dispatch(strand_, [self = this->shared_from_this(), request, how = std::move(how)] {
+            self->start(request, how);
+        });
+    }
+
+    void wake() noexcept override {
+        post_on_strand([self = this->shared_from_this()] { self->timer_.cancel(); });
+    }
+
+private:
+    void start(const limit_request& request, const starter& how) {
         try {
-            initiate(attempt_handler{this->shared_from_this()});
+            how.start(how.owner.get(), request.current, attempt_handler{this->shared_from_this()});
         } catch (...) {
             if constexpr (carries_exception<Args...>) {
                 post_on_strand(
@@ -114,19 +126,12 @@ public:
         }
     }
 
-    void wake() noexcept override {
-        post_on_strand([self = this->shared_from_this()] { self->timer_.cancel(); });
-    }
-
-    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
-
-private:
     void arm(const limit_request& request) {
         if (request.clock != nullptr) {
             timer_.expires_at(std::chrono::steady_clock::time_point::max());
-            request.clock->arm(request.deadline, this->weak_from_this());
+            request.clock->arm(request.current.deadline, this->weak_from_this());
         } else {
-            timer_.expires_at(request.deadline);
+            timer_.expires_at(request.current.deadline);
         }
         // The timer must not keep the attempt's state alive: an operation that drops its handler
         // would otherwise be noticed only at the limit.
@@ -171,21 +176,25 @@ private:
     bool timed_out_ = false;
 };
 
-/// `initiate` is called with the attempt's handler, `void(Args...)`. Completes with
-/// `void(limit_result, Args...)`.
-template <class... Args, class IoExecutor, class Initiate, class Token>
+/// Starts the attempt with `Start::start(*how.owner, attempt, handler)`, on the executor and
+/// possibly later; the handler takes `Args...`. Completes with `void(limit_result, Args...)`.
+template <class... Args, class IoExecutor, class Start, class Token>
 auto async_limited(
-    const IoExecutor& executor, const limit_request& request, Initiate initiate, Token&& token) {
+    const IoExecutor& executor, const limit_request& request, Start how, Token&& token) {
     return asio::async_initiate<Token, void(limit_result, Args...)>(
-        [executor](auto handler, const limit_request& wanted, Initiate call) {
+        [executor](auto handler, const limit_request& wanted, Start given) {
             using state = limited_state<decltype(handler), IoExecutor, Args...>;
+            using owner_type = typename decltype(given.owner)::element_type;
             auto shared = allocate_state<state>(handler, std::move(handler), executor);
             shared->connect_slot();
-            asio::dispatch(shared->strand(), [shared, wanted, call = std::move(call)]() mutable {
-                shared->start(wanted, call);
-            });
+            shared->launch(
+                wanted,
+                {std::move(given.owner),
+                 [](void* owner, const attempt& current, typename state::attempt_handler limited) {
+                     Start::start(*static_cast<owner_type*>(owner), current, std::move(limited));
+                 }});
         },
-        token, request, std::move(initiate));
+        token, request, std::move(how));
 }
 
 }  // namespace reprise::detail

@@ -16,6 +16,7 @@
 
 #include <reprise/asio/detail/async_limited.hpp>
 #include <reprise/asio/detail/async_pause.hpp>
+#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/call_options.hpp>
@@ -69,7 +70,7 @@ public:
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
 
 private:
-    using result_type = std::tuple<limit_result, Args...>;
+    using place_type = call_place<strand_type, allocator_of<Handler>>;
 
     /// A running attempt.
     struct runner {
@@ -78,50 +79,18 @@ private:
         bool is_running = true;
     };
 
-    /// Common to the handlers of attempts and pauses: where they run and with which memory.
-    struct inner_handler {
-        using executor_type = strand_type;
-        using allocator_type = allocator_of<Handler>;
-
-        std::shared_ptr<hedge_group> group;
-
-        [[nodiscard]] executor_type get_executor() const noexcept { return group->strand_; }
-        [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return asio::get_associated_allocator(group->handler_);
-        }
-    };
-
-    struct attempt_handler : inner_handler {
-        using cancellation_slot_type = asio::cancellation_slot;
-        std::size_t which;
-
-        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-            return this->group->runners_[which].signal.slot();
-        }
-        void operator()(Args... args) { (*this)(limit_result{}, std::move(args)...); }
-        void operator()(limit_result limit, Args... args) {
-            const auto strand = this->group->strand_;
-            asio::dispatch(
-                strand, [self = std::move(this->group), index = which,
-                         result = result_type(limit, std::move(args)...)]() mutable {
-                    self->on_ended(index, std::move(result));
-                });
-        }
-    };
-
-    struct pause_handler : inner_handler {
-        using cancellation_slot_type = asio::cancellation_slot;
-
-        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-            return this->group->pause_signal_.slot();
-        }
-        void operator()(bool reached) { this->group->on_paused(reached); }
-    };
+    [[nodiscard]] place_type place(asio::cancellation_slot slot) const noexcept {
+        return {strand_, asio::get_associated_allocator(handler_), slot};
+    }
 
     void launch(const attempt& next) {
         runners_.emplace_back().started = driver_.now();
         ++running_;
-        driver_.start_one(next, attempt_handler{{this->shared_from_this()}, runners_.size() - 1});
+        driver_.start_one(
+            next, attempt_handler<place_type, Args...>{
+                      place(runners_.back().signal.slot()),
+                      continue_with<&hedge_group::on_ended>::of(this->shared_from_this()),
+                      runners_.size() - 1});
     }
 
     void wait_for_next() {
@@ -131,44 +100,48 @@ private:
         is_pausing_ = true;
         async_pause(
             io_executor_, driver_.pause_for(options_.current_delay()),
-            pause_handler{{this->shared_from_this()}});
+            pause_handler<place_type>{
+                place(pause_signal_.slot()),
+                continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
     }
 
-    void on_paused(bool reached) {
-        is_pausing_ = false;
-        if (reached && !is_decided_ && running_ != 0) {
-            if (const std::optional<attempt> next = driver_.admit_one()) {
-                launch(*next);
-                wait_for_next();
+    static void on_paused(std::shared_ptr<hedge_group> self, bool reached) {
+        self->is_pausing_ = false;
+        if (reached && !self->is_decided_ && self->running_ != 0) {
+            if (const std::optional<attempt> next = self->driver_.admit_one()) {
+                self->launch(*next);
+                self->wait_for_next();
             }
         }
-        finish_if_over();
+        self->finish_if_over();
     }
 
-    void on_ended(std::size_t which, result_type result) {
-        if (!std::exchange(runners_[which].is_running, false)) {
+    /// `self` stays alive to the end: a canceled attempt may end the group inline.
+    static void on_ended(std::shared_ptr<hedge_group> self, attempt_end<Args...> end) {
+        runner& ended = self->runners_[end.which];
+        if (!std::exchange(ended.is_running, false)) {
             return;  // An operation that completes twice; the first result counts.
         }
-        --running_;
-        const auto self = this->shared_from_this();  // A canceled attempt may end the group inline.
-        if (!is_decided_) {
-            is_decided_ = std::apply(
-                [this](const limit_result&, const Args&... args) {
-                    return driver_.is_good(args...);
-                },
-                result);
-            result_.emplace(std::move(result));
-            if (is_decided_) {
-                if (options_.seen != nullptr) {
-                    options_.seen->record(driver_.now() - runners_[which].started);
-                }
-                cancel_all(asio::cancellation_type::all);
+        --self->running_;
+        if (!self->is_decided_) {
+            self->decide(ended, std::move(end));
+        }
+        if (self->running_ == 0 && self->is_pausing_) {
+            self->pause_signal_.emit(asio::cancellation_type::all);
+        }
+        self->finish_if_over();
+    }
+
+    void decide(const runner& ended, attempt_end<Args...> end) {
+        is_decided_ = std::apply(
+            [this](const Args&... args) { return driver_.is_good(args...); }, end.result);
+        result_.emplace(std::move(end));
+        if (is_decided_) {
+            if (options_.seen != nullptr) {
+                options_.seen->record(driver_.now() - ended.started);
             }
+            cancel_all(asio::cancellation_type::all);
         }
-        if (running_ == 0 && is_pausing_) {
-            pause_signal_.emit(asio::cancellation_type::all);
-        }
-        finish_if_over();
     }
 
     void cancel_all(asio::cancellation_type_t type) {
@@ -188,13 +161,11 @@ private:
         }
         is_over_ = true;
         clear_slot(handler_);
-        result_type result(std::move(*result_));
+        attempt_end<Args...> last(std::move(*result_));
         Handler handler(std::move(handler_));
         std::apply(
-            [&](limit_result limit, Args&... args) {
-                std::move(handler)(limit, std::move(args)...);
-            },
-            result);
+            [&](Args&... args) { std::move(handler)(last.limit, std::move(args)...); },
+            last.result);
     }
 
     strand_type strand_;
@@ -204,7 +175,7 @@ private:
     Handler handler_;
     std::deque<runner> runners_;  // Stays in place: handlers have slots of it.
     asio::cancellation_signal pause_signal_;
-    std::optional<result_type> result_;
+    std::optional<attempt_end<Args...>> result_;
     std::size_t running_ = 0;
     bool is_pausing_ = false;
     bool is_decided_ = false;

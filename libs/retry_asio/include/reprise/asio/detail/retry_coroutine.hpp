@@ -6,6 +6,7 @@
 ///     ...
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -48,28 +49,57 @@ asio::awaitable<bool, typename awaited<Operation>::executor> keep_outcome(
     co_return false;
 }
 
-/// The same under a time limit: the attempt becomes a coroutine of its own, which can be canceled
-/// while this one waits for it. True if the limit was reached.
+/// How an owner that lives in a coroutine's frame, and so outlives its attempts, starts one that
+/// has a limit.
+template <class Owner>
+struct start_from_frame {
+    std::shared_ptr<Owner> owner;
+
+    explicit start_from_frame(Owner& frame) noexcept : owner(std::shared_ptr<void>(), &frame) {}
+    template <class Handler>
+    static void start(Owner& frame, const attempt& current, Handler handler) {
+        asio::co_spawn(frame.executor(), frame.run(current), std::move(handler));
+    }
+};
+
+/// An attempt as a coroutine of its own, which can be canceled while another one waits for it.
+template <class Operation>
+class separate_attempt {
+public:
+    using stored = typename awaited<Operation>::stored;
+    using executor_type = typename awaited<Operation>::executor;
+
+    separate_attempt(
+        const executor_type& executor, Operation& operation, attempt_result<stored>& out)
+        : executor_(executor), operation_(operation), out_(out) {}
+
+    [[nodiscard]] const executor_type& executor() const noexcept { return executor_; }
+    [[nodiscard]] asio::awaitable<void, executor_type> run(attempt current) {
+        // The outer coroutine's filter has been applied already; pass on whatever it let through.
+        const auto reset =
+            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        co_await reset;
+        auto pending = keep_outcome(operation_, current, out_);
+        co_await std::move(pending);
+    }
+
+private:
+    executor_type executor_;
+    Operation& operation_;
+    attempt_result<stored>& out_;
+};
+
+/// `keep_outcome` under a time limit. True if the limit was reached.
 template <class Operation>
 asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited_outcome(
     Operation& operation, const attempt& current, async_clock* clock,
     attempt_result<typename awaited<Operation>::stored>& out) {
     using executor_type = typename awaited<Operation>::executor;
     const executor_type executor = co_await asio::this_coro::executor;
-    auto body = [&]() -> asio::awaitable<void, executor_type> {
-        // The outer coroutine's filter has been applied already; pass on whatever it let through.
-        const auto reset =
-            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-        co_await reset;
-        auto pending = keep_outcome(operation, current, out);
-        co_await std::move(pending);
-    };
-    auto initiate = [&executor, &body](auto handler) {
-        asio::co_spawn(executor, body, std::move(handler));
-    };
-    const limit_request request{current.deadline, clock};
+    separate_attempt<Operation> separate(executor, operation, out);
+    const limit_request request{current, clock};
     auto pending = async_limited<std::exception_ptr>(
-        executor, request, initiate, asio::use_awaitable_t<executor_type>{});
+        executor, request, start_from_frame(separate), asio::use_awaitable_t<executor_type>{});
     const std::tuple<limit_result, std::exception_ptr> ended = co_await std::move(pending);
     if (std::get<1>(ended) != nullptr && !out.value && !out.thrown) {
         out.thrown = std::get<1>(ended);
@@ -108,27 +138,24 @@ public:
           clock_(async_clock_of(options.clock)),
           operation_(operation) {}
 
+    [[nodiscard]] const executor_type& executor() const noexcept { return executor_; }
+    [[nodiscard]] asio::awaitable<attempt_result<stored>, executor_type> run(attempt current) {
+        const auto reset =
+            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        co_await reset;
+        attempt_result<stored> out;
+        auto pending = keep_outcome(operation_, current, out);
+        co_await std::move(pending);
+        co_return out;
+    }
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
-        auto body = [this, current]() -> asio::awaitable<attempt_result<stored>, executor_type> {
-            const auto reset =
-                asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-            co_await reset;
-            attempt_result<stored> out;
-            auto pending = keep_outcome(operation_, current, out);
-            co_await std::move(pending);
-            co_return out;
-        };
         if (current.deadline == no_deadline) {
-            asio::co_spawn(executor_, std::move(body), std::move(handler));
+            asio::co_spawn(executor_, run(current), std::move(handler));
             return;
         }
         async_limited<std::exception_ptr, attempt_result<stored>>(
-            executor_, limit_request{current.deadline, clock_},
-            [executor = executor_, body](auto limited) {
-                asio::co_spawn(executor, body, std::move(limited));
-            },
-            std::move(handler));
+            executor_, limit_request{current, clock_}, start_from_frame(*this), std::move(handler));
     }
     [[nodiscard]] bool is_good(
         const std::exception_ptr& thrown, const attempt_result<stored>& outcome) const {

@@ -22,6 +22,7 @@
 #include <reprise/asio/detail/async_limited.hpp>
 #include <reprise/asio/detail/async_pause.hpp>
 #include <reprise/asio/detail/hedged_attempt.hpp>
+#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
@@ -95,9 +96,7 @@ public:
             start_attempt();
         } else if (options_.stop.stop_requested()) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
-            post([self = this->shared_from_this()]() mutable {
-                complete_canceled(std::move(self));
-            });
+            post<&retry_loop::complete_canceled>();
         } else {
             const time_point now = time_.clock().now();
             pause(add_saturated(now, std::min(delay, time_left(now, session_.deadline()))));
@@ -107,63 +106,28 @@ public:
 private:
     using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
     using result_type = std::tuple<First, Rest...>;
+    using place_type = call_place<executor_type, allocator_of<Handler>>;
+    using attempt_handler_type = attempt_handler<place_type, First, Rest...>;
 
     /// Whether the operation completes while it is still being started (it should not, but some
     /// do).
     enum class phase : std::uint8_t { starting, started, completed };
 
-    /// Common to the handlers of attempts and pauses: where they run and what cancels them.
-    struct inner_handler {
-        using executor_type = retry_loop::executor_type;
-        using allocator_type = allocator_of<Handler>;
-        using cancellation_slot_type = asio::cancellation_slot;
-
-        std::shared_ptr<retry_loop> loop;
-
-        [[nodiscard]] executor_type get_executor() const noexcept { return loop->get_executor(); }
-        [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return asio::get_associated_allocator(loop->handler_);
-        }
-        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-            return loop->cancellation_.slot();
-        }
-    };
-
-    struct attempt_handler : inner_handler {
-        std::uint64_t started_as;
-
-        void operator()(First first, Rest... rest) {
-            (*this)(limit_result{}, std::move(first), std::move(rest)...);
-        }
-        void operator()(limit_result limit, First first, Rest... rest) {
-            // Inline for operations that keep to the handler's executor; others are brought back.
-            const auto executor = this->get_executor();
-            asio::dispatch(
-                executor, [self = std::move(this->loop), which = started_as, limit,
-                           result = result_type(std::move(first), std::move(rest)...)]() mutable {
-                    on_result(std::move(self), which, limit, std::move(result));
-                });
-        }
-    };
-
-    struct pause_handler : inner_handler {
-        void operator()(bool reached) { on_paused(std::move(this->loop), reached); }
-    };
-
-    struct answer_handler : inner_handler {
-        void operator()(bool) { on_answered(std::move(this->loop)); }
-    };
-
     [[nodiscard]] executor_type get_executor() const noexcept {
         return handler_work_.get_executor();
     }
+    /// Where attempts and pauses run, and what cancels them.
+    [[nodiscard]] place_type place() const noexcept {
+        return {get_executor(), asio::get_associated_allocator(handler_), cancellation_.slot()};
+    }
     /// To the handler's executor, by way of the I/O executor (see `pause_state::wake`).
-    template <class Function>
-    void post(Function function) {
+    template <auto Function>
+    void post() {
+        auto next = continue_with<Function>::of(this->shared_from_this());
         asio::post(
             io_work_.get_executor(),
-            bound_function<Function, executor_type, allocator_of<Handler>>{
-                std::move(function), get_executor(), asio::get_associated_allocator(handler_)});
+            bound_function<decltype(next), executor_type, allocator_of<Handler>>{
+                std::move(next), get_executor(), asio::get_associated_allocator(handler_)});
     }
     [[nodiscard]] bool is_canceled() const noexcept {
         return cancellation_.cancelled() != asio::cancellation_type::none ||
@@ -173,31 +137,32 @@ private:
     void start_attempt() {
         if (!session_.try_start_attempt(time_.context_if(session_.needs_time()))) {
             // Possibly inside the initiating call, where a handler never runs.
-            post([self = this->shared_from_this()]() mutable { refuse(std::move(self)); });
+            post<&retry_loop::refuse>();
             return;
         }
         const attempt current = make_attempt(session_, options_, time_);
         phase_.store(phase::starting, std::memory_order_relaxed);
         result_.reset();
-        attempt_handler handler{{this->shared_from_this()}, ++attempts_started_};
         const auto self = this->shared_from_this();  // The attempt may end before this returns.
+        attempt_handler_type handler{
+            place(), continue_with<&retry_loop::on_result>::of(self), ++attempts_started_};
         try {
             initiate(current, std::move(handler));
         } catch (...) {
             if constexpr (carries_exception<First, Rest...>) {
                 on_result(
-                    self, attempts_started_, limit_result{},
-                    failed_to_start<First, Rest...>(std::current_exception()));
+                    self, {attempts_started_, limit_result{},
+                           failed_to_start<First, Rest...>(std::current_exception())});
             } else {
                 throw;
             }
         }
         if (phase_.exchange(phase::started, std::memory_order_acq_rel) == phase::completed) {
-            post([loop = self]() mutable { settle(std::move(loop)); });
+            post<&retry_loop::settle>();
         }
     }
 
-    void initiate(const attempt& current, attempt_handler handler) {
+    void initiate(const attempt& current, attempt_handler_type handler) {
         if constexpr (is_hedged<Initiate>) {
             async_hedged<First, Rest...>(
                 io_work_.get_executor(), *this, initiate_.hedging(), current, std::move(handler));
@@ -206,6 +171,16 @@ private:
         }
     }
 
+    /// Starts an attempt that has a limit.
+    struct limited_start {
+        std::shared_ptr<retry_loop> owner;
+
+        template <class LimitedHandler>
+        static void start(retry_loop& loop, const attempt& current, LimitedHandler handler) {
+            loop.initiate_(current, std::move(handler));
+        }
+    };
+
 public:  // What a group of hedged attempts asks its driver.
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
@@ -213,13 +188,9 @@ public:  // What a group of hedged attempts asks its driver.
             initiate_(current, std::move(handler));
             return;
         }
-        // The limited attempt may start later, on the executor: it takes a copy of what it needs.
         async_limited<First, Rest...>(
-            io_work_.get_executor(), limit_request{current.deadline, clock_},
-            [self = this->shared_from_this(), current](auto limited) {
-                self->initiate_(current, std::move(limited));
-            },
-            std::move(handler));
+            io_work_.get_executor(), limit_request{current, clock_},
+            limited_start{this->shared_from_this()}, std::move(handler));
     }
 
     [[nodiscard]] bool is_good(const First& first, const Rest&...) const noexcept {
@@ -237,14 +208,12 @@ public:  // What a group of hedged attempts asks its driver.
     [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
 
 private:
-    static void on_result(
-        std::shared_ptr<retry_loop> self, std::uint64_t which, limit_result limit,
-        result_type result) {
-        if (which != self->attempts_started_ || self->result_) {
+    static void on_result(std::shared_ptr<retry_loop> self, attempt_end<First, Rest...> end) {
+        if (end.which != self->attempts_started_ || self->result_) {
             return;  // An operation that completes twice; the first result counts.
         }
-        self->result_.emplace(std::move(result));
-        self->timed_out_ = limit.timed_out;
+        self->result_.emplace(std::move(end.result));
+        self->timed_out_ = end.limit.timed_out;
         if (self->phase_.exchange(phase::completed, std::memory_order_acq_rel) == phase::started) {
             settle(std::move(self));
         }
@@ -290,19 +259,22 @@ private:
     }
 
     void pause(time_point until) {
-        pause_handler handler{{this->shared_from_this()}};
-        const pause_request request{until, options_.stop, clock_};
-        async_pause(io_work_.get_executor(), request, std::move(handler));
+        async_pause(
+            io_work_.get_executor(), pause_request{until, options_.stop, clock_},
+            pause_handler<place_type>{
+                place(), continue_with<&retry_loop::on_paused>::of(this->shared_from_this())});
     }
 
     /// A pause that the answer of the strategy ends.
     void wait_for_answer() {
-        answer_handler handler{{this->shared_from_this()}};
-        const pause_request request{session_.deadline(), session_.answer_stop(), clock_};
-        async_pause(io_work_.get_executor(), request, std::move(handler));
+        async_pause(
+            io_work_.get_executor(),
+            pause_request{session_.deadline(), session_.answer_stop(), clock_},
+            pause_handler<place_type>{
+                place(), continue_with<&retry_loop::on_answered>::of(this->shared_from_this())});
     }
 
-    static void on_answered(std::shared_ptr<retry_loop> self) {
+    static void on_answered(std::shared_ptr<retry_loop> self, bool) {
         const time_point now = self->time_.clock().now();
         const retry_step next = self->session_.on_answer(now, self->is_canceled());
         follow(std::move(self), next, now);

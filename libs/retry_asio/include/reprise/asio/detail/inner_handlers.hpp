@@ -1,0 +1,96 @@
+#pragma once
+
+/// Handlers of the operations that a loop waits for. Their types say where they run and what they
+/// receive, but not which loop they belong to: so pauses, limits and the operations themselves are
+/// compiled once per signature and executor, not once per call of `async_retry`.
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include <reprise/asio/detail/library.hpp>
+
+namespace reprise::detail {
+
+/// What happens next: a loop, kept alive, and one of its functions.
+template <class... Args>
+struct continuation {
+    std::shared_ptr<void> owner;
+    void (*resume)(std::shared_ptr<void> owner, Args... args);
+
+    /// At most once: the owner is given away.
+    void operator()(Args... args) { resume(std::move(owner), std::move(args)...); }
+};
+
+template <auto Function>
+struct continue_with;
+
+/// `continue_with<&loop::on_paused>::of(self)` continues with `on_paused(self, arguments...)`.
+template <class Owner, class... Args, void (*Function)(std::shared_ptr<Owner>, Args...)>
+struct continue_with<Function> {
+    [[nodiscard]] static continuation<Args...> of(std::shared_ptr<Owner> owner) noexcept {
+        return {std::move(owner), [](std::shared_ptr<void> self, Args... args) {
+                    Function(std::static_pointer_cast<Owner>(std::move(self)), std::move(args)...);
+                }};
+    }
+};
+
+/// Where the inner operations of a call run, with which memory, and what cancels them.
+template <class Executor, class Allocator>
+struct call_place {
+    using executor_type = Executor;
+    using allocator_type = Allocator;
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    Executor executor;
+    [[no_unique_address]] Allocator allocator;
+    asio::cancellation_slot slot;
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
+    [[nodiscard]] const allocator_type& get_allocator() const noexcept { return allocator; }
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+};
+
+/// First completion argument of a limited attempt; a type of its own, so that it cannot be taken
+/// for an argument of the attempt.
+struct limit_result {
+    bool timed_out = false;
+};
+
+/// Receives whether the pause lasted as long as it should.
+template <class Place>
+struct pause_handler : Place {
+    continuation<bool> then;
+
+    void operator()(bool reached) { then(reached); }
+};
+
+/// The completion arguments of an attempt.
+template <class... Args>
+struct attempt_end {
+    std::uint64_t which;  ///< Which of the owner's attempts has ended.
+    limit_result limit;
+    std::tuple<Args...> result;
+};
+
+/// Receives what an attempt completes with, and continues on its executor: inline for operations
+/// that keep to it, others are brought back.
+template <class Place, class... Args>
+struct attempt_handler : Place {
+    continuation<attempt_end<Args...>> then;
+    std::uint64_t which;
+
+    void operator()(Args... args) { (*this)(limit_result{}, std::move(args)...); }
+    void operator()(limit_result limit, Args... args) {
+        const auto where = this->executor;
+        asio::dispatch(
+            where, [next = std::move(then),
+                    end = attempt_end<Args...>{
+                        which, limit, std::tuple<Args...>(std::move(args)...)}]() mutable {
+                next(std::move(end));
+            });
+    }
+};
+
+}  // namespace reprise::detail
