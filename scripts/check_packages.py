@@ -44,7 +44,7 @@ apt-get remove -qq reprise >/dev/null
 """
 REMOVE = """
 apt-get remove -qq '^libreprise.*' >/dev/null
-test -z "$(find /usr -name '*reprise*' -not -path '/usr/share/doc/*')"
+test -z "$(find /usr -name '*reprise*')"
 """
 
 
