@@ -7,13 +7,17 @@ namespace reprise::couchbase {
 
 namespace {
 
-/// "host:port" or "[address]:port" as OpenTelemetry wants it.
+/// "host:port" or "[address]:port" as OpenTelemetry wants it: an address without brackets.
 void set_server(retry_span& span, std::string_view endpoint) noexcept {
     const std::size_t colon = endpoint.rfind(':');
     if (colon == std::string_view::npos) {
         return;
     }
-    span.set_attribute("server.address", endpoint.substr(0, colon));
+    std::string_view address = endpoint.substr(0, colon);
+    if (address.starts_with('[') && address.ends_with(']')) {
+        address = address.substr(1, address.size() - 2);
+    }
+    span.set_attribute("server.address", address);
     const std::string_view digits = endpoint.substr(colon + 1);
     std::int64_t port = 0;
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), port);
@@ -68,7 +72,9 @@ void operation_tracing::on_attempt(const operation_attempt& record) noexcept {
         return;
     }
     if (operation->attempt != nullptr) {
-        operation->attempt->end(true);  // lost before it was written, and sent again
+        // Lost before it was written, and sent again.
+        operation->attempt->set_attribute(trace_names::error_type, std::string_view("_OTHER"));
+        operation->attempt->end(true);
     }
     ++operation->attempts;
     operation->attempt = tracer_->start_span(trace_names::attempt_span, operation->span.get());

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include <reprise/retry/detail/no_throw.hpp>
+
 namespace reprise::couchbase::detail {
 
 namespace {
@@ -47,9 +49,7 @@ void slow_operations::on_end(const operation_end& record) noexcept {
             collect(record);
         }
     }
-    if (!line.empty()) {
-        options_.report(line);
-    }
+    report(line);
 }
 
 void slow_operations::flush() noexcept {
@@ -58,8 +58,15 @@ void slow_operations::flush() noexcept {
         const std::scoped_lock lock(mutex_);
         line = take_line();
     }
+    report(line);
+}
+
+void slow_operations::report(const std::string& line) const noexcept {
     if (!line.empty()) {
-        options_.report(line);
+        static_cast<void>(reprise::detail::result_or(false, [&] {
+            options_.report(line);
+            return true;
+        }));
     }
 }
 

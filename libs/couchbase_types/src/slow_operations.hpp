@@ -39,6 +39,8 @@ private:
     };
 
     [[nodiscard]] bool is_slow(const operation_end& record) const noexcept;
+    // Without the lock: the function may take its time.
+    void report(const std::string& line) const noexcept;
     void collect(const operation_end& record);
     // The line about what was collected, which is then forgotten. Empty if there is nothing.
     [[nodiscard]] std::string take_line();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,19 @@ TEST(client_metrics, an_interval_is_reported_with_the_first_operation_after_it) 
     }
     ASSERT_EQ(seen.all.size(), 2U);  // the rest, at the end
     EXPECT_NE(seen.all[1].find("3000000"), std::string::npos);
+}
+
+// Once, a log that was full ended the program.
+TEST(client_metrics, what_a_report_throws_is_ignored) {
+    int reports = 0;
+    client_metrics metrics({.report = [&](std::string_view) {
+        ++reports;
+        throw std::runtime_error("disk full");
+    }});
+    metrics.on_end(ended("kv", 1s, 0s));
+    metrics.on_end(ended("kv", 1s, 10s));
+    EXPECT_NO_THROW(metrics.flush_slow_operations());
+    EXPECT_EQ(reports, 2);
 }
 
 TEST(client_metrics, a_slow_failure_names_its_error_and_escapes_what_servers_say) {

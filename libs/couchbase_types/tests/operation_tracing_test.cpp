@@ -113,6 +113,25 @@ TEST(operation_tracing, a_timeout_ends_the_attempt_and_the_operation_with_an_err
     EXPECT_EQ(t.seen.lines.back(), "failed get travel");
 }
 
+TEST(operation_tracing, a_literal_address_has_no_brackets) {
+    traced t;
+    t.start();
+    t.tracing.on_attempt({t.get, 0, "[fe80::1]:11210"});
+    EXPECT_TRUE(t.seen.has("get travel/attempt: server.address=fe80::1"));
+    EXPECT_TRUE(t.seen.has("get travel/attempt: server.port=11210"));
+}
+
+TEST(operation_tracing, an_attempt_that_is_replaced_has_failed_for_an_unknown_reason) {
+    traced t;
+    t.start();
+    t.attempt(0);
+    t.attempt(0);
+    EXPECT_TRUE(t.seen.has("get travel/attempt: error.type=_OTHER"));
+    EXPECT_TRUE(t.seen.has("failed get travel/attempt"));
+    t.tracing.on_end({.which = t.get});
+    EXPECT_TRUE(t.seen.has("get travel: reprise.retry.attempts=2"));
+}
+
 TEST(operation_tracing, the_callers_span_is_the_parent) {
     traced t;
     written_span handler(t.seen, "handler");

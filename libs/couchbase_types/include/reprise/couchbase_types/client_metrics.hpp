@@ -36,7 +36,7 @@ struct slow_operation_options {
     /// The worst of each service are named, up to this many; the others are counted.
     std::size_t sample_count_max = 10;
     /// Gets one line of JSON, without its end. Called on a client's thread; must not call the
-    /// client. Empty: slow operations are not collected.
+    /// client. What it throws is ignored. Empty: slow operations are not collected.
     ///
     /// `{"kv":{"total_count":7,"top_requests":[{"operation_name":"get",...},...]}}`
     std::function<void(std::string_view)> report{};
