@@ -56,7 +56,8 @@ def targets_of(mutants):
     """Returns the targets of the copy that these mutants need."""
     targets = []
     for mutant in mutants:
-        targets += programs_of(mutant) if mutant.breaks and not mutant.command else []
+        is_tested = mutant.breaks or mutant.tests
+        targets += programs_of(mutant) if is_tested and not mutant.command else []
         targets += [HUNT] if mutant.hunt else []
         targets += ["reprise_app"] if mutant.audit else []
     return sorted(set(targets))
@@ -107,12 +108,16 @@ def run_one(copy, mutant, tests_of):
     if mutant.is_separate:
         return separate.run(copy, mutant, TIMEOUT)
     results = []
+    suites = suites_of(mutant)
     if mutant.breaks:
-        suites = suites_of(mutant)
         programs = [(copy.program(name), suites.get(name, "*"), tests_of[name])
                     for name in programs_of(mutant)]
         for id, program, red, wrong in judge.notice_by_tests(mutant, programs, TIMEOUT):
             results.append((f"{id} by {program} {', '.join(red)}", wrong and f"{id}: {wrong}"))
+    elif suites:
+        programs = [(copy.program(name), suite, tests_of[name]) for name, suite in suites.items()]
+        for suite, red, wrong in judge.notice_by_suites(mutant, programs, TIMEOUT):
+            results.append((f"{suite} {', '.join(red)}", wrong and f"{suite}: {wrong}"))
     if mutant.hunt:
         profile, *checkers = mutant.hunt
         seed, text = judge.hunt(copy.program(HUNT), mutant.name, profile, SEEDS, 4 * TIMEOUT)

@@ -36,7 +36,8 @@ class Mutant(NamedTuple):
     place: str  # file:line of its first line
     edits: list
     breaks: list  # clauses, such as RH-16.2
-    tests: list  # programs that must notice; empty: any with a test of the id
+    tests: list  # programs that must notice; empty: any with a test of the id. Without an id:
+    # program:suite, of which any test must notice
     hunt: list  # [profile, checker...] of the simulation
     audit: list  # counts of the demonstration's audit that must not be zero
     is_separate: bool
@@ -189,8 +190,10 @@ def check(mutant, clauses):
         return None
     if mutant.compile or mutant.command or mutant.output:
         return "`compile`, `command` and `output` are for separate mutants"
-    if not (mutant.breaks or mutant.hunt or mutant.audit):
-        return "no test must notice it: name requirements (`breaks`) or a `hunt`"
+    if not mutant.breaks and any(":" not in name for name in mutant.tests):
+        return "without a requirement (`breaks`), `tests` names suites: `retry_tests:fallback`"
+    if not (mutant.breaks or mutant.hunt or mutant.audit or mutant.tests):
+        return "no test must notice it: name requirements (`breaks`), suites (`tests`) or a `hunt`"
     return None
 
 

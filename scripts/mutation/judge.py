@@ -52,12 +52,11 @@ def run_tests(program, filter, timeout, mutant=""):
         return status, json.loads(report.read_text()) if report.exists() else None
 
 
-def tests_carrying(report, id):
-    """Returns the tests of a report that ran and have the id."""
+def tests_that_ran(report):
+    """Returns the tests of a report that ran."""
     return [(suite["name"] + "." + test["name"], test)
             for suite in report["testsuites"] for test in suite["testsuite"]
-            if carries(id).search(suite["name"] + "." + test["name"])
-            and test.get("status", "RUN") == "RUN" and test.get("result") == "COMPLETED"]
+            if test.get("status", "RUN") == "RUN" and test.get("result") == "COMPLETED"]
 
 
 def failed_by_assertion(test):
@@ -65,20 +64,25 @@ def failed_by_assertion(test):
     return any("C++ exception" not in failure["failure"] for failure in test.get("failures", []))
 
 
-def judge(status, report, id):
-    """Returns (names of the tests that noticed, what is wrong), of which one is empty."""
+def judge(status, report, id=None):
+    """Returns (names of the tests that noticed, what is wrong), of which one is empty.
+
+    Only tests that carry the id count; without an id, all that ran.
+    """
     if status is None:
         return [], "the program timed out"
     if status < 0:
         return [], f"the program was terminated by signal {-status}"
     if report is None:
         return [], f"the program wrote no report (exit status {status})"
-    tests = tests_carrying(report, id)
+    tests = [(name, test) for name, test in tests_that_ran(report)
+             if id is None or carries(id).search(name)]
+    carrying = f" carrying {id}" if id else ""
     if not tests:
-        return [], f"no test carrying {id} ran"
+        return [], f"no test{carrying} ran"
     red = [name for name, test in tests if failed_by_assertion(test)]
     if not red:
-        return [], f"{len(tests)} tests carrying {id} ran, none failed by an assertion"
+        return [], f"{len(tests)} tests{carrying} ran, none failed by an assertion"
     if status != EXIT_TESTS_FAILED:
         return [], f"tests failed, but the exit status is {status}"
     return red, ""
@@ -104,6 +108,15 @@ def notice_by_tests(mutant, programs, timeout):
             red, wrong = judge(status, report, id)
             verdicts[id] = (id, path.name, red, wrong)
     return list(verdicts.values())
+
+
+def notice_by_suites(mutant, programs, timeout):
+    """Returns [(program:suite, failed tests, problem)] for a mutant without an id."""
+    verdicts = []
+    for path, suite, _ in programs:
+        status, report = run_tests(path, f"{suite}.*", timeout, mutant.name)
+        verdicts.append((f"{path.name}:{suite}", *judge(status, report)))
+    return verdicts
 
 
 def hunt(program, mutant, profile, seeds, timeout):

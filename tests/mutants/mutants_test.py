@@ -86,6 +86,8 @@ class reading(tree):
         self.assert_refused(HEAD.replace("one", "One") + entry, "snake_case")
         self.assert_refused(HEAD + entry + HEAD + entry, "also in")
         self.assert_refused(HEAD + "old: x + 1\nnew: x\n", "no test must notice")
+        self.assert_refused(HEAD + "tests: a_tests\nold: x + 1\nnew: x\n", "names suites")
+        self.assertEqual(self.problems(HEAD + "tests: a_tests:b\nold: x + 1\nnew: x\n"), [])
         self.assert_refused(HEAD + "breaks: AA-03\nold: x + 1\nnew: x\n", "AA-03")
         self.assert_refused(HEAD + "breaks: AA-02.3\nold: x + 1\nnew: x\n", "AA-02.3")
         self.assert_refused(HEAD + "breaks: AA-01\nold: x > 1 &&\nnew: x &&\n", "neither a whole")
@@ -179,11 +181,11 @@ RED = "write(('AA_01_a', ['file.cpp:3\\nExpected 1']), ('AA_01_b', []))\n"
 
 
 class noticing(tree):
-    def judged(self, ending):
+    def judged(self, ending, id="AA-01"):
         program = self.root / "program"
         program.write_text(STAND_IN.format(python=sys.executable, ending=ending))
         program.chmod(0o755)
-        return judge.judge(*judge.run_tests(program, "*AA_01*", 3, "m"), "AA-01")
+        return judge.judge(*judge.run_tests(program, "*AA_01*", 3, "m"), id)
 
     def assert_not_noticed(self, ending, part):
         red, wrong = self.judged(ending)
@@ -192,6 +194,12 @@ class noticing(tree):
 
     def test_a_failed_assertion_counts(self):
         self.assertEqual(self.judged(RED + "sys.exit(1)"), (["topic.AA_01_a"], ""))
+
+    def test_without_an_id_any_failed_assertion_counts(self):
+        other = "write(('other', ['Expected 1']))\nsys.exit(1)"
+        self.assertEqual(self.judged(other, id=None), (["topic.other"], ""))
+        red, wrong = self.judged("write(('other', []))", id=None)
+        self.assertEqual((red, wrong), ([], "1 tests ran, none failed by an assertion"))
 
     def test_anything_else_does_not(self):
         crash = "sys.stdout.flush(); os.kill(os.getpid(), signal.SIGSEGV)"
