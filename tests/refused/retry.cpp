@@ -98,6 +98,16 @@ void run() {
     static_cast<void>(reprise::retry(reprise::attempts(3), [](std::string) { return 1; }));
 }
 
+// refused: a_hedged_operation_in_a_loop_that_blocks
+// message: a hedged operation needs a loop that can run two attempts: reprise::async_retry
+struct hedged_read {
+    int operator()() const { return 1; }
+    int hedging() const { return 0; }  // As `reprise::hedged` returns it.
+};
+void run() {
+    static_cast<void>(reprise::retry(reprise::attempts(3), hedged_read{}));
+}
+
 // refused: a_strategy_with_a_memory_as_a_temporary
 // message: this strategy is shared by all calls of a client: give it a name and keep it
 void run() {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,15 +13,25 @@ namespace detail {
 
 namespace {
 
-/// Few different values, as OpenTelemetry asks: `_OTHER` is its name for what has no better one.
-void set_error_type(retry_span& span, const failure_facts& facts) noexcept {
+/// Few different values, as OpenTelemetry asks: "timeout", "503", "system:111". `_OTHER` is its
+/// name for what has no better one.
+[[nodiscard]] std::string error_type_of(const failure_facts& facts) {
     if (facts.timeout) {
-        span.set_attribute(trace_names::error_type, std::string_view("timeout"));
-    } else if (facts.code != 0) {
-        span.set_attribute(trace_names::error_type, std::string_view(std::to_string(facts.code)));
-    } else {
-        span.set_attribute(trace_names::error_type, std::string_view("_OTHER"));
+        return "timeout";
     }
+    if (facts.code == 0) {
+        return "_OTHER";
+    }
+    const std::string code = std::to_string(facts.code);
+    return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
+}
+
+void end_span(retry_span& span, const failure_facts* failure) noexcept {
+    if (failure != nullptr) {
+        const std::string type = error_type_of(*failure);
+        span.set_attribute(trace_names::error_type, std::string_view(type));
+    }
+    span.end(failure != nullptr);
 }
 
 }  // namespace
@@ -32,27 +43,53 @@ void call_observation::on_start(time_point now) noexcept {
     }
 }
 
+retry_span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
+    if (call_span_ == nullptr) {
+        return nullptr;
+    }
+    auto span = tracer_->start_span(trace_names::attempt_span, call_span_.get());
+    if (span == nullptr) {
+        return nullptr;
+    }
+    span->set_attribute(trace_names::attempt_number, std::int64_t{number});
+    return attempt_spans_.emplace_back(number, std::move(span)).span.get();
+}
+
 void call_observation::on_attempt(std::uint32_t number) noexcept {
     ++attempts_;
-    if (call_span_ != nullptr) {
-        attempt_span_ = tracer_->start_span(trace_names::attempt_span, call_span_.get());
+    static_cast<void>(start_attempt_span(number));
+}
+
+void call_observation::on_hedge(std::uint32_t number) noexcept {
+    ++attempts_;
+    if (retry_span* const span = start_attempt_span(number)) {
+        span->set_attribute(trace_names::hedge, std::int64_t{1});
     }
-    if (attempt_span_ != nullptr) {
-        attempt_span_->set_attribute(trace_names::attempt_number, std::int64_t{number});
+}
+
+void call_observation::on_one_ended(
+    std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept {
+    const auto found = std::ranges::find(attempt_spans_, number, &attempt_span::number);
+    if (found == attempt_spans_.end()) {
+        return;
     }
+    if (is_lost && failure != nullptr) {
+        // Canceled because another attempt was better: no error.
+        found->span->set_attribute(trace_names::canceled, std::int64_t{1});
+        failure = nullptr;
+    }
+    end_span(*found->span, failure);
+    attempt_spans_.erase(found);
 }
 
 void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
     if (failure != nullptr) {
         last_failure_ = *failure;
     }
-    if (attempt_span_ != nullptr) {
-        if (failure != nullptr) {
-            set_error_type(*attempt_span_, *failure);
-        }
-        attempt_span_->end(failure != nullptr);
-        attempt_span_.reset();
+    for (const attempt_span& each : attempt_spans_) {
+        end_span(*each.span, failure);
     }
+    attempt_spans_.clear();
 }
 
 void call_observation::on_decision(const history_entry& entry) noexcept {
@@ -75,8 +112,11 @@ void call_observation::on_completion(call_summary ended, time_point now) noexcep
     if (call_span_ != nullptr) {
         call_span_->set_attribute(trace_names::attempt_count, std::int64_t{attempts_});
         if (!ended.is_success) {
-            call_span_->set_attribute(trace_names::refusal, to_string(ended.refusal));
-            set_error_type(*call_span_, last_failure_);
+            const std::string_view refusal = to_string(ended.refusal);
+            const std::string type =
+                attempts_ == 0 ? std::string(refusal) : error_type_of(last_failure_);
+            call_span_->set_attribute(trace_names::refusal, refusal);
+            call_span_->set_attribute(trace_names::error_type, std::string_view(type));
         }
         call_span_->end(!ended.is_success);
         call_span_.reset();

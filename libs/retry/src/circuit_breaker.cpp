@@ -44,6 +44,12 @@ void circuit_breaker::on_failure(
     conclude(permit, counts, now);
 }
 
+void circuit_breaker::on_canceled(breaker_permit permit, time_point now) noexcept {
+    if (permit == breaker_permit::probe) {
+        conclude(permit, true, now);
+    }
+}
+
 void circuit_breaker::conclude(breaker_permit permit, bool has_failed, time_point now) noexcept {
     const std::lock_guard lock(mutex_);
     const breaker_state before = fsm_.state();

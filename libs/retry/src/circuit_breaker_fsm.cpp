@@ -50,6 +50,9 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
         newest_begin_ = now;
         return;
     }
+    if (now < *newest_begin_) {
+        return;  // Threads may report in another order than they read the clock.
+    }
     const auto passed = (now - *newest_begin_) / step_;
     *newest_begin_ += passed * step_;
     for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {

@@ -37,6 +37,8 @@ duration latency_histogram::upper_end(std::size_t place) noexcept {
 
 void latency_histogram::record(duration latency) noexcept {
     counts_[place_of(latency)].fetch_add(1, std::memory_order_relaxed);
+    const auto limit = std::ranges::lower_bound(limits, latency) - limits.begin();
+    counts_by_limit_[static_cast<std::size_t>(limit)].fetch_add(1, std::memory_order_relaxed);
     sum_us_.fetch_add(
         static_cast<std::int64_t>(microseconds_of(latency)), std::memory_order_relaxed);
 }
@@ -70,12 +72,15 @@ duration latency_histogram::percentile(double share) const noexcept {
     return upper_end(counts_.size() - 1);
 }
 
-std::uint64_t latency_histogram::count_up_to(duration limit) const noexcept {
+std::array<std::uint64_t, latency_histogram::limits.size() + 1>
+latency_histogram::counts_up_to_limits() const noexcept {
+    std::array<std::uint64_t, limits.size() + 1> counts{};
     std::uint64_t seen = 0;
-    for (std::size_t place = 0; place < counts_.size() && upper_end(place) <= limit; ++place) {
-        seen += counts_[place].load(std::memory_order_relaxed);
+    for (std::size_t index = 0; index < counts.size(); ++index) {
+        seen += counts_by_limit_[index].load(std::memory_order_relaxed);
+        counts[index] = seen;
     }
-    return seen;
+    return counts;
 }
 
 }  // namespace reprise

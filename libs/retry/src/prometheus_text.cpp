@@ -7,11 +7,10 @@ namespace reprise::detail {
 
 namespace {
 
-constexpr std::array bucket_limits_ms{1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000};
-
-[[nodiscard]] std::string number_text(double value) {
+[[nodiscard]] std::string seconds_text(duration time) {
     std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), "%.9g", value);
+    const double seconds = std::chrono::duration<double>(time).count();
+    const int size = std::snprintf(text.data(), text.size(), "%.15g", seconds);
     return {text.data(), static_cast<std::size_t>(size)};
 }
 
@@ -38,21 +37,26 @@ void prometheus_text::sample(std::string_view name, std::string_view label, std:
 void prometheus_text::histogram(
     std::string_view name, std::string_view label, const latency_histogram& times) {
     const std::string bucket = std::string(name) + "_bucket";
-    for (const int limit : bucket_limits_ms) {
+    constexpr auto& limits = latency_histogram::limits;
+    const auto counts = times.counts_up_to_limits();
+    for (std::size_t index = 0; index < limits.size(); ++index) {
         sample(
-            bucket, both_labels(label, label_of("le", number_text(limit / 1000.0))),
-            times.count_up_to(std::chrono::milliseconds{limit}));
+            bucket, both_labels(label, label_of("le", seconds_text(limits[index]))), counts[index]);
     }
-    const std::uint64_t total = times.count();
-    sample(bucket, both_labels(label, label_of("le", "+Inf")), total);
-    write(
-        std::string(name) + "_sum", label,
-        number_text(std::chrono::duration<double>(times.sum()).count()));
-    sample(std::string(name) + "_count", label, total);
+    sample(bucket, both_labels(label, label_of("le", "+Inf")), counts.back());
+    write(std::string(name) + "_sum", label, seconds_text(times.sum()));
+    sample(std::string(name) + "_count", label, counts.back());
 }
 
 std::string prometheus_text::label_of(std::string_view name, std::string_view value) {
-    return std::string(name) + "=\"" + std::string(value) + "\"";
+    std::string label = std::string(name) + "=\"";
+    for (const char each : value) {
+        if (each == '\\' || each == '"') {
+            label += '\\';
+        }
+        label += each == '\n' ? "\\n" : std::string(1, each);
+    }
+    return label + '"';
 }
 
 void prometheus_text::write(std::string_view name, std::string_view label, std::string_view value) {

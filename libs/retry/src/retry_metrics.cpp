@@ -26,9 +26,10 @@ std::string_view to_string(failure_kind kind) noexcept {
 }
 
 void retry_metrics::on_decision(const history_entry& entry) noexcept {
-    if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
-        hedges_.fetch_add(1, std::memory_order_relaxed);
-    } else if (entry.refusal() == refusal_reason::none) {
+    const bool is_refused = entry.refusal() != refusal_reason::none;
+    if (entry.is_hedge()) {
+        (is_refused ? refused_hedges_ : hedges_).fetch_add(1, std::memory_order_relaxed);
+    } else if (!is_refused) {
         const auto kind = static_cast<std::size_t>(kind_of(entry));
         retries_[kind].fetch_add(1, std::memory_order_relaxed);
     } else {
@@ -55,8 +56,9 @@ std::string retry_metrics::to_prometheus(const prometheus_options& options) cons
     out.sample("retry_calls_total", text::label_of("outcome", "failure"), failures());
     out.family("retry_attempts_total", "counter", "Attempts of calls that have ended.");
     out.sample("retry_attempts_total", "", attempts());
-    out.family("retry_hedges_total", "counter", "Attempts started beside a running one.");
-    out.sample("retry_hedges_total", "", hedges());
+    out.family("retry_hedges_total", "counter", "Attempts wanted beside a running one.");
+    out.sample("retry_hedges_total", text::label_of("outcome", "started"), hedges());
+    out.sample("retry_hedges_total", text::label_of("outcome", "refused"), refused_hedges());
     out.family("retry_retries_total", "counter", "Retries, by the failure before them.");
     for (std::size_t index = 0; index < failure_kind_count; ++index) {
         const auto kind = static_cast<failure_kind>(index);

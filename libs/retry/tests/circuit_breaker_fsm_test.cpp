@@ -132,6 +132,18 @@ TEST(circuit_breaker_fsm, RH_34_late_outcomes_change_nothing) {
     EXPECT_EQ(breaker.next_due(), window_begin + 5s);
 }
 
+// Threads read the clock before they take the lock, so outcomes may arrive in another order than
+// they happened. Once, a late one set the window back, and the next one aged everything twice.
+TEST(circuit_breaker_fsm, an_outcome_that_is_reported_late_does_not_age_the_others) {
+    circuit_breaker_fsm breaker({.volume_threshold = 20, .rolling_window = 30ms});
+    feed(breaker, 10, failed, window_begin + 20ms);
+    for (int index = 0; index < 5; ++index) {
+        breaker.on_outcome(good, window_begin);
+        breaker.on_outcome(failed, window_begin + 20ms);
+    }
+    EXPECT_FALSE(breaker.allows());
+}
+
 TEST(circuit_breaker_fsm, contradictions_are_refused_by_name) {
     const auto field_of = [](const circuit_breaker_options& options) {
         const auto error = check(options);

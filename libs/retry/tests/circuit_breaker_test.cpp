@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <reprise/retry.hpp>
+#include <reprise/retry/retry_metrics.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
@@ -162,6 +165,37 @@ TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
     EXPECT_EQ(timeouts.state(), breaker_state::closed);
 }
 
+// Users who close a page cancel its calls. Once, such calls counted as failures of the service, and
+// opened the breaker for everybody else.
+TEST(circuit_breaker, an_attempt_that_the_caller_canceled_says_nothing_about_the_service) {
+    service s;
+    const auto cancel_one = [&] {
+        std::stop_source stop;
+        s.options.stop = stop.get_token();
+        EXPECT_THROW(
+            retry(
+                attempts(3).breaker(s.breaker), s.options,
+                [&] {
+                    stop.request_stop();
+                    throw down();
+                }),
+            down);
+        s.options.stop = {};
+    };
+    for (int index = 0; index < 100; ++index) {
+        cancel_one();
+    }
+    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    s.open();
+    s.clock.advance(5s);
+    cancel_one();
+    EXPECT_EQ(s.breaker->state(), breaker_state::open) << "the probe brought no answer";
+    s.clock.advance(5s);
+    s.is_up = true;
+    EXPECT_EQ(s.ask(), s.calls) << "the next probe is sent";
+    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+}
+
 TEST(circuit_breaker, is_shared_by_different_strategies) {
     service s;
     s.open();
@@ -192,6 +226,41 @@ TEST(circuit_breaker, of_many_threads_exactly_one_sends_the_probe) {
         }
     }
     EXPECT_EQ(probes, 1);
+}
+
+// Intended for ThreadSanitizer; the assertions hold in every build.
+TEST(circuit_breaker, threads_share_it_with_the_metrics_of_their_calls) {
+    constexpr int threads_count = 4;
+    constexpr int calls_each = 500;
+    std::atomic<int> changes = 0;
+    const auto breaker = std::make_shared<circuit_breaker>(
+        circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50us}, nullptr,
+        [&](breaker_state from, breaker_state to) { changes += from == to ? 1000 : 1; });
+    const auto metrics = std::make_shared<retry_metrics>();
+    std::atomic<int> refused = 0;
+    std::atomic<int> made = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int thread = 0; thread < threads_count; ++thread) {
+            threads.emplace_back([&] {
+                const auto rule = attempts(2).every(0s).breaker(breaker).observer(metrics);
+                for (int call = 0; call < calls_each; ++call) {
+                    const std::error_code ended = retry(rule, [&] {
+                        const bool is_down = ++made % 64 < 32;
+                        return is_down ? make_error_code(std::errc::connection_refused)
+                                       : std::error_code();
+                    });
+                    refused += ended == retry_errc::circuit_open ? 1 : 0;
+                    static_cast<void>(metrics->to_prometheus());
+                }
+            });
+        }
+    }
+    EXPECT_EQ(metrics->successes() + metrics->failures(), threads_count * calls_each);
+    EXPECT_EQ(metrics->attempts(), static_cast<std::uint64_t>(made.load()));
+    EXPECT_GE(metrics->refusals(refusal_reason::circuit_open), static_cast<std::uint64_t>(refused));
+    EXPECT_GT(changes, 0);
+    EXPECT_LT(changes, 1000 * threads_count) << "a change that is none";
 }
 
 }  // namespace reprise::circuit_breaker_test

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,25 @@ TEST(fallback, replaces_results_that_a_predicate_calls_failures) {
         retry(s.rule, s.options, with_fallback("nobody", find));
     EXPECT_EQ(found, "nobody");
     EXPECT_EQ(s.history.failed_attempts(), 3U);
+}
+
+// An operation with a fallback may have a name and be used again. Once, the first call moved the
+// value out of it, and later calls returned what was left: an empty string.
+TEST(fallback, a_value_serves_every_call_of_an_operation_with_a_name) {
+    scale s;
+    const auto fetch_name = []() -> std::string { throw gone(); };
+    auto named = with_fallback(std::string("a name too long for the small buffer"), fetch_name);
+    const std::string first = retry(s.rule, s.options, named);
+    EXPECT_EQ(retry(s.rule, s.options, named), first);
+    auto owned =
+        with_fallback(std::make_unique<int>(7), []() -> std::unique_ptr<int> { throw gone(); });
+    EXPECT_EQ(*retry(s.rule, s.options, owned), 7) << "what cannot be copied is moved";
+}
+
+TEST(fallback, is_found_inside_of_a_predicate_as_well) {
+    scale s;
+    const auto find = with_fallback("nobody", [] { return std::optional<std::string>(); });
+    EXPECT_EQ(retry(s.rule, s.options, fails_if(std::logical_not<>{}, find)), "nobody");
 }
 
 TEST(fallback, an_operation_without_a_result_takes_a_function) {

@@ -126,6 +126,51 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
     }
 }
 
+// A hedge that is refused leaves its call alone, which mostly succeeds. Once, it counted as a retry
+// that was refused, so that a full service looked like one whose calls fail.
+TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {
+    retry_metrics metrics;
+    history_entry entry;
+    entry.set_is_hedge();
+    metrics.on_decision(entry);
+    entry.set_refusal(refusal_reason::budget_exhausted);
+    metrics.on_decision(entry);
+    EXPECT_EQ(metrics.hedges(), 1U);
+    EXPECT_EQ(metrics.refused_hedges(), 1U);
+    EXPECT_EQ(metrics.refusals(refusal_reason::budget_exhausted), 0U);
+    const std::string text = metrics.to_prometheus();
+    for (const char* line : {
+             "reprise_retry_hedges_total{outcome=\"started\"} 1\n",
+             "reprise_retry_hedges_total{outcome=\"refused\"} 1\n",
+         }) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+    }
+}
+
+// Dashboards compare the buckets of many programs: what took exactly a limit belongs to it. Once,
+// limits were rounded to the places of the histogram, and 1 ms was counted as more than 1 ms.
+TEST(prometheus_text, buckets_have_exact_limits_and_are_cumulative) {
+    retry_metrics metrics;
+    for (const duration took : {duration(1ms), duration(1ms + 1us), duration(5ms), duration(1h)}) {
+        metrics.on_completion({.is_success = true, .attempts = 1, .total_time = took});
+    }
+    const std::string text = metrics.to_prometheus();
+    for (const char* line : {
+             "_bucket{le=\"0.001\"} 1\n",
+             "_bucket{le=\"0.005\"} 3\n",
+             "_bucket{le=\"10\"} 3\n",
+             "_bucket{le=\"+Inf\"} 4\n",
+             "_sum 3600.007001\n",
+             "_count 4\n",
+         }) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+    }
+}
+
+TEST(prometheus_text, label_values_are_escaped) {
+    EXPECT_EQ(detail::prometheus_text::label_of("path", "C:\\\"a\"\n"), R"(path="C:\\\"a\"\n")");
+}
+
 TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
     latency_histogram times;
     EXPECT_EQ(times.percentile(0.5), 0s);
@@ -140,7 +185,8 @@ TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
         EXPECT_GE(found, exact) << share;
         EXPECT_LE(found, exact * 1.126) << share;
     }
-    EXPECT_NEAR(static_cast<double>(times.count_up_to(500ms)), 500.0, 63.0);
+    ASSERT_EQ(latency_histogram::limits[7], 500ms);
+    EXPECT_EQ(times.counts_up_to_limits()[7], 500U);
     times.record(-1s);
     times.record(duration::max());
     EXPECT_EQ(times.count(), 1002U);
@@ -178,6 +224,12 @@ TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
     const call_options options{.tracer = &tracer, .name = "fetch price", .clock = &clock};
     static_cast<void>(retry(attempts(2).every(1s), options, std::ref(service)));
     EXPECT_THROW(retry(attempts(1), options, [] { throw broken(); }), broken);
+    const auto hang_up = [] { return make_error_code(std::errc::connection_reset); };
+    static_cast<void>(retry(attempts(1), options, hang_up));
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
+    breaker->on_failure(breaker->try_acquire(clock.now()), {}, clock.now());
+    static_cast<void>(retry(attempts(1).breaker(breaker), options, hang_up));
     EXPECT_EQ(
         tracer.text,
         "- attempt reprise.retry.attempt=1 error.type=timeout error\n"
@@ -185,7 +237,12 @@ TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
         "fetch price reprise.retry.attempts=2 ok\n"
         "- attempt reprise.retry.attempt=1 error.type=_OTHER error\n"
         "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
-        "error.type=_OTHER error\n");
+        "error.type=_OTHER error\n"
+        "- attempt reprise.retry.attempt=1 error.type=generic:104 error\n"
+        "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
+        "error.type=generic:104 error\n"
+        "fetch price reprise.retry.attempts=0 reprise.retry.refusal=circuit breaker is open "
+        "error.type=circuit breaker is open error\n");
 }
 
 }  // namespace reprise::retry_observer_test

@@ -84,6 +84,23 @@ TEST(async_fallback, a_tuple_replaces_all_completion_arguments) {
     EXPECT_EQ(t.value, 9);
 }
 
+// Once, what a fallback threw always left through `run`, and the handler was never called.
+TEST(async_fallback, what_a_function_throws_completes_the_loop_if_the_signature_has_room_for_it) {
+    table t;
+    const auto fail = []() -> int { throw std::logic_error("no price at all"); };
+    const auto hang_up = [&](const attempt&, auto handler) {
+        asio::post(t.io, [handler = std::move(handler)]() mutable {
+            std::move(handler)(std::make_exception_ptr(std::runtime_error("gone")), 0);
+        });
+    };
+    async_retry<void(std::exception_ptr, int)>(
+        t.io, t.rule, t.options, with_fallback(fail, hang_up),
+        [&](const std::exception_ptr& error, int) { t.thrown = error; });
+    EXPECT_NO_THROW(t.time.run(t.io));
+    ASSERT_NE(t.thrown, nullptr);
+    EXPECT_THROW(std::rethrow_exception(t.thrown), std::logic_error);
+}
+
 TEST(async_fallback, is_not_used_when_the_caller_asked_to_stop) {
     table t;
     std::stop_source stop;

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <stdexcept>
 #include <string>
@@ -158,6 +160,167 @@ TEST(hedge, the_delay_may_follow_what_was_seen) {
     after.ask(attempts(3), hedging);
     EXPECT_EQ(after.started, 2U);
     EXPECT_LE(after.elapsed(), 13ms);
+}
+
+// The slow attempts are those that are canceled. Once, only winners were recorded, so the
+// percentile sank, and of these calls 173 were hedged instead of about 100.
+TEST(hedge, a_percentile_keeps_its_meaning_although_slow_attempts_are_canceled) {
+    const auto seen = std::make_shared<latency_histogram>();
+    const hedge_options hedging{.delay = 1s, .seen = seen, .percentile = 0.9};
+    std::mt19937 random(1);
+    const auto takes = [&] { return planned{duration(1s) / (random() % 1000 + 1)}; };
+    constexpr std::size_t call_count = 1000;
+    std::size_t hedge_count = 0;
+    for (std::size_t call = 0; call < call_count; ++call) {
+        replica r({takes(), takes()});
+        r.ask(attempts(2), hedging);
+        hedge_count += r.started - 1;
+    }
+    EXPECT_GT(hedge_count, call_count / 50);
+    EXPECT_LT(hedge_count, call_count / 7);
+}
+
+TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
+    struct refusing final : retry_strategy {
+        void retry_after(const retry_question&, retry_sink& sink) override {
+            sink.answer(retry_action::after(0s));
+        }
+        decision on_start(token_state&, const decision_context&) override {
+            return {refusal_reason::budget_exhausted, -1};
+        }
+    } strategy;
+    replica r({{200ms}, {1ms}});
+    async_retry<void(error_code, int)>(
+        r.io, strategy, r.options, hedged(50ms, r.initiate()), [&](error_code code, int number) {
+            r.ec = code;
+            r.value = number;
+        });
+    r.time.run(r.io);
+    EXPECT_EQ(r.value, 1);
+    EXPECT_EQ(r.started, 1U);
+    EXPECT_EQ(r.trace.entries.back().refusal(), refusal_reason::no_initial_token);
+}
+
+TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 2});
+    replica r({{200ms}});
+    r.time.after(20ms, [&] {
+        breaker->on_failure(breaker_permit::regular, {}, r.time.now());
+        breaker->on_failure(breaker_permit::regular, {}, r.time.now());
+    });
+    r.ask(attempts(3).breaker(breaker));
+    EXPECT_EQ(r.started, 1U);
+    EXPECT_EQ(r.trace.entries.back().refusal(), refusal_reason::circuit_open);
+    r.time.advance(5s);
+    r.io.restart();
+    r.script = {{}, {200ms}};
+    r.ask(attempts(3).breaker(breaker));
+    EXPECT_EQ(r.started, 2U) << "a probe is not hedged";
+    EXPECT_EQ(breaker->state(), breaker_state::closed);
+    replica failing({{60ms, refused}, {30ms, refused}});
+    failing.ask(attempts(2).breaker(breaker));
+    EXPECT_EQ(breaker->state(), breaker_state::closed) << "one failed call, not two";
+}
+
+// Attempts that could not be started are failed attempts if the signature has room for what was
+// thrown. Once, such a hedge left through `run`, and the call never ended.
+TEST(hedge, an_attempt_that_throws_at_its_start_has_failed) {
+    for (const std::size_t throwing : {1U, 2U}) {
+        replica r({{60ms}, {60ms}, {60ms}});
+        async_retry<void(std::exception_ptr, int)>(
+            r.io, attempts(3).every(1ms), r.options,
+            hedged(
+                50ms,
+                [&](const attempt&, auto handler) {
+                    if (r.started + 1 == throwing) {
+                        ++r.started;
+                        throw std::runtime_error("no socket");
+                    }
+                    const auto slot = asio::get_associated_cancellation_slot(handler);
+                    r.read(asio::bind_cancellation_slot(
+                        slot, [handler = std::move(handler)](error_code code, int number) mutable {
+                            std::move(handler)(
+                                code ? std::make_exception_ptr(std::runtime_error("slow"))
+                                     : nullptr,
+                                number);
+                        }));
+                }),
+            [&](const std::exception_ptr& thrown, int number) {
+                r.thrown = thrown;
+                r.value = number;
+            });
+        EXPECT_NO_THROW(r.time.run(r.io));
+        EXPECT_EQ(r.thrown, nullptr);
+        EXPECT_EQ(r.value, throwing == 1 ? 2 : 1);
+    }
+}
+
+TEST(hedge, stands_inside_or_outside_of_a_predicate_and_a_fallback) {
+    const auto is_error = [](const error_code& code) { return code.value() != 0; };
+    const auto run = [](replica& r, auto operation) {
+        async_retry<void(error_code, int)>(
+            r.io, attempts(2), r.options, std::move(operation), [&](error_code code, int number) {
+                r.ec = code;
+                r.value = number;
+            });
+        r.time.run(r.io);
+    };
+    replica inside({{10s}, {20ms}});
+    run(inside, fails_if(is_error, hedged(50ms, inside.initiate())));
+    EXPECT_EQ(inside.value, 2);
+    replica outside({{10s}, {20ms}});
+    run(outside, hedged(50ms, fails_if(is_error, outside.initiate())));
+    EXPECT_EQ(outside.value, 2);
+    replica failing({{60ms, refused}, {60ms, refused}});
+    run(failing, with_fallback(42, fails_if(is_error, hedged(50ms, failing.initiate()))));
+    EXPECT_EQ(failing.ec, error_code());
+    EXPECT_EQ(failing.value, 42);
+    EXPECT_EQ(failing.started, 2U);
+}
+
+/// Writes each span when it ends.
+struct written_tracer final : retry_tracer {
+    std::string text;
+
+    struct span final : retry_span {
+        span(std::string& to, std::string_view name) : out(to), line(name) {}
+        void set_attribute(std::string_view name, std::int64_t value) noexcept override {
+            line += " " + std::string(name) + "=" + std::to_string(value);
+        }
+        void set_attribute(std::string_view name, std::string_view value) noexcept override {
+            line += " " + std::string(name) + "=" + std::string(value);
+        }
+        void end(bool is_error) noexcept override { out += line + (is_error ? " error\n" : "\n"); }
+        std::string& out;
+        std::string line;
+    };
+    std::unique_ptr<retry_span> start_span(
+        std::string_view name, retry_span* /*parent*/) noexcept override {
+        return std::make_unique<span>(text, name);
+    }
+};
+
+TEST(hedge, every_attempt_has_a_span_and_a_canceled_one_is_no_error) {
+    written_tracer tracer;
+    replica r({{10s}, {20ms}});
+    r.options.tracer = &tracer;
+    r.ask(attempts(3));
+    EXPECT_EQ(
+        tracer.text,
+        "attempt reprise.retry.attempt=2 reprise.retry.hedge=1\n"
+        "attempt reprise.retry.attempt=1 reprise.retry.canceled=1\n"
+        "retry reprise.retry.attempts=2\n");
+    tracer.text.clear();
+    replica failing({{60ms, refused}, {60ms, refused}});
+    failing.options.tracer = &tracer;
+    failing.ask(attempts(2));
+    EXPECT_EQ(
+        tracer.text,
+        "attempt reprise.retry.attempt=1 error.type=system:111 error\n"
+        "attempt reprise.retry.attempt=2 reprise.retry.hedge=1 error.type=system:111 error\n"
+        "retry reprise.retry.attempts=2 reprise.retry.refusal=attempts exhausted "
+        "error.type=system:111 error\n");
 }
 
 TEST(hedge, cancellation_reaches_all_attempts_and_allows_no_more) {

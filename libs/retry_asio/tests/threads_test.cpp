@@ -6,8 +6,12 @@
 #include <atomic>
 
 #include <deque>
+#include <memory>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/hedge.hpp>
+#include <reprise/retry/retry_metrics.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <thread>
 #include <vector>
 
@@ -70,6 +74,68 @@ TEST(threads, an_attempt_may_end_while_its_limit_is_reached_on_another_thread) {
     }
     run_on_threads(io, 4);
     EXPECT_EQ(completions.load(), count);
+}
+
+TEST(threads, hedged_attempts_may_end_at_the_same_moment_on_different_threads) {
+    constexpr std::size_t count = 500;
+    asio::io_context io;
+    const auto breaker = std::make_shared<circuit_breaker>();
+    const auto metrics = std::make_shared<retry_metrics>();
+    const auto seen = std::make_shared<latency_histogram>();
+    const auto rule = attempts(3).every(0s).breaker(breaker).observer(metrics);
+    const hedge_options hedging{.delay = 20us, .attempts_max = 3, .seen = seen};
+    const call_options options{
+        .timeout = 1h, .attempt_timeout = 1h, .repeat = repeatability::repeatable};
+    std::deque<std::atomic<int>> completions(count);
+    using timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto read = [&io](const attempt&, auto handler) {
+            auto step = std::make_shared<timer>(io, 40us);
+            const auto slot = asio::get_associated_cancellation_slot(handler);
+            const auto executor = asio::get_associated_executor(handler);
+            step->async_wait(asio::bind_cancellation_slot(
+                slot, asio::bind_executor(
+                          executor, [step, handler = std::move(handler)](error_code code) mutable {
+                              std::move(handler)(code);
+                          })));
+        };
+        async_retry<void(error_code)>(
+            io, rule, options, hedged(hedging, read), [&completions, i](error_code code) {
+                EXPECT_EQ(code, error_code());
+                completions[i].fetch_add(1);
+            });
+    }
+    run_on_threads(io, 4);
+    for (const auto& completed : completions) {
+        EXPECT_EQ(completed.load(), 1);
+    }
+    EXPECT_EQ(metrics->successes(), count);
+    EXPECT_EQ(metrics->attempts(), count + metrics->hedges());
+    EXPECT_GE(seen->count(), count);
+}
+
+TEST(threads, hedged_coroutines_run_on_a_context_with_several_threads) {
+    constexpr std::size_t count = 200;
+    asio::io_context io;
+    const auto rule = attempts(3).every(0s);
+    const call_options options{.repeat = repeatability::repeatable};
+    std::atomic<std::size_t> succeeded = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto body = [&]() -> asio::awaitable<void> {
+            const auto read = hedged(20us, [&io]() -> asio::awaitable<int> {
+                asio::basic_waitable_timer<std::chrono::steady_clock> step(io, 40us);
+                auto wait = step.async_wait(asio::use_awaitable);
+                co_await std::move(wait);
+                co_return 1;
+            });
+            auto pending = async_retry(rule, options, read);
+            succeeded += static_cast<std::size_t>(co_await std::move(pending));
+        };
+        asio::co_spawn(
+            io, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(succeeded.load(), count);
 }
 
 TEST(threads, SM_19_any_thread_may_request_a_stop) {

@@ -308,6 +308,9 @@ constexpr bool check_operation() noexcept {
         static_assert(
             !std::is_reference_v<operation_result<Operation>>,
             "an operation must return a value: a reference could outlive its attempt");
+        static_assert(
+            !requires(const std::remove_reference_t<Operation>& given) { given.hedging(); },
+            "a hedged operation needs a loop that can run two attempts: reprise::async_retry");
     }
     return retry_operation<Operation>;
 }

@@ -60,6 +60,9 @@ public:
     void on_success(breaker_permit permit, time_point now) noexcept;
     /// The attempt that got `permit` has failed.
     void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
+    /// The attempt that got `permit` was canceled by its caller, which says nothing about the
+    /// service. A canceled probe is lost: the next one is sent after another sleep.
+    void on_canceled(breaker_permit permit, time_point now) noexcept;
 
 private:
     void conclude(breaker_permit permit, bool has_failed, time_point now) noexcept;

@@ -13,6 +13,7 @@
 
 #include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/failure_view.hpp>
 
 namespace reprise {
 
@@ -50,6 +51,19 @@ public:
                 return std::invoke(predicate_, result);
             }
         });
+    }
+
+    /// Passes on the fallback of an operation that has one (`with_fallback`).
+    [[nodiscard]] decltype(auto) recover(const failure_view& failure)
+        requires requires(Operation& operation) { operation.recover(failure); }
+    {
+        return operation_.recover(failure);
+    }
+    /// Passes on the hedging of an operation that has it (`hedged`, of the Asio forms).
+    [[nodiscard]] decltype(auto) hedging() const noexcept
+        requires requires(const Operation& operation) { operation.hedging(); }
+    {
+        return operation_.hedging();
     }
 
 private:

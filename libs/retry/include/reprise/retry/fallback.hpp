@@ -48,6 +48,8 @@ public:
             return std::invoke(fallback_, failure);
         } else if constexpr (std::invocable<Fallback&>) {
             return std::invoke(fallback_);
+        } else if constexpr (std::copy_constructible<Fallback>) {
+            return std::as_const(fallback_);  // The operation may be used again.
         } else {
             return static_cast<Fallback&&>(std::move(fallback_));
         }
@@ -67,11 +69,14 @@ private:
 
 /// Wraps `operation` so that a loop which gives up returns `fallback` instead of failing: a value,
 /// or what a function returns that takes nothing or a `const failure_view&`. What the function
-/// throws reaches the caller. Both arguments are copied or moved in.
+/// throws reaches the caller. Both arguments are copied or moved in. A value that cannot be copied
+/// serves one call.
 ///
 /// In the completion-token loop the value replaces the argument after the error code or
 /// `exception_ptr`, which is then cleared; with a single argument such as `std::expected`, that
-/// argument. In the coroutine loop the function may also be a coroutine.
+/// argument. What the function throws becomes the `exception_ptr`; with other signatures it leaves
+/// through the function that runs the loop. In the coroutine loop the function may also be a
+/// coroutine.
 template <class Fallback, class Operation>
 [[nodiscard]] auto with_fallback(Fallback&& fallback, Operation&& operation) {
     return operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(

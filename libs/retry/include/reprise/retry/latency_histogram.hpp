@@ -13,7 +13,7 @@
 
 namespace reprise {
 
-/// From 1 microsecond (shorter counts as that) to about 12 days. 2.6 KB.
+/// From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
 class REPRISE_EXPORT latency_histogram {
 public:
     void record(duration latency) noexcept;
@@ -23,8 +23,19 @@ public:
     [[nodiscard]] duration sum() const noexcept;
     /// At least this share of what was recorded (0 to 1) took no longer; zero without any record.
     [[nodiscard]] duration percentile(double share) const noexcept;
-    /// How many of the records took no longer than `limit`, as far as the histogram can tell.
-    [[nodiscard]] std::uint64_t count_up_to(duration limit) const noexcept;
+
+    /// Usual limits, for reports that compare several programs.
+    static constexpr std::array<duration, 12> limits{
+        std::chrono::milliseconds{1},    std::chrono::milliseconds{5},
+        std::chrono::milliseconds{10},   std::chrono::milliseconds{25},
+        std::chrono::milliseconds{50},   std::chrono::milliseconds{100},
+        std::chrono::milliseconds{250},  std::chrono::milliseconds{500},
+        std::chrono::milliseconds{1000}, std::chrono::milliseconds{2500},
+        std::chrono::milliseconds{5000}, std::chrono::milliseconds{10000},
+    };
+    /// How many of the records took no longer than each limit, exactly; at last, how many records
+    /// there are.
+    [[nodiscard]] std::array<std::uint64_t, limits.size() + 1> counts_up_to_limits() const noexcept;
 
 private:
     static constexpr std::size_t steps_per_octave = 8;
@@ -34,6 +45,7 @@ private:
     [[nodiscard]] static duration upper_end(std::size_t place) noexcept;
 
     std::array<std::atomic<std::uint64_t>, steps_per_octave * octave_count> counts_{};
+    std::array<std::atomic<std::uint64_t>, limits.size() + 1> counts_by_limit_{};
     std::atomic<std::int64_t> sum_us_{0};
 };
 

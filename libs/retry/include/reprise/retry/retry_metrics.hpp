@@ -42,6 +42,8 @@ public:
     }
     /// Attempts that were started beside a running one.
     [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
+    /// Attempts that were wanted beside a running one and refused.
+    [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
     /// How long calls took, with all their attempts and waits.
@@ -61,6 +63,7 @@ private:
     counter failures_{0};
     counter attempts_{0};
     counter hedges_{0};
+    counter refused_hedges_{0};
     std::array<counter, failure_kind_count> retries_{};
     std::array<counter, 32> refusals_{};
     latency_histogram call_times_;

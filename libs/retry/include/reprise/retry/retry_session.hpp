@@ -102,7 +102,7 @@ public:
         failure_view failure = {}) noexcept {
         facts_ = facts;
         if (attached_) {
-            attached_->on_failure(facts, failure, at.now);
+            attached_->on_failure(facts, failure, is_canceled, at.now);
         }
         if (is_canceled) {
             return refuse(refusal_reason::canceled, at.now);
@@ -152,17 +152,20 @@ public:
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         const std::uint32_t running = attempt_number();
         facts_.emplace();
-        const circuit_breaker* const breaker = attached_ ? attached_->breaker : nullptr;
-        const bool is_open = breaker != nullptr && breaker->state() != breaker_state::closed;
-        const admission answer = progress_.on_proposal(
-            is_open ? retry_action::no(refusal_reason::circuit_open)
-                    : retry_action::after(duration::zero()),
-            {.now = at.now}, limits());
+        const admission answer = progress_.on_proposal(propose_hedge(), {.now = at.now}, limits());
         record(running, at.now, answer, false, true);
         if (attached_ && answer.is_admitted()) {
-            attached_->observation.on_hedge();
+            attached_->observation.on_hedge(attempt_number());
         }
         return answer.is_admitted();
+    }
+    /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
+    /// that another one was better.
+    void on_one_ended(
+        std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
+        if (attached_) {
+            attached_->observation.on_one_ended(number, failure ? &*failure : nullptr, is_lost);
+        }
     }
 
     /// The caller asked to stop during the delay before the first attempt, which is not made.
@@ -225,6 +228,15 @@ private:
             end(answer.refusal, now);
         }
         return {.is_retry = answer.is_admitted(), .wait = answer.delay, .refusal = answer.refusal};
+    }
+
+    [[nodiscard]] retry_action propose_hedge() const noexcept {
+        const circuit_breaker* const breaker = attached_ ? attached_->breaker : nullptr;
+        if (breaker != nullptr && breaker->state() != breaker_state::closed) {
+            return retry_action::no(refusal_reason::circuit_open);
+        }
+        return progress_.is_granted() ? retry_action::after(duration::zero())
+                                      : retry_action::no(refusal_reason::no_initial_token);
     }
 
     [[nodiscard]] retry_limits limits() noexcept {

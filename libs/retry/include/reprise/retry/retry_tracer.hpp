@@ -6,10 +6,12 @@
 /// ```
 /// span                     attributes (OpenTelemetry's names where it has them)
 /// <call_options::name>     reprise.retry.attempts, reprise.retry.refusal, error.type
-///   attempt                reprise.retry.attempt, error.type
+///   attempt                reprise.retry.attempt, error.type; of hedged attempts also
+///                          reprise.retry.hedge, reprise.retry.canceled (1 if so)
 /// ```
 ///
-/// A span that ends with an error has `error.type` and its status is `error`.
+/// A span that ends with an error has `error.type` ("timeout", "503", "system:111") and its status
+/// is `error`. An attempt that was canceled because another one answered first is no error.
 
 #include <cstdint>
 #include <memory>
@@ -45,6 +47,8 @@ namespace trace_names {
 inline constexpr std::string_view attempt_span = "attempt";
 inline constexpr std::string_view attempt_number = "reprise.retry.attempt";
 inline constexpr std::string_view attempt_count = "reprise.retry.attempts";
+inline constexpr std::string_view hedge = "reprise.retry.hedge";
+inline constexpr std::string_view canceled = "reprise.retry.canceled";
 inline constexpr std::string_view refusal = "reprise.retry.refusal";
 inline constexpr std::string_view error_type = "error.type";
 

@@ -121,7 +121,7 @@ template <
     class Signature, class Source, strategy_argument Strategy, class Initiate,
     class Token = detail::default_token_t<Source>,
     detail::call_options_argument Options = call_options>
-auto async_retry(
+[[nodiscard]] auto async_retry(
     Source&& source, Strategy&& strategy, Options&& options, Initiate&& initiate,
     Token&& token = detail::default_token_t<Source>{}) {
     using kept = detail::kept_strategy<Strategy>;

@@ -32,8 +32,9 @@ struct hedge_options {
     duration delay = std::chrono::milliseconds{50};
     /// Attempts that may run at the same time, the first included.
     std::uint32_t attempts_max = 2;
-    /// What good attempts have taken so far. If it is set, loops record into it, and once it holds
-    /// `seen_min` records its percentile takes the place of `delay`. Share one per service.
+    /// What good attempts have taken so far, and those that were canceled for them until then. If
+    /// it is set, loops record into it, and once it holds `seen_min` records its percentile takes
+    /// the place of `delay`. Share one per service.
     std::shared_ptr<latency_histogram> seen{};
     double percentile = 0.95;     ///< 0 to 1.
     std::uint64_t seen_min = 20;  ///< Records before the percentile counts.
@@ -78,9 +79,9 @@ private:
     Operation operation_;
 };
 
-/// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Put it around
-/// `fails_if`, not inside. Loops throw `std::invalid_argument` for a hedged operation whose call is
-/// not marked as `repeatability::repeatable`.
+/// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Loops throw
+/// `std::invalid_argument` for a hedged operation whose call is not marked as
+/// `repeatability::repeatable`.
 ///
 /// All attempts of a hedge must have ended before the loop goes on, since they may use what the
 /// caller owns. The losers are canceled, so operations should support cancellation. Attempts run at

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
@@ -29,21 +30,30 @@ public:
 
     void on_start(time_point now) noexcept;
     void on_attempt(std::uint32_t number) noexcept;
-    /// Another attempt runs beside the one that has a span.
-    void on_hedge() noexcept { ++attempts_; }
-    /// `failure` is null after a success.
+    /// Another attempt starts beside the one that runs.
+    void on_hedge(std::uint32_t number) noexcept;
+    /// One of several attempts that run at the same time has ended. `is_lost` says that another one
+    /// was better; `failure` is null after a success.
+    void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
+    /// All running attempts have ended. `failure` is null after a success.
     void on_attempt_end(const failure_facts* failure) noexcept;
     void on_decision(const history_entry& entry) noexcept;
     /// Once for each call. `ended` says how; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 
 private:
+    struct attempt_span {
+        std::uint32_t number = 0;
+        std::unique_ptr<retry_span> span;
+    };
+    [[nodiscard]] retry_span* start_attempt_span(std::uint32_t number) noexcept;
+
     retry_observer* of_call_;
     retry_observer* of_strategy_;
     retry_tracer* tracer_;
     std::string_view name_;
     std::unique_ptr<retry_span> call_span_;
-    std::unique_ptr<retry_span> attempt_span_;
+    std::vector<attempt_span> attempt_spans_;  // of the attempts that run
     time_point started_{};
     std::uint32_t attempts_ = 0;
     failure_facts last_failure_{};
@@ -67,10 +77,14 @@ struct call_attachments {
         observation.on_attempt_end(nullptr);
         observation.on_completion({.is_success = true}, now);
     }
-    void on_failure(const failure_facts& facts, const failure_view& view, time_point now) noexcept {
+    void on_failure(
+        const failure_facts& facts, const failure_view& view, bool is_canceled,
+        time_point now) noexcept {
         failure = view;
         observation.on_attempt_end(&facts);
-        if (breaker != nullptr) {
+        if (breaker != nullptr && is_canceled) {
+            breaker->on_canceled(permit, now);
+        } else if (breaker != nullptr) {
             breaker->on_failure(permit, facts, now);
         }
     }

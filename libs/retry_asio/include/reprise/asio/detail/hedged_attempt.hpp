@@ -8,7 +8,9 @@
 ///                      -> [delay] -> ...
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -23,13 +25,20 @@
 
 namespace reprise::detail {
 
+/// One of several attempts that ran at the same time.
+struct ended_attempt {
+    std::uint32_t number = 1;
+    bool timed_out = false;
+    bool is_lost = false;  ///< Another one was better.
+};
+
 /// `Driver` knows the loop that the attempts belong to. It must outlive the group and has
 ///
 /// ```
 /// start_one(const attempt&, handler)   starts an attempt; handler: void(limit_result, Args...)
-/// is_good(const Args&...)              whether the attempt succeeded
+/// on_one_ended(const ended_attempt&, const Args&...)   whether the attempt succeeded
 /// admit_one()                          the next attempt, or nothing if it is refused
-/// pause_until(duration)                what the wait for the next attempt needs
+/// pause_for(duration)                  what the wait for the next attempt needs
 /// now()
 /// ```
 ///
@@ -75,6 +84,7 @@ private:
     /// A running attempt.
     struct runner {
         asio::cancellation_signal signal;
+        std::uint32_t number = 1;
         time_point started{};
         bool is_running = true;
     };
@@ -84,13 +94,26 @@ private:
     }
 
     void launch(const attempt& next) {
-        runners_.emplace_back().started = driver_.now();
+        runner& added = runners_.emplace_back();
+        added.number = next.number;
+        added.started = driver_.now();
         ++running_;
-        driver_.start_one(
-            next, attempt_handler<place_type, Args...>{
-                      place(runners_.back().signal.slot()),
-                      continue_with<&hedge_group::on_ended>::of(this->shared_from_this()),
-                      runners_.size() - 1});
+        const std::uint64_t which = runners_.size() - 1;
+        try {
+            driver_.start_one(
+                next,
+                attempt_handler<place_type, Args...>{
+                    place(added.signal.slot()),
+                    continue_with<&hedge_group::on_ended>::of(this->shared_from_this()), which});
+        } catch (...) {
+            if constexpr (carries_exception<Args...>) {
+                on_ended(
+                    this->shared_from_this(),
+                    {which, limit_result{}, failed_to_start<Args...>(std::current_exception())});
+            } else {
+                throw;
+            }
+        }
     }
 
     void wait_for_next() {
@@ -123,8 +146,19 @@ private:
             return;  // An operation that completes twice; the first result counts.
         }
         --self->running_;
+        const bool is_good = std::apply(
+            [&](const Args&... args) {
+                return self->driver_.on_one_ended(
+                    {ended.number, end.limit.timed_out, self->is_decided_}, args...);
+            },
+            end.result);
         if (!self->is_decided_) {
-            self->decide(ended, std::move(end));
+            self->is_decided_ = is_good;
+            self->result_.emplace(std::move(end));
+            if (is_good) {
+                self->record_times(ended);
+                self->cancel_all(asio::cancellation_type::all);
+            }
         }
         if (self->running_ == 0 && self->is_pausing_) {
             self->pause_signal_.emit(asio::cancellation_type::all);
@@ -132,22 +166,24 @@ private:
         self->finish_if_over();
     }
 
-    void decide(const runner& ended, attempt_end<Args...> end) {
-        is_decided_ = std::apply(
-            [this](const Args&... args) { return driver_.is_good(args...); }, end.result);
-        result_.emplace(std::move(end));
-        if (is_decided_) {
-            if (options_.seen != nullptr) {
-                options_.seen->record(driver_.now() - ended.started);
+    /// What runs is canceled next and would have taken longer still. Left out, slow attempts would
+    /// not be seen, and a percentile would sink until many fast ones were hedged.
+    void record_times(const runner& winner) {
+        if (options_.seen == nullptr) {
+            return;
+        }
+        const time_point now = driver_.now();
+        for (const runner& each : runners_) {
+            if (each.is_running || &each == &winner) {
+                options_.seen->record(now - each.started);
             }
-            cancel_all(asio::cancellation_type::all);
         }
     }
 
     void cancel_all(asio::cancellation_type_t type) {
-        for (std::size_t index = 0; index < runners_.size(); ++index) {
-            if (runners_[index].is_running) {
-                runners_[index].signal.emit(type);
+        for (runner& each : runners_) {
+            if (each.is_running) {
+                each.signal.emit(type);
             }
         }
         if (is_pausing_) {

@@ -157,10 +157,15 @@ public:
         async_limited<std::exception_ptr, attempt_result<stored>>(
             executor_, limit_request{current, clock_}, start_from_frame(*this), std::move(handler));
     }
-    [[nodiscard]] bool is_good(
-        const std::exception_ptr& thrown, const attempt_result<stored>& outcome) const {
-        return thrown == nullptr && !outcome.is_empty() &&
-               !failure_of(outcome, operation_, false, catching<Exceptions...>);
+    [[nodiscard]] bool on_one_ended(
+        const ended_attempt& ended, const std::exception_ptr& thrown,
+        const attempt_result<stored>& outcome) {
+        const std::optional<failure_facts> failure =
+            thrown != nullptr || outcome.is_empty()
+                ? failure_facts{}
+                : failure_of(outcome, operation_, ended.timed_out, catching<Exceptions...>);
+        session_.on_one_ended(ended.number, failure, ended.is_lost);
+        return !failure;
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
         if (options_.stop.stop_requested() || !session_.admit_hedge(time_.context())) {

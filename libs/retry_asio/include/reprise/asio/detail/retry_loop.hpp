@@ -193,8 +193,14 @@ public:  // What a group of hedged attempts asks its driver.
             limited_start{this->shared_from_this()}, std::move(handler));
     }
 
-    [[nodiscard]] bool is_good(const First& first, const Rest&...) const noexcept {
-        return !failure_in(initiate_, first);
+    [[nodiscard]] bool on_one_ended(
+        const ended_attempt& ended, const First& first, const Rest&...) noexcept {
+        std::optional<failure_facts> failure = failure_in(initiate_, first);
+        if (failure) {
+            failure = after_limit(*failure, ended.timed_out);
+        }
+        session_.on_one_ended(ended.number, failure, ended.is_lost);
+        return !failure;
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
         if (is_canceled() || !session_.admit_hedge(time_.context())) {
@@ -294,7 +300,15 @@ private:
     /// Puts the fallback's value in place of the last failure.
     void recover([[maybe_unused]] const failure_view& failure) {
         if constexpr (has_fallback<Initiate>) {
-            result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
+            try {
+                result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
+            } catch (...) {
+                if constexpr (carries_exception<First, Rest...>) {
+                    result_.emplace(failed_to_start<First, Rest...>(std::current_exception()));
+                } else {
+                    throw;
+                }
+            }
         }
     }
 
