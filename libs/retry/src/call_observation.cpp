@@ -69,6 +69,9 @@ void call_observation::on_hedge(std::uint32_t number) noexcept {
 
 void call_observation::on_one_ended(
     std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept {
+    if (failure != nullptr && !is_lost) {
+        last_failure_ = *failure;
+    }
     const auto found = std::ranges::find(attempt_spans_, number, &attempt_span::number);
     if (found == attempt_spans_.end()) {
         return;

@@ -60,7 +60,8 @@ duration latency_histogram::percentile(double share) const noexcept {
     if (total == 0) {
         return duration::zero();
     }
-    const double wanted = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(total));
+    const double bounded = share >= 0.0 ? std::min(share, 1.0) : 0.0;  // Also if not a number.
+    const double wanted = std::ceil(bounded * static_cast<double>(total));
     const auto rank = std::max<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1);
     std::uint64_t seen = 0;
     for (std::size_t place = 0; place < counts_.size(); ++place) {

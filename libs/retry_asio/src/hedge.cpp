@@ -3,6 +3,20 @@
 
 namespace reprise {
 
+std::optional<settings_error> check(const hedge_options& options) {
+    constexpr std::uint32_t attempts_limit = 16;
+    if (options.delay < duration::zero()) {
+        return settings_error{"delay", "must not be negative"};
+    }
+    if (options.attempts_max == 0 || options.attempts_max > attempts_limit) {
+        return settings_error{"attempts_max", "must be 1 to 16"};
+    }
+    if (!(options.percentile >= 0.0 && options.percentile <= 1.0)) {
+        return settings_error{"percentile", "must be 0 to 1"};
+    }
+    return std::nullopt;
+}
+
 void detail::check_hedge(repeatability repeat) {
     if (repeat != repeatability::repeatable) {
         throw std::invalid_argument(

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <random>
 #include <reprise/asio/async_retry.hpp>
@@ -109,6 +110,20 @@ TEST(hedge, a_failure_waits_for_the_other_attempt) {
     EXPECT_EQ(r.elapsed(), 80ms);
 }
 
+TEST(hedge, observers_see_all_attempts_and_the_failure_of_a_loser) {
+    std::vector<call_summary> calls;
+    observing_functions watching;
+    watching.completion = [&](const call_summary& call) { calls.push_back(call); };
+    replica r({{60ms, refused}, {30ms}});
+    r.options.observer = &watching;
+    r.ask(attempts(3));
+    ASSERT_EQ(calls.size(), 1U);
+    EXPECT_TRUE(calls[0].is_success);
+    EXPECT_EQ(calls[0].attempts, 2U);
+    EXPECT_EQ(calls[0].total_time, 80ms);
+    EXPECT_EQ(calls[0].last_failure.code, static_cast<std::uint32_t>(refused.value()));
+}
+
 TEST(hedge, when_all_have_failed_the_strategy_decides_about_the_last_failure) {
     replica r({{60ms, refused}, {30ms, refused}, {1ms}});
     r.ask(attempts(3).every(1s));
@@ -144,6 +159,20 @@ TEST(hedge, a_call_that_is_not_marked_as_repeatable_is_refused) {
         EXPECT_THROW(r.ask(attempts(3)), std::invalid_argument);
     }
     EXPECT_EQ(r.started, 0U);
+}
+
+TEST(hedge, contradictions_are_refused_by_name) {
+    const auto field_of = [](const hedge_options& options) {
+        const auto error = check(options);
+        return error ? error->field : "";
+    };
+    EXPECT_EQ(field_of({}), "");
+    EXPECT_EQ(field_of({.delay = -1ms}), "delay");
+    EXPECT_EQ(field_of({.attempts_max = 0}), "attempts_max");
+    EXPECT_EQ(field_of({.attempts_max = 17}), "attempts_max");
+    EXPECT_EQ(field_of({.percentile = 95.0}), "percentile");
+    EXPECT_EQ(field_of({.percentile = std::numeric_limits<double>::quiet_NaN()}), "percentile");
+    EXPECT_THROW(static_cast<void>(hedged(-1ms, [] { return 1; })), invalid_settings);
 }
 
 TEST(hedge, the_delay_may_follow_what_was_seen) {

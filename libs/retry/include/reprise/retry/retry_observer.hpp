@@ -34,7 +34,8 @@ struct call_summary {
 class REPRISE_EXPORT retry_observer {
 public:
     virtual ~retry_observer();
-    /// An attempt has failed, and this was decided. Does nothing unless overridden.
+    /// An attempt has failed, or takes so long that another one was wanted beside it
+    /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
     virtual void on_decision(const history_entry& entry) noexcept;
     /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
     /// unless overridden.

@@ -23,14 +23,15 @@
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/settings.hpp>
 
 namespace reprise {
 
 /// When a slow attempt gets another one beside it.
 struct hedge_options {
-    /// An attempt that has not ended after this time gets another one beside it.
+    /// An attempt that has not ended after this time gets another one beside it. Not negative.
     duration delay = std::chrono::milliseconds{50};
-    /// Attempts that may run at the same time, the first included.
+    /// Attempts that may run at the same time, the first included; 1 to 16.
     std::uint32_t attempts_max = 2;
     /// What good attempts have taken so far, and those that were canceled for them until then. If
     /// it is set, loops record into it, and once it holds `seen_min` records its percentile takes
@@ -46,12 +47,15 @@ struct hedge_options {
     }
 };
 
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const hedge_options& options);
+
 /// An operation whose attempts are hedged. Made by `hedged`.
 template <class Operation>
 class hedged_operation {
 public:
-    hedged_operation(hedge_options options, Operation operation)
-        : options_(std::move(options)), operation_(std::move(operation)) {}
+    hedged_operation(const hedge_options& options, Operation operation)
+        : options_(checked(options)), operation_(std::move(operation)) {}
 
     template <class... Args>
         requires std::invocable<Operation&, Args...>
@@ -81,15 +85,14 @@ private:
 
 /// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Loops throw
 /// `std::invalid_argument` for a hedged operation whose call is not marked as
-/// `repeatability::repeatable`.
+/// `repeatability::repeatable`. Throws `invalid_settings` for options that `check` refuses.
 ///
 /// All attempts of a hedge must have ended before the loop goes on, since they may use what the
 /// caller owns. The losers are canceled, so operations should support cancellation. Attempts run at
 /// the same time: give each its own buffers.
 template <class Operation>
-[[nodiscard]] auto hedged(hedge_options options, Operation&& operation) {
-    return hedged_operation<std::decay_t<Operation>>(
-        std::move(options), std::forward<Operation>(operation));
+[[nodiscard]] auto hedged(const hedge_options& options, Operation&& operation) {
+    return hedged_operation<std::decay_t<Operation>>(options, std::forward<Operation>(operation));
 }
 /// The same with a fixed delay.
 template <class Operation>
