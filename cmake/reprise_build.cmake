@@ -59,6 +59,9 @@ if(REPRISE_BUILD_FUZZ)
   add_custom_target(fuzz_targets) # `./dev fuzz` builds only the targets and what they link
 endif()
 
+set(REPRISE_TEST_OPTIONS "" CACHE STRING
+    "Compile options of tests and examples alone, after all others; for example -O0")
+
 function(reprise_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                            -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
@@ -72,6 +75,12 @@ function(reprise_compile_options target)
     # In a unity build GCC treats every source as a header and warns about private classes there.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
+endfunction()
+
+# For programs that are run once after they were built.
+function(reprise_test_options target)
+  reprise_compile_options(${target})
+  target_compile_options(${target} PRIVATE ${REPRISE_TEST_OPTIONS})
 endfunction()
 
 # reprise_library(name [SHAREABLE] [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
@@ -139,7 +148,7 @@ function(reprise_tests name)
   endif()
   set(target ${name}_tests)
   add_executable(${target} ${arg_SOURCES})
-  reprise_compile_options(${target})
+  reprise_test_options(${target})
   target_compile_features(${target} PRIVATE cxx_std_${arg_STANDARD})
   if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/src")
     target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "ci": "bash .ci/run",
+    "headers": "./dev build dev private_headers",
     "docs": "./dev docs",
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
@@ -27,7 +28,8 @@ PARTS = {
     "sim_hostile": "./dev sim 5000 --profile hostile",
     "soak": "./dev soak 10",
     "install": "./dev run --seconds 20 --plain && "
-               "python3 tests/install/check_install.py --build build/release --whole-tree",
+               "python3 tests/install/check_install.py --build build/release --whole-tree "
+               "--core libs/retry/include",
     "subproject": "python3 tests/packaging/check_subproject.py cmake g++",
     "packages": "./dev packages check",
     "debian13": "./dev packages debian13",

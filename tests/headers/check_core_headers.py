@@ -30,7 +30,7 @@ def files_read(compiler, include, header):
     """Compiles a header alone: (files read, compiler's errors)."""
     with tempfile.TemporaryDirectory() as folder:
         source, rule = Path(folder) / "alone.cpp", Path(folder) / "alone.d"
-        source.write_text(f"#include <{header}>\n")
+        source.write_text(f"#include <{header}>\n#include <{header}> // again: it guards itself\n")
         run = subprocess.run(
             [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
              f"-I{include}", "-MD", "-MT", "alone", "-MF", str(rule), str(source)],

@@ -41,9 +41,8 @@ def is_gcc12(compiler):
 
 def cases(text, has_gcc12):
     """(name, is refused, flags, message, error count or None, code) of each section. The text
-    before them is common."""
+    before them is common: see `precompile`."""
     parts = SECTION.split(text)
-    common = parts[0]
     for kind, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
         flags = re.search(r"^// flags: (.*)$", body, re.MULTILINE)
         message = " ".join(re.findall(r"^// message: (.*)$", body, re.MULTILINE))
@@ -51,20 +50,25 @@ def cases(text, has_gcc12):
         is_refused = kind == "refused" and (has_gcc12 or not is_gcc12_only)
         errors = re.search(r"^// errors: (\d+)$", body, re.MULTILINE)
         yield (name, is_refused, flags[1].split() if flags else [], message,
-               int(errors[1]) if errors else None, common + body)
+               int(errors[1]) if errors else None, body)
 
 
-def check(compiler, libraries, case):
+def precompile(command, folder, text):
+    """Writes what all cases include as common.hpp, and compiles it once. A compiler that cannot use
+    the result, for example for a case with flags of its own, reads the text again."""
+    common = Path(folder) / "common.hpp"
+    common.write_text(SECTION.split(text)[0])
+    subprocess.run([*command, "-x", "c++-header", str(common), "-o", f"{common}.gch"],
+                   capture_output=True)
+
+
+def check(command, folder, case):
     """The problem with one case, or an empty text."""
     name, is_refused, flags, message, error_count, code = case
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / f"{name}.cpp"
-        source.write_text(code)
-        standard = "-std=c++23" if "couchbase" in code else "-std=c++20"
-        run = subprocess.run(
-            [compiler, standard, "-fsyntax-only", *flags,
-             *(f"-I{libraries / name / 'include'}" for name in INCLUDES), str(source)],
-            capture_output=True, text=True)
+    source = Path(folder) / f"{name}.cpp"
+    source.write_text('#include "common.hpp"\n' + code)
+    run = subprocess.run([*command, "-fsyntax-only", *flags, str(source)],
+                         capture_output=True, text=True)
     if not is_refused:
         return "" if run.returncode == 0 else f"does not compile: {run.stderr.strip()}"
     if run.returncode == 0:
@@ -88,10 +92,13 @@ def main():
     tests = []
     problems = 0
     for file in (HERE / name for name in options.programs):
-        found = list(cases(file.read_text(encoding="utf-8"), is_gcc12(options.compiler)))
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            results = pool.map(
-                lambda case: check(options.compiler, options.libraries, case), found)
+        text = file.read_text(encoding="utf-8")
+        found = list(cases(text, is_gcc12(options.compiler)))
+        command = [options.compiler, "-std=c++23" if "couchbase" in text else "-std=c++20",
+                   *(f"-I{options.libraries / name / 'include'}" for name in INCLUDES)]
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=2) as pool:
+            precompile(command, folder, text)
+            results = list(pool.map(lambda case: check(command, folder, case), found))
         for case, problem in zip(found, results):
             test = {"name": case[0], "status": "RUN", "result": "COMPLETED"}
             if problem:

@@ -64,6 +64,8 @@ class DemoTest(unittest.TestCase):
             self.assertIn(f" {phase} (end): ", result.stdout)
         self.assertNotIn("\x1b", result.stdout)
 
+
+class SoakTest(unittest.TestCase):
     def test_soak_reports_memory_and_ends_clean(self):
         result = run(PROGRAM, "soak", "--minutes", "0.25", "--json", "--seed", "3")
         told = json.loads(result.stdout)

@@ -61,7 +61,7 @@ std::expected<mutation_result, error> collection::store(
     detail::document_call call, const encoded_value& value) const {
     call.value = value.bytes();
     call.flags = value.flags();
-    call.problem = value.problem();
+    call.problem = detail::problem_of(value);
     return run_call<mutation_result>(target_, call);
 }
 

@@ -61,8 +61,8 @@ bool is_json(std::uint32_t flags) noexcept {
 // The request is large and on the path of every call, so it is filled in place and not moved.
 std::expected<void, error> fill_request(
     const document_call& call, engine::operation_request& request) {
-    if (!call.problem.empty()) {
-        return std::unexpected(error(make_error_code(errc::encoding_failure), call.problem));
+    if (call.problem) {
+        return std::unexpected(error(make_error_code(errc::encoding_failure), *call.problem));
     }
     const auto expiry = to_wire(call.expiry);
     if (!expiry) {

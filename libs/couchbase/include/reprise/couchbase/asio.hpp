@@ -303,7 +303,7 @@ auto collection::async_upsert(std::string key, T&& value, Options&& options, Tok
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::upsert, {}, options);
     call.flags = encoded.flags();
-    call.problem = encoded.problem();
+    call.problem = detail::problem_of(encoded);
     return detail::initiate_call<mutation_result>(
         detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
         std::move(key), detail::copy_of(encoded.bytes()), token);
@@ -315,7 +315,7 @@ auto collection::async_insert(std::string key, T&& value, Options&& options, Tok
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::insert, {}, options);
     call.flags = encoded.flags();
-    call.problem = encoded.problem();
+    call.problem = detail::problem_of(encoded);
     return detail::initiate_call<mutation_result>(
         detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
         std::move(key), detail::copy_of(encoded.bytes()), token);
@@ -327,7 +327,7 @@ auto collection::async_replace(std::string key, T&& value, Options&& options, To
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::call_kind::replace, {}, options);
     call.flags = encoded.flags();
-    call.problem = encoded.problem();
+    call.problem = detail::problem_of(encoded);
     return detail::initiate_call<mutation_result>(
         detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
         std::move(key), detail::copy_of(encoded.bytes()), token);

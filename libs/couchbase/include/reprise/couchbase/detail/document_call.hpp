@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/detail/path_spec.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
@@ -53,8 +54,9 @@ struct document_call {
     std::string_view key;
     std::span<const std::byte> value{};
     std::uint32_t flags = 0;
-    // Non-empty: the value has no encoding, for this reason, and the call is refused.
-    std::string problem{};
+    // Not null: the value has no encoding, for this reason, and the call is refused. A pointer,
+    // because calls are moved and nearly all of them have none.
+    std::shared_ptr<const std::string> problem{};
     couchbase::expiry expiry{};
     bool preserve_expiry = false;
     std::uint64_t cas = 0;
@@ -70,6 +72,11 @@ struct document_call {
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
 };
+
+// For `document_call::problem`.
+[[nodiscard]] inline std::shared_ptr<const std::string> problem_of(const encoded_value& value) {
+    return value.problem().empty() ? nullptr : std::make_shared<const std::string>(value.problem());
+}
 
 // Fills in what `options` has; every options struct fits.
 template <class Options>

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <reprise/asio/async_clock.hpp>
-#include <reprise/asio/detail/associated.hpp>
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/call_options.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include <reprise/asio/async_clock.hpp>
-#include <reprise/asio/detail/associated.hpp>
+#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 
 namespace reprise::detail {

@@ -15,6 +15,12 @@
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// GCC 12 looks through Asio's operator new of coroutine frames, but not through its counterpart.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+
 namespace reprise::detail {
 
 template <class T>
@@ -380,3 +386,7 @@ asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
 }
 
 }  // namespace reprise::detail
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
