@@ -10,6 +10,6 @@ int main() {
     };
     boost::asio::co_spawn(
         io, reprise::async_retry(reprise::unlimited_attempts(), options, fetch),
-        [](std::exception_ptr error, int) { std::exit(error ? 0 : 1); });
+        [](const std::exception_ptr& error, int) { std::exit(error ? 0 : 1); });
     io.run();
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <reprise/json/value.hpp>
+#include <reprise/wire/service.hpp>
 
 #include "output/output.hpp"
 #include "sandbox/cadence.hpp"

@@ -25,7 +25,7 @@ namespace detail {
 [[nodiscard]] inline shared_parts to_shared(no_parts) {
     return {};
 }
-[[nodiscard]] inline const shared_parts& to_shared(const shared_parts& parts) {
+[[nodiscard]] inline shared_parts to_shared(shared_parts parts) {
     return parts;
 }
 

@@ -128,7 +128,8 @@ private:
                 continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
     }
 
-    static void on_paused(std::shared_ptr<hedge_group> self, bool reached) {
+    static void on_paused(std::shared_ptr<hedge_group> owner, bool reached) {
+        const auto self = std::move(owner);
         self->is_pausing_ = false;
         if (reached && !self->is_decided_ && self->running_ != 0) {
             if (const std::optional<attempt> next = self->driver_.admit_one()) {
