@@ -91,6 +91,7 @@ TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {
     asio::co_spawn(o.io, play, [&](std::exception_ptr error) { thrown = error; });
     o.time.run(o.io);
     EXPECT_EQ(o.value, 59);
+    ASSERT_NE(thrown, nullptr);
     EXPECT_THROW(std::rethrow_exception(thrown), circuit_open_error);
 }
 

@@ -142,12 +142,12 @@ TEST(hedge, an_attempt_that_fails_early_ends_the_wait_for_its_hedge) {
 TEST(hedge, counts_as_a_retry_and_is_paid_from_the_same_budget) {
     const auto bucket =
         std::make_shared<token_bucket>(token_bucket_options{.capacity = 10, .initial = 5});
-    replica r({{200ms}, {200ms}});
+    replica r({{200ms}, {200ms}, {200ms}, {200ms}});
     r.ask(attempts(5).budget(bucket), {.delay = 50ms, .attempts_max = 4});
     EXPECT_EQ(r.started, 2U) << "the bucket pays for one";
     EXPECT_EQ(r.trace.entries.back().refusal(), refusal_reason::budget_exhausted);
     EXPECT_NE(to_string(r.trace).find("not hedged: budget exhausted"), std::string::npos);
-    replica limited({{200ms}, {200ms}});
+    replica limited({{200ms}, {200ms}, {200ms}, {200ms}});
     limited.ask(attempts(2), {.delay = 50ms, .attempts_max = 4});
     EXPECT_EQ(limited.started, 2U) << "two attempts in all";
 }
