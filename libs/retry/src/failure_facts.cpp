@@ -50,14 +50,22 @@ constexpr std::array described_codes{
     return category == "asio.netdb" ? std::optional(retry_safety::yes) : std::nullopt;
 }
 
+/// The system's own codes in a category that does not say so: that of the standalone Asio before
+/// 1.24 equals no `std::errc`.
+[[nodiscard]] std::error_code comparable(const std::error_code& code) noexcept {
+    const bool is_system = std::string_view(code.category().name()) == "asio.system";
+    return is_system ? std::error_code(code.value(), std::system_category()) : code;
+}
+
 }  // namespace
 
 failure_facts describe_error_code(const std::error_code& code) noexcept {
     failure_facts facts;
     facts.code = static_cast<std::uint32_t>(code.value());
     facts.category = &code.category();
+    const std::error_code known = comparable(code);
     for (const code_facts& entry : described_codes) {
-        if (code == entry.condition) {
+        if (known == entry.condition) {
             facts.safety = entry.safety;
             facts.timeout = entry.timeout;
             facts.fault = failure_fault::other;

@@ -59,6 +59,15 @@ TEST(standalone, a_completion_token_loop_retries_error_codes_of_asio) {
         facts_of(make_error_code(asio::error::host_not_found_try_again)).safety, retry_safety::yes);
 }
 
+// The category of this Asio's system errors equals no condition of the standard library. Once, that
+// hid a refused connection: it was not retried.
+TEST(standalone, errors_of_the_system_have_facts) {
+    EXPECT_EQ(facts_of(make_error_code(asio::error::connection_refused)).safety, retry_safety::yes);
+    EXPECT_EQ(facts_of(make_error_code(asio::error::connection_reset)).safety, retry_safety::maybe);
+    EXPECT_TRUE(facts_of(make_error_code(asio::error::timed_out)).timeout);
+    EXPECT_EQ(facts_of(make_error_code(asio::error::operation_aborted)).safety, std::nullopt);
+}
+
 TEST(standalone, a_loop_without_a_token_is_awaited) {
     shop s;
     s.play([&]() -> asio::awaitable<void> {
