@@ -17,6 +17,7 @@
 #include <asio/cancellation_state.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/dispatch.hpp>
+#include <asio/error.hpp>
 #include <asio/execution/executor.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/is_executor.hpp>
@@ -52,6 +53,7 @@ using asio_error_code = std::error_code;
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/is_executor.hpp>

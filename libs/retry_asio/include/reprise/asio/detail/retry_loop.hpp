@@ -314,8 +314,13 @@ private:
 
     static void complete_canceled(std::shared_ptr<retry_loop> self) {
         self->session_.on_canceled_start(self->time_.clock().now());
-        self->result_.emplace(
-            unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
+        if constexpr (std::is_same_v<First, asio_error_code>) {
+            // As Asio's own operations end; its category is not always that of `std::errc`.
+            self->result_.emplace(asio::error::operation_aborted, Rest{}...);
+        } else {
+            self->result_.emplace(
+                unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
+        }
         complete(std::move(self));
     }
 
