@@ -49,27 +49,32 @@ void block_ref::release() noexcept {
 }
 
 slice slice::copy_of(byte_view bytes) {
-    return copy_to(
-        bytes.size() > inline_size_max ? block_ref::make(bytes.size()) : block_ref(), bytes);
+    slice result;
+    result.assign(bytes);
+    return result;
 }
 
 slice slice::copy_of(byte_view bytes, block_pool& pool) {
-    return copy_to(bytes.size() > inline_size_max ? pool.make(bytes.size()) : block_ref(), bytes);
+    slice result;
+    result.fill(bytes.size() > inline_size_max ? pool.make(bytes.size()) : block_ref(), bytes);
+    return result;
 }
 
-slice slice::copy_to(block_ref&& owner, byte_view bytes) noexcept {
-    slice result;
-    result.size_ = bytes.size();
-    std::byte* target = result.inline_.data();
-    if (owner) {
-        target = owner.bytes().data();
-        result.data_ = target;
-        result.owner_ = std::move(owner);
+void slice::assign(byte_view bytes) {
+    fill(bytes.size() > inline_size_max ? block_ref::make(bytes.size()) : block_ref(), bytes);
+}
+
+void slice::fill(block_ref&& owner, byte_view bytes) noexcept {
+    owner_ = std::move(owner);
+    size_ = bytes.size();
+    std::byte* target = inline_.data();
+    if (owner_) {
+        target = owner_.bytes().data();
+        data_ = target;
     }
     if (!bytes.empty()) {
         std::memcpy(target, bytes.data(), bytes.size());
     }
-    return result;
 }
 
 slice slice::cut(const block_ref& owner, byte_view part) {

@@ -80,6 +80,18 @@ TEST(slice, copies_and_moves_have_the_same_bytes_and_a_moved_from_slice_is_empty
     }
 }
 
+TEST(slice, assign_replaces_small_and_large_bytes_by_copies) {
+    const std::string small = "small";
+    const std::string large(slice::inline_size_max + 1, 'x');
+    slice target;
+    for (const std::string& text : {small, large, small, std::string(), large, large}) {
+        target.assign(as_bytes(text));
+        EXPECT_EQ(target.text(), text);
+        EXPECT_NE(target.view().data(), as_bytes(text).data());
+        EXPECT_EQ(target.is_shared(), text.size() > slice::inline_size_max);
+    }
+}
+
 TEST(slice, may_be_released_on_another_thread) {
     const block_ref block = block_filled_with(std::string(500, 'q'));
     std::vector<slice> slices(64, slice::cut(block, block.bytes()));

@@ -69,8 +69,8 @@ std::expected<void, error> fill_request(
         return std::unexpected(expiry.error());
     }
     request.kind = to_engine(call.kind);
-    request.key = base::slice::copy_of(std::as_bytes(std::span{call.key}));
-    request.value = base::slice::copy_of(call.value);
+    request.key.assign(std::as_bytes(std::span{call.key}));
+    request.value.assign(call.value);
     request.flags = call.flags;
     if (!call.value.empty() && is_json(call.flags)) {
         request.datatype = wire::datatype::json;

@@ -1,8 +1,19 @@
 #include "operations/operation_slot.hpp"
 
-#include <utility>
+#include <memory>
 
 namespace reprise::engine {
+namespace {
+
+// Gives a field its initial value in place. GCC 12 builds `field = {}` elsewhere in small pieces
+// and copies it in larger ones, for which the processor has to wait on the path of every operation.
+template <class Field>
+void restore(Field& field) noexcept {
+    std::destroy_at(&field);
+    std::construct_at(&field);
+}
+
+}  // namespace
 
 operation_slot& operation_pool::acquire() {
     if (free_.empty()) {
@@ -33,21 +44,21 @@ void operation_pool::release(operation_slot& slot) {
     slot.request.strategy = {};
     slot.request.user_data = {};
     slot.done = {};
-    slot.progress = {};
     slot.decision = 0;
     slot.last_reason = retry_reason::unknown;
-    slot.reasons = {};
-    slot.failed = {};
-    slot.schedule = {};
-    slot.history = {};
-    slot.vbucket = {};
-    slot.route = {};
     slot.hurry_count = 0;
     slot.endpoint = -1;
     slot.connection = nullptr;
-    slot.sent = {};
-    slot.sent_before = {};
     slot.wire_offset = 0;
+    restore(slot.progress);
+    restore(slot.reasons);
+    restore(slot.failed);
+    restore(slot.schedule);
+    restore(slot.history);
+    restore(slot.vbucket);
+    restore(slot.route);
+    restore(slot.sent);
+    restore(slot.sent_before);
     free_.push_back(slot.index);
     --open_count_;
 }

@@ -88,6 +88,8 @@ public:
 
     /// Copies `bytes`: inline if small, otherwise with one allocation.
     static slice copy_of(byte_view bytes);
+    /// `*this = copy_of(bytes)`, without the copy on the way. `bytes` must not be its own.
+    void assign(byte_view bytes);
     /// The same, but uses a block of `pool` instead of an allocation.
     static slice copy_of(byte_view bytes, block_pool& pool);
 
@@ -104,7 +106,7 @@ public:
 
 private:
     // Copies into `owner`, or inline if it is empty.
-    static slice copy_to(block_ref&& owner, byte_view bytes) noexcept;
+    void fill(block_ref&& owner, byte_view bytes) noexcept;
     void take_inline(const slice& other) noexcept {
         if (size_ != 0 && !owner_) {
             inline_ = other.inline_;  // all of it, which is faster than only the used part
