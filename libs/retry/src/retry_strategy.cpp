@@ -17,14 +17,6 @@ retry_budget* retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
 
-circuit_breaker* retry_strategy::circuit() noexcept {
-    return nullptr;
-}
-
-retry_observer* retry_strategy::observer() noexcept {
-    return nullptr;
-}
-
 void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexcept {
 #if defined(__cpp_exceptions)
     try {

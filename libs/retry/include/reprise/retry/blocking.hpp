@@ -242,12 +242,12 @@ template <class Operation, class Session>
     }
 }
 
-template <class Result, class Strategy, class Operation, class... Exceptions>
-Result run_blocking(
+template <class Result, bool IsPlain, class Strategy, class Operation, class... Exceptions>
+Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
     catching_t<Exceptions...> list) {
     const call_time time(options);
-    retry_session<Strategy> session(strategy, options);
+    retry_session<Strategy, IsPlain> session(strategy, options);
     session.set_deadline(time.deadline());
     decision_context at = time.context_if(session.needs_time());
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
@@ -294,6 +294,36 @@ Result run_blocking(
     }
 }
 
+/// Calls without breaker, observer and tracer have a loop of their own, which is several times
+/// faster when the first attempt succeeds.
+template <class Result, class Strategy, class Operation, class... Exceptions>
+Result run_blocking(
+    Strategy& strategy, const call_options& options, Operation& operation,
+    catching_t<Exceptions...> list) {
+    if (has_attachments(traits_of(strategy), options)) [[unlikely]] {
+        return run_loop<Result, false>(strategy, options, operation, list);
+    }
+    return run_loop<Result, true>(strategy, options, operation, list);
+}
+
+/// In place of options that were not given.
+struct no_options {};
+inline const call_options default_call_options{};
+
+/// The same with default options. Setting up options takes longer than the rest of a call that
+/// succeeds, so they are made only where the compiler can leave them out again.
+template <class Result, class Strategy, class Operation, class... Exceptions>
+Result run_blocking(
+    Strategy& strategy, no_options, Operation& operation, catching_t<Exceptions...> list) {
+    if constexpr (std::derived_from<Strategy, retry_strategy>) {
+        return run_blocking<Result>(strategy, default_call_options, operation, list);
+    } else if (has_attachments(traits_of(strategy), default_call_options)) [[unlikely]] {
+        return run_loop<Result, false>(strategy, default_call_options, operation, list);
+    } else {
+        return run_loop<Result, true>(strategy, call_options{}, operation, list);
+    }
+}
+
 }  // namespace detail
 
 namespace detail {
@@ -315,6 +345,25 @@ constexpr bool check_operation() noexcept {
     return retry_operation<Operation>;
 }
 
+/// `options` are `call_options` or `no_options`.
+template <class Strategy, class Options, class... Exceptions, class Operation>
+auto check_and_run(
+    Strategy&& strategy, const Options& options, catching_t<Exceptions...> list,
+    Operation& operation) {
+    if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
+        using result = operation_result<Operation>;
+        using stored = std::conditional_t<std::is_void_v<result>, no_value, result>;
+        check_result_type<
+            std::remove_cvref_t<Strategy>, std::remove_cvref_t<Operation>, stored, can_throw>();
+        kept_strategy<Strategy> kept(std::forward<Strategy>(strategy));
+        if constexpr (std::is_void_v<result>) {
+            run_blocking<stored>(kept, options, operation, list);
+        } else {
+            return run_blocking<stored>(kept, options, operation, list);
+        }
+    }
+}
+
 }  // namespace detail
 
 /// Runs `operation` until it succeeds or the strategy, the deadline or the stop token ends the
@@ -326,19 +375,7 @@ template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
     Strategy&& strategy, const call_options& options, catching_t<Exceptions...> list,
     Operation&& operation) {
-    if constexpr (detail::check_strategy<Strategy>() && detail::check_operation<Operation>()) {
-        using result = detail::operation_result<Operation>;
-        using stored = std::conditional_t<std::is_void_v<result>, detail::no_value, result>;
-        detail::check_result_type<
-            std::remove_cvref_t<Strategy>, std::remove_cvref_t<Operation>, stored,
-            detail::can_throw>();
-        detail::kept_strategy<Strategy> kept(std::forward<Strategy>(strategy));
-        if constexpr (std::is_void_v<result>) {
-            detail::run_blocking<stored>(kept, options, operation, list);
-        } else {
-            return detail::run_blocking<stored>(kept, options, operation, list);
-        }
-    }
+    return detail::check_and_run(std::forward<Strategy>(strategy), options, list, operation);
 }
 
 /// The same without a list of exceptions.
@@ -351,9 +388,8 @@ template <class Strategy, class Operation>
 /// The same with default options.
 template <class Strategy, class Operation>
 [[nodiscard]] auto retry(Strategy&& strategy, Operation&& operation) {
-    return retry(
-        std::forward<Strategy>(strategy), call_options{}, catching<>,
-        std::forward<Operation>(operation));
+    return detail::check_and_run(
+        std::forward<Strategy>(strategy), detail::no_options{}, catching<>, operation);
 }
 
 }  // namespace reprise

@@ -84,15 +84,18 @@ public:
     }
 
     [[nodiscard]] strategy_traits traits() const noexcept {
-        std::optional<std::uint32_t> retries_max;
+        strategy_traits known;
         if (attempts_max_ != std::numeric_limits<std::uint32_t>::max()) {
-            retries_max = attempts_max_ - 1;
+            known.retries_max = attempts_max_ - 1;
         }
         if constexpr (requires { Budget::needs_time; }) {
-            return {Budget::needs_time, retries_max};
-        } else {
-            return {false, retries_max};
+            known.needs_time = Budget::needs_time;
         }
+        if constexpr (std::same_as<Parts, shared_parts>) {
+            known.circuit = parts_.breaker.get();
+            known.observer = parts_.observer.get();
+        }
+        return known;
     }
 
     [[nodiscard]] attempt_limits limits() const noexcept {
@@ -114,23 +117,6 @@ public:
     }
 
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
-    /// The circuit breaker that is asked before each attempt; null: none.
-    [[nodiscard]] circuit_breaker* circuit() noexcept {
-        if constexpr (std::same_as<Parts, shared_parts>) {
-            return parts_.breaker.get();
-        } else {
-            return nullptr;
-        }
-    }
-
-    /// What observes the calls of this strategy; null: nothing.
-    [[nodiscard]] retry_observer* observer() noexcept {
-        if constexpr (std::same_as<Parts, shared_parts>) {
-            return parts_.observer.get();
-        } else {
-            return nullptr;
-        }
-    }
 
 private:
     [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
@@ -174,7 +160,7 @@ public:
         return retry_action::no(refusal_reason::attempts_exhausted);
     }
     void succeed(const token_state&, const decision_context&) noexcept {}
-    [[nodiscard]] strategy_traits traits() const noexcept { return {false, 0}; }
+    [[nodiscard]] strategy_traits traits() const noexcept { return {.retries_max = 0}; }
 };
 
 }  // namespace reprise

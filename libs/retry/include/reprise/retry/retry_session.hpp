@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/detail/call_observation.hpp>
@@ -31,8 +32,20 @@ struct retry_step {
     refusal_reason refusal = refusal_reason::none;
 };
 
-/// Not thread-safe; used by one driver.
-template <any_retry_strategy Strategy>
+namespace detail {
+
+/// True if a call has a breaker, an observer or a tracer. Most have none.
+[[nodiscard]] inline bool has_attachments(
+    const strategy_traits& traits, const call_options& options) noexcept {
+    return traits.circuit != nullptr || traits.observer != nullptr || options.observer != nullptr ||
+           options.tracer != nullptr;
+}
+
+}  // namespace detail
+
+/// Not thread-safe; used by one driver. `IsPlain` leaves out breakers, observers and tracers, for
+/// drivers that know that a call has none: the compiler can then keep the session in registers.
+template <any_retry_strategy Strategy, bool IsPlain = false>
 class retry_session {
 public:
     /// `strategy`, `options` and what they point to must outlive the session. Most requests succeed
@@ -190,12 +203,12 @@ private:
         if (options.history != nullptr) {
             options.history->clear();
         }
-        circuit_breaker* const breaker = detail::breaker_of(strategy);
-        retry_observer* const of_strategy = detail::observer_of(strategy);
-        if (breaker != nullptr || of_strategy != nullptr || options.observer != nullptr ||
-            options.tracer != nullptr) [[unlikely]] {
-            attached_.emplace(breaker, options, of_strategy);
-            needs_time_ = true;
+        if constexpr (!IsPlain) {
+            if (detail::has_attachments(traits, options)) [[unlikely]] {
+                attached_ = std::make_unique<detail::call_attachments>(
+                    traits.circuit, options, traits.observer);
+                needs_time_ = true;
+            }
         }
     }
 
@@ -305,8 +318,9 @@ private:
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     std::optional<time_point> first_failure_;
-    // Absent for most calls, which pay for a comparison and no more.
-    std::optional<detail::call_attachments> attached_;
+    // Null for most calls.
+    std::conditional_t<IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>
+        attached_;
 };
 
 }  // namespace reprise

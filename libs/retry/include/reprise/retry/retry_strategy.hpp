@@ -145,30 +145,6 @@ template <class Strategy>
     }
 }
 
-/// The circuit breaker that a strategy names; null: none.
-template <class Strategy>
-[[nodiscard]] circuit_breaker* breaker_of(Strategy& strategy) noexcept {
-    if constexpr (requires {
-                      { strategy.circuit() } -> std::same_as<circuit_breaker*>;
-                  }) {
-        return strategy.circuit();
-    } else {
-        return nullptr;
-    }
-}
-
-/// What observes the calls of a strategy; null: nothing.
-template <class Strategy>
-[[nodiscard]] retry_observer* observer_of(Strategy& strategy) noexcept {
-    if constexpr (requires {
-                      { strategy.observer() } -> std::same_as<retry_observer*>;
-                  }) {
-        return strategy.observer();
-    } else {
-        return nullptr;
-    }
-}
-
 /// Asks an inline strategy. What it remembers travels in the action.
 template <inline_strategy Strategy>
 [[nodiscard]] retry_action ask(Strategy& strategy, const retry_question& question) noexcept {
@@ -252,6 +228,12 @@ struct strategy_traits {
     /// Retries per request at most; absent when nothing but time limits them. Nested loops take
     /// their allowance from it.
     std::optional<std::uint32_t> retries_max{};
+    /// Asked by loops before each attempt; null: none. Clients with breakers of their own, such as
+    /// the Couchbase client, do not ask it. Must live as long as the strategy.
+    circuit_breaker* circuit = nullptr;
+    /// Observes the calls of this strategy in loops; null: nothing. Must live as long as the
+    /// strategy.
+    retry_observer* observer = nullptr;
 };
 
 /// The traits of any strategy; the defaults for one that does not say. As the strategy returns
@@ -293,11 +275,6 @@ public:
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
-    /// The circuit breaker that loops ask before each attempt. Null unless overridden: none.
-    /// Clients with breakers of their own, such as the Couchbase client, do not ask it.
-    [[nodiscard]] virtual circuit_breaker* circuit() noexcept;
-    /// What observes the calls of this strategy in loops. Null unless overridden: nothing.
-    [[nodiscard]] virtual retry_observer* observer() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
@@ -344,12 +321,6 @@ public:
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);
-    }
-    [[nodiscard]] circuit_breaker* circuit() noexcept override {
-        return detail::breaker_of(inner_);
-    }
-    [[nodiscard]] retry_observer* observer() noexcept override {
-        return detail::observer_of(inner_);
     }
 
     [[nodiscard]] S& inner() noexcept { return inner_; }

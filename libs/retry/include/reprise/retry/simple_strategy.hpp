@@ -148,8 +148,6 @@ public:
     }
     [[nodiscard]] strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
-    [[nodiscard]] circuit_breaker* circuit() noexcept { return policies_.circuit(); }
-    [[nodiscard]] retry_observer* observer() noexcept { return policies_.observer(); }
 
 private:
     template <class OtherSelection, budget_policy OtherBudget, class OtherParts>

@@ -90,4 +90,10 @@ struct call_attachments {
     }
 };
 
+/// In place of a pointer to them, where a call is known to have none.
+struct no_attachments {
+    constexpr explicit operator bool() const noexcept { return false; }
+    constexpr call_attachments* operator->() const noexcept { return nullptr; }
+};
+
 }  // namespace reprise::detail
