@@ -29,7 +29,7 @@ PARTS = {
     "soak": "./dev soak 10",
     "install": "./dev run --seconds 20 --plain && "
                "python3 tests/install/check_install.py --build build/release --whole-tree "
-               "--core libs/retry/include",
+               "--compile-headers --core libs/retry/include",
     "subproject": "python3 tests/packaging/check_subproject.py cmake g++",
     "packages": "./dev packages check",
     "debian13": "./dev packages debian13",
