@@ -114,8 +114,9 @@ TEST(threads, hedged_attempts_may_end_at_the_same_moment_on_different_threads) {
     EXPECT_GE(seen->count(), count);
 }
 
+/// A loser was canceled on the winner's thread, while its own ran it.
 TEST(threads, hedged_coroutines_run_on_a_context_with_several_threads) {
-    constexpr std::size_t count = 200;
+    constexpr std::size_t count = 1000;
     asio::io_context io;
     const auto rule = attempts(3).every(0s);
     const call_options options{.repeat = repeatability::repeatable};
@@ -133,6 +134,57 @@ TEST(threads, hedged_coroutines_run_on_a_context_with_several_threads) {
         };
         asio::co_spawn(
             io, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(succeeded.load(), count);
+}
+
+/// A coroutine was canceled on the thread of its limit, while its own ran it.
+TEST(threads, a_coroutine_may_end_while_its_limit_is_reached_on_another_thread) {
+    constexpr std::size_t count = 1000;
+    asio::io_context io;
+    const auto rule = attempts(2).every(0s);
+    const call_options options{.attempt_timeout = 50us, .repeat = repeatability::repeatable};
+    std::atomic<std::size_t> ended = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto body = [&]() -> asio::awaitable<void> {
+            const auto read = [&io]() -> asio::awaitable<int> {
+                asio::basic_waitable_timer<std::chrono::steady_clock> step(io, 50us);
+                auto wait = step.async_wait(asio::use_awaitable);
+                co_await std::move(wait);
+                co_return 1;
+            };
+            auto pending = async_retry(rule, options, read);
+            static_cast<void>(co_await std::move(pending));
+        };
+        asio::co_spawn(io, body, [&](const std::exception_ptr&) { ended.fetch_add(1); });
+    }
+    run_on_threads(io, 4);
+    EXPECT_EQ(ended.load(), count);
+}
+
+TEST(threads, coroutines_of_a_concrete_strand_stay_on_it) {
+    constexpr std::size_t count = 200;
+    using strand = asio::strand<asio::io_context::executor_type>;
+    asio::io_context io;
+    const auto rule = attempts(3).every(0s);
+    const call_options options{.attempt_timeout = 1h, .repeat = repeatability::repeatable};
+    std::atomic<std::size_t> succeeded = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const strand place = asio::make_strand(io);
+        auto body = [&, place]() -> asio::awaitable<void, strand> {
+            const auto read = hedged(20us, [place]() -> asio::awaitable<int, strand> {
+                asio::basic_waitable_timer<std::chrono::steady_clock> step(
+                    place.get_inner_executor(), 40us);
+                auto wait = step.async_wait(asio::use_awaitable_t<strand>{});
+                co_await std::move(wait);
+                co_return place.running_in_this_thread() ? 1 : 0;
+            });
+            auto pending = async_retry(rule, options, read);
+            succeeded += static_cast<std::size_t>(co_await std::move(pending));
+        };
+        asio::co_spawn(
+            place, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });
     }
     run_on_threads(io, 4);
     EXPECT_EQ(succeeded.load(), count);

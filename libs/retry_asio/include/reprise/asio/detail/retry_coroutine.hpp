@@ -55,6 +55,19 @@ asio::awaitable<bool, typename awaited<Operation>::executor> keep_outcome(
     co_return false;
 }
 
+/// Starts an attempt of `owner` as a coroutine of its own. It runs on its handler's strand, from
+/// which it is canceled: a context of several threads would otherwise run it on one of them while
+/// it is canceled on another. An `awaitable` of a concrete executor type stays on that executor.
+template <class Owner, class Handler>
+void spawn_attempt(Owner& owner, const attempt& current, Handler handler) {
+    if constexpr (std::is_same_v<typename Owner::executor_type, asio::any_io_executor>) {
+        const asio::any_io_executor strand(asio::get_associated_executor(handler));
+        asio::co_spawn(strand, owner.run(current), std::move(handler));
+    } else {
+        asio::co_spawn(owner.executor(), owner.run(current), std::move(handler));
+    }
+}
+
 /// How an owner that lives in a coroutine's frame, and so outlives its attempts, starts one that
 /// has a limit.
 template <class Owner>
@@ -64,7 +77,7 @@ struct start_from_frame {
     explicit start_from_frame(Owner& frame) noexcept : owner(std::shared_ptr<void>(), &frame) {}
     template <class Handler>
     static void start(Owner& frame, const attempt& current, Handler handler) {
-        asio::co_spawn(frame.executor(), frame.run(current), std::move(handler));
+        spawn_attempt(frame, current, std::move(handler));
     }
 };
 
@@ -157,7 +170,7 @@ public:
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
         if (current.deadline == no_deadline) {
-            asio::co_spawn(executor_, run(current), std::move(handler));
+            spawn_attempt(*this, current, std::move(handler));
             return;
         }
         async_limited<std::exception_ptr, attempt_result<stored>>(
