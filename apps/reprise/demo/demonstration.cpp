@@ -1,5 +1,9 @@
 #include "demonstration.hpp"
 
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include <reprise/sandbox/services.hpp>
@@ -19,8 +23,29 @@ constexpr auto look_interval = 250ms;
 constexpr auto stop_time_max = 15s;
 constexpr auto service_timeout = 5s;
 
-[[nodiscard]] sandbox::server_options make_server_options(std::uint64_t seed) {
+/// What the servers complained about first. They do so on their own thread.
+class first_notice {
+public:
+    void keep(std::string_view text) {
+        const std::lock_guard lock(mutex_);
+        if (text_.empty()) {
+            text_ = text;
+        }
+    }
+    [[nodiscard]] std::string get() const {
+        const std::lock_guard lock(mutex_);
+        return text_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string text_;
+};
+
+[[nodiscard]] sandbox::server_options make_server_options(
+    std::uint64_t seed, const std::shared_ptr<first_notice>& notice) {
     sandbox::server_options options;
+    options.on_notice = [notice](std::string_view text) { notice->keep(text); };
     options.cluster.node_count = 4;
     options.cluster.vbucket_count = 256;
     options.cluster.seed = seed;
@@ -71,7 +96,8 @@ std::expected<void, sandbox::cluster_errc> prepare_servers(
 
 std::expected<std::unique_ptr<demonstration>, std::string> demonstration::open(
     std::uint64_t seed, std::function<bool()> should_stop) {
-    auto servers = sandbox::embedded_cluster::start(make_server_options(seed));
+    const auto notice = std::make_shared<first_notice>();
+    auto servers = sandbox::embedded_cluster::start(make_server_options(seed, notice));
     if (!servers) {
         return std::unexpected("the cluster cannot start: " + servers.error());
     }
@@ -93,7 +119,9 @@ std::expected<std::unique_ptr<demonstration>, std::string> demonstration::open(
         return std::unexpected(client.error().message());
     }
     if (auto ready = client->bucket(bucket_name).wait_until_ready(10s); !ready) {
-        return std::unexpected(ready.error().message());
+        const std::string complaint = notice->get();
+        return std::unexpected(
+            ready.error().message() + (complaint.empty() ? "" : "; the cluster: " + complaint));
     }
     made->client_ = std::move(*client);
     made->users_ =

@@ -88,6 +88,7 @@ class stderr_log final : public couchbase::log_sink {
     user.name = "app";
     user.password = "secret";
     options.cluster.users = {user};
+    options.on_notice = [](std::string_view text) { complain(text); };
     auto started = sandbox::embedded_cluster::start(std::move(options));
     if (!started) {
         throw failure("the embedded cluster cannot start: " + started.error());

@@ -1,6 +1,7 @@
 #include "topology/cause.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "connections/kv_connection.hpp"
 #include "topology/terminal_state.hpp"
@@ -11,6 +12,21 @@ namespace {
 // How many nodes one text names, and how many are examined for it.
 constexpr std::size_t node_named_max = 3;
 constexpr std::size_t node_seen_max = 64;
+
+// Nodes that failed come before those that are still on their way: the failure explains more.
+[[nodiscard]] std::vector<const node_link*> unconnected_links(const bucket_state& bucket) {
+    std::vector<const node_link*> found;
+    const std::size_t seen = std::min(bucket.links.size(), node_seen_max);
+    for (std::size_t index = 0; index < seen; ++index) {
+        const node_link& link = *bucket.links[index];
+        if (!link.is_retired && !is_connected(link)) {
+            found.push_back(&link);
+        }
+    }
+    std::ranges::stable_partition(
+        found, [](const node_link* link) { return !link->problem.empty(); });
+    return found;
+}
 
 }  // namespace
 
@@ -44,16 +60,11 @@ std::string bucket_cause(const bucket_state& bucket, const engine_context& conte
     }
     std::string text;
     std::size_t named = 0;
-    const std::size_t seen = std::min(bucket.links.size(), node_seen_max);
-    for (std::size_t index = 0; index < seen; ++index) {
-        const node_link& link = *bucket.links[index];
-        if (link.is_retired || is_connected(link)) {
-            continue;
-        }
+    for (const node_link* link : unconnected_links(bucket)) {
         if (named++ == node_named_max) {
             return text + "; and others";
         }
-        text += (text.empty() ? "" : "; ") + link_cause(link, context.gate);
+        text += (text.empty() ? "" : "; ") + link_cause(*link, context.gate);
     }
     return text;
 }

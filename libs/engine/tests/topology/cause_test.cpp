@@ -41,6 +41,18 @@ TEST(cause, of_a_bucket_names_three_nodes_at_most) {
     EXPECT_EQ(bucket_cause(bucket, parts.context), "a: configuration refused");
 }
 
+TEST(cause, of_a_bucket_names_nodes_that_failed_first) {
+    engine_options options;
+    options.seeds = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
+    engine_parts parts(options);
+    bucket_state& bucket = parts.nodes.bucket("travel");
+    parts.nodes.open(bucket, parts.now);
+    bucket.links[3]->problem = "refused";
+    EXPECT_EQ(
+        bucket_cause(bucket, parts.context),
+        "d:1: refused; a:1: still connecting; b:1: still connecting; and others");
+}
+
 TEST(cause, of_a_terminal_state_is_what_the_endpoint_answered) {
     engine_parts parts;
     bucket_state& bucket = parts.nodes.bucket("travel");
