@@ -27,10 +27,7 @@ struct table {
 
     template <class Coroutine>
     void play(Coroutine&& coroutine) {
-        asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
-            thrown = error;
-        });
-        time.run(io);
+        thrown = testing::play(io, time, std::forward<Coroutine>(coroutine));
     }
     [[nodiscard]] auto refusing() {
         return [this](const attempt&, auto handler) {

@@ -2,7 +2,11 @@
 
 /// The tests run on both Asios: with the names below they need not know which one.
 
+#include <exception>
+#include <utility>
+
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/asio/virtual_timer.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
 
@@ -57,5 +61,17 @@ inline constexpr asio::experimental::deferred_t deferred{};
 #else
 inline constexpr asio::deferred_t deferred{};
 #endif
+
+/// Runs a coroutine in virtual time; returns what it threw.
+template <class Coroutine>
+[[nodiscard]] std::exception_ptr play(
+    asio::io_context& io, virtual_timer& time, Coroutine&& coroutine) {
+    std::exception_ptr thrown;
+    asio::co_spawn(io, std::forward<Coroutine>(coroutine), [&](std::exception_ptr error) {
+        thrown = std::move(error);
+    });
+    time.run(io);
+    return thrown;
+}
 
 }  // namespace reprise::testing

@@ -56,6 +56,12 @@ struct replica {
         detail::async_pause(
             io.get_executor(), request, asio::bind_cancellation_slot(slot, std::move(ended)));
     }
+    asio::awaitable<int> read_in_coroutine() {
+        auto initiation = [this](auto handler) { read(std::move(handler)); };
+        auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(error_code, int)>(
+            initiation, asio::use_awaitable);
+        co_return co_await std::move(pending);
+    }
     [[nodiscard]] auto initiate() {
         return [this](const attempt&, auto handler) { read(std::move(handler)); };
     }
@@ -372,17 +378,10 @@ TEST(hedge, cancellation_reaches_all_attempts_and_allows_no_more) {
 TEST(hedge, a_slow_coroutine_is_hedged) {
     replica r({{10s}, {20ms}});
     const auto play = [&]() -> asio::awaitable<void> {
-        const auto fetch = hedged(50ms, [&]() -> asio::awaitable<int> {
-            auto initiation = [&r](auto handler) { r.read(std::move(handler)); };
-            auto pending =
-                asio::async_initiate<const asio::use_awaitable_t<>, void(error_code, int)>(
-                    initiation, asio::use_awaitable);
-            co_return co_await std::move(pending);
-        });
+        const auto fetch = hedged(50ms, [&] { return r.read_in_coroutine(); });
         r.value = co_await async_retry(attempts(3), r.options, fetch);
     };
-    asio::co_spawn(r.io, play, [&](std::exception_ptr error) { r.thrown = error; });
-    r.time.run(r.io);
+    r.thrown = testing::play(r.io, r.time, play);
     EXPECT_EQ(r.thrown, nullptr);
     EXPECT_EQ(r.value, 2);
     EXPECT_EQ(r.canceled, 1U);
@@ -393,17 +392,10 @@ TEST(hedge, a_hedged_coroutine_under_a_limit_throws_its_last_failure) {
     replica r({{10s}, {10s}});
     r.options.attempt_timeout = 100ms;
     const auto play = [&]() -> asio::awaitable<void> {
-        const auto fetch = hedged(50ms, [&]() -> asio::awaitable<int> {
-            auto initiation = [&r](auto handler) { r.read(std::move(handler)); };
-            auto pending =
-                asio::async_initiate<const asio::use_awaitable_t<>, void(error_code, int)>(
-                    initiation, asio::use_awaitable);
-            co_return co_await std::move(pending);
-        });
+        const auto fetch = hedged(50ms, [&] { return r.read_in_coroutine(); });
         r.value = co_await async_retry(attempts(2), r.options, fetch);
     };
-    asio::co_spawn(r.io, play, [&](std::exception_ptr error) { r.thrown = error; });
-    r.time.run(r.io);
+    r.thrown = testing::play(r.io, r.time, play);
     EXPECT_NE(r.thrown, nullptr);
     EXPECT_EQ(r.elapsed(), 150ms);
     EXPECT_TRUE(r.trace.entries.back().is_timeout());

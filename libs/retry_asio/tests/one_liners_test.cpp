@@ -30,10 +30,7 @@ struct bench {
 
     template <class Coroutine>
     void play(Coroutine&& coroutine) {
-        asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
-            thrown = error;
-        });
-        time.run(io);
+        thrown = testing::play(io, time, std::forward<Coroutine>(coroutine));
     }
     /// Completes with `failure` until call number `good`.
     [[nodiscard]] auto completing(error_code failure, int good) {

@@ -15,6 +15,8 @@
 #include <reprise/retry.hpp>
 #include <stdexcept>
 
+#include "chosen_asio.hpp"
+
 namespace reprise::standalone_test {
 
 using namespace std::chrono_literals;
@@ -32,10 +34,7 @@ struct shop {
 
     template <class Coroutine>
     void play(Coroutine&& coroutine) {
-        asio::co_spawn(io, std::forward<Coroutine>(coroutine), [this](std::exception_ptr error) {
-            thrown = error;
-        });
-        time.run(io);
+        thrown = testing::play(io, time, std::forward<Coroutine>(coroutine));
     }
 };
 

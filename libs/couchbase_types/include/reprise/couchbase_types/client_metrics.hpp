@@ -25,7 +25,7 @@ namespace detail {
 class slow_operations;
 }  // namespace detail
 
-/// Which operations are slow, and who is told about them.
+/// Which operations are slow, and where the reports about them go.
 struct slow_operation_options {
     /// Operations that take longer are slow.
     duration kv_threshold = std::chrono::milliseconds{500};
@@ -46,6 +46,10 @@ struct slow_operation_options {
 /// lock.
 class client_metrics final : public operation_observer {
 public:
+    /// The values of the label `service`. The engine checks that its services are among them.
+    static constexpr std::array<std::string_view, 7> services{
+        "kv", "query", "analytics", "search", "views", "mgmt", "other"};
+
     explicit client_metrics(slow_operation_options slow = {});
     /// Reports the slow operations that are left.
     ~client_metrics() override;
@@ -80,8 +84,6 @@ private:
         counter failures{0};
         latency_histogram times;
     };
-    static constexpr std::array<std::string_view, 7> services{
-        "kv", "query", "analytics", "search", "views", "mgmt", "other"};
     [[nodiscard]] static std::size_t index_of(std::string_view service) noexcept;
 
     std::array<service_counters, services.size()> by_service_{};

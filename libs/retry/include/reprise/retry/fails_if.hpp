@@ -14,21 +14,53 @@
 #include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/outcome.hpp>
 
 namespace reprise {
 
-/// An operation and the predicate that judges its results. Made by `fails_if`.
-template <class Predicate, class Operation>
-class judged_operation {
+namespace detail {
+
+/// An operation that is called like the one in it and passes on what that one has: a predicate
+/// (`fails_if`), a fallback (`with_fallback`), hedging (`hedged`, of the Asio forms).
+template <class Operation>
+class wrapped_operation {
 public:
-    judged_operation(Predicate predicate, Operation operation)
-        : predicate_(std::move(predicate)), operation_(std::move(operation)) {}
+    explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {}
 
     template <class... Args>
         requires std::invocable<Operation&, Args...>
     decltype(auto) operator()(Args&&... args) {
         return std::invoke(operation_, std::forward<Args>(args)...);
     }
+    template <class Result>
+        requires judges_result<Operation, Result>
+    [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
+        return operation_.judge(result);
+    }
+    [[nodiscard]] decltype(auto) recover(const failure_view& failure)
+        requires requires(Operation& operation) { operation.recover(failure); }
+    {
+        return operation_.recover(failure);
+    }
+    [[nodiscard]] decltype(auto) hedging() const noexcept
+        requires requires(const Operation& operation) { operation.hedging(); }
+    {
+        return operation_.hedging();
+    }
+
+private:
+    Operation operation_;
+};
+
+}  // namespace detail
+
+/// An operation and the predicate that judges its results. Made by `fails_if`.
+template <class Predicate, class Operation>
+class judged_operation : public detail::wrapped_operation<Operation> {
+public:
+    judged_operation(Predicate predicate, Operation operation)
+        : detail::wrapped_operation<Operation>(std::move(operation)),
+          predicate_(std::move(predicate)) {}
 
     /// The facts of a failed result; absent for a success. A predicate that throws counts as a
     /// failure without facts, which is not retried.
@@ -53,22 +85,8 @@ public:
         });
     }
 
-    /// Passes on the fallback of an operation that has one (`with_fallback`).
-    [[nodiscard]] decltype(auto) recover(const failure_view& failure)
-        requires requires(Operation& operation) { operation.recover(failure); }
-    {
-        return operation_.recover(failure);
-    }
-    /// Passes on the hedging of an operation that has it (`hedged`, of the Asio forms).
-    [[nodiscard]] decltype(auto) hedging() const noexcept
-        requires requires(const Operation& operation) { operation.hedging(); }
-    {
-        return operation_.hedging();
-    }
-
 private:
     Predicate predicate_;
-    Operation operation_;
 };
 
 /// Wraps `operation` so that every loop takes a result for a failure if `predicate` says so. The

@@ -11,35 +11,21 @@
 
 #include <concepts>
 #include <functional>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/failure_view.hpp>
-#include <reprise/retry/outcome.hpp>
 
 namespace reprise {
 
 /// An operation and what stands in for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
-class operation_with_fallback {
+class operation_with_fallback : public detail::wrapped_operation<Operation> {
 public:
     operation_with_fallback(Fallback fallback, Operation operation)
-        : fallback_(std::move(fallback)), operation_(std::move(operation)) {}
-
-    template <class... Args>
-        requires std::invocable<Operation&, Args...>
-    decltype(auto) operator()(Args&&... args) {
-        return std::invoke(operation_, std::forward<Args>(args)...);
-    }
-
-    /// Passes on the predicate of an operation that has one (`fails_if`).
-    template <class Result>
-        requires detail::judges_result<Operation, Result>
-    [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
-        return operation_.judge(result);
-    }
+        : detail::wrapped_operation<Operation>(std::move(operation)),
+          fallback_(std::move(fallback)) {}
 
     /// The fallback's value. `failure` is what the last attempt failed with; empty if no attempt
     /// was made. Called at most once per call, by its loop.
@@ -55,16 +41,8 @@ public:
         }
     }
 
-    /// Passes on the hedging of an operation that has it (`hedged`, of the Asio forms).
-    [[nodiscard]] decltype(auto) hedging() const noexcept
-        requires requires(const Operation& operation) { operation.hedging(); }
-    {
-        return operation_.hedging();
-    }
-
 private:
     Fallback fallback_;
-    Operation operation_;
 };
 
 /// Wraps `operation` so that a loop which gives up returns `fallback` instead of failing: a value,

@@ -21,7 +21,7 @@
 
 #include <reprise/retry/decision.hpp>
 #include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/fallback.hpp>
+#include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 #include <reprise/retry/settings.hpp>
 
@@ -52,35 +52,15 @@ struct hedge_options {
 
 /// An operation whose attempts are hedged. Made by `hedged`.
 template <class Operation>
-class hedged_operation {
+class hedged_operation : public detail::wrapped_operation<Operation> {
 public:
     hedged_operation(const hedge_options& options, Operation operation)
-        : options_(checked(options)), operation_(std::move(operation)) {}
-
-    template <class... Args>
-        requires std::invocable<Operation&, Args...>
-    decltype(auto) operator()(Args&&... args) {
-        return std::invoke(operation_, std::forward<Args>(args)...);
-    }
-
-    /// Passes on the predicate of an operation that has one (`fails_if`).
-    template <class Result>
-        requires detail::judges_result<Operation, Result>
-    [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
-        return operation_.judge(result);
-    }
-    /// Passes on the fallback of an operation that has one (`with_fallback`).
-    [[nodiscard]] decltype(auto) recover(const failure_view& failure)
-        requires detail::has_fallback<Operation>
-    {
-        return operation_.recover(failure);
-    }
+        : detail::wrapped_operation<Operation>(std::move(operation)), options_(checked(options)) {}
 
     [[nodiscard]] const hedge_options& hedging() const noexcept { return options_; }
 
 private:
     hedge_options options_;
-    Operation operation_;
 };
 
 /// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Loops throw

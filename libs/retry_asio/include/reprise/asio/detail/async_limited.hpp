@@ -72,22 +72,13 @@ public:
         }
     };
 
-    /// Before `start`, in the initiating call: no signal after that call is missed.
-    void connect_slot() {
-        auto slot = asio::get_associated_cancellation_slot(handler_);
-        if (slot.is_connected()) {
-            slot.assign([weak = this->weak_from_this()](asio::cancellation_type_t type) {
-                if (auto self = weak.lock()) {
-                    auto& strand = self->strand_;
-                    asio::dispatch(strand, [self = std::move(self), type] {
-                        if (!self->finished_) {
-                            self->signal_.emit(type);
-                        }
-                    });
-                }
-            });
+    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void on_signal(asio::cancellation_type_t type) {
+        if (!finished_) {
+            signal_.emit(type);
         }
     }
+    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
 
     /// How the attempt is started, without the type of the loop that it belongs to.
     struct starter {

@@ -36,18 +36,8 @@ public:
           timer_(executor),
           handler_(std::move(handler)) {}
 
-    /// Before `start`, in the initiating call: no signal after that call is missed.
-    void connect_slot() {
-        auto slot = asio::get_associated_cancellation_slot(handler_);
-        if (slot.is_connected()) {
-            slot.assign([weak = this->weak_from_this()](asio::cancellation_type_t) {
-                if (auto self = weak.lock()) {
-                    auto& strand = self->strand_;
-                    asio::dispatch(strand, [self = std::move(self)] { self->cancel(); });
-                }
-            });
-        }
-    }
+    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void on_signal(asio::cancellation_type_t) { cancel(); }
 
     void start(const pause_request& request) {
         if (request.clock != nullptr) {

@@ -21,6 +21,7 @@
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/hedge.hpp>
+#include <reprise/retry/blocking.hpp>
 #include <reprise/retry/call_options.hpp>
 
 namespace reprise::detail {
@@ -32,13 +33,23 @@ struct ended_attempt {
     bool is_lost = false;  ///< Another one was better.
 };
 
+/// The next attempt of a hedge, or nothing if it is refused.
+template <class Session>
+[[nodiscard]] std::optional<attempt> admit_one_more(
+    Session& session, const call_options& options, call_time time, bool is_canceled) noexcept {
+    if (is_canceled || !session.admit_hedge(time.context())) {
+        return std::nullopt;
+    }
+    return make_attempt(session, options, time);
+}
+
 /// `Driver` knows the loop that the attempts belong to. It must outlive the group and has
 ///
 /// ```
 /// start_one(const attempt&, handler)   starts an attempt; handler: void(limit_result, Args...)
 /// on_one_ended(const ended_attempt&, const Args&...)   whether the attempt succeeded
 /// admit_one()                          the next attempt, or nothing if it is refused
-/// pause_for(duration)                  what the wait for the next attempt needs
+/// pause_until(time_point)              what the wait for the next attempt needs
 /// now()
 /// ```
 ///
@@ -57,19 +68,8 @@ public:
           options_(options),
           handler_(std::move(handler)) {}
 
-    /// Before `start`, in the initiating call: no signal after that call is missed.
-    void connect_slot() {
-        auto slot = asio::get_associated_cancellation_slot(handler_);
-        if (slot.is_connected()) {
-            slot.assign([weak = this->weak_from_this()](asio::cancellation_type_t type) {
-                if (auto self = weak.lock()) {
-                    auto& strand = self->strand_;
-                    asio::dispatch(
-                        strand, [self = std::move(self), type] { self->cancel_all(type); });
-                }
-            });
-        }
-    }
+    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void on_signal(asio::cancellation_type_t type) { cancel_all(type); }
 
     void start(const attempt& first) {
         launch(first);
@@ -122,7 +122,8 @@ private:
         }
         is_pausing_ = true;
         async_pause(
-            io_executor_, driver_.pause_for(options_.current_delay()),
+            io_executor_,
+            driver_.pause_until(add_saturated(driver_.now(), options_.current_delay())),
             pause_handler<place_type>{
                 place(pause_signal_.slot()),
                 continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});

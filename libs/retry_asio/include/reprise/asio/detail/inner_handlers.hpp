@@ -41,6 +41,20 @@ void clear_slot(const Handler& handler) noexcept {
     }
 }
 
+/// Passes the signals of a handler's slot on to `state->on_signal(type)`, on the state's strand. In
+/// the initiating call, so that no signal after it is missed.
+template <class State, class Handler>
+void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
+            if (auto self = weak.lock()) {
+                auto& strand = self->strand();
+                asio::dispatch(strand, [self = std::move(self), type] { self->on_signal(type); });
+            }
+        });
+    }
+}
+
 /// A function object that carries an executor and an allocator.
 template <class Function, class Executor, class Allocator>
 struct bound_function {

@@ -187,13 +187,10 @@ public:
         return !failure;
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
-        if (options_.stop.stop_requested() || !session_.admit_hedge(time_.context())) {
-            return std::nullopt;
-        }
-        return make_attempt(session_, options_, time_);
+        return admit_one_more(session_, options_, time_, options_.stop.stop_requested());
     }
-    [[nodiscard]] pause_request pause_for(duration delay) const {
-        return {add_saturated(now(), delay), options_.stop, clock_};
+    [[nodiscard]] pause_request pause_until(time_point until) const {
+        return {until, options_.stop, clock_};
     }
     [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
 

@@ -203,13 +203,10 @@ public:  // What a group of hedged attempts asks its driver.
         return !failure;
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
-        if (is_canceled() || !session_.admit_hedge(time_.context())) {
-            return std::nullopt;
-        }
-        return make_attempt(session_, options_, time_);
+        return admit_one_more(session_, options_, time_, is_canceled());
     }
-    [[nodiscard]] pause_request pause_for(duration delay) const {
-        return {add_saturated(now(), delay), options_.stop, clock_};
+    [[nodiscard]] pause_request pause_until(time_point until) const {
+        return {until, options_.stop, clock_};
     }
     [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
 
@@ -266,7 +263,7 @@ private:
 
     void pause(time_point until) {
         async_pause(
-            io_work_.get_executor(), pause_request{until, options_.stop, clock_},
+            io_work_.get_executor(), pause_until(until),
             pause_handler<place_type>{
                 place(), continue_with<&retry_loop::on_paused>::of(this->shared_from_this())});
     }
