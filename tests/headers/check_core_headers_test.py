@@ -44,10 +44,12 @@ class core_headers(unittest.TestCase):
         status, output, failed = self.run_script(
             "--core-links=Threads::Threads", "--asio-links=reprise::retry;Boost::headers")
         self.assertEqual((status, failed), (0, 0), output)
+        status, output, failed = self.run_script("--compile")
+        self.assertEqual((status, failed), (0, 0), output)
 
     def test_header_that_needs_another_one_first_is_refused(self):
         self.plant("core/reprise/needy.hpp", "#pragma once\ninline std::vector<int> x;\n")
-        self.assert_refused("<reprise/needy.hpp> does not compile alone")
+        self.assert_refused("<reprise/needy.hpp> does not compile alone", "--compile")
 
     def test_header_that_reads_a_foreign_file_is_refused_even_if_it_is_optional(self):
         self.plant("boost/version.hpp", "#pragma once\n")

@@ -12,7 +12,7 @@ without the client, and one with a sandbox of its own stores and reads a documen
 
 With --whole-tree everything is installed. Public means installed: the tree may hold the headers of
 the public libraries and no others, no more of them than a stated limit, and one archive for each
-library that users link. The headers of the core must be the files that headers_core compiles. The
+library that users link. The headers of the core must be the files that headers_core reads. The
 program must run, with its man pages and completions beside it. With --compile-headers each of the
 other headers must compile alone and twice, with nothing but the installed tree; that takes as long
 as several other tests, so the release check does it.
@@ -35,7 +35,7 @@ PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`;
 # observing the client's operations took four.
 HEADER_COUNT_MAX = 105
-# Headers that need the library they adapt to. tests/adapters and libs/couchbase_codecs compile each
+# Headers that need the library they adapt to. tests/adapters and tests/headers compile each
 # alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.
