@@ -47,15 +47,9 @@ def changed_files():
 
 def check_format(names):
     """Returns the names of files that clang-format would change."""
-    wrong = []
-    for start in range(0, len(names), 50):
-        result = subprocess.run(
-            ["clang-format-19", "--dry-run", "-Werror", *names[start:start + 50]], cwd=ROOT,
-            capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            wrong += sorted({line.split(":")[0] for line in result.stderr.splitlines()
-                             if ": error:" in line})
-    return wrong
+    result = subprocess.run(["clang-format-19", "--dry-run", "-Werror", *names], cwd=ROOT,
+                            capture_output=True, text=True, check=False)
+    return sorted({line.split(":")[0] for line in result.stderr.splitlines() if ": error:" in line})
 
 
 def sources_of(file):
@@ -149,19 +143,22 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--changed", action="store_true")
     arguments = parser.parse_args()
-    wrong = check_format(our_files())
-    for name in wrong:
-        print(f"not formatted: {name} (clang-format-19 -i {name})")
     build = (ROOT / arguments.build).resolve()
     folder = build / "lint"
     targets = sources_by_target(build, changed_files() if arguments.changed else None)
     chosen = write_pieces(targets, folder)
     failed = 0
+    names = our_files()
     with ThreadPoolExecutor(2) as pool:
+        formatted = [pool.submit(check_format, names[start:start + 50])
+                     for start in range(0, len(names), 50)]
         for name, code, text in pool.map(lambda file: tidy(file, folder), chosen):
             if code != 0:
                 failed += 1
                 print(f"{Path(name).name}:\n{text}")
+    wrong = [name for part in formatted for name in part.result()]
+    for name in wrong:
+        print(f"not formatted: {name} (clang-format-19 -i {name})")
     print(f"lint: {len(chosen)} pieces tidied, {failed} with findings, {len(wrong)} not formatted")
     if not chosen and not arguments.changed:
         print("lint: nothing to check: has the tree been configured?")
