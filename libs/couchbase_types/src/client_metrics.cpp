@@ -40,6 +40,12 @@ void write_reasons(
     }
 }
 
+/// The value of the label `service`.
+[[nodiscard]] std::string_view label_of(std::size_t index) noexcept {
+    return index < detail::used_services.size() ? detail::used_services[index].report_name
+                                                : "other";
+}
+
 }  // namespace
 
 client_metrics::client_metrics(slow_operation_options slow) {
@@ -53,9 +59,9 @@ client_metrics::~client_metrics() {
 }
 
 std::size_t client_metrics::index_of(std::string_view service) noexcept {
-    const auto found = std::ranges::find(services, service);
-    return found == services.end() ? services.size() - 1
-                                   : static_cast<std::size_t>(found - services.begin());
+    const auto* const found =
+        std::ranges::find(detail::used_services, service, &detail::used_service::report_name);
+    return static_cast<std::size_t>(found - detail::used_services.begin());
 }
 
 void client_metrics::on_decision(
@@ -101,10 +107,10 @@ std::string client_metrics::to_prometheus(const prometheus_options& options) con
     using text = reprise::detail::prometheus_text;
     text out(options);
     const auto for_each_used = [&](auto&& write) {
-        for (std::size_t index = 0; index < services.size(); ++index) {
+        for (std::size_t index = 0; index < by_service_.size(); ++index) {
             const service_counters& of = by_service_[index];
             if (load(of.successes) + load(of.failures) != 0) {
-                write(text::label_of("service", services[index]), of);
+                write(text::label_of("service", label_of(index)), of);
             }
         }
     };

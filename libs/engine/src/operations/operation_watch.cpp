@@ -1,16 +1,6 @@
 #include "operations/operation_watch.hpp"
 
-#include <algorithm>
-
-#include <reprise/couchbase_types/client_metrics.hpp>
-
 namespace reprise::engine {
-
-// Metrics count a service that they do not know as "other".
-static_assert(std::ranges::all_of(wire::service_table, [](const wire::service_facts& each) {
-    return !each.is_used ||
-           std::ranges::count(couchbase::client_metrics::services, each.report_name) == 1;
-}));
 
 operation_identity operation_watch::identity_of(const operation_names& which) const noexcept {
     return {

@@ -12,9 +12,12 @@ using budget_field = std::optional<service_budget> service_budgets::*;
 consteval std::array<budget_field, wire::service_count> make_budget_fields() {
     std::array<budget_field, wire::service_count> fields{};
     fields.fill(&service_budgets::management);
-    for (const auto& each : couchbase::detail::service_budget_fields) {
+    for (const auto& each : couchbase::detail::used_services) {
         const auto* const of =
-            std::ranges::find(wire::service_table, each.service, &wire::service_facts::name);
+            std::ranges::find(wire::service_table, each.name, &wire::service_facts::name);
+        if (of->report_name != each.report_name) {
+            throw "metrics would count the service as an unknown one";
+        }
         fields[static_cast<std::size_t>(of->which)] = each.budget;
     }
     return fields;
@@ -24,8 +27,8 @@ constexpr auto budget_fields = make_budget_fields();
 
 static_assert(
     std::ranges::count_if(wire::service_table, &wire::service_facts::is_used) ==
-        std::ssize(couchbase::detail::service_budget_fields),
-    "each service that the client uses has a budget");
+        std::ssize(couchbase::detail::used_services),
+    "each service that the client uses has a budget, and counters in metrics");
 
 }  // namespace
 

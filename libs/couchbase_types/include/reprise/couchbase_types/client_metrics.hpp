@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include <reprise/couchbase_types/operation_observer.hpp>
+#include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/detail/prometheus_text.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 
@@ -46,10 +47,6 @@ struct slow_operation_options {
 /// lock.
 class client_metrics final : public operation_observer {
 public:
-    /// The values of the label `service`. The engine checks that its services are among them.
-    static constexpr std::array<std::string_view, 7> services{
-        "kv", "query", "analytics", "search", "views", "mgmt", "other"};
-
     explicit client_metrics(slow_operation_options slow = {});
     /// Reports the slow operations that are left.
     ~client_metrics() override;
@@ -86,7 +83,7 @@ private:
     };
     [[nodiscard]] static std::size_t index_of(std::string_view service) noexcept;
 
-    std::array<service_counters, services.size()> by_service_{};
+    std::array<service_counters, detail::used_services.size() + 1> by_service_{};  // last: others
     std::array<counter, retry_reason_count> retries_{};
     std::array<counter, 32> refusals_{};
     counter orphans_{0};

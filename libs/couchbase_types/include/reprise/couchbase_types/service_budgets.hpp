@@ -22,19 +22,20 @@ struct service_budgets {
 
 namespace detail {
 
-// The field of each service, by the service's name.
-struct service_budget_field {
-    std::string_view service;
+// A service that the client uses. The engine checks the rows against its own table.
+struct used_service {
+    std::string_view name;
+    std::string_view report_name;  // in metrics and reports, as in all SDKs
     decltype(service_budgets::query) service_budgets::* budget;
 };
 
-inline constexpr auto service_budget_fields = std::to_array<service_budget_field>({
-    {"key_value", &service_budgets::key_value},
-    {"query", &service_budgets::query},
-    {"analytics", &service_budgets::analytics},
-    {"search", &service_budgets::search},
-    {"views", &service_budgets::views},
-    {"management", &service_budgets::management},
+inline constexpr auto used_services = std::to_array<used_service>({
+    {"key_value", "kv", &service_budgets::key_value},
+    {"query", "query", &service_budgets::query},
+    {"analytics", "analytics", &service_budgets::analytics},
+    {"search", "search", &service_budgets::search},
+    {"views", "views", &service_budgets::views},
+    {"management", "mgmt", &service_budgets::management},
 });
 
 }  // namespace detail
