@@ -5,31 +5,10 @@
 #include <cstdio>
 #include <utility>
 
+#include <reprise/json/write.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
 
 namespace reprise::couchbase::detail {
-
-namespace {
-
-/// A JSON string. Hosts come from the server, so anything may be in them.
-[[nodiscard]] std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char each : text) {
-        if (each == '"' || each == '\\') {
-            result += '\\';
-        }
-        if (const auto code = static_cast<unsigned char>(each); code < 0x20 || code >= 0x7f) {
-            std::array<char, 8> escaped{};
-            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned{code});
-            result += escaped.data();
-        } else {
-            result += each;
-        }
-    }
-    return result + "\"";
-}
-
-}  // namespace
 
 slow_operations::slow_operations(slow_operation_options options) : options_(std::move(options)) {}
 
@@ -96,35 +75,44 @@ void slow_operations::collect(const operation_end& record) {
 std::string slow_operations::take_line() {
     first_.reset();
     std::string line;
-    for (const auto& [service, of] : std::exchange(by_service_, {})) {
-        line += (line.empty() ? "{" : ",") + quoted(service) +
-                ":{\"total_count\":" + std::to_string(of.count) + ",\"top_requests\":[";
-        for (const sample& each : of.worst) {
-            line += &each == of.worst.data() ? "" : ",";
-            write(line, each);
-        }
-        line += "]}";
+    if (by_service_.empty()) {
+        return line;
     }
-    return line.empty() ? line : line + "}";
+    json::writer out(line);
+    out.begin_object();
+    for (const auto& [service, of] : std::exchange(by_service_, {})) {
+        out.key(service).begin_object();
+        out.member("total_count", of.count);
+        out.key("top_requests").begin_array();
+        for (const sample& each : of.worst) {
+            write(out, each);
+        }
+        out.end_array();
+        out.end_object();
+    }
+    out.end_object();
+    return line;
 }
 
-void slow_operations::write(std::string& line, const sample& of) {
+void slow_operations::write(json::writer& out, const sample& of) {
     const auto total = std::chrono::duration_cast<std::chrono::microseconds>(of.total_time);
     std::array<char, 24> id{};
     std::snprintf(id.data(), id.size(), "0x%llx", static_cast<unsigned long long>(of.id));
-    line += "{\"operation_name\":" + quoted(of.operation) +
-            ",\"total_duration_us\":" + std::to_string(total.count()) +
-            ",\"retries\":" + std::to_string(of.retries);
+    out.begin_object();
+    out.member("operation_name", of.operation);
+    out.member("total_duration_us", total.count());
+    out.member("retries", of.retries);
     if (of.last_reason != retry_reason::unknown) {
-        line += ",\"last_retry_reason\":" + quoted(to_string(of.last_reason));
+        out.member("last_retry_reason", to_string(of.last_reason));
     }
     if (of.error) {
-        line += ",\"error\":" + quoted(of.error.message());
+        out.member("error", of.error.message());
     }
     if (!of.endpoint.empty()) {
-        line += ",\"last_remote_socket\":" + quoted(of.endpoint);
+        out.member("last_remote_socket", of.endpoint);
     }
-    line += ",\"operation_id\":" + quoted(id.data()) + "}";
+    out.member("operation_id", std::string_view(id.data()));
+    out.end_object();
 }
 
 }  // namespace reprise::couchbase::detail

@@ -11,6 +11,10 @@
 
 #include <reprise/couchbase_types/client_metrics.hpp>
 
+namespace reprise::json {
+class writer;
+}  // namespace reprise::json
+
 namespace reprise::couchbase::detail {
 
 // Collects slow operations, the worst of each service with details, and reports them as one line.
@@ -44,7 +48,7 @@ private:
     void collect(const operation_end& record);
     // The line about what was collected, which is then forgotten. Empty if there is nothing.
     [[nodiscard]] std::string take_line();
-    static void write(std::string& line, const sample& of);
+    static void write(json::writer& out, const sample& of);
 
     const slow_operation_options options_;
     std::mutex mutex_;

@@ -142,7 +142,7 @@ TEST(client_metrics, a_slow_failure_names_its_error_and_escapes_what_servers_say
     EXPECT_NE(
         seen.all[0].find(R"("retries":4,"last_retry_reason":"KV_LOCKED")"), std::string::npos);
     EXPECT_NE(seen.all[0].find(R"("error":)"), std::string::npos);
-    EXPECT_NE(seen.all[0].find(R"("bad\"host\u000a:1")"), std::string::npos) << seen.all[0];
+    EXPECT_NE(seen.all[0].find(R"("bad\"host\n:1")"), std::string::npos) << seen.all[0];
 }
 
 }  // namespace reprise::couchbase
