@@ -15,17 +15,17 @@ constexpr std::size_t node_seen_max = 64;
 
 // Nodes that failed come before those that are still on their way: the failure explains more.
 [[nodiscard]] std::vector<const node_link*> unconnected_links(const bucket_state& bucket) {
-    std::vector<const node_link*> found;
+    std::vector<const node_link*> failed;
+    std::vector<const node_link*> waiting;
     const std::size_t seen = std::min(bucket.links.size(), node_seen_max);
     for (std::size_t index = 0; index < seen; ++index) {
         const node_link& link = *bucket.links[index];
         if (!link.is_retired && !is_connected(link)) {
-            found.push_back(&link);
+            (link.problem.empty() ? waiting : failed).push_back(&link);
         }
     }
-    std::ranges::stable_partition(
-        found, [](const node_link* link) { return !link->problem.empty(); });
-    return found;
+    failed.insert(failed.end(), waiting.begin(), waiting.end());
+    return failed;
 }
 
 }  // namespace
