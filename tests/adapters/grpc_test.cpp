@@ -137,6 +137,27 @@ TEST(grpc_adapter, never_repeats_what_may_have_been_done_if_it_is_not_repeatable
     EXPECT_EQ(server.calls(), 1U);
 }
 
+TEST(grpc_adapter, reports_an_open_circuit_as_unavailable) {
+    scripted_shop server({fails_with(StatusCode::UNAVAILABLE)});
+    reprise::testing::virtual_clock clock;
+    const auto breaker = std::make_shared<reprise::circuit_breaker>(
+        reprise::circuit_breaker_options{.volume_threshold = 1});
+    const auto find = [&] {
+        const auto rule = reprise::attempts(1).breaker(breaker);
+        return reprise::retry(rule, reprise::call_options{.clock = &clock}, [&] {
+            grpc::ClientContext context;
+            context.set_wait_for_ready(true);
+            shop::Stock stock;
+            return grpc_result(server.stub().Find(&context, {}, &stock), context);
+        });
+    };
+    EXPECT_EQ(find().status().error_message(), "as planned");
+    const grpc_result refused = find();
+    EXPECT_EQ(refused.status().error_code(), StatusCode::UNAVAILABLE);
+    EXPECT_EQ(refused.status().error_message(), "circuit breaker is open");
+    EXPECT_EQ(server.calls(), 1U);
+}
+
 TEST(grpc_adapter, never_repeats_mistakes_and_aborted_calls) {
     for (const StatusCode code :
          {StatusCode::INVALID_ARGUMENT, StatusCode::NOT_FOUND, StatusCode::ABORTED,

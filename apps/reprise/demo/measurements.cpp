@@ -1,7 +1,6 @@
 #include "measurements.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -10,10 +9,6 @@
 namespace reprise::demo {
 
 namespace {
-
-// Sixteen buckets for each power of two.
-constexpr unsigned sub_bits = 4;
-constexpr std::uint64_t sub_count = 1U << sub_bits;
 
 [[nodiscard]] std::string name_of(const couchbase::error& failure) {
     const std::error_code code = failure.code();
@@ -43,52 +38,6 @@ void count_retries(const couchbase::retry_history& history, retry_counts& to) {
 
 }  // namespace
 
-std::size_t latency_histogram::bucket_of(duration time) noexcept {
-    const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(
-        1, std::chrono::duration_cast<std::chrono::microseconds>(time).count()));
-    if (us < sub_count) {
-        return static_cast<std::size_t>(us);
-    }
-    const auto shift = static_cast<unsigned>(std::bit_width(us)) - sub_bits - 1;
-    const std::size_t bucket = (shift + 1) * sub_count + ((us >> shift) - sub_count);
-    return std::min(bucket, bucket_count - 1);
-}
-
-duration latency_histogram::time_of(std::size_t bucket) noexcept {
-    if (bucket < sub_count) {
-        return std::chrono::microseconds{bucket};
-    }
-    const std::size_t shift = bucket / sub_count - 1;
-    const std::uint64_t us = (sub_count + bucket % sub_count) << shift;
-    return std::chrono::microseconds{us};
-}
-
-void latency_histogram::record(duration time) noexcept {
-    ++counts_[bucket_of(time)];
-    ++total_;
-    slowest_ = std::max(slowest_, time);
-}
-
-void latency_histogram::add(const latency_histogram& other) noexcept {
-    for (std::size_t i = 0; i < bucket_count; ++i) {
-        counts_[i] += other.counts_[i];
-    }
-    total_ += other.total_;
-    slowest_ = std::max(slowest_, other.slowest_);
-}
-
-duration latency_histogram::quantile(double share) const noexcept {
-    const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(total_));
-    std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < bucket_count; ++i) {
-        seen += counts_[i];
-        if (counts_[i] != 0 && seen >= wanted) {
-            return std::min(time_of(i), slowest_);
-        }
-    }
-    return {};
-}
-
 void figures::add(const figures& other) {
     operations += other.operations;
     errors += other.errors;
@@ -100,6 +49,11 @@ void figures::add(const figures& other) {
         retries[i] += other.retries[i];
     }
     latency.add(other.latency);
+    slowest = std::max(slowest, other.slowest);
+}
+
+duration figures::percentile(double share) const noexcept {
+    return std::min(latency.percentile(share), slowest);
 }
 
 std::uint64_t figures::retry_total() const noexcept {
@@ -144,6 +98,7 @@ void measurements::record(
     figures& to = by == traffic::key_value ? current_.key_value : current_.http;
     ++to.operations;
     to.latency.record(latency);
+    to.slowest = std::max(to.slowest, latency);
     if (failure != nullptr) {
         ++to.errors;
         to.ambiguous += failure->is_ambiguous() ? 1U : 0U;

@@ -11,28 +11,9 @@
 #include <string>
 
 #include <reprise/couchbase.hpp>
+#include <reprise/retry/latency_histogram.hpp>
 
 namespace reprise::demo {
-
-/// Times in buckets about 6 % wide, from 1 us to 20 minutes. Constant size.
-class latency_histogram {
-public:
-    void record(duration time) noexcept;
-    void add(const latency_histogram& other) noexcept;
-    /// The time below which the given share (0 to 1) of all operations ended; zero if there were
-    /// none.
-    [[nodiscard]] duration quantile(double share) const noexcept;
-    [[nodiscard]] duration slowest() const noexcept { return slowest_; }
-
-private:
-    static constexpr std::size_t bucket_count = 512;
-    [[nodiscard]] static std::size_t bucket_of(duration time) noexcept;
-    [[nodiscard]] static duration time_of(std::size_t bucket) noexcept;
-
-    std::array<std::uint32_t, bucket_count> counts_{};
-    std::uint64_t total_ = 0;
-    duration slowest_{};
-};
 
 using retry_counts = std::array<std::uint64_t, couchbase::retry_reason_count>;
 
@@ -44,8 +25,11 @@ struct figures {
     std::map<std::string, std::uint64_t> errors_by_name{};
     retry_counts retries{};
     latency_histogram latency{};
+    duration slowest{};
 
     void add(const figures& other);
+    /// The time below which this share (0 to 1) of the operations ended; zero if there were none.
+    [[nodiscard]] duration percentile(double share) const noexcept;
     [[nodiscard]] std::uint64_t retry_total() const noexcept;
 };
 

@@ -13,8 +13,8 @@ constexpr const char* http_row_name = "  statements and http";
 [[nodiscard]] std::string row_of(const std::string& name, const figures& of) {
     return fmt::format(
         "{:<22}{:>11}{:>9}{:>10}{:>10}{:>10}{:>8}{:>11}\n", name, of.operations, of.retry_total(),
-        to_text(of.latency.quantile(0.5)), to_text(of.latency.quantile(0.99)),
-        to_text(of.latency.slowest()), of.errors, of.ambiguous);
+        to_text(of.percentile(0.5)), to_text(of.percentile(0.99)), to_text(of.slowest), of.errors,
+        of.ambiguous);
 }
 
 [[nodiscard]] std::string errors_of(const figures& of) {
@@ -45,9 +45,9 @@ void write_figures(json::writer& out, const figures& of) {
     out.member("operations", of.operations);
     out.member("errors", of.errors);
     out.member("ambiguous", of.ambiguous);
-    out.member("p50_ms", to_ms(of.latency.quantile(0.5)));
-    out.member("p99_ms", to_ms(of.latency.quantile(0.99)));
-    out.member("slowest_ms", to_ms(of.latency.slowest()));
+    out.member("p50_ms", to_ms(of.percentile(0.5)));
+    out.member("p99_ms", to_ms(of.percentile(0.99)));
+    out.member("slowest_ms", to_ms(of.slowest));
     out.key("retries");
     out.begin_object();
     for (const auto& facts : couchbase::all_retry_reasons()) {

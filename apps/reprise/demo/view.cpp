@@ -29,16 +29,16 @@ constexpr std::size_t width_max = 110;
     const figures& of = now.sofar.key_value;
     return fmt::format(
         "{:6.0f} operations/s   parked {:4}   p50 {:>8}   p99 {:>8}   errors {} ({} ambiguous)",
-        now.operations_per_second, now.parked, to_text(of.latency.quantile(0.5)),
-        to_text(of.latency.quantile(0.99)), of.errors, of.ambiguous);
+        now.operations_per_second, now.parked, to_text(of.percentile(0.5)),
+        to_text(of.percentile(0.99)), of.errors, of.ambiguous);
 }
 
 [[nodiscard]] std::string http_line(const progress& now) {
     const figures& of = now.sofar.http;
     return fmt::format(
         "{:6.0f} HTTP/s         retries {:4}  p50 {:>8}   p99 {:>8}   errors {} ({} ambiguous)",
-        now.requests_per_second, of.retry_total(), to_text(of.latency.quantile(0.5)),
-        to_text(of.latency.quantile(0.99)), of.errors, of.ambiguous);
+        now.requests_per_second, of.retry_total(), to_text(of.percentile(0.5)),
+        to_text(of.percentile(0.99)), of.errors, of.ambiguous);
 }
 
 using print_function = std::function<void(std::string_view)>;

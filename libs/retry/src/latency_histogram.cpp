@@ -13,7 +13,55 @@ namespace {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
 }
 
+template <class Number, std::size_t Count>
+using counters = std::array<std::atomic<Number>, Count>;
+
+template <class Number, std::size_t Count>
+void add_each(counters<Number, Count>& to, const counters<Number, Count>& from) noexcept {
+    for (std::size_t index = 0; index < Count; ++index) {
+        to[index].fetch_add(from[index].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+}
+
+/// Rounds up. A counter that another thread changes at the same time keeps its value: halved by
+/// both, it could become negative.
+template <class Number>
+void halve(std::atomic<Number>& counter) noexcept {
+    Number count = counter.load(std::memory_order_relaxed);
+    counter.compare_exchange_strong(count, count - count / 2, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+latency_histogram& latency_histogram::operator=(const latency_histogram& other) noexcept {
+    if (this != &other) {
+        for (auto& each : counts_) {
+            each.store(0, std::memory_order_relaxed);
+        }
+        for (auto& each : counts_by_limit_) {
+            each.store(0, std::memory_order_relaxed);
+        }
+        sum_us_.store(0, std::memory_order_relaxed);
+        add(other);
+    }
+    return *this;
+}
+
+void latency_histogram::add(const latency_histogram& other) noexcept {
+    add_each(counts_, other.counts_);
+    add_each(counts_by_limit_, other.counts_by_limit_);
+    sum_us_.fetch_add(other.sum_us_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void latency_histogram::forget_half() noexcept {
+    for (auto& each : counts_) {
+        halve(each);
+    }
+    for (auto& each : counts_by_limit_) {
+        halve(each);
+    }
+    halve(sum_us_);
+}
 
 /// Values below 8 have a place each; above, every power of two has 8.
 std::size_t latency_histogram::place_of(duration latency) noexcept {

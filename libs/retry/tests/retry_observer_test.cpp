@@ -192,6 +192,27 @@ TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
     EXPECT_EQ(times.count(), 1002U);
 }
 
+TEST(latency_histogram, adds_copies_and_forgets) {
+    latency_histogram times;
+    for (int index = 0; index < 7; ++index) {
+        times.record(10ms);
+    }
+    latency_histogram others(times);
+    others.record(1s);
+    times.add(others);
+    EXPECT_EQ(times.count(), 15U);
+    EXPECT_EQ(times.sum(), 1140ms);
+    EXPECT_EQ(times.counts_up_to_limits().back(), 15U);
+    times.forget_half();
+    EXPECT_EQ(times.count(), 8U) << "7 of 14, and the only one of 1 s";
+    EXPECT_EQ(times.sum(), 570ms);
+    EXPECT_EQ(times.counts_up_to_limits().back(), 8U);
+    times = others;
+    EXPECT_EQ(times.count(), 8U);
+    EXPECT_EQ(times.sum(), 1070ms);
+    EXPECT_GE(times.percentile(1.0), 1s);
+}
+
 /// A tracer that writes what it is asked to do.
 struct written_tracer final : retry_tracer {
     std::string text;

@@ -14,6 +14,9 @@ std::optional<settings_error> check(const hedge_options& options) {
     if (!(options.percentile >= 0.0 && options.percentile <= 1.0)) {
         return settings_error{"percentile", "must be 0 to 1"};
     }
+    if (options.seen_max / 2 < options.seen_min) {
+        return settings_error{"seen_max", "must be at least twice seen_min"};
+    }
     return std::nullopt;
 }
 

@@ -178,6 +178,8 @@ TEST(hedge, contradictions_are_refused_by_name) {
     EXPECT_EQ(field_of({.attempts_max = 17}), "attempts_max");
     EXPECT_EQ(field_of({.percentile = 95.0}), "percentile");
     EXPECT_EQ(field_of({.percentile = std::numeric_limits<double>::quiet_NaN()}), "percentile");
+    EXPECT_EQ(field_of({.seen_min = 20, .seen_max = 39}), "seen_max");
+    EXPECT_EQ(field_of({.seen_min = 20, .seen_max = 40}), "");
     EXPECT_THROW(static_cast<void>(hedged(-1ms, [] { return 1; })), invalid_settings);
 }
 
@@ -213,6 +215,24 @@ TEST(hedge, a_percentile_keeps_its_meaning_although_slow_attempts_are_canceled) 
     }
     EXPECT_GT(hedge_count, call_count / 50);
     EXPECT_LT(hedge_count, call_count / 7);
+}
+
+// A histogram that never forgot would still be at 100 ms: a sixth of all records.
+TEST(hedge, a_percentile_follows_a_service_that_becomes_faster) {
+    const auto seen = std::make_shared<latency_histogram>();
+    const hedge_options hedging{.delay = 1s, .seen = seen, .seen_max = 100};
+    const auto call = [&](duration takes, std::size_t count) {
+        for (std::size_t each = 0; each < count; ++each) {
+            replica r({{takes}, {takes}});
+            r.ask(attempts(2), hedging);
+        }
+    };
+    call(100ms, 100);
+    EXPECT_GE(hedging.current_delay(), 100ms);
+    EXPECT_EQ(seen->count(), 50U);
+    call(1ms, 500);
+    EXPECT_LT(hedging.current_delay(), 2ms);
+    EXPECT_LT(seen->count(), 100U);
 }
 
 TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {

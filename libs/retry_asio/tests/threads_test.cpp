@@ -83,7 +83,8 @@ TEST(threads, hedged_attempts_may_end_at_the_same_moment_on_different_threads) {
     const auto metrics = std::make_shared<retry_metrics>();
     const auto seen = std::make_shared<latency_histogram>();
     const auto rule = attempts(3).every(0s).breaker(breaker).observer(metrics);
-    const hedge_options hedging{.delay = 20us, .attempts_max = 3, .seen = seen};
+    const hedge_options hedging{
+        .delay = 20us, .attempts_max = 3, .seen = seen, .seen_max = 1'000'000};
     const call_options options{
         .timeout = 1h, .attempt_timeout = 1h, .repeat = repeatability::repeatable};
     std::deque<std::atomic<int>> completions(count);

@@ -16,7 +16,17 @@ namespace reprise {
 /// From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
 class REPRISE_EXPORT latency_histogram {
 public:
+    latency_histogram() noexcept = default;
+    /// Copies what has been recorded; other threads may go on recording.
+    latency_histogram(const latency_histogram& other) noexcept { add(other); }
+    latency_histogram& operator=(const latency_histogram& other) noexcept;
+
     void record(duration latency) noexcept;
+    /// As if everything recorded in `other` had been recorded here.
+    void add(const latency_histogram& other) noexcept;
+    /// Halves all counts, so that what is recorded from now on weighs more. For percentiles that
+    /// follow a service; counters of reports must not forget.
+    void forget_half() noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept;
     /// Of everything recorded.

@@ -33,12 +33,15 @@ struct hedge_options {
     duration delay = std::chrono::milliseconds{50};
     /// Attempts that may run at the same time, the first included; 1 to 16.
     std::uint32_t attempts_max = 2;
-    /// What good attempts have taken so far, and those that were canceled for them until then. If
+    /// What good attempts have taken lately, and those that were canceled for them until then. If
     /// it is set, loops record into it, and once it holds `seen_min` records its percentile takes
-    /// the place of `delay`. Share one per service.
+    /// the place of `delay`. Share one per service, and with nothing else: it forgets.
     std::shared_ptr<latency_histogram> seen{};
     double percentile = 0.95;     ///< 0 to 1.
     std::uint64_t seen_min = 20;  ///< Records before the percentile counts.
+    /// With this many records, loops halve the counts, so that the percentile follows a service
+    /// that becomes faster or slower. At least twice `seen_min`.
+    std::uint64_t seen_max = 1000;
 
     /// The delay as things are now.
     [[nodiscard]] duration current_delay() const noexcept {

@@ -180,6 +180,9 @@ private:
                 options_.seen->record(now - each.started);
             }
         }
+        if (options_.seen->count() >= options_.seen_max) {
+            options_.seen->forget_half();
+        }
     }
 
     void cancel_all(asio::cancellation_type_t type) {
