@@ -35,8 +35,7 @@ PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`;
 # observing the client's operations took four.
 HEADER_COUNT_MAX = 105
-# Headers that need the library they adapt to. tests/adapters and tests/headers compile each
-# alone.
+# Headers that need the library they adapt to. tests/adapters and tests/headers compile each alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.
 ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_retry_asio_standalone.a",

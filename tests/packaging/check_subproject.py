@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Uses the retry library as a part of another CMake project.
 
-check_subproject.py CMAKE COMPILER [WAY]: by add_subdirectory and by FetchContent, which unpacks an
-archive of the sources; or by one of them. Configuring and building must stay within a number of lines, only the
+check_subproject.py CMAKE COMPILER: once by add_subdirectory and once by FetchContent, which unpacks
+an archive of the sources. Configuring and building must stay within a number of lines, only the
 retry library may be built, and the project's own installation must not contain it. The CPU seconds
 are printed beside their goal, and not checked: they depend on the machine.
 """
@@ -46,7 +46,7 @@ def provide_sources(way, folder):
 
 def check_way(way, get, folder):
     """Returns what it costs, in words."""
-    cmake, compiler = sys.argv[1:3]
+    cmake, compiler = sys.argv[1:]
     folder.mkdir()
     provide_sources(way, folder)
     shutil.copy(CONSUMER / "main.cpp", folder)
@@ -71,8 +71,7 @@ def check_way(way, get, folder):
 
 
 def check(folder):
-    chosen = sys.argv[3:] or WAYS
-    costs = [check_way(way, WAYS[way], folder / way) for way in chosen]
+    costs = [check_way(way, get, folder / way) for way, get in WAYS.items()]
     print(f"{'; '.join(costs)} (limit {LINES_MAX} lines, goal {SECONDS_GOAL} seconds)")
 
 

@@ -17,6 +17,10 @@
 // ares.h needs the system's header for the SRV type.
 #include <arpa/nameser.h>
 
+// c-ares 1.28 deprecates functions whose successors Debian 12 does not have yet.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace reprise::net {
 
 namespace asio = boost::asio;
@@ -308,3 +312,5 @@ void name_resolver::stop() {
 }
 
 }  // namespace reprise::net
+
+#pragma GCC diagnostic pop
