@@ -226,9 +226,12 @@ std::string read_input(const std::string& path, std::size_t size_max_bytes) {
 
 duration parse_time(const std::string& text, const char* option) {
     const auto parsed = wire::parse_duration(text);
-    if (!parsed || parsed->count() <= 0) {
-        throw usage_error(
-            fmt::format("{}: '{}' is not a time such as 500ms or 2.5s", option, text));
+    // Connection strings accept a number of milliseconds without a unit. People who type one mean
+    // seconds as often.
+    const bool has_unit = !text.empty() && (text.back() < '0' || text.back() > '9');
+    if (!parsed || !has_unit || parsed->count() <= 0) {
+        throw usage_error(fmt::format(
+            "{}: '{}' is not a time with its unit, such as 500ms or 2.5s", option, text));
     }
     return *parsed;
 }

@@ -76,7 +76,8 @@ inline constexpr std::size_t input_size_max_bytes = std::size_t{64} * 1024 * 102
 [[nodiscard]] std::string read_input(
     const std::string& path, std::size_t size_max_bytes = input_size_max_bytes);
 
-/// Parses a time such as `500ms`, `2.5s` or `1m`. Throws `usage_error` naming `option`.
+/// Parses a time with its unit, such as `500ms`, `2.5s` or `1m`. Throws `usage_error` naming
+/// `option`.
 [[nodiscard]] duration parse_time(const std::string& text, const char* option);
 
 }  // namespace reprise::app

@@ -37,6 +37,7 @@ constexpr const char* examples =
     "  reprise explain KV_LOCKED\n"
     "  reprise demo --seconds 20\n"
     "  reprise verify -c couchbase://host -u app -b travel\n"
+    "  reprise bench -c couchbase://host -u app -b travel --duration 10s\n"
     "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret\n"
     "  reprise sandbox run --bucket travel -- ./my_program\n"
     "  reprise sim --seeds 1..1000\n"
@@ -147,6 +148,7 @@ void add_commands(CLI::App& app) {
     add_explain_command(app);
     add_demo_commands(app);
     add_verify_command(app);
+    add_bench_command(app);
     add_sim_command(app);
     add_exit_code_command(app);
 }

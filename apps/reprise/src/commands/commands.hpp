@@ -17,6 +17,7 @@ void add_config_commands(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_demo_commands(CLI::App& app);
 void add_verify_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
 void add_sim_command(CLI::App& app);
 
 }  // namespace reprise::app
