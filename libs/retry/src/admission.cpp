@@ -60,6 +60,9 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
 }
 
 admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    if (retry.facts.safety == retry_safety::no) {
+        return refuse(refusal_reason::unsafe);
+    }
     admission answer = admit_unpaid(retry, limits);
     const bool is_sent = answer.is_admitted() && !answer.is_capped;
     if (is_sent) {

@@ -44,8 +44,25 @@ std::string_view to_string(refusal_reason reason) noexcept {
             return "predicate said no";
         case refusal_reason::circuit_open:
             return "circuit breaker is open";
+        case refusal_reason::programming_error:
+            return "programming error";
+        case refusal_reason::unmarked_call:
+            return "call is not marked as repeatable";
     }
     return "unknown refusal";
+}
+
+std::string_view remedy_for(refusal_reason reason) noexcept {
+    switch (reason) {
+        case refusal_reason::unclassified:
+            return "give its type retry_facts(), or set failures_without_facts to retry";
+        case refusal_reason::programming_error:
+            return "to retry it, name it: on<std::logic_error>()";
+        case refusal_reason::unmarked_call:
+            return "mark the call: call_options::repeat";
+        default:  // The others follow from what the failure, the call or the service has stated.
+            return {};
+    }
 }
 
 }  // namespace reprise

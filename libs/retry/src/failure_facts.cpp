@@ -4,6 +4,7 @@
 
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/retryable.hpp>
 
 namespace reprise {
 
@@ -77,6 +78,42 @@ failure_facts describe_error_code(const std::error_code& code) noexcept {
         facts.fault = failure_fault::other;
     }
     return facts;
+}
+
+bool detail::is_programming_error(const failure_view& failure) noexcept {
+#if defined(__cpp_exceptions)
+    const auto* const thrown = failure.get_if<std::exception_ptr>();
+    if (thrown == nullptr || *thrown == nullptr) {
+        return false;
+    }
+    // The types of the concept `programming_error`.
+    try {
+        std::rethrow_exception(*thrown);
+    } catch (const std::logic_error&) {
+        return true;
+    } catch (const std::bad_alloc&) {
+        return true;
+    } catch (const std::bad_cast&) {
+        return true;
+    } catch (const std::bad_typeid&) {
+        return true;
+    } catch (const std::bad_exception&) {
+        return true;
+    } catch (const std::bad_function_call&) {
+        return true;
+    } catch (const std::bad_optional_access&) {
+        return true;
+    } catch (const std::bad_variant_access&) {
+        return true;
+    } catch (const std::bad_weak_ptr&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+#else
+    static_cast<void>(failure);
+    return false;
+#endif
 }
 
 failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexcept {

@@ -1,7 +1,6 @@
 #include <cstdint>
 
 #include <reprise/retry/http_facts.hpp>
-#include <reprise/retry/retry_after.hpp>
 
 namespace reprise {
 
@@ -14,22 +13,9 @@ namespace {
     return status >= 500 ? retry_safety::maybe : retry_safety::no;
 }
 
-/// The delay that the header asks for, unless it exceeds the options.
-[[nodiscard]] std::optional<duration> minimum_wait(
-    std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options) noexcept {
-    const auto wait = parse_retry_after(retry_after, now);
-    if (!wait || *wait > options.retry_after_max) {
-        return std::nullopt;
-    }
-    return duration{*wait};
-}
-
 }  // namespace
 
-failure_facts http_facts(
-    int status, std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options) noexcept {
+failure_facts http_facts(int status) noexcept {
     failure_facts facts;
     if (status < 400 || status > 599) {
         return facts;
@@ -39,7 +25,16 @@ failure_facts http_facts(
     facts.throttling = status == 429;
     facts.timeout = status == 408 || status == 504;
     facts.fault = status >= 500 ? failure_fault::server : failure_fault::client;
-    facts.minimum_wait = minimum_wait(retry_after, now, options);
+    return facts;
+}
+
+failure_facts http_facts(
+    int status, std::string_view retry_after, std::chrono::sys_seconds now,
+    const http_facts_options& options) noexcept {
+    failure_facts facts = http_facts(status);
+    if (status >= 400 && status <= 599) {
+        facts.minimum_wait = parse_retry_after(retry_after, now, options.retry_after_max);
+    }
     return facts;
 }
 

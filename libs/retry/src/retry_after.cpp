@@ -173,7 +173,7 @@ std::optional<std::chrono::sys_seconds> parse_http_date(
 }
 
 std::optional<std::chrono::seconds> parse_retry_after(
-    std::string_view value, std::chrono::sys_seconds now) noexcept {
+    std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
     while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) {
         value.remove_prefix(1);
     }
@@ -185,15 +185,17 @@ std::optional<std::chrono::seconds> parse_retry_after(
     }
     if (value.find_first_not_of("0123456789") != std::string_view::npos) {
         const auto date = parse_http_date(value, now);
-        if (!date) {
+        if (!date || *date - now > longest) {
             return std::nullopt;
         }
-        return std::clamp(
-            std::chrono::seconds(*date - now), std::chrono::seconds(0), retry_after_max);
+        return std::max(std::chrono::seconds(*date - now), std::chrono::seconds(0));
     }
     std::chrono::seconds wait{0};
     for (const char digit : value) {
-        wait = std::min(wait * 10 + std::chrono::seconds(digit - '0'), retry_after_max);
+        wait = wait * 10 + std::chrono::seconds(digit - '0');
+        if (wait > longest) {
+            return std::nullopt;
+        }
     }
     return wait;
 }

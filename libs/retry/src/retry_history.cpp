@@ -126,7 +126,7 @@ void append_place(std::string& text, const retry_history& history, const history
     text += entry.is_throttling() ? ", throttled" : "";
 }
 
-void append_decision(std::string& text, const history_entry& entry) {
+void append_decision(std::string& text, const retry_history& history, const history_entry& entry) {
     if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
         text += "; hedged by another attempt";
     } else if (entry.refusal() == refusal_reason::none) {
@@ -134,6 +134,12 @@ void append_decision(std::string& text, const history_entry& entry) {
     } else {
         text += entry.is_hedge() ? "; not hedged: " : "; not retried: ";
         text += to_string(entry.refusal());
+        // A client's reasons have their own explanations.
+        const std::string_view remedy =
+            history.reason_name == nullptr ? remedy_for(entry.refusal()) : std::string_view();
+        if (!remedy.empty()) {
+            text.append(" (").append(remedy).append(")");
+        }
     }
     if (entry.budget_level() >= 0) {
         text += " (budget " +
@@ -154,7 +160,7 @@ std::string to_string(const retry_history& history) {
         text += "+" + milliseconds_text(entry.offset()) + "  ";
         append_failure(text, history, entry);
         append_place(text, history, entry);
-        append_decision(text, entry);
+        append_decision(text, history, entry);
         text += '\n';
     }
     return text;

@@ -33,7 +33,7 @@ standard_strategy::standard_strategy(
 standard_strategy::standard_strategy(
     std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
-          attempt_limits{options.attempts_max}, stated_safety{},
+          attempt_limits{options.attempts_max}, stated_safety{options.safety},
           exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices},
           options.parts) {}
 

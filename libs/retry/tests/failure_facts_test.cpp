@@ -127,6 +127,8 @@ TEST(failure_facts, SM_10_stated_safety_beats_fault) {
         // The guide's sample would fall through to the server's fault here and retry.
         {{.safety = rs::no, .fault = ff::server}, open, refusal_reason::unsafe},
         {{.safety = rs::no}, open, refusal_reason::unsafe},
+        {{.safety = rs::no}, repeatability::repeatable, refusal_reason::unsafe},
+        {{.safety = rs::no}, once, refusal_reason::unsafe},
         {{.safety = rs::yes, .fault = ff::client}, open, refusal_reason::none},
         {{.safety = rs::yes}, once, refusal_reason::none},
         {{.safety = rs::maybe}, open, refusal_reason::none},

@@ -72,8 +72,9 @@ TEST(http_facts, SM_12_a_call_that_must_not_be_repeated_is_not_repeated_after_an
 }
 
 TEST(http_facts, SM_12_retry_after_in_seconds) {
-    EXPECT_EQ(http_facts(429, "120").minimum_wait, 120s);
-    EXPECT_EQ(http_facts(503, " 0\t").minimum_wait, 0s);
+    EXPECT_EQ(http_test::minimum_wait("120", {}), 120s);
+    EXPECT_EQ(http_test::minimum_wait(" 0\t", {}), 0s);
+    EXPECT_EQ(http_facts(200, "120", {}), failure_facts{}) << "no failure, no wait";
     EXPECT_EQ(http_facts(503).minimum_wait, std::nullopt);
 }
 
@@ -119,11 +120,14 @@ TEST(modelled_failure, SM_11_safety_derives_from_the_traits) {
     EXPECT_EQ(facts({ff::server, false, false}).fault, ff::server);
 }
 
-TEST(modelled_failure, SM_11_the_minimum_wait_is_settable_after_construction) {
+TEST(modelled_failure, SM_11_timeout_and_minimum_wait_are_settable_after_construction) {
     modelled_failure failure(error_model{failure_fault::client, true, true});
     EXPECT_EQ(facts_of(failure).minimum_wait, std::nullopt);
     failure.set_minimum_wait(3s);
     EXPECT_EQ(facts_of(failure).minimum_wait, 3s);
+    EXPECT_FALSE(facts_of(failure).timeout);
+    failure.set_timeout(true);
+    EXPECT_TRUE(facts_of(failure).timeout);
 }
 
 }  // namespace reprise

@@ -27,9 +27,16 @@ TEST(retry_after, RH_43_a_date_that_has_passed_means_now) {
     EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", example + seconds(1)), seconds(0));
 }
 
-TEST(retry_after, a_year_is_the_longest_wait) {
-    EXPECT_EQ(parse_retry_after("99999999999999999999999999", example), retry_after_max);
-    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", example), retry_after_max);
+TEST(retry_after, SM_12_RH_43_more_than_a_day_is_ignored_in_both_forms) {
+    EXPECT_EQ(parse_retry_after("86400", example), std::chrono::hours{24});
+    EXPECT_EQ(parse_retry_after("86401", example), std::nullopt);
+    EXPECT_EQ(parse_retry_after("99999999999999999999999999", example), std::nullopt);
+    EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", example), std::nullopt);
+    EXPECT_EQ(parse_retry_after("Mon, 07 Nov 1994 08:49:37 GMT", example), std::chrono::hours{24});
+    EXPECT_EQ(parse_retry_after("Mon, 07 Nov 1994 08:49:38 GMT", example), std::nullopt);
+    EXPECT_EQ(parse_retry_after("90000", example, std::chrono::hours{48}), seconds(90000));
+    const auto no_limit = std::chrono::floor<seconds>(std::chrono::nanoseconds::max());
+    EXPECT_EQ(parse_retry_after("99999999999999999999999999", example, no_limit), std::nullopt);
 }
 
 TEST(retry_after, anything_else_is_ignored) {

@@ -113,8 +113,7 @@ TEST(plugin, composition_changes_one_question_and_leaves_the_others) {
     composed_strategy strategy(
         attempt_limits{3}, plugin_test::also_conflicts{}, exponential_backoff{}, no_budget{});
     testing::virtual_clock clock;
-    auto conflict = testing::permanent();
-    conflict.code = 409;
+    const failure_facts conflict{.fault = failure_fault::client, .code = 409};
     auto operation = testing::scripted_operation{conflict}.fail_forever();
     EXPECT_FALSE(retry(strategy, {.clock = &clock}, operation).has_value());
     EXPECT_EQ(operation.calls(), 3U);

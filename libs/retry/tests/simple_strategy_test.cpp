@@ -118,7 +118,7 @@ TEST(simple_strategy, a_predicate_that_throws_counts_as_false) {
     EXPECT_EQ(s.calls, 1);
 }
 
-TEST(simple_strategy, a_second_predicate_widens_the_selection) {
+TEST(simple_strategy, a_second_predicate_adds_to_the_selection) {
     shelf s;
     const auto rule = attempts(2)
                           .every(1ms)

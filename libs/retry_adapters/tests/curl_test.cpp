@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <reprise/retry.hpp>
 #include <reprise/retry/adapters/curl.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 namespace {
 
@@ -77,6 +79,28 @@ TEST(curl_result, stated_repeatability_wins_over_the_method) {
     curl_result get = answered(503, "GET");
     get.repeat = reprise::repeatability::not_repeatable;
     EXPECT_EQ(get.retry_facts().safety, retry_safety::no);
+}
+
+// Once, the filter turned the adapter's `no` into `maybe`, and the order was placed three times.
+TEST(curl_result, SM_10_a_filter_does_not_send_a_post_twice) {
+    reprise::testing::virtual_clock clock;
+    const auto sent = [&](const char* method, reprise::repeatability mark) {
+        int count = 0;
+        const auto is_busy = [](const curl_result& result) { return result.status == 503; };
+        const curl_result last = reprise::retry(
+            reprise::attempts(3).when(is_busy), {.repeat = mark, .clock = &clock}, [&] {
+                ++count;
+                return answered(503, method);
+            });
+        EXPECT_EQ(last.status, 503);
+        return count;
+    };
+    for (const auto mark :
+         {reprise::repeatability::unspecified, reprise::repeatability::repeatable,
+          reprise::repeatability::not_repeatable}) {
+        EXPECT_EQ(sent("POST", mark), 1);
+    }
+    EXPECT_EQ(sent("GET", reprise::repeatability::unspecified), 3);
 }
 
 }  // namespace

@@ -114,6 +114,8 @@ std::error_code error_of(refusal_reason refusal, errc own_error) noexcept {
         case refusal_reason::not_allowed:
         case refusal_reason::predicate_refused:
         case refusal_reason::circuit_open:
+        case refusal_reason::programming_error:
+        case refusal_reason::unmarked_call:
             return own_error;
     }
     return own_error;

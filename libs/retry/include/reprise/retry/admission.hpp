@@ -5,6 +5,7 @@
 /// every client refuses in the same order and for the same reasons:
 ///
 /// ```
+/// 0. safety     does the failure state that it must not be retried?
 /// 1. bound      is there a place for one more waiting request?    nothing taken so far
 /// 2. deadline   can it start in time?                             nothing taken so far
 /// 3. allowance  has every enclosing loop a retry left?            takes one
@@ -54,7 +55,9 @@ struct proposed_retry {
     /// The request needs a place among those that wait even without a delay.
     bool is_waiting = false;
     time_point now{};
-    failure_facts facts{};  ///< Of the failure; they set the price.
+    /// Of the failure. They set the price, and a stated `retry_safety::no` is final whatever the
+    /// strategy proposes.
+    failure_facts facts{};
 };
 
 /// Whether a proposed retry is made, when, and what it cost.
@@ -70,8 +73,8 @@ struct admission {
     [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
 };
 
-/// Bound, deadline, allowance, budget, in this order. What was taken is returned when a later step
-/// refuses. A capped retry takes nothing.
+/// Safety, bound, deadline, allowance, budget, in this order. What was taken is returned when a
+/// later step refuses. A capped retry takes nothing.
 [[nodiscard]] REPRISE_EXPORT admission
 admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
 

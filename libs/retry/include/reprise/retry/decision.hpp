@@ -39,15 +39,21 @@ enum class refusal_reason : std::uint8_t {
     not_allowed,         ///< The options do not allow the request to be sent.
     predicate_refused,   ///< The strategy's predicate does not ask for a retry of this failure.
     circuit_open,        ///< A circuit breaker keeps requests away from the service.
+    programming_error,   ///< Such as `std::logic_error`: retried only if the strategy names it.
+    unmarked_call,       ///< Safety unknown, and the strategy refuses calls without a mark.
 };
 
 /// One short lower-case phrase, for logs and histories.
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
 
+/// What to change in the program if the retry was wanted, as one phrase; empty where the refusal is
+/// no matter of something left unsaid. Histories of loops contain it.
+[[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
+
 /// Whether the caller may have its operation executed twice.
 enum class repeatability : std::uint8_t {
-    unspecified,     ///< Nothing said: failures of safety `maybe` are retried.
-    repeatable,      ///< Idempotent: the same as unspecified, stated.
+    unspecified,     ///< Nothing stated: as `repeatable`, unless the strategy refuses such calls.
+    repeatable,      ///< Idempotent: failures of safety `maybe` are retried.
     not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
 };
 

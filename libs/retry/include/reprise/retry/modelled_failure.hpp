@@ -29,6 +29,8 @@ public:
               .fault = model.fault,
               .code = 0} {}
 
+    /// For the deserializer, when the response says that no answer came in time.
+    constexpr void set_timeout(bool is_timeout) noexcept { facts_.timeout = is_timeout; }
     /// For the deserializer, when the response carries a hint.
     constexpr void set_minimum_wait(std::optional<duration> wait) noexcept {
         facts_.minimum_wait = wait;

@@ -2,6 +2,9 @@
 
 /// Which failures a one-line strategy retries: all of them, those of some types, or those for which
 /// a predicate is true. The errors need no facts and know nothing of this library.
+///
+/// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
+/// keeps some. It never allows what the failure itself forbids.
 
 #include <concepts>
 #include <system_error>
@@ -68,9 +71,13 @@ template <class E, class Visit>
 
 }  // namespace detail
 
-/// The selection of a strategy without a predicate. It follows the facts that a failure has, and
-/// retries failures without facts.
-struct every_failure {};
+/// The selection of a strategy without a predicate.
+struct every_failure {
+    [[nodiscard]] bool matches(const retry_question&) const noexcept { return true; }
+    [[nodiscard]] bool names_programming_error(const retry_question&) const noexcept {
+        return false;
+    }
+};
 
 /// Failures that are an `E` for which the predicate is true.
 template <class E, class Predicate>
@@ -81,6 +88,10 @@ struct failure_predicate {
         return detail::visit_failure<E>(
             question, [&](const E& error) -> bool { return predicate(error); });
     }
+    /// Of a programming error that `matches`: it was selected as what it is.
+    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
+        return detail::programming_error<E> && matches(question);
+    }
 };
 
 /// Failures that are one of `E...`.
@@ -88,6 +99,12 @@ template <class... E>
 struct failure_types {
     [[nodiscard]] bool matches(const retry_question& question) const {
         return (detail::visit_failure<E>(question, [](const E&) { return true; }) || ...);
+    }
+    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
+        return (
+            (detail::programming_error<E> &&
+             detail::visit_failure<E>(question, [](const E&) { return true; })) ||
+            ...);
     }
 };
 
@@ -99,6 +116,9 @@ struct either_selection {
 
     [[nodiscard]] bool matches(const retry_question& question) const {
         return first.matches(question) || second.matches(question);
+    }
+    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
+        return first.names_programming_error(question) || second.names_programming_error(question);
     }
 };
 
@@ -115,28 +135,21 @@ template <class First, class Second>
 
 }  // namespace detail
 
-/// The first question of a composed strategy, answered by a selection.
+/// The first question of a composed strategy: the selection, then the rule.
 template <class Selection>
 struct selected_failures {
-    [[no_unique_address]] Selection selection;
+    [[no_unique_address]] Selection selection{};
+    stated_safety safety{{.failures_without_facts = when_unstated::retry}};
 
     [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
-        failure_facts facts = question.facts;
-        if constexpr (std::same_as<Selection, every_failure>) {
-            if (!facts.safety && facts.fault != failure_fault::client) {
-                facts.safety = retry_safety::maybe;
-            }
-        } else {
-            const bool is_selected =
-                detail::result_or(false, [&] { return selection.matches(question); });
-            if (!is_selected) {
-                return refusal_reason::predicate_refused;
-            }
-            if (facts.safety != retry_safety::yes) {
-                facts.safety = retry_safety::maybe;
-            }
+        if (!detail::result_or(false, [&] { return selection.matches(question); })) {
+            return refusal_reason::predicate_refused;
         }
-        return stated_safety{}.check(facts, question.repeat);
+        const refusal_reason refusal = safety.check(question);
+        const bool is_named =
+            refusal == refusal_reason::programming_error &&
+            detail::result_or(false, [&] { return selection.names_programming_error(question); });
+        return is_named ? refusal_reason::none : refusal;
     }
 };
 

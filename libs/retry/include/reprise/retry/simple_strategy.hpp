@@ -13,7 +13,8 @@
 /// ```
 /// delay     exponential from 100 ms to 20 s with full jitter
 /// failures  all of them, except those that say of themselves that a retry is wrong or pointless
-///           (`retry_safety::no`, or a client's fault)
+///           (`retry_safety::no`, or a client's fault), and programming errors such as
+///           `std::logic_error` and `std::bad_alloc`, which are retried only if you name them
 /// budget    none. Every call may make all its attempts, also while the service is down. Where many
 ///           calls run at once, share a budget: `attempts(3).budget(bucket)`
 /// ```
@@ -42,7 +43,9 @@ public:
 
     /// All attempts count, the first included; at least 1. Absent: only time limits them.
     explicit simple_strategy(std::optional<std::uint32_t> attempts_max)
-        : simple_strategy({attempts_max}, default_backoff(), Selection{}, Budget{}, Parts{}) {}
+        : simple_strategy(
+              {attempts_max}, default_backoff(), selected_failures<Selection>{}, Budget{},
+              Parts{}) {}
 
     /// The same delay before every retry, exactly: add `with_jitter` where many clients may fail
     /// together.
@@ -69,14 +72,14 @@ public:
         return copy;
     }
 
-    /// Retries only failures for which `predicate(const E&)` is true. `E` is the type that the
+    /// Narrows: of the failures that may be retried, only those for which `predicate(const E&)` is
+    /// true. A failure that forbids a retry stays final; if its error type is wrong about that,
+    /// correct its facts (`failure_traits`). `E` is the type that the
     /// predicate takes: an exception (or a base of it), the error of a result like `std::expected`,
     /// an error code, or a result that `fails_if` calls a failure. `std::error_code` also matches
     /// `std::system_error`; `failure_facts` and `retry_question` match everything. A second
-    /// predicate widens the selection: either may be true. A predicate that throws counts as false.
-    ///
-    /// Such a failure is of safety `maybe` unless its own facts say `yes`: it is retried unless the
-    /// call is marked as not repeatable.
+    /// predicate adds to the selection: either may be true. A predicate that throws counts as
+    /// false.
     template <class Predicate>
     [[nodiscard]] auto when(Predicate predicate) const {
         static_assert(
@@ -92,18 +95,36 @@ public:
             "the predicate takes a const E& and returns bool");
         return select(failure_predicate<E, Predicate>{std::move(predicate)});
     }
-    /// Retries every failure that is one of these types. As `when` with predicates that are true.
+    /// Narrows to failures that are one of these types. As `when` with predicates that are true.
+    /// Programming errors are retried if one of the types is such an error:
+    /// `on<std::logic_error>()`.
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");
         return select(failure_types<E...>{});
     }
 
+    /// Failures that state nothing about retries: an exception that the library does not know, an
+    /// unknown error code. They are retried unless you say `refuse` here, which is what
+    /// `standard_strategy` does.
+    [[nodiscard]] simple_strategy failures_without_facts(when_unstated choice) const {
+        safety_options changed = policies_.retryable().safety.options;
+        changed.failures_without_facts = choice;
+        return with(changed);
+    }
+    /// Calls without a mark (`call_options::repeat`), after failures of safety `maybe`. They are
+    /// retried unless you say `refuse` here.
+    [[nodiscard]] simple_strategy unmarked_calls(when_unstated choice) const {
+        safety_options changed = policies_.retryable().safety.options;
+        changed.unmarked_calls = choice;
+        return with(changed);
+    }
+
     /// Retries are paid for by `budget`. Copies of a budget share its level.
     template <budget_policy Other>
     [[nodiscard]] auto budget(Other budget) const {
         return simple_strategy<Selection, Other, Parts>(
-            policies_.limits(), policies_.backoff().options(), policies_.retryable().selection,
+            policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             std::move(budget), policies_.parts(), has_own_jitter_);
     }
     /// The same with the prices of `retry_prices`.
@@ -154,11 +175,12 @@ private:
     friend class simple_strategy;
 
     simple_strategy(
-        const attempt_limits& limits, const backoff_options& backoff, Selection selection,
-        Budget budget, Parts parts, bool has_own_jitter = false)
+        const attempt_limits& limits, const backoff_options& backoff,
+        selected_failures<Selection> failures, Budget budget, Parts parts,
+        bool has_own_jitter = false)
         : policies_(
-              limits, selected_failures<Selection>{std::move(selection)},
-              exponential_backoff(backoff), std::move(budget), std::move(parts)),
+              limits, std::move(failures), exponential_backoff(backoff), std::move(budget),
+              std::move(parts)),
           has_own_jitter_(has_own_jitter) {}
 
     [[nodiscard]] static backoff_options default_backoff() noexcept {
@@ -170,22 +192,29 @@ private:
             changed.jitter = policies_.backoff().options().jitter;
         }
         return simple_strategy(
-            policies_.limits(), changed, policies_.retryable().selection, policies_.budget(),
+            policies_.limits(), changed, policies_.retryable(), policies_.budget(),
             policies_.parts(), has_own_jitter_);
+    }
+    [[nodiscard]] simple_strategy with(const safety_options& changed) const {
+        return simple_strategy(
+            policies_.limits(), policies_.backoff().options(),
+            {policies_.retryable().selection, {changed}}, policies_.budget(), policies_.parts(),
+            has_own_jitter_);
     }
 
     [[nodiscard]] auto with_parts(shared_parts changed) const {
         return simple_strategy<Selection, Budget, shared_parts>(
-            policies_.limits(), policies_.backoff().options(), policies_.retryable().selection,
+            policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             policies_.budget(), std::move(changed), has_own_jitter_);
     }
 
     template <class Other>
     [[nodiscard]] auto select(Other selection) const {
-        auto wider = detail::either(policies_.retryable().selection, std::move(selection));
-        return simple_strategy<decltype(wider), Budget, Parts>(
-            policies_.limits(), policies_.backoff().options(), std::move(wider), policies_.budget(),
-            policies_.parts(), has_own_jitter_);
+        auto both = detail::either(policies_.retryable().selection, std::move(selection));
+        return simple_strategy<decltype(both), Budget, Parts>(
+            policies_.limits(), policies_.backoff().options(),
+            selected_failures<decltype(both)>{std::move(both), policies_.retryable().safety},
+            policies_.budget(), policies_.parts(), has_own_jitter_);
     }
 
     composed_policies<selected_failures<Selection>, exponential_backoff, Budget, Parts> policies_;

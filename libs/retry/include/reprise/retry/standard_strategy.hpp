@@ -20,6 +20,9 @@ struct standard_options {
     backoff_options backoff{};
     token_bucket_options bucket{};
     retry_prices prices{};
+    /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
+    /// has it. `attempts(3)` has the same options, and retries failures without facts.
+    safety_options safety{};
     /// What it shares with other strategies, such as a circuit breaker.
     shared_parts parts{};
 };

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <tuple>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+// A filter narrows: it can forbid a retry that the failure allows, never allow one that the failure
+// forbids. Once, `attempts(3).when(status == 503)` sent a POST three times whose failure said `no`,
+// while `attempts(3)` sent it once.
+namespace reprise::filter_test {
+
+using namespace std::chrono_literals;
+using testing::scripted_error;
+
+constexpr std::array marks{
+    repeatability::unspecified, repeatability::repeatable, repeatability::not_repeatable};
+
+/// A POST that was answered with 503, in the words of the HTTP adapters.
+const failure_facts lost_post{
+    .safety = retry_safety::no, .fault = failure_fault::server, .code = 503};
+
+struct bench {
+    testing::virtual_clock clock;
+    retry_history trace;
+
+    /// How often a loop calls an operation that always fails with `facts`.
+    template <class Strategy>
+    [[nodiscard]] std::size_t calls(
+        Strategy&& strategy, const failure_facts& facts, repeatability repeat = {}) {
+        auto operation = testing::scripted_operation{facts}.fail_forever();
+        const call_options options{.repeat = repeat, .history = &trace, .clock = &clock};
+        EXPECT_FALSE(
+            retry(std::forward<Strategy>(strategy), options, std::ref(operation)).has_value());
+        return operation.calls();
+    }
+};
+
+const auto is_503 = [](const scripted_error& error) { return error.facts.code == 503; };
+
+TEST(filter, SM_10_a_stated_no_is_final_in_every_form_of_a_filter_and_for_every_mark) {
+    bench b;
+    const auto filters = std::tuple{
+        attempts(3),
+        attempts(3).when(is_503),
+        attempts(3).on<scripted_error>(),
+        attempts(3).when([](const failure_facts&) { return true; }),
+        attempts(3).when([](const retry_question&) { return true; }),
+        attempts(3).when([](const failure_view&) { return true; }),
+        attempts(3).when([](const scripted_error&) { return false; }).when(is_503),
+        attempts(3).on<scripted_error>().budget(std::make_shared<token_bucket>()),
+    };
+    for (const repeatability mark : marks) {
+        std::apply(
+            [&](const auto&... filter) {
+                EXPECT_EQ((b.calls(filter, lost_post, mark) + ...), sizeof...(filter));
+            },
+            filters);
+        EXPECT_EQ(b.trace.refusal(), refusal_reason::unsafe);
+    }
+}
+
+TEST(filter, SM_10_a_strategy_that_proposes_a_retry_of_a_stated_no_is_refused) {
+    struct stubborn final : retry_strategy {
+        void retry_after(const retry_question& question, retry_sink& sink) override {
+            sink.answer(question.retry_attempts < 2 ? retry_action::after(0s) : retry_action::no());
+        }
+    } plug_in;
+    struct everything {
+        [[nodiscard]] refusal_reason check(const failure_facts&, repeatability) const noexcept {
+            return refusal_reason::none;
+        }
+    };
+    composed_strategy policies({3}, everything{}, exponential_backoff{}, no_budget{});
+    bench b;
+    for (const repeatability mark : marks) {
+        EXPECT_EQ(b.calls(plug_in, lost_post, mark), 1U);
+        EXPECT_EQ(b.trace.refusal(), refusal_reason::unsafe);
+        EXPECT_EQ(b.calls(policies, lost_post, mark), 1U);
+    }
+    token_result first = policies.acquire_initial_token();
+    const token_result second =
+        policies.refresh_token(first.token, {.facts = lost_post, .repeat = marks[1]});
+    EXPECT_FALSE(second);
+    EXPECT_EQ(second.why.refusal, refusal_reason::unsafe);
+}
+
+TEST(filter, SM_10_a_client_fault_is_not_retried_because_a_filter_selects_it) {
+    bench b;
+    const failure_facts facts{.fault = failure_fault::client, .code = 503};
+    EXPECT_EQ(b.calls(attempts(3).when(is_503), facts), 1U);
+    EXPECT_EQ(b.trace.refusal(), refusal_reason::client_fault);
+    EXPECT_EQ(b.calls(attempts(3), facts), 1U);
+    EXPECT_EQ(b.trace.refusal(), refusal_reason::client_fault);
+}
+
+TEST(filter, SM_10_a_selected_failure_keeps_its_own_safety) {
+    bench b;
+    const auto rule = attempts(3).when(is_503);
+    failure_facts safe = testing::transient();
+    safe.code = 503;
+    EXPECT_EQ(b.calls(rule, safe, repeatability::not_repeatable), 3U)
+        << "certain: nothing happened";
+    failure_facts open = testing::timed_out();
+    open.code = 503;
+    EXPECT_EQ(b.calls(rule, open, repeatability::unspecified), 3U);
+    EXPECT_EQ(b.calls(rule, open, repeatability::not_repeatable), 1U);
+    EXPECT_EQ(b.trace.refusal(), refusal_reason::not_repeatable);
+}
+
+TEST(filter, forbids_what_the_failure_allows) {
+    bench b;
+    EXPECT_EQ(b.calls(attempts(3).when(is_503), testing::transient()), 1U);
+    EXPECT_EQ(b.trace.refusal(), refusal_reason::predicate_refused);
+}
+
+}  // namespace reprise::filter_test
