@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <reprise/retry/budget.hpp>
 
@@ -59,15 +60,16 @@ void failure_throttle::on_success(std::uint32_t, std::uint32_t, time_point) noex
     bucket_->give(ratio_);
 }
 
-/// The word has milliseconds in its upper half and milli-units in its lower half. The milliseconds
-/// wrap after 49 days, which only ages the credit once more.
+/// The word has milliseconds in its upper half and milli-units in its lower half.
 struct windowed_budget::account {
     std::uint32_t tick = 0;
     std::int64_t level = 0;
+    bool is_of_new_time = false;  // not packed: the tick is that of the current time
 
     [[nodiscard]] static account unpack(std::uint64_t word) noexcept {
         return {
-            static_cast<std::uint32_t>(word >> 32U), static_cast<std::int64_t>(word & 0xffffffffU)};
+            static_cast<std::uint32_t>(word >> 32U), static_cast<std::int64_t>(word & 0xffffffffU),
+            false};
     }
     [[nodiscard]] std::uint64_t pack() const noexcept {
         return (static_cast<std::uint64_t>(tick) << 32U) | static_cast<std::uint64_t>(level);
@@ -76,13 +78,28 @@ struct windowed_budget::account {
 
 namespace {
 
-[[nodiscard]] std::uint32_t to_tick(time_point now) noexcept {
-    const auto count =
-        std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
-    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(count));
+[[nodiscard]] std::int64_t milliseconds_of(time_point now) noexcept {
+    return std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
 }
 
+/// Half of what a tick can count, about 25 days: if two times are of the same era or of
+/// neighbouring ones, the difference of their ticks is exact.
+[[nodiscard]] std::int64_t era_of(time_point now) noexcept {
+    return milliseconds_of(now) >> 31;
+}
+
+constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min() / 2;
+
 }  // namespace
+
+/// `era` is written after `word` and read before it. A thread may therefore see a word that is
+/// newer than the era, and let its credit age twice; never one that is older.
+struct windowed_budget::shared_account {
+    explicit shared_account(std::int64_t level) noexcept : word(account{0, level, false}.pack()) {}
+
+    std::atomic<std::uint64_t> word;
+    std::atomic<std::int64_t> era{before_all_eras};
+};
 
 windowed_budget::windowed_budget(const windowed_budget_options& options)
     : deposit_(milli_units(checked(options).percent / 100.0)),
@@ -92,27 +109,30 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
       reserve_per_tick_(options.minimum_per_second),
       ticks_per_window_(
           std::chrono::duration_cast<std::chrono::milliseconds>(options.window).count()),
-      word_(std::make_shared<std::atomic<std::uint64_t>>(account{0, reserve_}.pack())) {}
+      shared_(std::make_shared<shared_account>(reserve_)) {}
 
-windowed_budget::account windowed_budget::aged(std::uint64_t word, time_point now) const noexcept {
+windowed_budget::account windowed_budget::aged(
+    std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
-    const std::uint32_t tick = to_tick(now);
-    // Threads read the clock before they get here, so a slightly older time counts as no time
-    // passed.
-    const auto passed = static_cast<std::int32_t>(tick - current.tick);
-    if (passed <= 0) {
+    const auto tick = static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
+    const std::int64_t eras_passed = era_of(now) - era;
+    // Threads read the clock before they get here, so an older time counts as no time passed.
+    if (eras_passed < 0 || (eras_passed == 0 && tick <= current.tick)) {
         return current;
     }
+    constexpr double longer_than_any_window = 1e12;
+    const double passed =
+        eras_passed > 1 ? longer_than_any_window : static_cast<double>(tick - current.tick);
     if (current.level < reserve_) {
         // milli-units per ms are units per second.
-        const double earned = reserve_per_tick_ * static_cast<double>(passed);
+        const double earned = reserve_per_tick_ * passed;
         if (earned < 1.0) {
             return current;  // Too little to count yet. Keeps the old time so that it accumulates.
         }
-        current.level = std::min(reserve_, current.level + static_cast<std::int64_t>(earned));
+        const auto missing = static_cast<double>(reserve_ - current.level);
+        current.level += static_cast<std::int64_t>(std::min(earned, missing));
     } else if (current.level > reserve_) {
-        const double steps =
-            static_cast<double>(passed) * 10.0 / static_cast<double>(ticks_per_window_);
+        const double steps = passed * 10.0 / static_cast<double>(ticks_per_window_);
         const double excess = static_cast<double>(current.level - reserve_);
         const double kept = excess * std::pow(0.9, steps);
         if (excess - kept < 1.0) {
@@ -121,34 +141,51 @@ windowed_budget::account windowed_budget::aged(std::uint64_t word, time_point no
         current.level = reserve_ + static_cast<std::int64_t>(kept);
     }
     current.tick = tick;
+    current.is_of_new_time = true;
     return current;
 }
 
-void windowed_budget::on_request(time_point now) noexcept {
-    std::uint64_t word = word_->load(std::memory_order_relaxed);
+template <class Change>
+windowed_budget::account windowed_budget::update(time_point now, const Change& change) noexcept {
     account next;
-    do {
-        next = aged(word, now);
+    for (;;) {
+        const std::int64_t era = shared_->era.load(std::memory_order_acquire);
+        std::uint64_t word = shared_->word.load(std::memory_order_relaxed);
+        next = aged(word, era, now);
+        if (!change(next)) {
+            return next;
+        }
+        if (!shared_->word.compare_exchange_weak(word, next.pack(), std::memory_order_relaxed)) {
+            continue;
+        }
+        if (next.is_of_new_time && era < era_of(now)) {
+            shared_->era.store(era_of(now), std::memory_order_release);
+        }
+        return next;
+    }
+}
+
+void windowed_budget::on_request(time_point now) noexcept {
+    static_cast<void>(update(now, [this](account& next) {
         next.level = std::min(level_max_, next.level + deposit_);
-    } while (!word_->compare_exchange_weak(word, next.pack(), std::memory_order_relaxed));
+        return true;
+    }));
 }
 
 payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept {
     constexpr std::int64_t one_retry = 1000;
-    std::uint64_t word = word_->load(std::memory_order_relaxed);
-    account next;
-    do {
-        next = aged(word, now);
-        if (next.level < one_retry) {
-            return {false, one_retry, next.level};
-        }
-        next.level -= one_retry;
-    } while (!word_->compare_exchange_weak(word, next.pack(), std::memory_order_relaxed));
-    return {true, one_retry, next.level};
+    bool is_paid = false;
+    const account left = update(now, [&](account& next) {
+        is_paid = next.level >= one_retry;
+        next.level -= is_paid ? one_retry : 0;
+        return is_paid;
+    });
+    return {is_paid, one_retry, left.level};
 }
 
 std::int64_t windowed_budget::level(time_point now) const noexcept {
-    return aged(word_->load(std::memory_order_relaxed), now).level;
+    const std::int64_t era = shared_->era.load(std::memory_order_acquire);
+    return aged(shared_->word.load(std::memory_order_relaxed), era, now).level;
 }
 
 }  // namespace reprise

@@ -87,8 +87,9 @@ void latency_histogram::record(duration latency) noexcept {
     counts_[place_of(latency)].fetch_add(1, std::memory_order_relaxed);
     const auto limit = std::ranges::lower_bound(limits, latency) - limits.begin();
     counts_by_limit_[static_cast<std::size_t>(limit)].fetch_add(1, std::memory_order_relaxed);
+    const duration counted = std::min(latency, upper_end(counts_.size() - 1));
     sum_us_.fetch_add(
-        static_cast<std::int64_t>(microseconds_of(latency)), std::memory_order_relaxed);
+        static_cast<std::int64_t>(microseconds_of(counted)), std::memory_order_relaxed);
 }
 
 std::uint64_t latency_histogram::count() const noexcept {
@@ -100,7 +101,8 @@ std::uint64_t latency_histogram::count() const noexcept {
 }
 
 duration latency_histogram::sum() const noexcept {
-    return std::chrono::microseconds{sum_us_.load(std::memory_order_relaxed)};
+    constexpr auto longest = std::chrono::floor<std::chrono::microseconds>(duration::max());
+    return std::min(std::chrono::microseconds{sum_us_.load(std::memory_order_relaxed)}, longest);
 }
 
 duration latency_histogram::percentile(double share) const noexcept {

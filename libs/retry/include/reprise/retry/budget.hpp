@@ -146,7 +146,8 @@ struct windowed_budget_options {
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
     const windowed_budget_options& options);
 
-/// One atomic word holds the time and the level. Credit above the guaranteed reserve expires by a
+/// One atomic word holds the level and the low bits of the time; a second one, which changes every
+/// few weeks, holds the rest. Credit above the guaranteed reserve expires by a
 /// tenth in each tenth of the window; below it, the minimum rate refills it. Cheaper than a ring of
 /// slots and never more generous over a window than percent plus minimum, once the first credit of
 /// the window has aged.
@@ -165,14 +166,18 @@ public:
 
 private:
     struct account;
-    [[nodiscard]] account aged(std::uint64_t word, time_point now) const noexcept;
+    struct shared_account;
+    [[nodiscard]] account aged(std::uint64_t word, std::int64_t era, time_point now) const noexcept;
+    /// Replaces the account by what `change` makes of it, unless that returns false.
+    template <class Change>
+    account update(time_point now, const Change& change) noexcept;
 
     std::int64_t deposit_;
     std::int64_t reserve_;
     std::int64_t level_max_;
     double reserve_per_tick_;
     std::int64_t ticks_per_window_;
-    std::shared_ptr<std::atomic<std::uint64_t>> word_;
+    std::shared_ptr<shared_account> shared_;
 };
 
 }  // namespace reprise

@@ -29,7 +29,8 @@ public:
     void forget_half() noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept;
-    /// Of everything recorded.
+    /// Of everything recorded. What is longer than the histogram's range counts as its end; the sum
+    /// saturates after 292 years.
     [[nodiscard]] duration sum() const noexcept;
     /// At least this share of what was recorded (0 to 1) took no longer; zero without any record.
     [[nodiscard]] duration percentile(double share) const noexcept;

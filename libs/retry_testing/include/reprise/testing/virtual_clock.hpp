@@ -18,6 +18,9 @@ namespace reprise::testing {
 /// middle of a wait, a service that recovers after ten seconds. For use from one thread.
 class virtual_clock final : public retry_clock {
 public:
+    /// `start` is what the clock shows first: any time, also one before zero.
+    explicit virtual_clock(time_point start = {}) noexcept : start_(start), now_(start) {}
+
     [[nodiscard]] time_point now() noexcept override {
         ++reads_;
         return now_;
@@ -48,7 +51,7 @@ public:
     /// How often the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept { return reads_; }
     /// Time since the start, without counting as a read.
-    [[nodiscard]] duration elapsed() const noexcept { return now_ - time_point{}; }
+    [[nodiscard]] duration elapsed() const noexcept { return now_ - start_; }
 
 private:
     bool run_until(time_point until, const std::stop_token& stop) {
@@ -67,7 +70,8 @@ private:
         return true;
     }
 
-    time_point now_{};
+    time_point start_;
+    time_point now_;
     std::size_t reads_ = 0;
     std::vector<duration> waits_;
     std::multimap<time_point, std::function<void()>> scheduled_;
