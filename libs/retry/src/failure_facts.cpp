@@ -1,6 +1,5 @@
-#include <array>
-#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/failure_facts.hpp>
@@ -12,50 +11,36 @@ failure_description::~failure_description() = default;
 
 namespace {
 
-struct code_facts {
-    std::errc condition;
-    retry_safety safety;
-    bool timeout;
-};
+#if defined(_WIN32)
+constexpr std::string_view system_table = "windows";
+#else
+constexpr std::string_view system_table = "generic";  // `errno`, of which `std::errc` is made.
+#endif
 
-// Failures to connect and "try again" happen before anything is sent. A broken connection may have
-// carried the request.
-constexpr std::array described_codes{
-    code_facts{std::errc::connection_refused, retry_safety::yes, false},
-    code_facts{std::errc::host_unreachable, retry_safety::yes, false},
-    code_facts{std::errc::network_unreachable, retry_safety::yes, false},
-    code_facts{std::errc::network_down, retry_safety::yes, false},
-    code_facts{std::errc::address_not_available, retry_safety::yes, false},
-    code_facts{std::errc::resource_unavailable_try_again, retry_safety::yes, false},
-    code_facts{std::errc::interrupted, retry_safety::yes, false},
-    code_facts{std::errc::not_connected, retry_safety::yes, false},
-    code_facts{std::errc::connection_reset, retry_safety::maybe, false},
-    code_facts{std::errc::connection_aborted, retry_safety::maybe, false},
-    code_facts{std::errc::network_reset, retry_safety::maybe, false},
-    code_facts{std::errc::broken_pipe, retry_safety::maybe, false},
-    code_facts{std::errc::timed_out, retry_safety::maybe, true},
-};
-
-/// Asio's own categories are known by their names, since the core does not include Asio; both Asios
-/// have the same. `eof` is 2 in `asio.misc`, `host_not_found_try_again` is 2 in `asio.netdb`.
-[[nodiscard]] std::optional<retry_safety> safety_of_asio_code(
-    const std::error_code& code) noexcept {
-    constexpr int second = 2;
-    const std::string_view category = code.category().name();
-    if (code.value() != second) {
-        return std::nullopt;
+/// The row of a code whose category stands for `std::errc` in its own way, if it says anything.
+[[nodiscard]] const detail::error_row* find_condition(const std::error_code& code) noexcept {
+    for (const detail::error_table& table : detail::error_tables()) {
+        if (table.category != "generic") {
+            continue;
+        }
+        for (const detail::error_row& row : table.rows) {
+            if (row.safety && code == static_cast<std::errc>(row.code)) {
+                return &row;
+            }
+        }
     }
-    if (category == "asio.misc") {
-        return retry_safety::maybe;  // The connection ended, and the request may have got through.
-    }
-    return category == "asio.netdb" ? std::optional(retry_safety::yes) : std::nullopt;
+    return nullptr;
 }
 
-/// The system's own codes in a category that does not say so: that of the standalone Asio before
-/// 1.24 equals no `std::errc`.
-[[nodiscard]] std::error_code comparable(const std::error_code& code) noexcept {
-    const bool is_system = std::string_view(code.category().name()) == "asio.system";
-    return is_system ? std::error_code(code.value(), std::system_category()) : code;
+/// Categories are known by their names: the core does not include Asio, whose two variants have the
+/// same names. That of the system is "asio.system" in the standalone Asio before 1.24.
+[[nodiscard]] const detail::error_row* find_known(const std::error_code& code) noexcept {
+    const std::string_view category = code.category().name();
+    if (category == "system" || category == "asio.system") {
+        return detail::find_error(system_table, code.value());
+    }
+    const detail::error_row* const found = detail::find_error(category, code.value());
+    return found != nullptr ? found : find_condition(code);
 }
 
 }  // namespace
@@ -64,17 +49,10 @@ failure_facts describe_error_code(const std::error_code& code) noexcept {
     failure_facts facts;
     facts.code = static_cast<std::uint32_t>(code.value());
     facts.category = &code.category();
-    const std::error_code known = comparable(code);
-    for (const code_facts& entry : described_codes) {
-        if (known == entry.condition) {
-            facts.safety = entry.safety;
-            facts.timeout = entry.timeout;
-            facts.fault = failure_fault::other;
-            return facts;
-        }
-    }
-    if (const auto safety = safety_of_asio_code(code)) {
-        facts.safety = safety;
+    const detail::error_row* const known = find_known(code);
+    if (known != nullptr && known->safety) {
+        facts.safety = known->safety;
+        facts.timeout = known->timeout;
         facts.fault = failure_fault::other;
     }
     return facts;

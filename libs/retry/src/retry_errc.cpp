@@ -14,7 +14,7 @@ public:
                    ? "circuit breaker is open"
                    : "unknown error";
     }
-    /// Nothing was sent, as with `resource_unavailable_try_again`.
+    /// For callers that know only `std::errc`. Our own facts say more: nothing was sent.
     [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
         return static_cast<retry_errc>(value) == retry_errc::circuit_open
                    ? std::errc::resource_unavailable_try_again

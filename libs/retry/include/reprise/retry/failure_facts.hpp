@@ -12,9 +12,12 @@
 /// `std::error_code` and exceptions are described out of the box. A type with none of these has no
 /// facts: as the error of a result it does not compile, as an exception it is never retried.
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -69,13 +72,51 @@ struct failure_facts {
 template <class E>
 struct failure_traits;
 
-/// `std::error_code`: connection attempts that failed and "try again" are safe to repeat; broken
-/// connections may be; `timed_out` is a timeout. Of Asio's own codes, the end of a stream is a
-/// broken connection, and a name server that asks to try again is safe. Other codes have no facts.
+/// `std::error_code`: a connection that was never made is safe to repeat. Everything that can also
+/// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
+/// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
+/// `timed_out`, which is a timeout. Windows' own codes and those of Asio and its TLS streams are
+/// described in the same way. Other codes have no facts.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
 
 namespace detail {
+
+/// One row of a table of errors: what an error says about a retry.
+struct error_row {
+    int code = 0;                          ///< 0 where errors are known by their names.
+    std::string_view name{};               ///< As its source spells it.
+    std::optional<retry_safety> safety{};  ///< Absent: it has no facts.
+    bool timeout = false;
+    bool throttling = false;
+    /// Why a retry cannot execute anything twice. Every `yes` has a reason.
+    std::string_view reason{};
+};
+
+/// Null if there is no such row.
+[[nodiscard]] constexpr const error_row* find_row(
+    std::span<const error_row> rows, int code) noexcept {
+    const auto found = std::ranges::find(rows, code, &error_row::code);
+    return found != rows.end() ? &*found : nullptr;
+}
+[[nodiscard]] constexpr const error_row* find_row(
+    std::span<const error_row> rows, std::string_view name) noexcept {
+    const auto found = std::ranges::find(rows, name, &error_row::name);
+    return found != rows.end() ? &*found : nullptr;
+}
+
+/// The errors of one category of error codes: "generic" holds every `std::errc`, "windows" what
+/// `std::system_category` holds there.
+struct error_table {
+    std::string_view category;
+    std::span<const error_row> rows;
+};
+
+/// All tables behind `describe_error_code`.
+[[nodiscard]] REPRISE_EXPORT std::span<const error_table> error_tables() noexcept;
+/// The row of a code in the table of that name; null if there is none.
+[[nodiscard]] REPRISE_EXPORT const error_row* find_error(
+    std::string_view category, int code) noexcept;
 
 template <class E>
 concept has_failure_traits = requires(const E& e) {
