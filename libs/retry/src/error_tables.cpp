@@ -226,6 +226,21 @@ constexpr std::array openssl_rows{
     error_row{.code = 0x0A000126, .name = "unexpected eof while reading", .safety = maybe},
 };
 
+/// The statuses that differ from their class: other 4xx are `no`, every 5xx is `maybe`, because a
+/// gateway may have passed the request on.
+constexpr std::array http_rows{
+    error_row{
+        .code = 408,
+        .name = "Request Timeout",
+        .safety = yes,
+        .reason = "the request did not arrive whole: the server did not act on it"},
+    error_row{
+        .code = 429,
+        .name = "Too Many Requests",
+        .safety = yes,
+        .reason = "the server refused the request before it did anything"},
+};
+
 constexpr std::array library_rows{
     error_row{.code = 1, .name = "circuit_open", .safety = yes, .reason = blocked_by_breaker},
 };
@@ -237,6 +252,7 @@ constexpr error_table tables[]{
     {.category = "asio.netdb", .rows = asio_netdb_rows},
     {.category = "asio.ssl.stream", .rows = asio_ssl_stream_rows},
     {.category = "asio.ssl", .rows = openssl_rows},
+    {.category = "http", .rows = http_rows},
     {.category = "reprise.retry", .rows = library_rows},
 };
 

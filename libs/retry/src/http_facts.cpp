@@ -7,8 +7,8 @@ namespace reprise {
 namespace {
 
 [[nodiscard]] retry_safety safety_of_status(int status) noexcept {
-    if (status == 408 || status == 429) {
-        return retry_safety::yes;  // The server refused it before it did anything.
+    if (const auto* const listed = detail::find_error("http", status)) {
+        return *listed->safety;
     }
     return status >= 500 ? retry_safety::maybe : retry_safety::no;
 }

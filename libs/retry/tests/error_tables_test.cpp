@@ -145,7 +145,8 @@ TEST(error_tables, only_what_comes_before_sending_is_yes) {
     const std::set<std::string_view> expected{"connection_refused",       "address_not_available",
                                               "host_not_found_try_again", "WSAECONNREFUSED",
                                               "WSAEADDRNOTAVAIL",         "WSATRY_AGAIN",
-                                              "ERROR_CONNECTION_REFUSED", "circuit_open"};
+                                              "ERROR_CONNECTION_REFUSED", "Request Timeout",
+                                              "Too Many Requests",        "circuit_open"};
     EXPECT_EQ(safe, expected);
 }
 

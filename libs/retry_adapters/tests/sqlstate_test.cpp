@@ -58,4 +58,11 @@ TEST(sqlstate, mistake_of_the_statement_is_never_repeated) {
     }
 }
 
+TEST(sqlstate, rows_of_the_table_agree_with_what_a_lost_connection_is) {
+    for (const auto& row : reprise::adapters::detail::sqlstate_rows) {
+        const bool is_lost = reprise::adapters::is_lost_connection(row.name);
+        EXPECT_EQ(row.safety == retry_safety::maybe, is_lost || row.name == "40003") << row.name;
+    }
+}
+
 }  // namespace

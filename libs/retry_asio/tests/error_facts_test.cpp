@@ -24,6 +24,45 @@ TEST(error_facts, codes_that_only_asio_knows) {
     EXPECT_EQ(facts_of(error_code(error::host_not_found)).safety, std::nullopt);
 }
 
+/// The core knows Asio's categories by name and number; Asio itself says here what they are.
+TEST(error_facts, every_code_of_asio_is_in_the_tables) {
+    struct expected_row {
+        error_code code;
+        std::string_view name;
+        std::optional<retry_safety> safety;
+    };
+    const expected_row rows[]{
+        {error::already_open, "already_open", std::nullopt},
+        {error::eof, "eof", retry_safety::maybe},
+        {error::not_found, "not_found", std::nullopt},
+        {error::fd_set_failure, "fd_set_failure", std::nullopt},
+        {error::host_not_found, "host_not_found", std::nullopt},
+        {error::host_not_found_try_again, "host_not_found_try_again", retry_safety::yes},
+        {error::no_recovery, "no_recovery", std::nullopt},
+        {error::no_data, "no_data", std::nullopt},
+    };
+    for (const expected_row& expected : rows) {
+        const detail::error_row* const row =
+            detail::find_error(expected.code.category().name(), expected.code.value());
+        ASSERT_NE(row, nullptr) << expected.name;
+        EXPECT_EQ(row->name, expected.name);
+        EXPECT_EQ(facts_of(expected.code).safety, expected.safety) << expected.name;
+    }
+    // Mistakes of the caller: no time repairs them.
+    EXPECT_EQ(facts_of(error_code(error::service_not_found)).safety, std::nullopt);
+    EXPECT_EQ(facts_of(error_code(error::socket_type_not_supported)).safety, std::nullopt);
+}
+
+TEST(error_facts, system_errors_of_asio_that_can_come_after_sending_are_maybe) {
+    for (const error::basic_errors code :
+         {error::try_again, error::would_block, error::interrupted, error::host_unreachable,
+          error::network_unreachable, error::network_down, error::not_connected, error::broken_pipe,
+          error::connection_aborted, error::network_reset}) {
+        EXPECT_EQ(facts_of(error_code(code)).safety, retry_safety::maybe)
+            << error_code(code).message();
+    }
+}
+
 TEST(error_facts, histories_name_the_errors_of_asio) {
     const auto text_of = [](const error_code& code) {
         const failure_facts facts = facts_of(code);

@@ -106,13 +106,13 @@ struct error_row {
 }
 
 /// The errors of one category of error codes: "generic" holds every `std::errc`, "windows" what
-/// `std::system_category` holds there.
+/// `std::system_category` holds there, "http" the statuses that differ from their class.
 struct error_table {
     std::string_view category;
     std::span<const error_row> rows;
 };
 
-/// All tables behind `describe_error_code`.
+/// All tables behind `describe_error_code` and `http_facts`.
 [[nodiscard]] REPRISE_EXPORT std::span<const error_table> error_tables() noexcept;
 /// The row of a code in the table of that name; null if there is none.
 [[nodiscard]] REPRISE_EXPORT const error_row* find_error(

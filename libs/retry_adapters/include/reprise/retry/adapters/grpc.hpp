@@ -60,10 +60,12 @@ public:
             .fault = failure_fault::other,
             .code = static_cast<std::uint32_t>(status_.error_code())};
         const auto retry_info = retry_info_delay(status_.error_details());
-        facts.throttling = status_.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED;
-        facts.timeout = status_.error_code() == ::grpc::StatusCode::DEADLINE_EXCEEDED;
-        const bool is_transient = facts.throttling || facts.timeout || retry_info.has_value() ||
-                                  status_.error_code() == ::grpc::StatusCode::UNAVAILABLE;
+        const auto* const row =
+            reprise::detail::find_row(detail::grpc_rows, static_cast<int>(status_.error_code()));
+        facts.throttling = row != nullptr && row->throttling;
+        facts.timeout = row != nullptr && row->timeout;
+        const bool is_transient =
+            retry_info.has_value() || (row != nullptr && row->safety == retry_safety::maybe);
         if (is_transient && !is_forbidden_) {
             facts.safety = retry_safety::maybe;
             facts.fault = failure_fault::server;

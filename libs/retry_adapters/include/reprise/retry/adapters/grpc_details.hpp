@@ -2,6 +2,7 @@
 
 /// What a gRPC server says about a retry beside its status code. Needs no client library.
 
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -9,11 +10,37 @@
 #include <optional>
 #include <string_view>
 
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::adapters {
 
 namespace detail {
+
+/// All statuses of gRPC. None is `yes`: no status tells whether the server has acted, and a proxy
+/// may answer UNAVAILABLE after it passed the call on.
+inline constexpr std::array grpc_rows{
+    reprise::detail::error_row{.code = 0, .name = "OK"},
+    reprise::detail::error_row{.code = 1, .name = "CANCELLED", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 2, .name = "UNKNOWN", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 3, .name = "INVALID_ARGUMENT", .safety = retry_safety::no},
+    reprise::detail::error_row{
+        .code = 4, .name = "DEADLINE_EXCEEDED", .safety = retry_safety::maybe, .timeout = true},
+    reprise::detail::error_row{.code = 5, .name = "NOT_FOUND", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 6, .name = "ALREADY_EXISTS", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 7, .name = "PERMISSION_DENIED", .safety = retry_safety::no},
+    reprise::detail::error_row{
+        .code = 8, .name = "RESOURCE_EXHAUSTED", .safety = retry_safety::maybe, .throttling = true},
+    reprise::detail::error_row{
+        .code = 9, .name = "FAILED_PRECONDITION", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 10, .name = "ABORTED", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 11, .name = "OUT_OF_RANGE", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 12, .name = "UNIMPLEMENTED", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 13, .name = "INTERNAL", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 14, .name = "UNAVAILABLE", .safety = retry_safety::maybe},
+    reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
+    reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
+};
 
 /// The next field of an encoded protobuf message.
 struct protobuf_field {

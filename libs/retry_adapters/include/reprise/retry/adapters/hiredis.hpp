@@ -85,7 +85,7 @@ public:
                                      : repeat == repeatability::repeatable;
         redis_reply reply = send(words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
-            refuse({reply->str, reply->len});
+            refuse({reply->str, reply->len}, words.empty() ? "" : words.front(), repeat);
         }
         return reply;
     }
@@ -158,7 +158,9 @@ private:
             message, {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
     }
     [[noreturn]] void fail_lost(bool is_harmless) {
-        const bool is_timeout = native()->err == REDIS_ERR_IO && errno == EAGAIN;
+        const auto* const row = reprise::detail::find_row(detail::hiredis_rows, native()->err);
+        const bool is_timeout =
+            (row != nullptr && row->timeout) || (native()->err == REDIS_ERR_IO && errno == EAGAIN);
         const std::string message = native()->errstr;
         close();
         throw redis_error(
@@ -168,10 +170,11 @@ private:
              .fault = failure_fault::other},
             true);
     }
-    [[noreturn]] void refuse(std::string_view message) {
+    [[noreturn]] void refuse(
+        std::string_view message, std::string_view command, repeatability repeat) {
         const std::string_view code = redis_error_code(message);
         const std::string text(message);
-        const failure_facts facts = redis_reply_facts(message);
+        const failure_facts facts = redis_reply_facts(message, command, repeat);
         if (code == "READONLY") {
             close();
             current_ = home_;

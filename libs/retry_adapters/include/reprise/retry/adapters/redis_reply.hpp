@@ -15,7 +15,89 @@ namespace reprise::adapters {
     return message.substr(0, message.find(' '));
 }
 
-/// The facts of an error reply. Redis executes nothing of a command that it refuses.
+namespace detail {
+
+/// Error replies that a retry can help with; all others are the command's own fault.
+inline constexpr std::array redis_rows{
+    reprise::detail::error_row{
+        .name = "LOADING",
+        .safety = retry_safety::yes,
+        .reason = "the server loads its data and executes nothing yet"},
+    reprise::detail::error_row{
+        .name = "BUSY",
+        .safety = retry_safety::yes,
+        .reason = "a script runs; the command was refused"},
+    reprise::detail::error_row{
+        .name = "MASTERDOWN",
+        .safety = retry_safety::yes,
+        .reason = "the replica lost its primary; the command was refused"},
+    reprise::detail::error_row{
+        .name = "TRYAGAIN",
+        .safety = retry_safety::yes,
+        .reason = "the keys are moving between nodes; the command was refused"},
+    reprise::detail::error_row{
+        .name = "CLUSTERDOWN",
+        .safety = retry_safety::yes,
+        .reason = "no node serves the slot; the command was refused"},
+    reprise::detail::error_row{
+        .name = "MOVED",
+        .safety = retry_safety::yes,
+        .reason = "another node serves the slot; this one executed nothing"},
+    reprise::detail::error_row{
+        .name = "ASK",
+        .safety = retry_safety::yes,
+        .reason = "another node has the key; this one executed nothing"},
+    reprise::detail::error_row{
+        .name = "READONLY", .safety = retry_safety::yes, .reason = "a replica refused the write"},
+    reprise::detail::error_row{
+        .name = "NOREPLICAS",
+        .safety = retry_safety::yes,
+        .reason = "too few replicas; the write was refused"},
+    reprise::detail::error_row{
+        .name = "MISCONF",
+        .safety = retry_safety::yes,
+        .reason = "the server cannot persist its data; the write was refused"},
+    reprise::detail::error_row{
+        .name = "OOM",
+        .safety = retry_safety::yes,
+        .reason = "the server is out of memory; the write was refused"},
+};
+
+/// Of these, the ones that Redis itself answers before a script starts. A script can end with any
+/// other after it has written something, on its own account or because a command inside it failed.
+inline constexpr std::array<std::string_view, 5> redis_errors_before_scripts{
+    "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK"};
+
+/// The codes of hiredis, after a command was sent. None is `yes`: the command may be executed.
+inline constexpr std::array hiredis_rows{
+    reprise::detail::error_row{.code = 1, .name = "REDIS_ERR_IO", .safety = retry_safety::maybe},
+    reprise::detail::error_row{.code = 2, .name = "REDIS_ERR_OTHER", .safety = retry_safety::maybe},
+    reprise::detail::error_row{.code = 3, .name = "REDIS_ERR_EOF", .safety = retry_safety::maybe},
+    reprise::detail::error_row{
+        .code = 4, .name = "REDIS_ERR_PROTOCOL", .safety = retry_safety::maybe},
+    reprise::detail::error_row{.code = 5, .name = "REDIS_ERR_OOM", .safety = retry_safety::maybe},
+    reprise::detail::error_row{
+        .code = 6, .name = "REDIS_ERR_TIMEOUT", .safety = retry_safety::maybe, .timeout = true},
+};
+
+/// Compares a command with a name in capitals.
+[[nodiscard]] constexpr bool is_redis_command(
+    std::string_view command, std::string_view name) noexcept {
+    return std::ranges::equal(command, name, [](char given, char upper) {
+        return given == upper || (upper != '_' && given == upper - 'A' + 'a');
+    });
+}
+
+/// True for commands that run a program on the server, in upper or lower case.
+[[nodiscard]] constexpr bool is_redis_script(std::string_view command) noexcept {
+    constexpr std::array<std::string_view, 3> scripts{"EVAL", "EVALSHA", "FCALL"};
+    return std::ranges::any_of(
+        scripts, [command](std::string_view name) { return is_redis_command(command, name); });
+}
+
+}  // namespace detail
+
+/// The facts of an error reply to `command`. Redis executes nothing of a command that it refuses.
 ///
 /// ```
 /// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
@@ -23,14 +105,24 @@ namespace reprise::adapters {
 /// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
 /// others                                             the command's own fault: never
 /// ```
-[[nodiscard]] constexpr failure_facts redis_reply_facts(std::string_view message) noexcept {
-    constexpr std::array<std::string_view, 11> safe{
-        "LOADING", "BUSY",     "MASTERDOWN", "TRYAGAIN", "CLUSTERDOWN", "MOVED",
-        "ASK",     "READONLY", "NOREPLICAS", "MISCONF",  "OOM"};
-    const bool is_safe = std::ranges::find(safe, redis_error_code(message)) != safe.end();
-    return {
-        .safety = is_safe ? retry_safety::yes : retry_safety::no,
-        .fault = is_safe ? failure_fault::server : failure_fault::client};
+///
+/// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
+/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK), and
+/// after the others only if you state that it is repeatable.
+[[nodiscard]] constexpr failure_facts redis_reply_facts(
+    std::string_view message, std::string_view command = {},
+    repeatability stated = repeatability::unspecified) noexcept {
+    const std::string_view code = redis_error_code(message);
+    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
+        return {.safety = retry_safety::no, .fault = failure_fault::client};
+    }
+    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    if (detail::is_redis_script(command) &&
+        std::ranges::find(detail::redis_errors_before_scripts, code) ==
+            detail::redis_errors_before_scripts.end()) {
+        facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
+    }
+    return facts;
 }
 
 /// True for commands that only read, in upper or lower case. A short list: state `repeatable` for
@@ -40,12 +132,9 @@ namespace reprise::adapters {
         "GET",      "MGET",   "EXISTS",   "TTL",     "PTTL",      "TYPE",   "STRLEN",
         "GETRANGE", "HGET",   "HMGET",    "HGETALL", "HEXISTS",   "HLEN",   "LRANGE",
         "LLEN",     "LINDEX", "SMEMBERS", "SCARD",   "SISMEMBER", "ZRANGE", "PING"};
-    const auto is_same = [command](std::string_view read) {
-        return std::ranges::equal(command, read, [](char given, char upper) {
-            return given == upper || given == upper - 'A' + 'a';
-        });
-    };
-    return std::ranges::any_of(reads, is_same);
+    return std::ranges::any_of(reads, [command](std::string_view read) {
+        return detail::is_redis_command(command, read);
+    });
 }
 
 }  // namespace reprise::adapters

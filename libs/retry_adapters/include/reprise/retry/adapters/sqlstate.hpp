@@ -3,6 +3,7 @@
 /// What a SQLSTATE of PostgreSQL says about a retry. Needs no client library: use it with any
 /// client that reports SQLSTATEs.
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -34,6 +35,50 @@ enum class sql_stage : std::uint8_t {
 
 namespace detail {
 
+/// States that a retry can help with; all others are the statement's own fault. Two characters
+/// stand for a whole class. `maybe`: the connection is lost or about to be, and the stage decides.
+inline constexpr std::array sqlstate_rows{
+    reprise::detail::error_row{.name = "08", .safety = retry_safety::maybe},
+    reprise::detail::error_row{
+        .name = "40000", .safety = retry_safety::yes, .reason = "the transaction was rolled back"},
+    reprise::detail::error_row{
+        .name = "40001",
+        .safety = retry_safety::yes,
+        .reason = "serialization failure: the transaction was rolled back"},
+    reprise::detail::error_row{.name = "40003", .safety = retry_safety::maybe},
+    reprise::detail::error_row{
+        .name = "40P01",
+        .safety = retry_safety::yes,
+        .reason = "deadlock: the transaction was rolled back"},
+    reprise::detail::error_row{
+        .name = "53300",
+        .safety = retry_safety::yes,
+        .throttling = true,
+        .reason = "too many connections: this one was refused"},
+    reprise::detail::error_row{
+        .name = "53",
+        .safety = retry_safety::yes,
+        .reason = "the server lacked a resource: the statement was undone"},
+    reprise::detail::error_row{
+        .name = "55P03",
+        .safety = retry_safety::yes,
+        .reason = "a lock was not available: the statement was not executed"},
+    reprise::detail::error_row{.name = "57P01", .safety = retry_safety::maybe},
+    reprise::detail::error_row{.name = "57P02", .safety = retry_safety::maybe},
+    reprise::detail::error_row{
+        .name = "57P03",
+        .safety = retry_safety::yes,
+        .reason = "the server starts up or shuts down and accepted no connection"},
+    reprise::detail::error_row{.name = "57P05", .safety = retry_safety::maybe},
+};
+
+/// The row of the state, otherwise that of its class; null if there is neither.
+[[nodiscard]] constexpr const reprise::detail::error_row* find_sqlstate(
+    std::string_view state) noexcept {
+    const auto* const exact = reprise::detail::find_row(sqlstate_rows, state);
+    return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, state.substr(0, 2));
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -62,20 +107,20 @@ namespace detail {
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
     facts.code = detail::number_of(state);
+    const reprise::detail::error_row* const row = detail::find_sqlstate(state);
     if (is_commit_unknown(state, stage)) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
         facts.fault = failure_fault::other;
     } else if (is_lost_connection(state)) {
+        facts.safety = retry_safety::yes;  // Without a COMMIT the server discards the transaction.
         facts.fault = failure_fault::other;
-    } else if (state.starts_with("53")) {
-        facts.throttling = state == "53300";
-    } else if (state == "40001" || state == "40P01" || state == "40000" || state == "55P03") {
-        facts.fault = failure_fault::other;  // Two transactions met.
-    } else if (state != "57P03") {
-        facts.safety = retry_safety::no;
-        facts.fault = failure_fault::client;
+    } else if (row != nullptr && row->safety == retry_safety::yes) {
+        const bool is_conflict = state.starts_with("40") || state == "55P03";
+        facts.safety = retry_safety::yes;
+        facts.throttling = row->throttling;
+        facts.fault = is_conflict ? failure_fault::other : failure_fault::server;
     }
     return facts;
 }
