@@ -176,6 +176,27 @@ TEST(curl_adapter, refuses_a_body_that_is_too_long) {
     EXPECT_EQ(made.retry_facts().safety, reprise::retry_safety::no);
 }
 
+/// Ends a transfer that has run for a while, unless a time limit ends it before.
+int end_after_a_while(void* started, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    const auto& since = *static_cast<std::chrono::steady_clock::time_point*>(started);
+    return std::chrono::steady_clock::now() - since > 100ms ? 1 : 0;
+}
+
+TEST(curl_adapter, limit_of_an_attempt_does_not_end_the_next_transfer_of_the_program) {
+    misbehaving_server server({is_silent(), is_silent()});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    reprise::attempt limited;
+    limited.timeout = 20ms;
+    EXPECT_EQ(reprise::adapters::curl_perform(curl.get(), limited).code, CURLE_OPERATION_TIMEDOUT);
+    auto started = std::chrono::steady_clock::now();
+    curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &started);
+    curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, end_after_a_while);
+    EXPECT_EQ(curl_easy_perform(curl.get()), CURLE_ABORTED_BY_CALLBACK);
+}
+
 /// Runs the coroutine form on a context of its own.
 reprise::adapters::beast_result<> co_call(const beast_client& client, reprise::retry_history& to) {
     boost::asio::io_context io;

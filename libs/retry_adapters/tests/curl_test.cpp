@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/curl.hpp>
 #include <reprise/testing/virtual_clock.hpp>
@@ -54,6 +59,22 @@ TEST(curl_result, local_mistake_is_never_repeated) {
     }
 }
 
+TEST(curl_result, every_code_of_libcurl_is_in_the_table_with_its_name) {
+    for (int code = CURLE_OK; code < CURL_LAST; ++code) {
+        const auto* const row =
+            reprise::detail::find_row(reprise::adapters::detail::curl_rows, code);
+        ASSERT_NE(row, nullptr) << curl_easy_strerror(static_cast<CURLcode>(code));
+    }
+    const auto name_of = [](CURLcode code) {
+        return reprise::detail::find_row(reprise::adapters::detail::curl_rows, code)->name;
+    };
+    EXPECT_EQ(name_of(CURLE_COULDNT_CONNECT), "CURLE_COULDNT_CONNECT");
+    EXPECT_EQ(name_of(CURLE_OPERATION_TIMEDOUT), "CURLE_OPERATION_TIMEDOUT");
+    EXPECT_EQ(name_of(CURLE_RECV_ERROR), "CURLE_RECV_ERROR");
+    EXPECT_EQ(name_of(CURLE_HTTP2_STREAM), "CURLE_HTTP2_STREAM");
+    EXPECT_EQ(name_of(CURLE_UNRECOVERABLE_POLL), "CURLE_UNRECOVERABLE_POLL");
+}
+
 TEST(curl_result, status_counts_also_where_libcurl_reports_it_as_an_error) {
     curl_result result = answered(429, "POST");
     result.code = CURLE_HTTP_RETURNED_ERROR;
@@ -101,6 +122,24 @@ TEST(curl_result, SM_10_a_filter_does_not_send_a_post_twice) {
         EXPECT_EQ(sent("POST", mark), 1);
     }
     EXPECT_EQ(sent("GET", reprise::repeatability::unspecified), 3);
+}
+
+/// The handle kept a pointer to a variable of `curl_perform`, and the next transfer of the program
+/// wrote there.
+TEST(curl_perform, next_transfer_of_the_program_writes_to_the_standard_output_as_by_default) {
+    const auto page = std::filesystem::path(testing::TempDir()) / "reprise_curl_page.txt";
+    std::ofstream(page) << "21 degrees";
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("file://" + page.string()).c_str());
+    const curl_result first = reprise::adapters::curl_perform(curl.get(), {});
+    EXPECT_EQ(first.body, "21 degrees");
+    testing::internal::CaptureStdout();
+    const CURLcode second = curl_easy_perform(curl.get());
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "21 degrees");
+    EXPECT_EQ(second, CURLE_OK);
+    EXPECT_EQ(first.body, "21 degrees");
+    std::filesystem::remove(page);
 }
 
 }  // namespace

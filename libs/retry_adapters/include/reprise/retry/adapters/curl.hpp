@@ -11,12 +11,16 @@
 ///
 /// Needs libcurl 7.83 or later.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 
 #include <curl/curl.h>
 
+#include <reprise/retry/adapters/curl_codes.hpp>
 #include <reprise/retry/adapters/http_method.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
@@ -63,30 +67,14 @@ namespace detail {
 
 /// What libcurl's code says, if there is no HTTP status to ask.
 [[nodiscard]] inline failure_facts curl_code_facts(CURLcode code, bool is_sent) noexcept {
-    failure_facts facts{.fault = failure_fault::other, .code = static_cast<std::uint32_t>(code)};
-    switch (code) {
-        case CURLE_COULDNT_RESOLVE_HOST:
-        case CURLE_COULDNT_RESOLVE_PROXY:
-        case CURLE_COULDNT_CONNECT:
-        case CURLE_SSL_CONNECT_ERROR:
-            facts.safety = is_sent ? retry_safety::maybe : retry_safety::yes;  // Sent: a redirect.
-            break;
-        case CURLE_OPERATION_TIMEDOUT:
-            facts.safety = is_sent ? retry_safety::maybe : retry_safety::yes;
-            facts.timeout = true;
-            break;
-        case CURLE_SEND_ERROR:
-        case CURLE_RECV_ERROR:
-        case CURLE_GOT_NOTHING:
-        case CURLE_PARTIAL_FILE:
-        case CURLE_HTTP2:
-        case CURLE_HTTP2_STREAM:
-        case CURLE_HTTP3:
-        case CURLE_QUIC_CONNECT_ERROR:
-            facts.safety = retry_safety::maybe;
-            break;
-        default:
-            facts.safety = retry_safety::no;
+    failure_facts facts{
+        .safety = retry_safety::no,
+        .fault = failure_fault::other,
+        .code = static_cast<std::uint32_t>(code)};
+    if (const auto* const row = reprise::detail::find_row(curl_rows, static_cast<int>(code))) {
+        const bool is_late = is_sent && row->safety == retry_safety::yes;
+        facts.safety = is_late ? retry_safety::maybe : row->safety;
+        facts.timeout = row->timeout;
     }
     return facts;
 }
@@ -107,14 +95,35 @@ inline std::size_t append_curl_body(char* data, std::size_t, std::size_t size, v
     });
 }
 
-inline void limit_curl_time(CURL* handle, duration limit) noexcept {
-    if (limit < std::chrono::hours{24 * 20}) {  // libcurl's limit is 32 bits of milliseconds.
-        const auto time = std::chrono::ceil<std::chrono::milliseconds>(limit);
-        // 0 would mean no limit.
-        curl_easy_setopt(
-            handle, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, time.count())));
+/// The options that one transfer sets. At its end they get libcurl's defaults again, so that
+/// nothing points to objects that are gone.
+class curl_transfer_options {
+public:
+    /// Both must outlive the object.
+    curl_transfer_options(CURL* handle, curl_body& body, duration limit) noexcept
+        : handle_(handle), is_limited_(limit < std::chrono::hours{24 * 20}) {
+        curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, append_curl_body);
+        curl_easy_setopt(handle_, CURLOPT_WRITEDATA, &body);
+        if (is_limited_) {  // libcurl's limit is 32 bits of milliseconds, and 0 means none.
+            const auto time = std::chrono::ceil<std::chrono::milliseconds>(limit);
+            const auto count = std::max<std::int64_t>(1, time.count());
+            curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(count));
+        }
     }
-}
+    ~curl_transfer_options() {
+        curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, nullptr);  // libcurl's own, which writes
+        curl_easy_setopt(handle_, CURLOPT_WRITEDATA, stdout);       // to a stream.
+        if (is_limited_) {
+            curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, 0L);
+        }
+    }
+    curl_transfer_options(const curl_transfer_options&) = delete;
+    curl_transfer_options& operator=(const curl_transfer_options&) = delete;
+
+private:
+    CURL* handle_;
+    bool is_limited_;
+};
 
 inline void read_curl_answer(CURL* handle, curl_result& result) {
     long number = 0;
@@ -141,17 +150,17 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     return is_sent ? facts_after_sending(facts, method, repeat) : facts;
 }
 
-/// Performs one transfer with `handle`, whose options are yours, and collects the body. Sets
-/// CURLOPT_WRITEFUNCTION and CURLOPT_WRITEDATA, and CURLOPT_TIMEOUT_MS if the attempt has a limit;
-/// these options stay set. A request body must be one that libcurl can send again
-/// (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the beginning).
+/// Performs one transfer with `handle`, whose options are yours, and collects the body. Three
+/// options are set for the transfer and have libcurl's default values afterwards:
+/// CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA and, if the attempt has a limit, CURLOPT_TIMEOUT_MS.
+/// Set them again for a transfer of your own. A request body must be one that libcurl can send
+/// again (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the
+/// beginning).
 [[nodiscard]] inline curl_result curl_perform(
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;
     detail::curl_body body{&result.body, options.body_size_max};
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, detail::append_curl_body);
-    curl_easy_setopt(handle, CURLOPT_WRITEDATA, &body);
-    detail::limit_curl_time(handle, current.timeout);
+    const detail::curl_transfer_options set(handle, body, current.timeout);
     result.code = curl_easy_perform(handle);
     result.ended_at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     result.repeat = options.repeat;
