@@ -15,7 +15,6 @@ the format.
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mutation import catalogue, instrument, judge, separate
+from mutation.build import Copy
 
 ROOT = catalogue.default_root()
 HUNT = "sim_hunt"
@@ -61,36 +61,6 @@ def targets_of(mutants):
         targets += [HUNT] if mutant.hunt else []
         targets += ["reprise_app"] if mutant.audit else []
     return sorted(set(targets))
-
-
-class Copy:
-    """The instrumented copy and its build."""
-
-    def __init__(self, root, folder):
-        self.root, self.folder = root, folder
-        self.source, self.build = folder / "source", folder / "build"
-
-    def update(self, mutants):
-        instrument.make_copy(self.root, self.source, mutants)
-
-    def make(self, targets, jobs):
-        """Configures and builds. Disables warnings, because the real build reports them."""
-        header = self.source / instrument.HEADER_NAME
-        command = ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja",
-                   "--log-level=WARNING", "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_UNITY_BUILD=ON",
-                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
-                   f"-DCMAKE_CXX_FLAGS=-w -include {header}", "-DREPRISE_BUILD_TESTS=ON"]
-        environment = dict(os.environ)
-        if shutil.which("ccache"):
-            command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-            environment |= {"CCACHE_BASEDIR": str(self.source), "CCACHE_NOHASHDIR": "1"}
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-        subprocess.run(["cmake", "--build", str(self.build), "-j", str(jobs), "--target", *targets,
-                        "--", "-k", "0"],
-                       check=True, env=environment, stdout=sys.stderr)
-
-    def program(self, target):
-        return self.build / "bin" / ("reprise" if target == "reprise_app" else target)
 
 
 def run_audit(copy, mutant):

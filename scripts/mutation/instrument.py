@@ -17,6 +17,8 @@ HEADER = """#pragma once
 
 #if __cplusplus >= 202002L  // CMake tries its compiler without our standard
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 
 namespace reprise_mutants {
@@ -36,6 +38,28 @@ inline const number selected = [] {
     return name == nullptr || *name == 0 ? number{0} : number_of(name);
 }();
 
+// If REPRISE_MUTANTS_REACHED names a file, the number of each place that is executed is appended to
+// it, once for each process.
+inline const char* const reached_file = std::getenv("REPRISE_MUTANTS_REACHED");
+
+inline void note_reached(number value) noexcept {
+    constexpr number size = 1 << 16;
+    static std::atomic<number> seen[size];
+    for (number at = value % size;; at = (at + 1) % size) {
+        number known = seen[at].load(std::memory_order_relaxed);
+        if (known == 0 && seen[at].compare_exchange_strong(known, value)) {
+            if (std::FILE* file = std::fopen(reached_file, "a")) {
+                std::fprintf(file, "%llu\\n", value);
+                std::fclose(file);
+            }
+            return;
+        }
+        if (known == value) {
+            return;
+        }
+    }
+}
+
 struct choice {
     consteval choice(const char* name) noexcept : value(number_of(name)) {}
     number value;
@@ -46,6 +70,9 @@ struct choice {
 constexpr bool reprise_mutant(reprise_mutants::choice which) noexcept {
     if (__builtin_is_constant_evaluated()) {
         return false;
+    }
+    if (reprise_mutants::reached_file != nullptr) {
+        reprise_mutants::note_reached(which.value);
     }
     return reprise_mutants::selected == which.value;
 }
@@ -120,14 +147,14 @@ def wrap(place, old):
     return f'(reprise_mutant("{name}") ? ({new}) : ({old}))'
 
 
-def rewrite(text, begin, end, places):
+def rewrite(text, begin, end, places, wrap=wrap):
     """Returns the text from begin to end with all its places instrumented."""
     out, at = [], begin
     while places:
         first = places[0]
         inside = [p for p in places[1:] if p.begin < first.end]
         out.append(text[at:first.begin])
-        out.append(wrap(first, rewrite(text, first.begin, first.end, inside)))
+        out.append(wrap(first, rewrite(text, first.begin, first.end, inside, wrap)))
         at, places = first.end, places[1 + len(inside):]
     return "".join(out) + text[at:end]
 
@@ -184,16 +211,22 @@ def write_if_changed(path, content):
 
 def make_copy(root, target, mutants):
     """Updates the copy in `target`: all files of the tree, with the mutants in them."""
-    by_source = edits_by_source(m for m in mutants if not m.is_separate)
+    changed = {}
+    for source, edits in edits_by_source(m for m in mutants if not m.is_separate).items():
+        text = (root / source).read_text(encoding="utf-8")
+        places, problems = find_places(text, edits)
+        if problems:
+            raise SystemExit("\n".join(problems))
+        changed[source] = rewrite(text, 0, len(text), places)
+    write_copy(root, target, changed)
+
+
+def write_copy(root, target, changed):
+    """Updates the copy in `target`: all files of the tree, or their {path: text} in `changed`."""
     wanted = set()
     for path in tracked_files(root):
-        content = (root / path).read_bytes()
-        if path in by_source:
-            text = content.decode("utf-8")
-            places, problems = find_places(text, by_source[path])
-            if problems:
-                raise SystemExit("\n".join(problems))
-            content = rewrite(text, 0, len(text), places).encode("utf-8")
+        is_changed = path in changed
+        content = changed[path].encode("utf-8") if is_changed else (root / path).read_bytes()
         wanted.add(path)
         write_if_changed(target / path, content)
         (target / path).chmod((root / path).stat().st_mode & 0o777)

@@ -77,6 +77,12 @@ TEST(shipped_strategies, RH_06_the_calculator_can_be_replaced) {
     EXPECT_LT(jittered(20, ~std::uint64_t{0}), 500ms);
     EXPECT_EQ(jittered(20, 0), 0ms);
     EXPECT_NE(jittered(8, 1ULL << 62U), jittered(8, 1ULL << 63U));
+    // The longest delays are those of the calculator without jitter: 1 ms after the first attempt.
+    for (std::uint32_t attempts = 0; attempts < 9; ++attempts) {
+        const duration longest = jittered(attempts, ~std::uint64_t{0});
+        EXPECT_GT(longest, std::chrono::microseconds{900} * (1 << attempts)) << attempts;
+        EXPECT_LE(longest, std::chrono::milliseconds{1} * (1 << attempts)) << attempts;
+    }
 }
 
 TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_error) {

@@ -112,6 +112,66 @@ TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_ref
     EXPECT_EQ(moved->result.ec, errc::document_not_found);
 }
 
+// The node leaves and comes back. What it refused before does not count: an operation waits for it.
+TEST(terminal_state, RH_25_RH_26_a_node_that_leaves_takes_its_state_with_it) {
+    for (const bool is_about_tls : {false, true}) {
+        scripted_cluster cluster(2, 2);
+        cluster.map = {{0}, {1}};
+        scripted_node& leaving = cluster.nodes[1];
+        if (is_about_tls) {
+            leaving.connect_failure_kind = connect_failure::tls_untrusted;
+        } else {
+            leaving.sasl_status = status::auth_error;
+        }
+        engine_driver driver(cluster);
+        driver.connect();
+        driver.advance(100ms);
+        const auto get_from_leaving = [&] {
+            std::string key = "a";
+            while (wire::vbucket_of(key, 2).value != 1) {
+                key += "a";
+            }
+            const auto read = driver.get(key);
+            driver.advance(50ms);
+            return read;
+        };
+        ASSERT_EQ(
+            get_from_leaving()->result.ec,
+            is_about_tls ? errc::tls_failure : errc::authentication_failure);
+        const auto apply = [&](std::size_t data_node_count) {
+            cluster.data_node_count = data_node_count;
+            ++cluster.revision.rev;
+            driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+            driver.advance(10ms);
+        };
+        cluster.map = {{0}, {0}};
+        apply(1);
+        leaving.connect_failure_kind.reset();
+        leaving.sasl_status.reset();
+        leaving.ignores_connections = true;
+        cluster.map = {{0}, {1}};
+        apply(2);
+        const auto waiting = get_from_leaving();
+        EXPECT_EQ(waiting->calls, 0) << waiting->result.ec.message();
+    }
+}
+
+TEST(terminal_state, RH_26_an_alert_on_an_open_connection_counts) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.transport = wire::transport::tls;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(10ms);
+    cluster.nodes[0].ignores_connections = true;
+    driver.close_node(0, close_reason::tls_alert);
+    const auto read = driver.get("k");
+    driver.advance(500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::tls_failure);
+    EXPECT_EQ(read->result.error->last_reason, retry_reason::tls_error);
+}
+
 TEST(terminal_state, RH_26_explicit_tls_failures_count_and_broken_handshakes_do_not) {
     for (const connect_failure failure :
          {connect_failure::tls_untrusted, connect_failure::tls_wrong_host,
@@ -297,6 +357,35 @@ TEST(terminal_state, RH_28_a_stale_lookup_is_repeated_with_the_controlled_backof
     driver.advance(100ms);
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::collection_not_found);
+}
+
+TEST(terminal_state, RH_28_the_manifest_of_an_outdated_id_counts_as_seen) {
+    scripted_cluster cluster(1);
+    cluster.collections["inventory.airline"] = 8;
+    engine_driver driver(cluster);
+    const auto stored_in = [&] {
+        return driver.start(
+            driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    };
+    ASSERT_EQ(stored_in()->calls, 0);
+    driver.advance(10ms);
+    // The collection was dropped and created again with manifest 9. The node that is asked for its
+    // id has not seen that yet.
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        answer outdated{.status = status::unknown_collection, .value = R"({"manifest_uid":"9"})"};
+        outdated.datatype = wire::datatype::json;
+        return seen.op == opcode::set && seen.key[0] == 8 ? std::optional(outdated) : std::nullopt;
+    };
+    cluster.collections.erase("inventory.airline");
+    cluster.manifest_uid = 5;
+    const auto stored = stored_in();
+    driver.advance(15ms);
+    EXPECT_EQ(stored->calls, 0) << "the node with manifest 5 is outdated";
+    cluster.collections["inventory.airline"] = 12;
+    cluster.manifest_uid = 9;
+    driver.advance(200ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
 }
 
 TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_request_resent) {

@@ -124,6 +124,29 @@ TEST(circuit_breaker_fsm, RH_34_a_probe_decides_between_closed_and_another_sleep
     EXPECT_TRUE(breaker.allows());  // nothing is left of what was counted before
 }
 
+TEST(circuit_breaker_fsm, RH_34_each_limit_can_be_configured) {
+    circuit_breaker_options options;
+    options.volume_threshold = 4;
+    options.error_threshold_percent = 75;
+    options.rolling_window = 30s;
+    options.sleep_window = 2s;
+    options.probe_timeout = 700ms;
+    circuit_breaker_fsm breaker(options);
+    feed(breaker, 2, failed, window_begin);
+    feed(breaker, 2, good, window_begin);
+    EXPECT_TRUE(breaker.allows()) << "half of four is below the percentage";
+    feed(breaker, 3, failed, window_begin + 30s);
+    EXPECT_TRUE(breaker.allows()) << "the first four have left the window: below the volume";
+    feed(breaker, 1, good, window_begin + 30s);
+    EXPECT_FALSE(breaker.allows());
+    const time_point opened = window_begin + 30s;
+    EXPECT_EQ(breaker.next_due(), opened + 2s);
+    EXPECT_TRUE(breaker.on_due(opened + 2s));
+    EXPECT_EQ(breaker.next_due(), opened + 2700ms) << "how long the probe may take";
+    EXPECT_FALSE(breaker.on_due(opened + 2700ms));
+    EXPECT_EQ(breaker.next_due(), opened + 4700ms) << "the next sleep";
+}
+
 TEST(circuit_breaker_fsm, RH_34_late_outcomes_change_nothing) {
     circuit_breaker_fsm breaker = opened_at(window_begin);
     feed(breaker, 100, good, window_begin + 1s);

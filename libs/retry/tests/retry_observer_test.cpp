@@ -126,6 +126,19 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
     }
 }
 
+TEST(retry_metrics, a_throttled_timeout_counts_as_a_timeout) {
+    retry_metrics metrics;
+    history_entry entry;
+    entry.set_facts(true, true);
+    metrics.on_decision(entry);
+    EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics.retries(failure_kind::throttling), 0U);
+    entry.set_facts(false, true);
+    metrics.on_decision(entry);
+    EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
+}
+
 // A hedge that is refused leaves its call alone, which mostly succeeds. Once, it counted as a retry
 // that was refused, so that a full service looked like one whose calls fail.
 TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {

@@ -167,10 +167,13 @@ struct observing_strategy {
     retry_action retry_after(token_state& token, const retry_question& question) {
         const Seen* failure = question.failure.get_if<Seen>();
         seen = failure != nullptr ? std::optional<Seen>(*failure) : std::nullopt;
-        return token.attempt > 1 ? retry_action::no(refusal_reason::attempts_exhausted)
-                                 : retry_action::after({});
+        // The second condition ends a loop that forgets its token: such a bug must fail, not hang.
+        return token.attempt > 1 || ++asked > 4
+                   ? retry_action::no(refusal_reason::attempts_exhausted)
+                   : retry_action::after({});
     }
     void succeed(const token_state&, const decision_context&) noexcept {}
+    int asked = 0;
     std::optional<Seen> seen{};
 };
 

@@ -77,6 +77,23 @@ TEST(trust, a_configuration_pushed_before_the_login_is_not_even_the_first_one) {
     EXPECT_EQ(driver.connections_to(0).size(), 1U) << "it is ignored, not an error";
 }
 
+TEST(trust, features_that_were_not_asked_for_are_not_used) {
+    scripted_cluster cluster(1);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        // The server grants what was asked for, and extended errors as well.
+        const std::string xerror("\0\7", 2);
+        return seen.op == opcode::hello ? std::optional(answer{.value = seen.value + xerror})
+                                        : std::nullopt;
+    };
+    engine_options options;
+    options.enable_error_map = false;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    EXPECT_EQ(driver.connections_to(0).size(), 1U);
+    EXPECT_EQ(cluster.count(opcode::get_error_map), 0U);
+    EXPECT_NE(driver.engine().configuration("travel"), nullptr);
+}
+
 TEST(trust, EM_02_an_error_map_is_held_on_its_connection_until_the_login) {
     scripted_cluster cluster(1);
     engine_options options;

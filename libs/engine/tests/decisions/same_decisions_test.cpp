@@ -230,7 +230,7 @@ script random_script(std::mt19937_64& random) {
 
 using namespace same_decisions;
 
-TEST(same_decisions, SM_18_RH_11_every_driver_decides_random_scripts_alike) {
+TEST(same_decisions, SM_18_every_driver_decides_random_scripts_alike) {
     std::mt19937_64 random(20261115);
     std::size_t refusals = 0;
     for (int number = 0; number < 400; ++number) {

@@ -26,6 +26,17 @@ scripted_cluster::hook ever_newer(scripted_cluster& cluster) {
     };
 }
 
+// An answer to `asked` that says that the client has the newest configuration.
+std::vector<std::byte> nothing_newer(const seen_request& asked) {
+    wire::response_header header;
+    header.op = asked.op;
+    header.opaque = asked.opaque;
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    EXPECT_TRUE(wire::empty_response{}.encode(writer, header).has_value());
+    return bytes;
+}
+
 }  // namespace not_my_vbucket_tests
 
 using namespace not_my_vbucket_tests;
@@ -87,6 +98,94 @@ TEST(not_my_vbucket, VB_07_a_node_that_does_not_answer_a_poll_is_not_asked_again
     driver.upsert("k", "v");
     driver.advance(2500ms);
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), asked + 2);
+}
+
+TEST(not_my_vbucket, VB_07_a_fetch_that_is_wanted_during_another_one_follows_its_answer) {
+    scripted_cluster cluster(1, 4);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    const std::size_t asked = cluster.count(opcode::get_cluster_config);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op == opcode::get_cluster_config) {
+            return answer{.is_silent = true};
+        }
+        return seen.op == opcode::set ? std::optional(answer{.status = status::not_my_vbucket})
+                                      : std::nullopt;
+    };
+    driver.upsert("k", "v");
+    driver.advance(200ms);
+    ASSERT_EQ(cluster.count(opcode::get_cluster_config), asked + 1);
+    ASSERT_GE(cluster.count(opcode::set), 3U) << "later refusals have asked for a newer map";
+    // The node answers the first fetch as of the time when it was asked.
+    const seen_request first = cluster.all(opcode::get_cluster_config).back();
+    driver.send(first.connection, nothing_newer(first));
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get_cluster_config), asked + 2);
+}
+
+// Each new revision wakes the operation, and the servers refuse it again. After that, a revision
+// only shortens its wait, to 100 ms instead of what its backoff has become.
+TEST(not_my_vbucket, VB_06_a_revision_shortens_the_wait_of_an_operation_that_was_woken_too_often) {
+    scripted_cluster cluster(1, 4);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    const connection_id connection = driver.connections_to(0).at(0);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set ? std::optional(answer{.status = status::not_my_vbucket})
+                                      : std::nullopt;
+    };
+    const auto stored = driver.upsert("k", "v");
+    for (int round = 0; round < 5; ++round) {
+        ++cluster.revision.rev;
+        driver.push_configuration(connection, 0, false);
+        driver.advance(1ms);
+    }
+    driver.advance(300ms);
+    const std::size_t sent = cluster.count(opcode::set);
+    driver.advance(100ms);
+    ASSERT_EQ(cluster.count(opcode::set), sent) << "its backoff is longer than 100 ms";
+    cluster.on_request = nullptr;
+    ++cluster.revision.rev;
+    driver.push_configuration(connection, 0, false);
+    const time_point pushed = driver.now;
+    driver.advance(99ms);
+    EXPECT_EQ(stored->calls, 0) << "the revisions come so fast that it must not be sent at once";
+    driver.advance(100ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_LE(stored->at - pushed, 101ms);
+}
+
+// A configuration that is asked for on a connection that closes never arrives.
+TEST(error_map_attributes, EM_07_the_connection_is_dropped_before_a_configuration_is_asked_for) {
+    for (const std::string attribute : {"special-handling", "conn-state-invalidated"}) {
+        for (const std::string key : {"a", "b", "c", "d"}) {
+            scripted_cluster cluster(2, 2);
+            for (scripted_node& node : cluster.nodes) {
+                node.error_map_text =
+                    R"({"version":2,"revision":1,"errors":{"7ff0":{"name":"N","desc":"D","attrs":[")" +
+                    attribute + R"(","fetch-config"]}}})";
+            }
+            engine_driver driver(cluster);
+            driver.connect();
+            driver.advance(100ms);
+            cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+                return seen.op == opcode::set ? std::optional(answer{.status = status(0x7ff0)})
+                                              : std::nullopt;
+            };
+            const std::size_t asked = cluster.count(opcode::get_cluster_config);
+            const auto stored = driver.upsert(key, "v");
+            driver.settle();
+            ASSERT_EQ(stored->calls, 1);
+            ASSERT_EQ(driver.closes.size(), 1U);
+            ASSERT_EQ(cluster.count(opcode::get_cluster_config), asked + 1) << attribute;
+            EXPECT_NE(
+                cluster.all(opcode::get_cluster_config).back().node,
+                cluster.all(opcode::set).back().node);
+        }
+    }
 }
 
 }  // namespace reprise::engine::testing

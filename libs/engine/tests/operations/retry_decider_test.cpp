@@ -22,6 +22,7 @@ public:
         last = request_of(question);
         retry_attempts = question.retry_attempts;
         deadline = question.deadline;
+        facts = question.facts;
         const auto* attached = question.at.user_data_as<std::string>();
         user_data = attached == nullptr ? std::string() : *attached;
         sink.answer(action);
@@ -31,6 +32,7 @@ public:
     request_snapshot last;
     std::uint32_t retry_attempts = 0;
     time_point deadline{};
+    failure_facts facts;
     std::string user_data;
 };
 
@@ -91,6 +93,18 @@ TEST(retry_decider, RH_12_always_retry_reasons_never_ask_the_strategy) {
     EXPECT_TRUE(decided.is_retry);
     EXPECT_EQ(decided.delay, 50ms);
     EXPECT_EQ(strategy->asked, 0);
+}
+
+TEST(retry_decider, RH_35_a_busy_search_service_is_throttling) {
+    for (const retry_reason reason :
+         {retry_reason::search_too_many_requests, retry_reason::kv_locked}) {
+        bench with(reason, true);
+        const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+        with.options.strategy = strategy;
+        EXPECT_TRUE(with.decide().is_retry);
+        EXPECT_EQ(strategy->facts.throttling, reason == retry_reason::search_too_many_requests);
+        EXPECT_EQ(strategy->facts.fault, failure_fault::server);
+    }
 }
 
 TEST(retry_decider, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {

@@ -20,6 +20,7 @@ constexpr auto final_code = static_cast<status>(0x7ff4);
 constexpr auto unusable_code = static_cast<status>(0x7ff5);   // a rule that cannot be followed
 constexpr auto misplaced_code = static_cast<status>(0x7ff6);  // retry-later, interval outside
 constexpr auto ruleless_code = static_cast<status>(0x7ff7);   // retry-now without any rule
+constexpr auto promised_code = static_cast<status>(0x7ff8);   // auto-retry without any rule
 
 constexpr std::string_view map_text =
     R"({"version":2,"revision":1,"errors":{)"
@@ -36,6 +37,7 @@ constexpr std::string_view map_text =
     R"("7ff6":{"name":"MISPLACED","desc":"no usable rule","attrs":["retry-later"],)"
     R"("strategy":"constant","interval":25,"after":10},)"
     R"("7ff7":{"name":"RULELESS","desc":"d","attrs":["retry-now"]},)"
+    R"("7ff8":{"name":"PROMISED","desc":"no usable rule","attrs":["auto-retry"]},)"
     R"("7ff4":{"name":"FINAL","desc":"d","attrs":["item-only"]}}})";
 
 scripted_cluster make_cluster() {
@@ -240,7 +242,7 @@ TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
 }
 
 TEST(server_directed, EM_12_without_a_usable_rule_the_request_fails) {
-    for (const status code : {specless_code, unusable_code, misplaced_code}) {
+    for (const status code : {specless_code, unusable_code, misplaced_code, promised_code}) {
         scripted_cluster cluster = make_cluster();
         engine_driver driver(cluster, directed());
         driver.connect();

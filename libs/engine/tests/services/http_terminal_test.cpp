@@ -99,6 +99,70 @@ TEST_F(http_terminal, RH_26_without_a_node_to_trust_the_call_fails_at_once) {
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
 }
 
+// A handshake proves little: TLS 1.3 refuses a client certificate only after it.
+TEST_F(http_terminal, RH_26_a_handshake_alone_does_not_clear_the_state) {
+    offer_query(0);
+    cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
+    cluster_.on_http = [](const seen_http_request&) {
+        scripted_http_answer answer;
+        answer.is_silent = true;
+        return answer;
+    };
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    const auto refused = driver.start_http(query_request("{}"));
+    driver.settle();
+    expect_refused(refused, errc::tls_failure, retry_reason::tls_error);
+
+    cluster_.nodes[0].http_connect_failure_kind.reset();
+    driver.start_http(query_request("{}"));
+    driver.settle();
+    ASSERT_EQ(sent(), 1U) << "the handshake succeeds now, but there is no answer";
+    cluster_.nodes[0].ignores_http_connections = true;
+    driver.close_peer(cluster_.http_requests[0].connection, close_reason::reset);
+    const time_point started = driver.now;
+    const auto done = driver.start_http(query_request("{}"));
+    driver.advance(1s);
+    expect_refused(done, errc::tls_failure, retry_reason::tls_error);
+    EXPECT_LE(done->at - started, 500ms);
+}
+
+TEST_F(http_terminal, RH_08_authentication_is_raised_before_tls) {
+    offer_query(0);
+    cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
+    engine_driver driver(cluster_, over_tls());
+    driver.connect();
+    let_first_node_refuse(driver);
+    const auto done = driver.start_http(query_request("{}"));
+    driver.advance(500ms);
+    expect_refused(done, errc::authentication_failure, retry_reason::authentication_error);
+}
+
+// The key-value links of two buckets are in different states, and either bucket comes first.
+TEST_F(http_terminal, RH_08_authentication_of_one_bucket_is_raised_before_tls_of_another) {
+    for (const bool is_tls_first : {false, true}) {
+        scripted_cluster cluster(1);
+        engine_options options = over_tls();
+        options.seeds = {{"node1", {}}};
+        engine_driver driver(cluster, options);
+        scripted_node& node = cluster.nodes[0];
+        const auto break_with_tls = [&](bool is_tls) {
+            node.connect_failure_kind =
+                is_tls ? std::optional(connect_failure::tls_untrusted) : std::nullopt;
+            node.sasl_status = status::auth_error;
+        };
+        break_with_tls(is_tls_first);
+        driver.engine().open("first", driver.now);
+        driver.settle();
+        break_with_tls(!is_tls_first);
+        driver.engine().open("second", driver.now);
+        driver.advance(1s);
+        const auto done = driver.start_http(query_request("{}"));
+        driver.advance(500ms);
+        expect_refused(done, errc::authentication_failure, retry_reason::authentication_error);
+    }
+}
+
 TEST_F(http_terminal, RH_25_a_node_that_answers_is_used_although_another_refuses_key_value) {
     offer_query(0);
     offer_query(1);

@@ -130,6 +130,44 @@ TEST(circuit_breaker, RH_34_a_canary_without_an_answer_opens_it_again) {
     EXPECT_TRUE(stored->result.has_value());
 }
 
+TEST(circuit_breaker, RH_34_everything_can_be_configured) {
+    scripted_cluster cluster(1);
+    engine_options options = with_breaker();
+    options.circuit_breaker->volume_threshold = 4;
+    options.circuit_breaker->error_threshold_percent = 75;
+    options.circuit_breaker->rolling_window = 3s;
+    options.circuit_breaker->sleep_window = 2s;
+    options.circuit_breaker->canary_timeout = 700ms;
+    options.circuit_breaker->is_failure = [](const std::error_code& outcome) {
+        return outcome == errc::document_not_found;
+    };
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::noop ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    const auto read_missing_thrice = [&] {
+        for (int index = 0; index < 3; ++index) {
+            driver.get("missing");
+        }
+        driver.settle();
+    };
+    read_missing_thrice();
+    driver.advance(3s);
+    EXPECT_EQ(driver.upsert("k", "v")->calls, 0);
+    read_missing_thrice();
+    ASSERT_EQ(cluster.count(opcode::get), 6U) << "the first three have left the window";
+    ASSERT_EQ(cluster.count(opcode::set), 1U);
+    const time_point opened = driver.now;
+    const auto waiting = driver.upsert("k", "v");
+    driver.advance(5s);
+    EXPECT_EQ(waiting->calls, 0) << "three failures of four are 75 %";
+    const auto canaries = cluster.all(opcode::noop);
+    ASSERT_EQ(canaries.size(), 2U);
+    EXPECT_EQ(canaries[0].at - opened, 2s);
+    EXPECT_EQ(canaries[1].at - opened, 4700ms) << "the canary's timeout and another sleep later";
+}
+
 TEST(circuit_breaker, RH_34_each_endpoint_has_its_own) {
     scripted_cluster cluster(2, 2);
     cluster.map = {{0}, {1}};

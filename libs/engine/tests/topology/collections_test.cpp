@@ -96,6 +96,19 @@ TEST(collections, RH_19_RH_28_an_unknown_collection_is_missing_and_not_outdated)
     EXPECT_TRUE(of.judge.asked.empty()) << "KV_COLLECTION_OUTDATED is for data operations";
 }
 
+TEST(collections, RH_28_a_node_that_is_behind_an_earlier_refusal_is_asked_again) {
+    one_collection of;
+    const auto refuse_with = [&](const std::string& body) {
+        return of.answer(
+            wire::status::unknown_collection, wire::value_response{base::as_bytes(body)});
+    };
+    EXPECT_EQ(refuse_with(R"({"manifest_uid":"9"})"), collection_answer::taken);
+    EXPECT_EQ(of.parts.listener.take(), (events{"missing inventory.hotels"}));
+    EXPECT_EQ(refuse_with(R"({"manifest_uid":"8"})"), collection_answer::taken);
+    EXPECT_EQ(of.entry.state, collection_state::stale) << "this node does not know revision 9";
+    EXPECT_TRUE(of.parts.listener.take().empty());
+}
+
 TEST(collections, RH_24_any_other_known_answer_is_final) {
     one_collection of;
     for (const auto status :

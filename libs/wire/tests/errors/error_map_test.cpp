@@ -232,6 +232,18 @@ TEST(error_map, EM_12_interval_fields_outside_the_retry_object_are_not_a_spec) {
     EXPECT_TRUE(map.find(0x7ff0)->is_retry_indicated());
 }
 
+TEST(error_map, EM_12_auto_retry_alone_promises_a_spec_that_is_missing) {
+    const error_map map =
+        parsed(map_text(R"("7ff0":{"name":"N","desc":"D","attrs":["auto-retry"]},)"
+                        R"("7ff1":{"name":"N","desc":"D","attrs":["retry-later"]},)"
+                        R"("7ff2":{"name":"N","desc":"D","attrs":["retry-later"],"retry":{}},)"
+                        R"("7ff3":{"name":"N","desc":"D","attrs":["retry-later"],"interval":1})"));
+    EXPECT_TRUE(map.find(0x7ff0)->is_retry_spec_unusable);
+    EXPECT_FALSE(map.find(0x7ff1)->is_retry_spec_unusable) << "nothing was promised";
+    EXPECT_TRUE(map.find(0x7ff2)->is_retry_spec_unusable);
+    EXPECT_TRUE(map.find(0x7ff3)->is_retry_spec_unusable);
+}
+
 TEST(error_map, EM_16_temp_does_not_indicate_a_retry_and_no_retry_overrides_the_others) {
     const auto is_indicated = [](error_attributes attributes) {
         return error_map_entry{1, "", "", attributes, std::nullopt}.is_retry_indicated();
