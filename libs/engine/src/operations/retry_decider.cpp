@@ -40,16 +40,20 @@ std::optional<retry_outcome> forbidden(const retry_case& failed, const retry_sub
     return std::nullopt;
 }
 
-// Derives the facts of a failure from its reason. A retry is safe if the server did nothing, and
-// useless for terminal reasons, which only a person can resolve.
+// Derives the facts of a failure from its reason. A retry is safe if the server did nothing.
+// Terminal reasons, which only a person can resolve, state a client's fault but no `no`: a strategy
+// may wait for that person, as best effort does.
 failure_facts facts_of(const failed_attempt& failed) noexcept {
     const retry_reason_facts& known = info(failed.reason);
     failure_facts facts = describe(failed.own_error);
-    facts.safety = known.is_terminal                   ? retry_safety::no
-                   : known.allows_non_idempotent_retry ? retry_safety::yes
-                                                       : retry_safety::maybe;
     facts.throttling = facts.throttling || failed.reason == retry_reason::search_too_many_requests;
-    facts.fault = failure_fault::server;
+    if (known.is_terminal) {
+        facts.safety.reset();
+        facts.fault = failure_fault::client;
+    } else {
+        facts.safety = known.allows_non_idempotent_retry ? retry_safety::yes : retry_safety::maybe;
+        facts.fault = failure_fault::server;
+    }
     facts.code = failed.status;
     return facts;
 }
