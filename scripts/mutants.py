@@ -5,6 +5,8 @@
                                  tests that must notice it
   mutants.py run [NAME...]       builds one copy of the sources with all mutants, runs each mutant
                                  (or the named ones), and fails if one is not noticed
+  mutants.py run --changed       the same for the mutants that the change since --base touches: by
+                                 default since the branch left origin's, or the previous commit
   mutants.py program TARGET      builds one program of the copy and prints its path; run it with
                                  REPRISE_MUTANT=NAME
 
@@ -21,7 +23,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mutation import catalogue, instrument, judge, separate
+from mutation import catalogue, drawing, instrument, judge, selection, separate
 from mutation.build import Copy
 
 ROOT = catalogue.default_root()
@@ -143,8 +145,26 @@ def chosen_mutants(mutants, names):
     return chosen
 
 
+def touched_mutants(mutants, base):
+    """Returns the mutants that the change since `base` touches; all if the base is not known."""
+    base = base or selection.default_base(ROOT)
+    files = selection.changed_files(ROOT, base) if base else None
+    if files is None:
+        print("mutants: it is not known what has changed, so all are run", flush=True)
+        return mutants
+    change = selection.Change(ROOT, base, files)
+    chosen = [m for m in mutants if change.touches(m, programs_of(m), suites_of(m))]
+    print(f"mutants: {len(files)} files have changed since {base[:12]}; they touch {len(chosen)} of "
+          f"{len(mutants)} mutants", flush=True)
+    return chosen
+
+
 def run(options, mutants):
     chosen = chosen_mutants(mutants, options.names)
+    if options.changed:
+        chosen = touched_mutants(chosen, options.base)
+        if not chosen:
+            return 0
     begin = time.monotonic()
     copy = Copy(ROOT, options.build)
     copy.update(mutants)
@@ -171,7 +191,7 @@ def run(options, mutants):
         results = list(pool.map(attend, order))
     for mutant in (m for m in chosen if m.audit):
         results.append(attend(mutant))
-    if not options.names:
+    if len(chosen) == len(mutants):
         failed += run_sound(copy, programs, tests_of, found_seeds(results))
     for problem in failed:
         print(f"mutants: {problem}")
@@ -184,6 +204,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("check", "run", "program"))
     parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--changed", action="store_true")
+    parser.add_argument("--base", default="", metavar="COMMIT")
     parser.add_argument("--build", type=Path, default=ROOT / "build/mutants")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -191,6 +213,8 @@ def main():
 
     mutants, problems = catalogue.read_all(ROOT)
     problems += instrument.check_places(ROOT, mutants)
+    if options.what == "check":
+        problems += drawing.check_equivalents(ROOT)
     for problem in problems:
         print(f"mutants: {problem}")
     if options.what == "check" or problems:

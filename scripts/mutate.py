@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mutation import catalogue, drawing, instrument
 from mutation.build import Copy
-from mutation.survivors import Reach
+from mutation.survivors import Reach, judge_by
 
 ROOT = catalogue.default_root()
 ROUNDS_MAX = 8  # builds until everything that is left compiles
@@ -51,7 +51,7 @@ def judge_all(copy, mutants, programs, jobs):
             print(f"mutate: {name}: {test} fails without any mutant and is not asked", flush=True)
 
     def attend(mutant):
-        verdict = reach[mutant.program].judge(mutant)
+        verdict = judge_by(reach, mutant)
         if not verdict.is_noticed:
             print(f"SURVIVES: {mutant}: {verdict.text}", flush=True)
         return mutant, verdict
@@ -84,7 +84,7 @@ def main():
     equivalent = drawing.read_equivalents(ROOT)
     drawn = draw(candidates, options)
     asked = [mutant for mutant in drawn if mutant.change.anchor not in equivalent]
-    programs = sorted({mutant.program for mutant in asked})
+    programs = sorted({program for mutant in asked for program in mutant.programs})
     copy = Copy(ROOT, options.build.resolve())
     asked, dropped = build(copy, asked, programs, options.jobs)
     built = time.monotonic()

@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "ci": "bash .ci/run",
+    "mutants": "./dev mutants",
+    "mutate": "./dev mutate --count 100 --limit 10",
     "headers": "./dev build dev private_headers",
     "docs": "./dev docs",
     "fuzz": "./dev fuzz 60",

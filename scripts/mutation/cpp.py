@@ -77,6 +77,20 @@ class Source:
         """Returns the text from token `first` to token `last`."""
         return self.text[self.tokens[first].begin:self.tokens[last].end]
 
+    def alternative_ranges(self):
+        """Returns [(first, last)] of the tokens between #else or #elif and #endif."""
+        ranges, begins = [], []
+        for found in re.finditer(r"^[ \t]*#[ \t]*(if|el|endif)", self.text, re.M):
+            if found[1] == "if":
+                begins.append(None)
+            elif begins and found[1] == "el":
+                begins[-1] = begins[-1] or found.start()
+            elif begins and (begin := begins.pop()) is not None:
+                inside = [i for i, token in enumerate(self.tokens)
+                          if begin < token.begin < found.start()]
+                ranges += [(inside[0], inside[-1])] if inside else []
+        return ranges
+
     def function_at(self, index):
         """Returns the function whose body has this token, or None."""
         at = bisect.bisect_right(self._bodies, index) - 1
@@ -145,7 +159,8 @@ class Source:
         if owner and "::" not in name:
             name = f"{owner}::{name}"
         head = texts[:call - begin]
-        is_void = "void" in head or ("->" in texts and texts[-1] == "void")
+        is_void = "void" in self._outside_brackets(begin, call) or (
+            "->" in texts and texts[-1] == "void")
         self.functions.append(Function(name, begin, brace, end, is_void, "consteval" in head))
         return end, end + 1
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from mutation import cpp, instrument, operators
 
-# The decision code, and the program with its tests.
+# The decision code, and the programs with its tests: its library's, then those that drive it.
+OF_RETRY = ("retry_tests", "retry_asio_tests", "engine_tests")
 FOLDERS = {
-    "libs/retry/include": "retry_tests",
-    "libs/retry/src": "retry_tests",
-    "libs/engine/src/operations": "engine_tests",
-    "libs/engine/src/topology": "engine_tests",
-    "libs/wire/src/errors": "wire_tests",
+    "libs/retry/include": OF_RETRY,
+    "libs/retry/src": OF_RETRY,
+    "libs/engine/src/operations": ("engine_tests",),
+    "libs/engine/src/topology": ("engine_tests",),
+    "libs/wire/src/errors": ("wire_tests", "engine_tests"),
 }
 # Where enumerations are declared.
 VOCABULARY = ("libs/retry", "libs/couchbase_types", "libs/base", "libs/wire", "libs/services",
@@ -25,7 +26,7 @@ EQUIVALENT = "tests/mutants/equivalent.tsv"
 
 class Drawn(NamedTuple):
     change: operators.Change
-    program: str
+    programs: tuple
 
     @property
     def name(self):
@@ -65,10 +66,10 @@ def read_candidates(root):
     enumerations = cpp.read_enumerations(
         [source for folder in VOCABULARY for source in sources_below(root, folder)])
     candidates, skipped = [], 0
-    for folder, program in FOLDERS.items():
+    for folder, programs in FOLDERS.items():
         for source in sources_below(root, folder):
             changes, constant = operators.find_changes(source, enumerations)
-            candidates += [Drawn(change, program) for change in changes]
+            candidates += [Drawn(change, programs) for change in changes]
             skipped += constant
     return candidates, skipped
 

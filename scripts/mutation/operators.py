@@ -184,7 +184,8 @@ class Finder:
 
     def _statement(self, index, function):
         first = self.tokens[index].text
-        if first in ("break", "continue") or (first == "return" and function.is_void):
+        is_left = first == "return" and function.is_void and not self._is_in_lambda(index, function)
+        if first in ("break", "continue") or is_left:
             last = self._statement_end(index)
         elif first in KEYWORDS or not self._is_expression_statement(index):
             return
@@ -248,6 +249,19 @@ class Finder:
         return before == ":" and any(
             self.tokens[i].text in ("case", "default") for i in range(max(0, index - 8), index))
 
+    def _is_in_lambda(self, index, function):
+        """True if the innermost function around a token is a lambda."""
+        brace = self.outer[index]
+        while brace > function.body:
+            before = brace - 1
+            while before > function.body and self.tokens[before].text not in ("{", "}", ";"):
+                if self.tokens[before].text == "]" and self.tokens[before + 1].text in "({":
+                    return True
+                text = self.tokens[before].text
+                before = self.match[before] - 1 if text in (")", "]") else before - 1
+            brace = self.outer[brace]
+        return False
+
     def _statement_end(self, index):
         while index < len(self.tokens):
             text = self.tokens[index].text
@@ -285,7 +299,7 @@ class Finder:
 
     def _constant_ranges(self):
         """Returns [(first, last)] of tokens that cannot be switched at run time."""
-        ranges = []
+        ranges = self.source.alternative_ranges()
         for index, token in enumerate(self.tokens):
             text = token.text
             if text == "<" and index in self.match:

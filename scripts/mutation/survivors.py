@@ -18,6 +18,7 @@ from mutation import judge
 
 REACHED = "REPRISE_MUTANTS_REACHED"
 MEMORY_MAX = 4 << 30  # bytes; a loop that collects must not take the machine's
+TIME_MIN, TIME_MAX = 5, 60  # seconds for the tests of one mutant
 HANGS_MAX = 3  # tests that hang before the others are no longer asked
 RUN = re.compile(r"^\[ RUN      \] (\S+)", re.M)
 FAILED = re.compile(r"^\[  FAILED  \] (\S+?),? ", re.M)
@@ -48,6 +49,19 @@ def run(program, tests, timeout, variables):
         return status, output.read()
 
 
+def judge_by(reach, mutant, time_min=TIME_MIN):
+    """Returns the first verdict of the mutant's programs that notices it, otherwise the last one
+    of a program that executes it."""
+    verdict = Verdict(False, "no test executes it")
+    for program in mutant.programs:
+        found = reach[program].judge(mutant, time_min)
+        if found is not None:
+            verdict = found
+        if verdict.is_noticed:
+            break
+    return verdict
+
+
 class Reach:
     """Which tests of a program execute which mutants, and how long each takes."""
 
@@ -75,14 +89,14 @@ class Reach:
                 for number in numbers:
                     self.tests_of.setdefault(int(number), []).append(test)
 
-    def judge(self, mutant):
-        """Returns the verdict about one mutant."""
+    def judge(self, mutant, time_min=TIME_MIN):
+        """Returns the verdict about one mutant, or None if no test executes it."""
         tests = sorted(self.tests_of.get(mutant.number, ()), key=self.seconds.get)
         if not tests:
-            return Verdict(False, "no test executes it")
+            return None
         hung = []
         while tests and len(hung) <= HANGS_MAX:
-            limit = min(60, 5 + 10 * sum(self.seconds[test] for test in tests))
+            limit = min(TIME_MAX, time_min + 10 * sum(self.seconds[test] for test in tests))
             status, output = run(self.program, tests, limit, {judge.VARIABLE: mutant.name})
             started = RUN.findall(output)
             if status is None:
