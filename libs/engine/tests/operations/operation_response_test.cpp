@@ -164,9 +164,9 @@ TEST(error_map_attributes, EM_07_the_connection_is_dropped_before_a_configuratio
         for (const std::string key : {"a", "b", "c", "d"}) {
             scripted_cluster cluster(2, 2);
             for (scripted_node& node : cluster.nodes) {
-                node.error_map_text =
-                    R"({"version":2,"revision":1,"errors":{"7ff0":{"name":"N","desc":"D","attrs":[")" +
-                    attribute + R"(","fetch-config"]}}})";
+                node.error_map_text = R"({"version":2,"revision":1,"errors":{)"
+                                      R"("7ff0":{"name":"N","desc":"D","attrs":[")" +
+                                      attribute + R"(","fetch-config"]}}})";
             }
             engine_driver driver(cluster);
             driver.connect();
