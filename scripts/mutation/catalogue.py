@@ -11,7 +11,7 @@ FOLDER = "tests/mutants"
 REQUIREMENTS = "docs/requirements.tsv"
 CLAUSES = "docs/clauses.tsv"
 KEYS = ("source", "mutant", "says", "breaks", "tests", "hunt", "audit", "form", "compile",
-        "command", "output", "after", "old", "new")
+        "command", "output", "in", "after", "old", "new")
 CLAUSE = re.compile(r"([A-Z]{2}-\d{2})(?:\.(\d+))?")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 SEPARATE = "separate"
@@ -19,6 +19,7 @@ SEPARATE = "separate"
 
 class Edit(NamedTuple):
     source: str
+    function: str  # the function that has the old text; empty: the whole source is searched
     after: str  # the old text is the first match after this; empty: it must be the only match
     old: str
     new: str
@@ -77,19 +78,21 @@ def read_fields(path, text):
 
 def make_mutant(place, name, fields):
     """Creates one mutant from its fields [(line, key, value)], which include `source`."""
-    one, edits, source, after = {}, [], "", ""
+    one, edits, source, function, after = {}, [], "", "", ""
     for number, key, value in fields:
         if key == "source":
             source = value
+        elif key == "in":
+            function = value
         elif key == "after":
             after = value
         elif key == "old":
-            edits.append([source, after, value, None])
-            after = ""
+            edits.append([source, function, after, value, None])
+            function, after = "", ""
         elif key == "new":
-            if not edits or edits[-1][3] is not None:
+            if not edits or edits[-1][-1] is not None:
                 raise Problem(f"{place}: {name}: `new` without `old`")
-            edits[-1][3] = value
+            edits[-1][-1] = value
         elif key in one:
             raise Problem(f"{place}: {name}: `{key}` appears twice")
         else:
@@ -98,9 +101,9 @@ def make_mutant(place, name, fields):
         raise Problem(f"{place}: a name must be snake_case: {name}")
     if not one.get("says"):
         raise Problem(f"{place}: {name} does not say what goes wrong")
-    if not edits or any(not old or new is None for _, _, old, new in edits):
+    if not edits or any(not old or new is None for *_, old, new in edits):
         raise Problem(f"{place}: {name}: every change has an `old` and a `new`")
-    if any(not source for source, _, _, _ in edits):
+    if any(not source for source, *_ in edits):
         raise Problem(f"{place}: {name}: there is no `source` above it")
     if one.get("form", SEPARATE) != SEPARATE:
         raise Problem(f"{place}: {name}: the only valid form is `{SEPARATE}`")

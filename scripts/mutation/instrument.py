@@ -5,9 +5,10 @@ active one. Several may change one place, and one may change a part of what anot
 must not overlap in any other way.
 """
 
-import re
 import subprocess
 from typing import NamedTuple
+
+from mutation import anchors
 
 HEADER_NAME = "reprise_mutant.hpp"
 # Every source of the copy includes it first. The name of a mutant becomes a number at compile time,
@@ -79,8 +80,6 @@ constexpr bool reprise_mutant(reprise_mutants::choice which) noexcept {
 
 #endif
 """
-TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]')
-
 
 class Place(NamedTuple):
     begin: int
@@ -89,44 +88,16 @@ class Place(NamedTuple):
     mutant: object
 
 
-def pattern_of(old):
-    """Returns a pattern that matches a text however the formatter breaks its lines."""
-    parts, before = [], ""
-    for token in TOKEN.findall(old):
-        if parts:
-            is_word = re.match(r"\w", token) and re.search(r"\w$", before)
-            parts.append(r"\s+" if is_word else r"\s*")
-        parts.append(re.escape(token))
-        before = token
-    head = r"(?<!\w)" if re.match(r"\w", old.lstrip()) else ""
-    tail = r"(?!\w)" if re.search(r"\w$", old.rstrip()) else ""
-    return re.compile(head + "".join(parts) + tail)
-
-
-def first_line(text):
-    return text.strip().splitlines()[0]
-
-
-def find_once(text, old):
-    """Returns (match, what is wrong), of which one is empty."""
-    found = list(pattern_of(old).finditer(text))
-    if len(found) == 1:
-        return found[0], ""
-    return None, f"{first_line(old)!r} is " + (f"{len(found)} times in" if found else "not in")
-
-
 def find_places(text, edits):
     """Returns (places, problems) of [(mutant, edit)] in the text of one source."""
     places, problems = [], []
     for mutant, edit in edits:
-        found, wrong = find_once(text, edit.after or edit.old)
-        if found and edit.after:
-            found = pattern_of(edit.old).search(text, found.end())
-            wrong = "" if found else f"{first_line(edit.old)!r} does not appear after that in"
+        found, wrong = anchors.locate(text, edit)
         if wrong:
             problems.append(f"{mutant.place}: {mutant.name}: {wrong} {edit.source}")
             continue
-        places.append(Place(found.start(), found.end(), edit, mutant))
+        edit = edit._replace(new=anchors.with_names(edit.new, found.renamed))
+        places.append(Place(found.begin, found.end, edit, mutant))
     # Larger places first; places of the same size form one chain.
     places.sort(key=lambda place: (place.begin, -place.end))
     open_places = []

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-from mutation import catalogue, instrument, judge  # noqa: E402
+from mutation import anchors, catalogue, instrument, judge  # noqa: E402
 
 SOURCE = "libs/a/src/a.cpp"
 HEAD = f"source: {SOURCE}\nmutant: one\nsays: It is wrong.\n"
@@ -115,11 +115,33 @@ class places(tree):
         (self.root / SOURCE).unlink()
         self.assert_refused(head + "old: x + 1\nnew: x\n", "there is no")
 
+    def test_a_function_limits_the_search(self):
+        head = HEAD + "breaks: AA-01\n"
+        self.write(SOURCE, CODE + CODE.replace("int f", "int g"))
+        self.assert_refused(head + "old: x + 1\nnew: x\n", "2 times in")
+        self.assertEqual(self.problems(head + "in: g\nold: x + 1\nnew: x\n"), [])
+        self.assert_refused(head + "in: g\nold: x + 2\nnew: x\n", "not in")
+        self.assert_refused(head + "in: h\nold: x + 1\nnew: x\n", "no function h")
+
+    def test_a_name_that_changed_everywhere_is_followed(self):
+        entry = "in: f\nold: x > 1 && x < 5\nnew: x > 2 && limit < 5"
+        renamed = CODE.replace("x", "value").replace("int f", "int limit(); int f")
+        self.assertIn('? (value > 2 && limit < 5) : (value > 1', self.instrumented(
+            entry, code=renamed))
+
+    def test_other_code_of_the_same_shape_is_not_taken(self):
+        head = HEAD + "breaks: AA-01\n"
+        for code in (CODE.replace("x > 1", "y > 1"),  # `x` is still there
+                     CODE.replace("x", "value").replace("value < 5", "other < 5"),
+                     CODE.replace("x", "value").replace("> 1", "> 2")):
+            self.write(SOURCE, code)
+            self.assert_refused(head + "old: x > 1 && x < 5\nnew: true\n", "not in")
+
     def test_spaces_and_line_breaks_do_not_matter_but_words_do(self):
-        self.assertTrue(instrument.pattern_of("f( a,b )").search("f(\n    a, b)"))
-        self.assertFalse(instrument.pattern_of("int x").search("intx"))
-        self.assertFalse(instrument.pattern_of("level < cost").search("level < cost_max"))
-        self.assertFalse(instrument.pattern_of("level").search("old_level"))
+        self.assertTrue(anchors.pattern_of("f( a,b )").search("f(\n    a, b)"))
+        self.assertFalse(anchors.pattern_of("int x").search("intx"))
+        self.assertFalse(anchors.pattern_of("level < cost").search("level < cost_max"))
+        self.assertFalse(anchors.pattern_of("level").search("old_level"))
 
     def test_overlapping_places_are_refused(self):
         text = HEAD + ("breaks: AA-01\nold: x > 1 && x\nnew: x\n\nmutant: two\nsays: x.\n"

@@ -164,6 +164,17 @@ TEST(presets, finagle_allows_the_minimum_rate_and_a_share_of_requests) {
     EXPECT_TRUE(reserve.try_pay({}, time_point{} + 1100ms).paid) << "one more every 100 ms";
 }
 
+TEST(presets, finagle_doubles_its_delay_up_to_five_seconds) {
+    auto strategy = presets::finagle();
+    scripted_operation failing(
+        {testing::transient(), testing::transient(), testing::transient(), testing::transient(),
+         testing::transient(), testing::transient(), testing::transient(), testing::transient(),
+         testing::transient()});
+    EXPECT_EQ(
+        golden(strategy, failing),
+        "25ms@99 50ms@98 100ms@97 200ms@97 400ms@98 800ms@99 1600ms@99 2500ms@99 2500ms@99 ok");
+}
+
 TEST(presets, a_windowed_budget_drops_old_credit_and_tolerates_older_times) {
     windowed_budget budget({.percent = 100, .minimum_per_second = 0});
     for (int request = 0; request < 100; ++request) {

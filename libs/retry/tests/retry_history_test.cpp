@@ -91,6 +91,71 @@ TEST(retry_history, shows_the_message_of_a_code_beside_its_number) {
     EXPECT_EQ(history.message_of(history.entries[0]), "connection refused");
 }
 
+TEST(retry_history, shows_what_a_protocol_adds) {
+    retry_history history;
+    history.reason_name = [](std::uint8_t code) noexcept -> std::string_view {
+        return code == 3 ? "BUSY" : "LOST";
+    };
+    history.has_hexadecimal_codes = true;
+    history.endpoints = {"a:1", "b:2"};
+    history.problems = {"connection refused", ""};
+    history_entry answered = entry_of(1);
+    answered.set_reason(3);
+    answered.set_code(7);
+    answered.set_endpoint(0);
+    answered.set_stage(attempt_stage::response);
+    answered.set_delay(1ms);
+    history.record(answered);
+    history_entry unsent = entry_of(2);
+    unsent.set_reason(4);
+    unsent.set_endpoint(0);
+    unsent.set_stage(attempt_stage::dispatch);
+    history.record(unsent);
+    history_entry lost = entry_of(3, refusal_reason::unsafe);
+    lost.set_reason(4);
+    lost.set_endpoint(1);
+    lost.set_stage(attempt_stage::network);
+    history.record(lost);
+    EXPECT_EQ(
+        to_string(history),
+        "+0 ms  BUSY (0x07) at a:1, response; retried after 1 ms\n"
+        "+0 ms  LOST at a:1 (connection refused), dispatch; retried after 0 ms\n"
+        "+0 ms  LOST at b:2, network; not retried: unsafe to retry\n");
+}
+
+TEST(retry_history, an_index_behind_the_last_endpoint_names_none) {
+    retry_history history;
+    history.endpoints = {"a:1", "gone:2"};
+    history.problems = {"refused", "gone"};
+    history.endpoints.pop_back();
+    history.problems.pop_back();
+    history_entry entry = entry_of(1);
+    entry.set_stage(attempt_stage::dispatch);
+    entry.set_endpoint(0);
+    EXPECT_EQ(history.endpoint_of(entry), "a:1");
+    EXPECT_EQ(history.problem_of(entry), "refused");
+    entry.set_endpoint(1);
+    EXPECT_EQ(history.endpoint_of(entry), "");
+    EXPECT_EQ(history.problem_of(entry), "");
+}
+
+TEST(retry_history, shows_hedges) {
+    retry_history history;
+    history_entry hedge = entry_of(1);
+    hedge.set_is_hedge();
+    hedge.set_budget_level(2'000);
+    history.record(hedge);
+    hedge.set_refusal(refusal_reason::circuit_open);
+    hedge.set_budget_level(-1);
+    history.record(hedge);
+    EXPECT_EQ(
+        to_string(history),
+        "+0 ms  attempt 1 still running; hedged by another attempt (budget 2)\n"
+        "+0 ms  attempt 1 still running; not hedged: " +
+            std::string(to_string(refusal_reason::circuit_open)) + "\n");
+    EXPECT_EQ(history.refusal(), refusal_reason::none) << "the call itself goes on";
+}
+
 TEST(retry_history, a_code_of_a_fourth_category_is_a_plain_number) {
     struct numbered final : std::error_category {
         [[nodiscard]] const char* name() const noexcept override { return "numbered"; }

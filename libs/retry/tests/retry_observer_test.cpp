@@ -137,6 +137,10 @@ TEST(retry_metrics, a_throttled_timeout_counts_as_a_timeout) {
     metrics.on_decision(entry);
     EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
     EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
+    entry.set_facts(false, false);
+    metrics.on_decision(entry);
+    EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
+    EXPECT_EQ(metrics.retries(failure_kind::other), 1U);
 }
 
 // A hedge that is refused leaves its call alone, which mostly succeeds. Once, it counted as a retry

@@ -79,6 +79,45 @@ TEST(settings, other_budgets_check_their_options_too) {
     EXPECT_THROW(standard_strategy({}, small), invalid_settings) << "a retry costs 5";
 }
 
+TEST(settings, the_ends_of_each_range_are_accepted) {
+    using settings_test::refused_field;
+    using o = standard_options;
+    const auto accepts = [](auto&& change) { EXPECT_EQ(refused_field(change), "accepted"); };
+    accepts([](o& s) { s.attempts_max = 1; });
+    accepts([](o& s) { s.backoff.base = s.backoff.step = 0s; });
+    accepts([](o& s) { s.backoff.cap = s.backoff.base; });
+    accepts([](o& s) { s.backoff.factor = 1.0; });
+    accepts([](o& s) { s.backoff.hint_excess_max = 0s; });
+    accepts([](o& s) { s.bucket.capacity = 1e12; });
+    accepts([](o& s) { s.bucket.initial = 0.0; });
+    accepts([](o& s) { s.bucket.initial = s.bucket.capacity; });
+    accepts([](o& s) { s.prices.retry = s.bucket.capacity; });
+    accepts([](o& s) { s.prices.retry = s.prices.timeout = s.prices.refund = 0.0; });
+    accepts([](o& s) { s.bucket.capacity = s.prices.timeout = 4'000'000.0; });
+    EXPECT_EQ(
+        refused_field([](o& s) {
+            s.bucket.capacity = 1e9;
+            s.prices.timeout = 4'000'001.0;
+        }),
+        "prices.timeout");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.capacity = 1.1e12; }), "bucket.capacity");
+    EXPECT_EQ(refused_field([](o& s) { s.bucket.initial = -0.1; }), "bucket.initial");
+    EXPECT_EQ(refused_field([](o& s) { s.backoff.step = -1ns; }), "backoff.step");
+    EXPECT_FALSE(check(failure_throttle_options{.units_max = 1000, .ratio = 0.001}));
+    EXPECT_TRUE(check(failure_throttle_options{.units_max = 1001}));
+    for (const windowed_budget_options& options :
+         {windowed_budget_options{.percent = 0, .minimum_per_second = 0, .window = 1s},
+          windowed_budget_options{.percent = 1000, .minimum_per_second = 10'000, .window = 60s}}) {
+        EXPECT_FALSE(check(options));
+    }
+    EXPECT_EQ(check(windowed_budget_options{.percent = 1001})->field, "percent");
+    EXPECT_EQ(
+        check(windowed_budget_options{.minimum_per_second = 10'001})->field, "minimum_per_second");
+    EXPECT_EQ(
+        check(windowed_budget_options{.minimum_per_second = -1})->field, "minimum_per_second");
+    EXPECT_EQ(check(windowed_budget_options{.window = 61s})->field, "window");
+}
+
 TEST(settings, figures_describe_the_effect_of_the_settings) {
     const settings_figures f = figures({}, {.service_capacity = 1000});
     EXPECT_DOUBLE_EQ(f.worst_amplification, 5.0);
@@ -111,6 +150,39 @@ TEST(settings, lint_is_quiet_about_the_defaults_and_names_each_danger) {
     EXPECT_TRUE(warns(lint(options), "backoff.base"));
     EXPECT_TRUE(warns(lint({}, {.service_capacity = 1000, .load = 300}), "attempts_max"));
     EXPECT_TRUE(lint({}, {.service_capacity = 1000, .load = 150}).empty());
+    EXPECT_TRUE(lint({}, {.service_capacity = 1000, .load = 200}).empty()) << "exactly the limit";
+}
+
+TEST(settings, lint_warns_of_nothing_that_a_single_attempt_cannot_do) {
+    using settings_test::warns;
+    standard_options options;
+    options.backoff.jitter = jitter::none;
+    options.backoff.base = 0s;
+    options.prices.retry = 0;
+    options.attempts_max = 1;
+    EXPECT_TRUE(lint(options).empty());
+    options.attempts_max = 2;
+    for (const char* field : {"backoff.jitter", "backoff.base", "prices.retry"}) {
+        EXPECT_TRUE(warns(lint(options), field)) << field;
+    }
+}
+
+TEST(settings, lint_warns_of_calls_that_take_minutes_to_fail) {
+    using settings_test::warns;
+    standard_options options;
+    options.attempts_max = 4;
+    options.backoff = {.base = 100s, .factor = 1.0, .cap = 100s};
+    EXPECT_EQ(figures(options).give_up_after, 5min);
+    EXPECT_FALSE(warns(lint(options), "attempts_max")) << "five minutes are the limit";
+    options.attempts_max = 5;
+    const auto warnings = lint(options);
+    ASSERT_TRUE(warns(warnings, "attempts_max"));
+    EXPECT_EQ(warnings.back().message, "a request may take 400 s to fail");
+    options = {};
+    options.prices = {.retry = 1, .refund = 1};
+    EXPECT_FALSE(warns(lint(options), "prices.refund")) << "twice the load is the limit";
+    options.backoff.base = 1ms;
+    EXPECT_FALSE(warns(lint(options), "backoff.base"));
 }
 
 }  // namespace reprise

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry/budget.hpp>
+#include <reprise/testing/scripted.hpp>
+
+/// The exact levels of the budgets that `presets_test.cpp` uses in whole loops.
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+namespace budget_test {
+
+constexpr time_point start{1h};
+
+}  // namespace budget_test
+
+using budget_test::start;
+
+TEST(failure_throttle, a_failure_empties_what_is_less_than_a_unit) {
+    failure_throttle throttle({.units_max = 2, .ratio = 0.5});
+    for (int failures = 0; failures < 2; ++failures) {
+        throttle.on_failure({}, start);
+    }
+    EXPECT_EQ(throttle.try_pay({}, start).level, 0);
+    throttle.on_success(0, 1, start);
+    EXPECT_EQ(throttle.try_pay({}, start).level, 500);
+    throttle.on_failure({}, start);
+    EXPECT_EQ(throttle.try_pay({}, start).level, 0) << "half a unit cannot pay a whole one";
+}
+
+TEST(failure_throttle, retries_are_free_above_half_of_the_units) {
+    failure_throttle throttle({.units_max = 4, .ratio = 1});
+    EXPECT_TRUE(throttle.try_pay({}, start).paid);
+    throttle.on_failure({}, start);
+    const payment at_three = throttle.try_pay({}, start);
+    EXPECT_TRUE(at_three.paid);
+    EXPECT_EQ(at_three.cost, 0U);
+    EXPECT_EQ(at_three.level, 3000) << "a retry takes nothing";
+    throttle.on_failure({}, start);
+    EXPECT_FALSE(throttle.try_pay({}, start).paid) << "exactly half is not more than half";
+}
+
+TEST(windowed_budget, earns_its_minimum_from_the_first_millisecond) {
+    windowed_budget budget({.percent = 0, .minimum_per_second = 1, .window = 1s});
+    const payment paid = budget.try_pay({}, start);
+    EXPECT_TRUE(paid.paid);
+    EXPECT_EQ(paid.cost, 1000U);
+    EXPECT_EQ(paid.level, 0);
+    EXPECT_EQ(budget.level(start), 0);
+    EXPECT_EQ(budget.level(start + 1ms), 1) << "a thousandth of a retry";
+    EXPECT_FALSE(budget.try_pay({}, start + 999ms).paid);
+    const payment again = budget.try_pay({}, start + 1s);
+    EXPECT_TRUE(again.paid) << "what it earned in between is not lost";
+    EXPECT_EQ(budget.level(start + 1h), 1000) << "never more than the window's minimum";
+}
+
+TEST(windowed_budget, a_slow_minimum_adds_up) {
+    windowed_budget budget({.percent = 0, .minimum_per_second = 0.5, .window = 2s});
+    ASSERT_TRUE(budget.try_pay({}, start).paid);
+    for (int tick = 1; tick <= 10; ++tick) {
+        budget.on_request(start + tick * 1ms);
+    }
+    EXPECT_EQ(budget.level(start + 10ms), 5) << "half a thousandth in each millisecond";
+}
+
+TEST(windowed_budget, each_request_deposits_its_share_and_a_retry_takes_a_unit) {
+    windowed_budget budget({.percent = 20, .minimum_per_second = 0});
+    for (int request = 0; request < 4; ++request) {
+        budget.on_request(start);
+    }
+    const payment refused = budget.try_pay({}, start);
+    EXPECT_FALSE(refused.paid);
+    EXPECT_EQ(refused.cost, 1000U);
+    EXPECT_EQ(refused.level, 800);
+    budget.on_request(start);
+    EXPECT_EQ(budget.try_pay({}, start).level, 0) << "a whole unit is enough";
+}
+
+TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
+    const auto bucket = std::make_shared<token_bucket>();
+    token_bucket_budget budget(bucket, {.retry = 1, .timeout = 2, .throttling = 3, .refund = 4});
+    EXPECT_EQ(budget.try_pay(testing::transient(), start).cost, 1000U);
+    EXPECT_EQ(budget.try_pay(testing::timed_out(), start).cost, 2000U);
+    EXPECT_EQ(budget.try_pay(testing::throttled(), start).cost, 3000U);
+    EXPECT_EQ(bucket->level(), milli_units(494));
+    budget.on_success(2000, 2, start);
+    EXPECT_EQ(bucket->level(), milli_units(498));
+}
+
+TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
+    const auto bucket = std::make_shared<token_bucket>();
+    token_bucket_budget budget(bucket, {.retry = 20, .refund = 3, .refund_last_cost = true});
+    ASSERT_TRUE(budget.try_pay(testing::transient(), start).paid);
+    budget.on_success(20'000, 1, start);
+    EXPECT_EQ(bucket->level(), milli_units(483));
+    budget.on_success(15'000, 2, start);
+    EXPECT_EQ(bucket->level(), milli_units(498));
+}
+
+}  // namespace reprise

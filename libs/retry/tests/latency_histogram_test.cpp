@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <reprise/retry/latency_histogram.hpp>
+
+namespace reprise {
+
+using namespace std::chrono_literals;
+
+TEST(latency_histogram, counts_what_is_shorter_than_a_microsecond_as_one) {
+    latency_histogram histogram;
+    histogram.record(0ns);
+    EXPECT_EQ(histogram.count(), 1U);
+    EXPECT_EQ(histogram.sum(), 1us);
+    EXPECT_EQ(histogram.percentile(1.0), 1us);
+    histogram.record(1001ns);
+    EXPECT_EQ(histogram.sum(), 3us) << "microseconds are rounded up";
+    EXPECT_EQ(histogram.percentile(1.0), 2us);
+}
+
+TEST(latency_histogram, is_exact_below_16_microseconds_and_within_an_eighth_above) {
+    for (int value = 1; value < 100'000; value += 1 + value / 7) {
+        latency_histogram histogram;
+        histogram.record(value * 1us);
+        const duration found = histogram.percentile(0.5);
+        EXPECT_GE(found, value * 1us);
+        EXPECT_LE(found, value < 16 ? value * 1us : value * 1us + value * 1us / 8) << value;
+    }
+}
+
+TEST(latency_histogram, a_percentile_is_the_smallest_value_with_that_share_below_it) {
+    latency_histogram histogram;
+    EXPECT_EQ(histogram.percentile(0.5), 0ns) << "nothing was recorded";
+    for (int value = 1; value <= 4; ++value) {
+        histogram.record(value * 1us);
+    }
+    EXPECT_EQ(histogram.percentile(0.0), 1us);
+    EXPECT_EQ(histogram.percentile(0.25), 1us);
+    EXPECT_EQ(histogram.percentile(0.26), 2us);
+    EXPECT_EQ(histogram.percentile(0.75), 3us);
+    EXPECT_EQ(histogram.percentile(1.0), 4us);
+    EXPECT_EQ(histogram.percentile(2.0), 4us);
+    EXPECT_EQ(histogram.percentile(-1.0), 1us);
+    EXPECT_EQ(histogram.percentile(std::numeric_limits<double>::quiet_NaN()), 1us);
+}
+
+TEST(latency_histogram, what_is_longer_than_its_range_counts_in_the_last_place) {
+    latency_histogram histogram;
+    histogram.record(24h * 365);
+    EXPECT_EQ(histogram.count(), 1U);
+    EXPECT_GT(histogram.percentile(1.0), 24h * 12);
+}
+
+TEST(latency_histogram, adds_copies_and_forgets_all_its_counts) {
+    latency_histogram histogram;
+    for (int index = 0; index < 3; ++index) {
+        histogram.record(2us);
+    }
+    histogram.record(20s);
+    latency_histogram other;
+    other.record(7ms);
+    other = histogram;
+    EXPECT_EQ(other.count(), 4U) << "an assignment replaces";
+    EXPECT_EQ(other.sum(), 20s + 6us);
+    EXPECT_EQ(other.counts_up_to_limits().front(), 3U);
+    EXPECT_EQ(other.counts_up_to_limits().back(), 4U);
+    const latency_histogram& same = other;
+    other = same;
+    EXPECT_EQ(other.count(), 4U) << "an assignment to itself keeps what there is";
+    other.add(histogram);
+    EXPECT_EQ(other.count(), 8U);
+    EXPECT_EQ(other.sum(), 40s + 12us);
+    other.forget_half();
+    EXPECT_EQ(other.count(), 4U);
+    EXPECT_EQ(other.sum(), 20s + 6us);
+    EXPECT_EQ(other.counts_up_to_limits().back(), 4U);
+    other.forget_half();
+    EXPECT_EQ(other.count(), 3U) << "halves are rounded up: a rare value is not forgotten";
+}
+
+}  // namespace reprise
