@@ -6,14 +6,16 @@
 #include <string>
 #include <utility>
 
+#include "settings_problem.hpp"
+
 namespace reprise::lab {
 
 namespace {
 
+using detail::refuse;
 using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr std::uint32_t clients_max = 1'000'000;
 constexpr double rate_max = 10'000'000.0;
@@ -24,7 +26,7 @@ constexpr std::uint32_t attempts_limit = 100;
     storm_options options;
     options.requests_per_second = 400.0;
     options.outage = outage_kind::refusing;
-    options.length = seconds{60};
+    options.length = std::chrono::seconds{60};
     return options;
 }
 
@@ -32,7 +34,7 @@ constexpr std::uint32_t attempts_limit = 100;
     storm_options options;
     options.requests_per_second = 750.0;
     options.outage = outage_kind::stalled;
-    options.length = seconds{90};
+    options.length = std::chrono::seconds{90};
     return options;
 }
 
@@ -42,12 +44,8 @@ constexpr std::uint32_t attempts_limit = 100;
     options.slow_share = 0.02;
     options.hedge_delay = milliseconds{20};
     options.outage = outage_kind::stalled;
-    options.length = seconds{60};
+    options.length = std::chrono::seconds{60};
     return options;
-}
-
-[[nodiscard]] std::optional<settings_error> refuse(std::string field, std::string message) {
-    return settings_error{std::move(field), std::move(message)};
 }
 
 [[nodiscard]] std::optional<settings_error> check_rate(const char* field, double value) {
@@ -58,7 +56,8 @@ constexpr std::uint32_t attempts_limit = 100;
 }
 
 [[nodiscard]] std::optional<settings_error> check_times(const storm_options& options) {
-    if (options.network_delay < duration::zero() || options.network_delay > seconds{10}) {
+    if (options.network_delay < duration::zero() ||
+        options.network_delay > std::chrono::seconds{10}) {
         return refuse("network_delay", "must be between 0 and 10 s");
     }
     if (options.attempt_timeout < microseconds{1} || options.attempt_timeout > hours{1}) {
@@ -78,11 +77,11 @@ constexpr std::uint32_t attempts_limit = 100;
         options.length % slot_length != duration::zero()) {
         return refuse("length", "must be a multiple of 100 ms, above 0 and at most 1 day");
     }
-    if (options.outage_start < seconds{2} || options.outage_start > hours{24}) {
+    if (options.outage_start < std::chrono::seconds{2} || options.outage_start > hours{24}) {
         return refuse("outage_start", "must be between 2 s and 1 day");
     }
     if (options.outage_length > duration::zero() &&
-        options.outage_start + options.outage_length + seconds{5} > options.length) {
+        options.outage_start + options.outage_length + std::chrono::seconds{5} > options.length) {
         return refuse("length", "must leave at least 5 s after the end of the outage");
     }
     return std::nullopt;

@@ -23,6 +23,9 @@ struct recovery {
     /// recovered.
     duration after{};
 
+    [[nodiscard]] bool has_recovered() const noexcept {
+        return outcome == recovery_outcome::recovered;
+    }
     friend bool operator==(const recovery&, const recovery&) = default;
 };
 

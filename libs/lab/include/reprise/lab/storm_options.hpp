@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <reprise/lab/slot.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise::lab {
@@ -68,9 +69,6 @@ struct storm_options {
     /// The standard strategy of each client. Its `attempts_max` is the one above.
     standard_options standard{};
 };
-
-/// The length of the slots in which a run counts.
-inline constexpr duration slot_length = std::chrono::milliseconds{100};
 
 /// The maximum number of requests of one run, as expected from rate and length. It limits time and
 /// memory.

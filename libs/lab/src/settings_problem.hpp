@@ -1,0 +1,27 @@
+#pragma once
+
+/// Builds the errors that `check` functions return.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <reprise/retry/settings.hpp>
+
+namespace reprise::lab::detail {
+
+using problem = std::optional<settings_error>;
+
+[[nodiscard]] inline problem refuse(std::string field, std::string message) {
+    return settings_error{std::move(field), std::move(message)};
+}
+
+/// Puts `path` before the field of an error, if there is one.
+[[nodiscard]] inline problem under(const std::string& path, problem error) {
+    if (error) {
+        error->field = path + "." + error->field;
+    }
+    return error;
+}
+
+}  // namespace reprise::lab::detail
