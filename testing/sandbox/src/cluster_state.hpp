@@ -91,6 +91,9 @@ struct node_record {
     node_disturbance disturbance;
     std::map<std::string, node_bucket, std::less<>> buckets;
     known_configuration global_configuration;
+    // After a restart: see restart_warmup.
+    time_point silent_until{};
+    time_point absent_until{};
 
     // Whether the node is part of the configuration.
     bool is_configured() const noexcept {

@@ -79,6 +79,7 @@ void http_session::answer_control(const http::request& request) {
         reply(400, json_type, error_json(to_string(command.error())), request.is_kept_alive);
         return;
     }
+    core_.brain().on_time(core_.now());  // some commands start a time from here
     const json::value answer = handle_control(core_.brain(), command->root, &core_);
     core_.settle();  // changes take effect before the peer gets the answer
     reply(200, json_type, json::serialize(answer), request.is_kept_alive);

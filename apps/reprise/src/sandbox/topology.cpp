@@ -33,6 +33,8 @@ struct topology_options {
     std::uint64_t count = 1;
     bool graceful = false;
     bool lose_data = false;
+    std::string silence = "0";
+    std::string absence = "0";
 };
 
 /// The state of the rebalance in one line.
@@ -213,10 +215,20 @@ void add_restart_command(CLI::App& topology) {
     restart.app().add_flag(
         "--lose-data", restart.typed().lose_data,
         "Lose all data, as if it had been in memory only");
+    restart.app().add_option(
+        "--silence", restart.typed().silence,
+        "Do not answer SELECT_BUCKET for this time after the start");
+    restart.app().add_option(
+        "--absence", restart.typed().absence,
+        "Answer SELECT_BUCKET with 0x01 and searches with 400 for this time after the start");
     restart.runs(
         [](const topology_options& typed) -> json::value {
             return json::object{
-                {"command", "node_restart"}, {"node", typed.node}, {"keep_data", !typed.lose_data}};
+                {"command", "node_restart"},
+                {"node", typed.node},
+                {"keep_data", !typed.lose_data},
+                {"silence_ms", parse_milliseconds("--silence", typed.silence)},
+                {"absence_ms", parse_milliseconds("--absence", typed.absence)}};
         },
         print_done);
 }

@@ -100,6 +100,7 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     const auto status = read_http_status(fields);
     const auto body = fields.text("body");
     service_header_list headers = read_headers(fields);
+    const auto is_applied = fields.flag("applied");
     const auto delay = fields.bounded("delay_ms", rule_delay_ms_max);
     const auto middle = fields.bounded("close_mid_body", rule_size_max);
     const auto difference = read_difference(fields);
@@ -115,8 +116,8 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
             "'effect' must have one of 'status', 'delay_ms', 'close_mid_body', 'wrong_length', "
             "'encoding', 'redirect', 'continue_first'");
     }
-    if ((body || !headers.empty()) && !is_answer) {
-        fields.wrong("'body' and 'headers' require 'status'");
+    if ((body || !headers.empty() || is_applied) && !is_answer) {
+        fields.wrong("'body', 'headers' and 'applied' require 'status'");
     }
     if (status && !is_answer && (*status < 300 || *status > 399)) {
         fields.wrong("'status' of a redirect must be 300 to 399");
@@ -142,7 +143,8 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     if (continues) {
         return service_fault_continue_first{static_cast<std::size_t>(*continues)};
     }
-    return service_fault_answer{*status, std::move(headers), body.value_or("")};
+    return service_fault_answer{
+        *status, std::move(headers), body.value_or(""), is_applied.value_or(false)};
 }
 
 json::value describe_answer(const service_fault_answer& answer) {
@@ -156,6 +158,9 @@ json::value describe_answer(const service_fault_answer& answer) {
     }
     if (!answer.body.empty()) {
         described.set("body", answer.body);
+    }
+    if (answer.is_applied) {
+        described.set("applied", true);
     }
     return described;
 }

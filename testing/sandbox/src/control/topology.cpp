@@ -111,11 +111,22 @@ json::value on_node_add_back(const topology_call& call) {
                                 : control_refusal(call.fields.problem());
 }
 
+std::optional<std::chrono::milliseconds> read_warmup(
+    const topology_call& call, std::string_view name) {
+    constexpr std::uint64_t warmup_ms_max = 3'600'000;
+    const auto number = call.fields.bounded(name, warmup_ms_max);
+    return number ? std::optional(std::chrono::milliseconds(static_cast<std::int64_t>(*number)))
+                  : std::nullopt;
+}
+
 json::value on_node_restart(const topology_call& call) {
     const node_id node = call.fields.required_node("node");
     const bool keeps_data = call.fields.flag("keep_data").value_or(true);
     const auto kind = keeps_data ? restart_kind::with_data : restart_kind::without_data;
-    return call.fields.finish() ? control_result(call.target.restart(node, kind))
+    const restart_warmup warmup{
+        read_warmup(call, "silence_ms").value_or(std::chrono::milliseconds{0}),
+        read_warmup(call, "absence_ms").value_or(std::chrono::milliseconds{0})};
+    return call.fields.finish() ? control_result(call.target.restart(node, kind, warmup))
                                 : control_refusal(call.fields.problem());
 }
 

@@ -38,7 +38,8 @@ std::optional<std::string_view> find_header(
 }
 
 bool is_applied_under(const service_fault_effect& effect) noexcept {
-    return !std::holds_alternative<service_fault_answer>(effect) &&
+    const auto* answer = std::get_if<service_fault_answer>(&effect);
+    return (answer == nullptr || answer->is_applied) &&
            !std::holds_alternative<service_fault_close_before>(effect) &&
            !std::holds_alternative<service_fault_redirect>(effect);
 }

@@ -200,16 +200,20 @@ void handle_select_bucket(request& current) {
         current.answer({});
         return;
     }
+    if (current.now < current.node.silent_until) {
+        current.audit.fate = answer_fate::withheld;
+        return;
+    }
     bucket_record* bucket = current.cluster.find_bucket(message->bucket);
-    // Only a user who can see all buckets learns that the bucket does not exist.
-    const bool can_know = bucket != nullptr ? conv.user->rights.can_see(message->bucket)
-                                            : conv.user->rights.can_see_all();
-    if (!can_know || (bucket != nullptr && bucket->is_denied(conv.user->name))) {
+    // Nobody learns this way whether a bucket exists: an unknown one is refused like one that the
+    // user may not see.
+    if (bucket == nullptr || !conv.user->rights.can_see(message->bucket) ||
+        bucket->is_denied(conv.user->name)) {
         current.reject(status::eaccess, "No access to the bucket");
         return;
     }
     node_bucket* local = current.cluster.find_present(current.node, message->bucket);
-    if (bucket == nullptr || local == nullptr) {
+    if (local == nullptr || current.now < current.node.absent_until) {
         current.fail(status::key_enoent);
         return;
     }

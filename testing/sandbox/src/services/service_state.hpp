@@ -82,6 +82,8 @@ struct service_exchange {
     const query_body* query = nullptr;  // of requests to the query and analytics ports
     // The entry that the audit will record.
     service_audit_entry& audit;
+    // The statement runs longer than its request allows.
+    bool is_out_of_time = false;
 
     bool is(std::string_view method) const noexcept { return request.method == method; }
     // Null: no user.

@@ -129,6 +129,23 @@ service_response answer_of_fault(const service_fault_effect& effect) {
     return response;
 }
 
+bool is_answer(const service_fault_effect& effect) noexcept {
+    return std::holds_alternative<service_fault_answer>(effect);
+}
+
+// Whether the query service ends the request by its own timeout. Shortens the delay to it.
+bool end_at_timeout(
+    const query_body& query, wire::service service,
+    std::optional<service_fault_effect>& disturbance) noexcept {
+    auto* delay = disturbance ? std::get_if<service_fault_delay>(&*disturbance) : nullptr;
+    if (service != wire::service::query || delay == nullptr || !query.timeout ||
+        delay->delay < *query.timeout) {
+        return false;
+    }
+    delay->delay = *query.timeout;
+    return true;
+}
+
 std::string cut_text(std::string_view text) {
     return std::string(text.substr(0, service_audit_text_size_max));
 }
@@ -174,9 +191,14 @@ service_answer handle_service(
             request.certificate_user));
     }
     entry.user = with.user == nullptr ? std::string() : with.user->name;
-    answer.response = answer.disturbance && !is_applied_under(*answer.disturbance)
-                          ? detail::answer_of_fault(*answer.disturbance)
-                          : detail::answer_service(with);
+    with.is_out_of_time = detail::end_at_timeout(query, request.service, answer.disturbance);
+    const bool is_applied = !answer.disturbance || is_applied_under(*answer.disturbance);
+    if (is_applied) {
+        answer.response = detail::answer_service(with);
+    }
+    if (answer.disturbance && (!is_applied || detail::is_answer(*answer.disturbance))) {
+        answer.response = detail::answer_of_fault(*answer.disturbance);
+    }
     entry.status = answer.response.status;
     entry.fate = detail::fate_under(answer.disturbance);
     services.audit.record(std::move(entry));

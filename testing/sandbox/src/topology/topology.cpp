@@ -106,13 +106,16 @@ std::expected<void, cluster_errc> cluster::set_node_state(node_id node, bool is_
     return {};
 }
 
-std::expected<void, cluster_errc> cluster::restart(node_id node, restart_kind kind) {
+std::expected<void, cluster_errc> cluster::restart(
+    node_id node, restart_kind kind, const restart_warmup& warmup) {
     node_record* found = state_->find_node(node);
     if (found == nullptr) {
         return std::unexpected(cluster_errc::unknown_node);
     }
     state_->close_sessions(*found);
     found->state = node_state::up;
+    found->silent_until = state_->time_seen + warmup.silence;
+    found->absent_until = state_->time_seen + std::max(warmup.silence, warmup.absence);
     ++state_->node_generation;
     for (auto& [name, local] : found->buckets) {
         const bucket_record& bucket = *state_->find_bucket(name);

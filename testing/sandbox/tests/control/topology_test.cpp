@@ -86,6 +86,8 @@ TEST_F(topology_commands, a_failed_over_node_is_added_back) {
     EXPECT_EQ(error(R"({"command":"node_add_back","node":1})"), "node was not failed over");
     EXPECT_EQ(error(R"({"command":"node_restart","node":0,"keep_data":false})"), "");
     EXPECT_EQ(error(R"({"command":"node_restart","node":9})"), "unknown node");
+    EXPECT_EQ(error(R"({"command":"node_restart","node":0,"silence_ms":5,"absence_ms":9})"), "");
+    EXPECT_NE(error(R"({"command":"node_restart","node":0,"absence_ms":3600001})"), "");
 }
 
 TEST_F(topology_commands, commands_that_need_sockets_or_time_go_to_the_front) {

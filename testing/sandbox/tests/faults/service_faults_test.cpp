@@ -233,6 +233,74 @@ TEST_F(service_fault, a_rule_that_answers_prevents_the_write) {
     EXPECT_FALSE(last().is_applied);
 }
 
+TEST_F(service_fault, a_rule_can_answer_after_the_write) {
+    sandbox::service_fault_rule rule;
+    rule.effect = sandbox::service_fault_answer{500, {}, "{}", true};
+    cluster.services().faults().add(rule);
+    EXPECT_EQ(query("UPSERT INTO travel (KEY, VALUE) VALUES ('k', 1)").status, 500);
+    EXPECT_TRUE(cluster.find_document("travel", wire::collection_id{0}, "k", now));
+    EXPECT_TRUE(last().is_applied);
+}
+
+// As seen on a real server: an UPDATE ran into the timeout of its request. The answer was HTTP 200
+// with 1080 and `retry: true`, and the documents were changed.
+TEST_F(service_fault, a_statement_that_exceeds_its_timeout_keeps_its_effects) {
+    fill();
+    sandbox::service_fault_rule rule;
+    rule.effect = sandbox::service_fault_delay{10s};
+    cluster.services().faults().add(rule);
+    const std::string_view update = "UPDATE travel USE KEYS ['k1', 'k2', 'k3'] SET n = n + 1";
+    const reply late = query(update, {{"timeout", "9500ms"}});
+    EXPECT_EQ(late.status, 200);
+    EXPECT_EQ(late.code(), 1080);
+    EXPECT_EQ(late.member("status"), "\"timeout\"");
+    EXPECT_NE(late.text.find("\"msg\":\"Timeout 9500ms exceeded\""), std::string::npos);
+    EXPECT_NE(late.text.find("\"retry\":true"), std::string::npos) << late.text;
+    EXPECT_EQ(last().mutation_count, 3u);
+    // The answer comes when the time of the request is over.
+    sandbox::service_request request;
+    request.method = "POST";
+    request.target = "/query/service";
+    request.body = json::serialize(json::object{{"statement", update}, {"timeout", "9500ms"}});
+    const auto answer = raw(request);
+    EXPECT_EQ(std::get<sandbox::service_fault_delay>(*answer.disturbance).delay, 9500ms);
+    cluster.services().faults().clear();
+    EXPECT_EQ(query("SELECT RAW n FROM travel USE KEYS 'k1'").results(), "[3]");
+    EXPECT_EQ(query(update, {{"timeout", "1ms"}}).code(), 0);
+}
+
+TEST_F(service_fault, a_timeout_is_a_duration_and_a_negative_one_is_no_limit) {
+    sandbox::service_fault_rule rule;
+    rule.effect = sandbox::service_fault_delay{10s};
+    cluster.services().faults().add(rule);
+    for (const std::string_view unlimited : {"0s", "-1s", "20s", "1m30.5s"}) {
+        EXPECT_EQ(query("SELECT RAW 1", {{"timeout", unlimited}}).results(), "[1]") << unlimited;
+    }
+    EXPECT_EQ(query("SELECT RAW 1", {{"timeout", "10s"}}).code(), 1080);
+    const reply odd = query("SELECT RAW 1", {{"timeout", "abc"}});
+    EXPECT_EQ(odd.status, 400);
+    EXPECT_EQ(odd.code(), 1040);
+}
+
+// As seen on a real server: a search service that starts does not have its partitions yet.
+TEST_F(service_fault, a_starting_search_service_has_no_partitions_yet) {
+    ASSERT_TRUE(cluster.services().create_search_index("names", "travel"));
+    const auto search = [this] {
+        return ask(
+            wire::service::search, "POST", "/api/index/names/query",
+            R"({"query":{"match_all":{}}})");
+    };
+    EXPECT_EQ(search().status, 200);
+    cluster.on_time(now);
+    ASSERT_TRUE(cluster.restart(
+        sandbox::node_id{0}, sandbox::restart_kind::with_data, {.silence = {}, .absence = 2s}));
+    const reply early = search();
+    EXPECT_EQ(early.status, 400);
+    EXPECT_NE(early.text.find("err: pindex not available"), std::string::npos) << early.text;
+    now += 2s;
+    EXPECT_EQ(search().status, 200);
+}
+
 TEST_F(service_fault, the_audit_records_every_request_and_counts_contexts) {
     std::vector<std::string> seen;
     cluster.services().audit().set_observer(

@@ -199,7 +199,7 @@ TEST(select_bucket, checks_follow_the_order_of_the_server) {
     EXPECT_EQ(full.select("travel"), status::eaccess);
     full.hello(usual_features());
     full.login();
-    EXPECT_EQ(full.select("missing"), status::key_enoent);
+    EXPECT_EQ(full.select("missing"), status::eaccess) << "as by real servers";
     EXPECT_EQ(full.select("old"), status::not_supported);
     EXPECT_EQ(full.select("travel"), status::success);
     EXPECT_EQ(full.select("@no bucket@"), status::success);
@@ -210,6 +210,24 @@ TEST(select_bucket, checks_follow_the_order_of_the_server) {
     EXPECT_EQ(narrow.select("missing"), status::eaccess);
     EXPECT_EQ(narrow.select("old"), status::eaccess);
     EXPECT_EQ(narrow.select("travel"), status::success);
+}
+
+// As seen on a real server: until the manager has created the bucket again, a node that restarts
+// does not know it.
+TEST(select_bucket, a_restarting_node_is_silent_and_then_does_not_know_the_bucket) {
+    auto cluster = make_cluster();
+    cluster.on_time(start_of_time);
+    ASSERT_TRUE(cluster.restart(
+        sandbox::node_id{0}, sandbox::restart_kind::with_data,
+        {.silence = std::chrono::seconds{1}, .absence = std::chrono::seconds{3}}));
+    peer client(cluster);
+    client.hello(usual_features());
+    ASSERT_EQ(client.login(), status::success);
+    EXPECT_TRUE(client.send(client.bytes_of(wire::select_bucket_request{"travel"})).empty());
+    client.now += std::chrono::seconds{1};
+    EXPECT_EQ(client.select(), status::key_enoent);
+    client.now += std::chrono::seconds{2};
+    EXPECT_EQ(client.select(), status::success);
 }
 
 TEST(select_bucket, collections_are_not_granted_on_a_bucket_without_them) {

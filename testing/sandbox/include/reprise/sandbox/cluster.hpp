@@ -117,9 +117,10 @@ public:
     /// Ends the node's process and starts it again, even if the node was down. Its connections are
     /// closed and its locks are lost. With data, everything else is kept. Without data, its active
     /// vbuckets are empty and have new uuids (their replicas follow, as if they rolled back), and
-    /// its replicas are filled again from their active copies unless replication is held. Error:
-    /// unknown_node.
-    std::expected<void, cluster_errc> restart(node_id node, restart_kind kind);
+    /// its replicas are filled again from their active copies unless replication is held. The
+    /// warm-up starts at the time of the last call that passed one. Error: unknown_node.
+    std::expected<void, cluster_errc> restart(
+        node_id node, restart_kind kind, const restart_warmup& warmup = {});
     /// Hard failover: the node leaves the configuration and its connections are closed. Each of its
     /// active vbuckets moves to its first replica on a node that is up; without such a replica the
     /// vbucket has no owner. Stops a running rebalance first. Errors: unknown_node, last_node.

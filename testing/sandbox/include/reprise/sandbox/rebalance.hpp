@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -70,6 +71,15 @@ struct rebalance_step {
 enum class restart_kind : std::uint8_t {
     with_data,    // after a clean stop: all documents, the same uuids
     without_data  // after a crash that lost what was only in memory
+};
+
+/// How long a restarted node does not have its buckets yet. Both times start with the restart.
+struct restart_warmup {
+    /// SELECT_BUCKET is not answered at all.
+    std::chrono::nanoseconds silence{0};
+    /// SELECT_BUCKET answers 0x01 (after the silence), and the search service refuses queries with
+    /// HTTP 400 and `pindex not available`.
+    std::chrono::nanoseconds absence{0};
 };
 
 enum class node_state : std::uint8_t {

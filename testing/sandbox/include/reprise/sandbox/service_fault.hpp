@@ -31,15 +31,18 @@ std::optional<std::string_view> find_header(
 // The effects that a rule can have on a request to an HTTP port. "Applied" means that the request
 // was carried out: its mutations are in the cluster.
 
-/// Sends this answer instead of the service's; the request is not applied. `headers` may contain
-/// Retry-After, Content-Type (default: application/json) and others, but not those that the codec
-/// writes.
+/// Sends this answer instead of the service's. `headers` may contain Retry-After, Content-Type
+/// (default: application/json) and others, but not those that the codec writes.
 struct service_fault_answer {
     int status = 503;  // 100..999
     service_header_list headers{};
     std::string body{};
+    /// The request is applied before it is answered: an error that comes after its effects.
+    bool is_applied = false;
 };
-/// Applied at once, answered later. Later requests on the connection wait as well.
+/// Applied at once, answered later. Later requests on the connection wait as well. A statement
+/// whose `timeout` ends before the delay is answered at that time with 1080 and `retry: true`. Its
+/// mutations stay.
 struct service_fault_delay {
     std::chrono::nanoseconds delay{0};
 };

@@ -16,6 +16,9 @@ namespace {
 // The number of bytes to produce before the peer must read.
 constexpr std::size_t piece_size_bytes = std::size_t{32} * 1024;
 
+// The server's own timeout. It ends the answer with 200 and `retry: true`.
+constexpr int timeout_code = 1080;
+
 // "8µs"
 std::string duration_text(std::chrono::microseconds duration) {
     return std::to_string(duration.count()) + "\u00b5s";
@@ -64,7 +67,10 @@ struct answer_tail {
         }
         const int code = errors.empty() ? 0 : errors.front().code;
         const bool is_fatal = code < 5000 || code == not_in_sandbox_code || is_analytics;
-        w.member("status", errors.empty() ? "success" : (is_fatal ? "fatal" : "errors"));
+        w.member(
+            "status", errors.empty()         ? "success"
+                      : code == timeout_code ? "timeout"
+                                             : (is_fatal ? "fatal" : "errors"));
         if (has_metrics) {
             w.key("metrics").begin_object();
             w.member("elapsedTime", duration).member("executionTime", duration);
@@ -143,6 +149,7 @@ int http_status_of(const statement_error& error, bool is_analytics) noexcept {
         case 13014:
             return 401;
         case 12009:
+        case timeout_code:
             return 200;
         default:
             return error.code < 4000 ? 400 : 500;
@@ -211,6 +218,17 @@ const statement_error no_auto_execute{
     1065, "Unrecognized parameter in request: auto_execute", 0, {}};
 const statement_error no_analytics_user{20000, "Unauthorized user.", 0, {}};
 
+// The server's own timeout: the rows are lost, the mutations are not.
+void time_out(const query_body& body, statement_result& result) {
+    result.rows.clear();
+    result.row_count = 0;
+    result.row_size = 0;
+    result.more.reset();
+    statement_error error{timeout_code, "Timeout " + body.timeout_text + " exceeded", 0, {}};
+    error.is_retry_advised = true;
+    result.errors.push_back(std::move(error));
+}
+
 service_response answer_statement(service_exchange& with, bool is_analytics) {
     const query_body& body = *with.query;
     if (with.user == nullptr) {
@@ -235,6 +253,9 @@ service_response answer_statement(service_exchange& with, bool is_analytics) {
     statement_result result = body.statement.empty()
                                   ? run_prepared(in, body.prepared, body.encoded_plan)
                                   : run_statement(in, body.statement);
+    if (with.is_out_of_time && result.errors.empty()) {
+        time_out(body, result);
+    }
     return shape_answer(with, body, std::move(result), is_analytics);
 }
 

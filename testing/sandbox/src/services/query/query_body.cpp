@@ -7,6 +7,7 @@
 #include <reprise/http/message.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
+#include <reprise/wire/connection_string.hpp>
 
 #include "services/http_texts.hpp"
 #include "services/query/language.hpp"
@@ -110,6 +111,27 @@ json::object members_of_form(std::string_view text) {
     return members;
 }
 
+// Reads `timeout`. Zero and negative durations mean no limit, as for real servers.
+void read_timeout(const json::object& members, query_body& body) {
+    body.timeout_text = text_of_member(members, "timeout");
+    std::string_view text = body.timeout_text;
+    const bool is_negative = text.starts_with('-');
+    text.remove_prefix(is_negative ? 1 : 0);
+    if (text.empty()) {
+        return;
+    }
+    const auto given = wire::parse_duration(text);
+    if (!given) {
+        body.problem = {
+            1040,
+            "Error processing duration - cause: Unable to parse duration: " + body.timeout_text,
+            0,
+            {}};
+    } else if (!is_negative && given->count() > 0) {
+        body.timeout = *given;
+    }
+}
+
 query_body read_members(const json::object& members) {
     query_body body;
     body.statement = text_of_member(members, "statement");
@@ -141,6 +163,7 @@ query_body read_members(const json::object& members) {
         }
     }
     body.keeps_expiry = flag_of_member(members, "preserve_expiry", false);
+    read_timeout(members, body);
     if (auto limited = find_limited(members)) {
         body.problem = std::move(limited);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ struct query_body {
     bool keeps_expiry = false;  // UPDATE and UPSERT do not change the expiry of documents
     bool has_metrics = true;
     bool has_signature = true;
+    // The service ends the request after this time. Empty: no limit.
+    std::optional<std::chrono::nanoseconds> timeout;
+    std::string timeout_text;  // as the request wrote it
     // Why the request cannot run. The other members are as far as they were read.
     std::optional<statement_error> problem;
 };

@@ -360,6 +360,10 @@ service_response count_index(service_exchange& with) {
 service_response search_by_index(service_exchange& with) {
     return with_index(
         with, privilege::search_read, true, [&with](const std::string& name, const auto& found) {
+            const node_record* node = with.services.cluster.find_node(with.node);
+            if (node != nullptr && with.now < node->absent_until) {
+                return search_error(name, 400, "pindex not available");
+            }
             return run_search(with, name, found->second);
         });
 }
