@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Counts instructions in user space per operation, with callgrind, and prints JSON.
+
+Each scenario of `instruction_bench` runs with recorded answers and without sockets, so the counts
+vary by far less than the margin. They are compared with bench/instructions.json; a scenario that
+needs more than 3 % more instructions fails. `--update` writes the counts into that file.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMITTED = ROOT / "bench" / "instructions.json"
+MARGIN = 1.03
+# name: operations of the run that is counted. A run with fewer is subtracted, and with it what
+# happens only once.
+SCENARIOS = {
+    "get_64": 6400,
+    "get_1": 2000,
+    "upsert_64": 6400,
+    "success": 20000,
+    "virtual_success": 20000,
+    "decision": 5000,
+    "refusal": 5000,
+}
+WARM_UP_SHARE = 4
+
+
+def library_of(source):
+    """Returns the library that a source file belongs to: "retry", "engine", "standard library"."""
+    path = os.path.relpath(os.path.normpath(source), ROOT)
+    found = re.match(r"libs/(\w+)/", path)
+    if found:
+        return found.group(1)
+    return "bench" if path.startswith("bench/") else "standard library"
+
+
+class Profile:
+    """The costs in one callgrind file: by library, and by counted function with what it calls."""
+
+    def __init__(self, path):
+        self.names = {}
+        self.libraries = Counter()
+        self.stages = Counter()
+        self.total = 0
+        self.read(path)
+
+    def name_of(self, field):
+        """Resolves callgrind's compressed names: "(7) name" defines, "(7)" repeats."""
+        number, _, name = field.partition(" ")
+        if name:
+            self.names[number] = name
+        return self.names[number]
+
+    def read(self, path):
+        files = {}
+        source = function = called = ""
+        is_call_cost = False
+        for line in path.read_text().splitlines():
+            key, is_assignment, value = line.partition("=")
+            if is_assignment and key in ("fl", "fi", "fe"):
+                number, _, name = value.partition(" ")
+                if name:
+                    files[number] = name
+                source = files[number]
+            elif is_assignment and key in ("cfi", "cfl", "ob", "cob"):
+                number, _, name = value.partition(" ")
+                if name and key in ("cfi", "cfl"):
+                    files[number] = name
+            elif is_assignment and key == "fn":
+                function = self.name_of(value)
+            elif is_assignment and key == "cfn":
+                called = self.name_of(value)
+            elif is_assignment and key == "calls":
+                is_call_cost = True
+            elif line[:1].isdigit() or line[:1] in "+-*":
+                costs = line.split()[1:]  # a cost of zero is left out
+                cost = int(costs[0]) if costs else 0
+                if is_call_cost:
+                    is_call_cost = False
+                    self.add_stage(function, called, cost)
+                else:
+                    self.libraries[library_of(source)] += cost
+                    self.total += cost
+                    self.add_stage(function, "", cost)
+
+    def add_stage(self, function, called, cost):
+        """Adds what a counted function spends itself and in what it calls."""
+        stage = re.search(r"counted_(\w+)", function)
+        if stage and called != function:
+            self.stages[stage.group(1)] += cost
+
+
+def run(program, scenario, count, folder):
+    """Returns the profile of one run."""
+    out = folder / f"{scenario}.{count}"
+    command = ["valgrind", "--tool=callgrind", "--toggle-collect=*counted_*",
+               f"--callgrind-out-file={out}", "--error-exitcode=9", str(program), scenario,
+               str(count)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{result.stderr}")
+    return Profile(out)
+
+
+def count(program, scenario, folder):
+    """Returns instructions per operation: in all, by library and by stage."""
+    many = SCENARIOS[scenario]
+    few = many // WARM_UP_SHARE
+    whole, start = run(program, scenario, many, folder), run(program, scenario, few, folder)
+
+    def each(name):
+        costs = Counter(getattr(whole, name))
+        costs.subtract(getattr(start, name))
+        return {key: round(cost / (many - few), 1) for key, cost in sorted(costs.items())
+                if round(cost / (many - few), 1) > 0}
+
+    figures = {"instructions": round((whole.total - start.total) / (many - few), 1),
+               "libraries": each("libraries")}
+    if len(each("stages")) > 1:
+        figures["stages"] = each("stages")
+    return figures
+
+
+def compare(figures, committed):
+    """Yields a line for each scenario above the committed count, and for each one without."""
+    for name, figure in figures.items():
+        if name not in committed:
+            yield f"{name}: no count in {COMMITTED.relative_to(ROOT)}"
+        elif figure["instructions"] > committed[name]["instructions"] * MARGIN:
+            yield (f"{name}: {figure['instructions']} instructions, "
+                   f"{committed[name]['instructions']} before")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--update", action="store_true", help="write the counts to be held")
+    arguments = parser.parse_args()
+    program = arguments.build / "bin" / "instruction_bench"
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        figures = dict(zip(SCENARIOS, pool.map(
+            lambda name: count(program, name, Path(folder)), SCENARIOS)))
+    print(json.dumps(figures, indent=2))
+    if arguments.update:
+        COMMITTED.write_text(json.dumps(figures, indent=2) + "\n")
+        return
+    above = list(compare(figures, json.loads(COMMITTED.read_text())))
+    if above:
+        sys.exit("\n".join(["more than 3 % above bench/instructions.json:", *above]))
+
+
+if __name__ == "__main__":
+    main()
