@@ -14,7 +14,7 @@ engine_core::engine_core(
 
 engine_core::~engine_core() {
     close(context_.wheel.next_due().value_or(time_point{}));
-    decisions_.close_mailbox();
+    retries_.close_mailbox();
     // A completion may start another operation, which fails at once because the engine is closed.
     while (has_completions()) {
         drain_completions();
@@ -37,7 +37,7 @@ void engine_core::close(time_point now) {
     operations_.close(now);
     topology_.close();
     endpoints_.disarm_all();
-    decisions_.flush_log();
+    retries_.flush_log();
     connections_.close();
 }
 
@@ -125,7 +125,7 @@ void engine_core::on_time(time_point now) {
                         return connections_.send_canary(to) || http_.send_canary(to, now);
                     });
             case timer_kind::log:
-                return decisions_.on_log_due(now);
+                return retries_.on_log_due(now);
             case timer_kind::http_operation:
                 return http_.on_operation_due(static_cast<http_slot&>(timer), now);
             case timer_kind::http_connection:
@@ -135,7 +135,7 @@ void engine_core::on_time(time_point now) {
 }
 
 void engine_core::on_wake(time_point now) {
-    for (answer_mailbox::letter& letter : decisions_.take_answers()) {
+    for (answer_mailbox::letter& letter : retries_.take_answers()) {
         if (http_operations::is_own(letter.ticket.operation)) {
             http_.on_answer(letter, now);
         } else {

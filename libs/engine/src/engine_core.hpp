@@ -13,7 +13,7 @@
 #include "connections/connections.hpp"
 #include "engine_context.hpp"
 #include "operations/completions.hpp"
-#include "operations/decisions.hpp"
+#include "operations/operation_retries.hpp"
 #include "operations/operations.hpp"
 #include "services/http_operations.hpp"
 #include "topology/collections.hpp"
@@ -78,7 +78,7 @@ public:
     void take_actions(action_list& out);
     base::byte_view begin_write(connection_id connection, time_point now);
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
-    void set_wake_hook(std::function<void()> hook) { decisions_.set_wake_hook(std::move(hook)); }
+    void set_wake_hook(std::function<void()> hook) { retries_.set_wake_hook(std::move(hook)); }
     engine_statistics statistics() const noexcept;
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
     engine_diagnostics diagnostics() const;
@@ -120,15 +120,15 @@ private:
     endpoint_table endpoints_{context_};
     breakers breakers_{context_};
     topology topology_{context_, endpoints_, breakers_, *this};
-    decisions decisions_{context_, endpoints_};
+    operation_retries retries_{context_, endpoints_};
     completions completions_;
-    lifecycle life_{context_, decisions_, completions_};
-    configuration_polls polls_{context_, topology_, decisions_};
-    collections collections_{context_, *this, decisions_};
+    lifecycle life_{context_, retries_, completions_};
+    configuration_polls polls_{context_, topology_, retries_};
+    collections collections_{context_, *this, retries_};
     connections connections_{context_, {topology_, polls_, collections_, operations_}};
     operations operations_{
-        context_, {topology_, polls_, collections_, connections_, decisions_, life_}};
-    http_operations http_{context_, {topology_, decisions_, completions_, life_}};
+        context_, {topology_, polls_, collections_, connections_, retries_, life_}};
+    http_operations http_{context_, {topology_, retries_, completions_, life_}};
 };
 
 }  // namespace reprise::engine

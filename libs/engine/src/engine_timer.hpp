@@ -14,7 +14,7 @@ enum class timer_kind : std::uint8_t {
     bucket,           // bucket_state: configuration poll
     collection,       // collection_entry: answer overdue, or time to ask again
     endpoint,         // endpoint_record: its circuit breaker
-    log,              // decisions: summary of suppressed log records is due
+    log,              // operation_retries: summary of suppressed log records is due
     http_operation,   // http_slot: retry or deadline is due
     http_connection,  // http_connection: connect, idle
 };

@@ -31,7 +31,7 @@ struct key_value_parts {
 
     scripted_cluster cluster;
     engine_parts parts;
-    decisions decider{parts.context, parts.endpoints};
+    operation_retries decider{parts.context, parts.endpoints};
     completions ended;
     lifecycle life{parts.context, decider, ended};
     configuration_polls polls{parts.context, parts.nodes, decider};

@@ -428,8 +428,12 @@ TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
 TEST(blocking, an_immediate_success_reads_no_clock_and_uses_no_randomness) {
     fixture f;
     standard_strategy strategy;
-    EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);
+    call_options options = f.options();
+    options.history = nullptr;
+    EXPECT_EQ(retry(strategy, options, [] { return 1; }), 1);
     EXPECT_EQ(f.clock.reads(), 0U);
+    EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);
+    EXPECT_EQ(f.clock.reads(), 1U) << "offsets in a history count from the start";
     EXPECT_EQ(f.random.number_count(), 0U);
 }
 

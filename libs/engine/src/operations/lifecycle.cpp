@@ -67,24 +67,21 @@ retry_outcome lifecycle::on_answer(
     time_point now) {
     REPRISE_ASSERT(is_awaited(operation, letter));
     leave(operation);
-    return decider_.on_answer(operation, subject, letter, now);
+    return decider_.on_answer(subject, letter, now);
 }
 
-retry_outcome lifecycle::refuse_place(operation_base& operation) {
+retry_case lifecycle::without_place(const operation_base& operation) noexcept {
     const bool was_retried = operation.last_reason != retry_reason::unknown;
-    operation.failed = {};
-    operation.failed.reason =
-        was_retried ? operation.last_reason : retry_reason::socket_not_available;
-    operation.failed.own_error = errc::retry_queue_full;
-    operation.last_reason = operation.failed.reason;
-    return refused(errc::retry_queue_full, refusal_reason::queue_full);
+    retry_case refused;
+    refused.reason = was_retried ? operation.last_reason : retry_reason::socket_not_available;
+    refused.own_error = errc::retry_queue_full;
+    refused.veto = refusal_reason::queue_full;
+    return refused;
 }
 
-next_step lifecycle::record(
-    operation_base& operation, const operation_names& names, const retry_outcome& decided,
-    time_point now) {
+next_step lifecycle::step_after(
+    const operation_base& operation, const retry_outcome& decided) noexcept {
     REPRISE_ASSERT(operation.state == operation_state::running);
-    decider_.record(operation, names, decided, now);
     if (!decided.is_retry) {
         return next_step::fail;
     }
@@ -105,19 +102,12 @@ std::shared_ptr<error_info> lifecycle::make_error(
     return error;
 }
 
-void lifecycle::complete(
-    operation_base& operation, const retry_subject& subject, operation_result&& result,
+void lifecycle::finish(
+    operation_base& operation, const operation_names& names, operation_result&& result,
     time_point now) {
-    REPRISE_ASSERT(operation.state == operation_state::running);
     result.retry_attempts = operation.progress.retries();
-    if (!result.ec) {
-        decider_.on_success(subject, now);
-    }
     if (decider_.watch().is_on()) {
-        decider_.watch().on_end(
-            {subject.operation, subject.is_idempotent, subject.service,
-             operation_id{subject.ticket.operation}},
-            operation, result.ec, now);
+        decider_.watch().on_end(names, operation, result.ec, now);
     }
     ended_.push(std::move(operation.done), std::move(result));
     drop(operation);
@@ -125,6 +115,7 @@ void lifecycle::complete(
 
 void lifecycle::drop(operation_base& operation) noexcept {
     leave(operation);
+    operation.attached.reset();
     operation.state = operation_state::free;
 }
 

@@ -5,11 +5,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine_context.hpp"
 #include "operations/completions.hpp"
-#include "operations/decisions.hpp"
 #include "operations/operation_base.hpp"
+#include "operations/operation_retries.hpp"
 
 namespace reprise::engine {
 
@@ -34,12 +35,12 @@ struct operation_time {
 //               |   ^                   |
 //               |   | leave: due, woken | leave: failed
 //               v   |                   v
-//              parked  <--- record <- decide -> deciding -> on_answer -> record
+//              parked  <----------- decide -> deciding -> on_answer
 //
 // It never calls its owner: functions return what to do next.
 class lifecycle {
 public:
-    lifecycle(engine_context& context, decisions& decider, completions& ended) noexcept
+    lifecycle(engine_context& context, operation_retries& decider, completions& ended) noexcept
         : context_(context), decider_(decider), ended_(ended) {}
 
     // Starts a free operation, which is then running.
@@ -124,15 +125,20 @@ public:
         Slot& slot, const operation_names& names, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
         return slot.progress.is_charge_pending()
-                   ? decider_.on_woken(slot, decider_.subject_of(slot, names), now)
+                   ? decider_.on_woken(decider_.subject_of(slot, names), now)
                    : std::nullopt;
     }
     // Too many operations wait already. The reason is that of the last retry, if there was one.
-    [[nodiscard]] static retry_outcome refuse_place(operation_base& operation);
-    // Records the decision about the failed attempt in the history and the log.
-    [[nodiscard]] next_step record(
-        operation_base& operation, const operation_names& names, const retry_outcome& decided,
-        time_point now);
+    template <class Slot>
+    [[nodiscard]] retry_outcome refuse_place(
+        Slot& slot, const operation_names& names, time_point now) {
+        const retry_case refused = without_place(slot);
+        operation_retries::note_failure(slot, refused);
+        return *decider_.decide(refused, decider_.subject_of(slot, names), now);
+    }
+    // What follows from the decision about the operation's last attempt.
+    [[nodiscard]] static next_step step_after(
+        const operation_base& operation, const retry_outcome& decided) noexcept;
 
     // --- the end ---
 
@@ -141,18 +147,26 @@ public:
         const operation_base& operation, std::error_code code);
     // Passes the result to the user. This is the only way to complete, and a running operation
     // completes once: afterwards it is free.
+    template <class Slot>
     void complete(
-        operation_base& operation, const retry_subject& subject, operation_result&& result,
-        time_point now);
+        Slot& slot, const operation_names& names, operation_result&& result, time_point now) {
+        REPRISE_ASSERT(slot.state == operation_state::running);
+        decider_.on_end(slot, names, result.ec, now);
+        finish(slot, names, std::move(result), now);
+    }
     // Ends an operation of the client itself, which has no user.
     void drop(operation_base& operation) noexcept;
 
 private:
+    [[nodiscard]] static retry_case without_place(const operation_base& operation) noexcept;
+    void finish(
+        operation_base& operation, const operation_names& names, operation_result&& result,
+        time_point now);
     void wait(operation_base& operation, operation_state state, time_point due);
     void arm(operation_base& operation, time_point due);
 
     engine_context& context_;
-    decisions& decider_;
+    operation_retries& decider_;
     completions& ended_;
 };
 

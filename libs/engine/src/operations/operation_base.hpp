@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <reprise/engine/completion.hpp>
 #include <reprise/retry/retry_progress.hpp>
@@ -8,7 +9,7 @@
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
 #include "operations/operation_history.hpp"
-#include "operations/retry_decider.hpp"
+#include "operations/retry_rules.hpp"
 
 namespace reprise::engine {
 
@@ -40,10 +41,13 @@ struct operation_base : engine_timer, list_hook {
     failed_attempt failed;  // the attempt that a strategy is working on
 
     std::int32_t endpoint = -1;  // number of the endpoint of the last attempt; negative: none
+    refusal_reason refusal = refusal_reason::none;  // of the last decision
     time_point started{};
     time_point deadline = no_deadline;
     operation_history history;
     completion done;
+    // Circuit breaker and observer of the operation's strategy. Null for most operations.
+    std::unique_ptr<reprise::detail::call_attachments> attached;
 };
 
 }  // namespace reprise::engine

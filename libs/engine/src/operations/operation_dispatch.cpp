@@ -38,6 +38,7 @@ operation_id operations::start(operation_request&& request, completion&& done, t
             names_of(slot), parts_.nodes[slot.request.keyspace].bucket->name,
             slot.request.user_data.get());
     }
+    const duration delay = parts_.decider.begin(slot, names_of(slot), now);
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, {.detail = "the client is closed"}, now);
         return id;
@@ -47,10 +48,20 @@ operation_id operations::start(operation_request&& request, completion&& done, t
         complete_error(slot, valid.error().code, {.detail = std::move(valid.error().detail)}, now);
     } else if (slot.deadline <= now) {
         time_out(slot, now);
+    } else if (delay > duration::zero()) {
+        wait_for_first_attempt(slot, delay, now);
     } else {
         dispatch(slot, false, now);
     }
     return id;
+}
+
+// The strategy's initial token has a delay.
+void operations::wait_for_first_attempt(operation_slot& slot, duration delay, time_point now) {
+    if (!parts_.life.has_place()) {
+        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+    }
+    parts_.life.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
 }
 
 // Dispatches the operation, wherever it waited before. `is_woken`: the cause of its waiting has

@@ -44,7 +44,7 @@ void operations::complete(operation_slot& slot, operation_result&& result, time_
     if (!result.ec) {
         result.history = history_of(slot, false);
     }
-    parts_.life.complete(slot, subject_of(slot), std::move(result), now);
+    parts_.life.complete(slot, names_of(slot), std::move(result), now);
     slots_.release(slot);
 }
 

@@ -18,7 +18,7 @@ retry_subject operations::subject_of(operation_slot& slot) {
 
 // Asks what to do about the failed attempt, and does it.
 void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
-    decisions::note_failure(slot, failed);
+    operation_retries::note_failure(slot, failed);
     if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
         apply(slot, *decided, now);
     }
@@ -32,7 +32,7 @@ void operations::on_answer(answer_mailbox::letter& letter, time_point now) {
 }
 
 void operations::apply(operation_slot& slot, const retry_outcome& decided, time_point now) {
-    switch (parts_.life.record(slot, names_of(slot), decided, now)) {
+    switch (lifecycle::step_after(slot, decided)) {
         case next_step::fail:
             return fail(slot, decided, now);
         case next_step::dispatch:
@@ -62,7 +62,7 @@ void operations::fail(operation_slot& slot, const retry_outcome& decided, time_p
     complete_error(slot, decided.error, std::move(note), now);
 }
 
-// Fails with an unclassified error. The decider refuses the retry as usual, and the note is kept.
+// Fails with an unclassified error. The retry is refused as usual, and the note is kept.
 void operations::fail_unclassified(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     retry_case failed;
@@ -70,10 +70,9 @@ void operations::fail_unclassified(
     failed.stage = attempt_stage::response;
     failed.own_error = static_cast<errc>(code.value());
     failed.status = note.status.value_or(0);
-    decisions::note_failure(slot, failed);
+    operation_retries::note_failure(slot, failed);
     const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now);
     REPRISE_ASSERT(decided.has_value() && !decided->is_retry);
-    static_cast<void>(parts_.life.record(slot, names_of(slot), *decided, now));
     complete_error(slot, decided->error, std::move(note), now);
 }
 

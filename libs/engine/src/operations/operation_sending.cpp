@@ -13,6 +13,11 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     if (slot == nullptr || !connection.has_credit()) {
         return false;
     }
+    if (const auto refusal = parts_.decider.try_start_attempt(*slot, names_of(*slot), now)) {
+        leave_place(*slot);
+        apply(*slot, *refusal, now);
+        return true;
+    }
     const auto opaque = connection.waiting.insert(
         waiter_kind::operation, opcode_of(slot->request.kind), slot->index);
     if (!opaque) {

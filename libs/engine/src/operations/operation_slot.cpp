@@ -46,6 +46,7 @@ void operation_pool::release(operation_slot& slot) {
     slot.done = {};
     slot.decision = 0;
     slot.last_reason = retry_reason::unknown;
+    slot.refusal = refusal_reason::none;
     slot.hurry_count = 0;
     slot.endpoint = -1;
     slot.connection = nullptr;

@@ -12,8 +12,8 @@
 
 #include "connections/kv_connection.hpp"
 #include "engine_context.hpp"
-#include "operations/decisions.hpp"
 #include "operations/lifecycle.hpp"
+#include "operations/operation_retries.hpp"
 #include "operations/operation_slot.hpp"
 #include "operations/response_decoding.hpp"
 #include "operations/status_mapping.hpp"
@@ -31,7 +31,7 @@ struct operation_parts {
     configuration_polls& polls;
     collections& collection_ids;
     connections& kv_connections;
-    decisions& decider;
+    operation_retries& decider;
     lifecycle& life;
 };
 
@@ -108,6 +108,7 @@ private:
     void make_ready(operation_slot& slot, kv_connection& connection, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
     void fail_without_vbuckets(operation_slot& slot, time_point now);
+    void wait_for_first_attempt(operation_slot& slot, duration delay, time_point now);
     void breaker_refused(operation_slot& slot, time_point now);
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
     [[nodiscard]] bool is_dispatchable(const operation_slot& slot) const noexcept;

@@ -24,6 +24,10 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
         apply(slot, *refusal, now);
         return serve(connection, now);
     }
+    if (const auto refusal = parts_.decider.try_start_attempt(slot, names_of(slot), now)) {
+        apply(slot, *refusal, now);
+        return serve(connection, now);
+    }
     forget_answer(slot);
     slot.call = http_call{};
     slot.call.cluster = candidates_.configuration_for(slot);

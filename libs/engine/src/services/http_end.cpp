@@ -30,9 +30,10 @@ retry_subject http_operations::subject_of(http_slot& slot) const {
 void http_operations::refuse(
     http_slot& slot, const failed_attempt& failed, refusal_reason why, std::string detail,
     time_point now) {
-    slot.failed = failed;
-    slot.last_reason = failed.reason;
-    retry_outcome decided = refused(failed.own_error, why);
+    retry_case refused{failed};
+    refused.veto = why;
+    operation_retries::note_failure(slot, refused);
+    retry_outcome decided = *parts_.decider.decide(refused, subject_of(slot), now);
     // A complete answer is unambiguous. An unreadable answer is not, and neither is a missing one.
     const bool has_answer =
         failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
@@ -43,7 +44,7 @@ void http_operations::refuse(
 }
 
 void http_operations::retry(http_slot& slot, const retry_case& failed, time_point now) {
-    decisions::note_failure(slot, failed);
+    operation_retries::note_failure(slot, failed);
     if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
         apply(slot, *decided, now);
     }
@@ -58,7 +59,7 @@ void http_operations::on_answer(answer_mailbox::letter& letter, time_point now) 
 }
 
 void http_operations::apply(http_slot& slot, const retry_outcome& decided, time_point now) {
-    const next_step step = parts_.life.record(slot, names_of(slot), decided, now);
+    const next_step step = lifecycle::step_after(slot, decided);
     slot.search_end.reset();
     switch (step) {
         case next_step::fail: {
@@ -200,7 +201,7 @@ void http_operations::end(http_slot& slot, operation_result&& result, time_point
     slot.answer.move_to(*result.http);
     result.http->server_code = slot.server_code;
     result.http->server_text = std::move(slot.server_text);
-    parts_.life.complete(slot, subject_of(slot), std::move(result), now);
+    parts_.life.complete(slot, names_of(slot), std::move(result), now);
     slots_.erase(slot.id.value);
 }
 

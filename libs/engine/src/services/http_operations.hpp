@@ -15,7 +15,7 @@
 #include "connections/connect_gate.hpp"
 #include "engine_context.hpp"
 #include "operations/completions.hpp"
-#include "operations/decisions.hpp"
+#include "operations/operation_retries.hpp"
 #include "operations/lifecycle.hpp"
 #include "services/http_nodes.hpp"
 #include "services/http_pools.hpp"
@@ -26,7 +26,7 @@ namespace reprise::engine {
 // The parts that HTTP operations use.
 struct http_operation_parts {
     topology& nodes;
-    decisions& decider;
+    operation_retries& decider;
     completions& ended;
     lifecycle& life;
 };
@@ -36,7 +36,7 @@ struct http_operation_parts {
 //
 //     start -> choose a node -> its pool: idle connection | new connection | queue
 //           -> request written -> answer read, rows delivered -> judged
-//           -> done | failed | retry_decider -> parked -> choose another node ...
+//           -> done | failed | operation_retries -> parked -> choose another node ...
 //
 // Events of connections that belong to other parts are ignored.
 class http_operations {
@@ -129,6 +129,7 @@ private:
     void refuse_plain(http_pool& pool, std::string_view peer, time_point now);
 
     // http_breaker.cpp: circuit breakers, which belong to the endpoints.
+    void wait_for_first_attempt(http_slot& slot, duration delay, time_point now);
     void breaker_refused(http_slot& slot, time_point now);
     void note_outcome(http_pool& pool, const std::error_code& outcome, time_point now);
     void end_canary(http_slot& slot, bool is_answered, time_point now);

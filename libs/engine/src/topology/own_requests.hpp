@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "operations/retry_decider.hpp"
+#include "operations/retry_rules.hpp"
 #include "topology/endpoint_table.hpp"
 
 namespace reprise::engine {

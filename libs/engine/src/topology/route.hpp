@@ -17,11 +17,11 @@ enum class route_map : std::uint8_t {
 
 // What an operation remembers about its last attempt.
 struct route_state {
-    route_map map = route_map::current;
     // The configuration that the last attempt used.
     wire::configuration_revision revision{};
     // The node of the last attempt, as an index in that configuration.
     std::optional<wire::node_index> node;
+    route_map map = route_map::current;
 };
 
 // Returns the node for the next attempt. Empty if the map names none. Returns to the current map

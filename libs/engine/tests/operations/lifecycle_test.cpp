@@ -44,7 +44,7 @@ struct one_life {
     one_life& operator=(const one_life&) = delete;
 
     engine_parts parts;
-    decisions decider{parts.context, parts.endpoints};
+    operation_retries decider{parts.context, parts.endpoints};
     completions ended;
     lifecycle life{parts.context, decider, ended};
     life_slot slot;
@@ -56,18 +56,19 @@ struct one_life {
         life.start(
             slot, [this](operation_result&& result) { results.push_back(std::move(result)); }, time,
             parts.now);
+        static_cast<void>(decider.begin(slot, names, parts.now));
     }
     std::optional<retry_outcome> fail(retry_reason reason, attempt_stage stage) {
         retry_case failed;
         failed.reason = reason;
         failed.stage = stage;
         failed.own_error = errc::temporary_failure;
-        decisions::note_failure(slot, failed);
+        operation_retries::note_failure(slot, failed);
         return life.decide(slot, failed, decider.subject_of(slot, names), parts.now);
     }
     [[nodiscard]] std::size_t waiting() const { return parts.client.waiting.count(); }
     void complete(operation_result&& result = {}) {
-        life.complete(slot, decider.subject_of(slot, names), std::move(result), parts.now);
+        life.complete(slot, names, std::move(result), parts.now);
     }
 };
 
@@ -172,14 +173,13 @@ TEST(lifecycle, a_retry_at_once_after_an_answer_skips_the_timer) {
     retry_outcome at_once;
     at_once.is_retry = true;
     with.slot.failed.stage = attempt_stage::response;
-    EXPECT_EQ(
-        with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::dispatch);
+    EXPECT_EQ(lifecycle::step_after(with.slot, at_once), next_step::dispatch);
     with.slot.failed.stage = attempt_stage::dispatch;
-    EXPECT_EQ(with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::park)
+    EXPECT_EQ(lifecycle::step_after(with.slot, at_once), next_step::park)
         << "nothing was sent; without the timer this would be a busy loop";
     at_once.delay = 1ms;
     with.slot.failed.stage = attempt_stage::response;
-    EXPECT_EQ(with.life.record(with.slot, with.names, at_once, with.parts.now), next_step::park);
+    EXPECT_EQ(lifecycle::step_after(with.slot, at_once), next_step::park);
 }
 
 TEST(lifecycle, a_refused_retry_ends_the_operation_with_all_its_reasons) {
@@ -187,10 +187,10 @@ TEST(lifecycle, a_refused_retry_ends_the_operation_with_all_its_reasons) {
     with.start();
     const auto retried = with.fail(retry_reason::kv_temporary_failure, attempt_stage::response);
     ASSERT_TRUE(retried);
-    EXPECT_NE(with.life.record(with.slot, with.names, *retried, with.parts.now), next_step::fail);
+    EXPECT_NE(lifecycle::step_after(with.slot, *retried), next_step::fail);
     const auto refusal = with.fail(retry_reason::unknown, attempt_stage::response);
     ASSERT_TRUE(refusal);
-    EXPECT_EQ(with.life.record(with.slot, with.names, *refusal, with.parts.now), next_step::fail);
+    EXPECT_EQ(lifecycle::step_after(with.slot, *refusal), next_step::fail);
     const auto error = lifecycle::make_error(with.slot, refusal->error);
     EXPECT_EQ(error->code, errc::temporary_failure);
     EXPECT_EQ(error->retry_attempts, 1U);
@@ -234,12 +234,12 @@ TEST(lifecycle, an_operation_without_a_place_fails_with_the_reason_of_its_last_r
     EXPECT_TRUE(with.life.has_place());
     with.parts.client.waiting.take();
     EXPECT_FALSE(with.life.has_place());
-    const retry_outcome first = lifecycle::refuse_place(with.slot);
+    const retry_outcome first = with.life.refuse_place(with.slot, with.names, with.parts.now);
     EXPECT_EQ(first.error, errc::retry_queue_full);
     EXPECT_EQ(first.refusal, refusal_reason::queue_full);
     EXPECT_EQ(with.slot.last_reason, retry_reason::socket_not_available);
     with.slot.last_reason = retry_reason::kv_locked;
-    static_cast<void>(lifecycle::refuse_place(with.slot));
+    static_cast<void>(with.life.refuse_place(with.slot, with.names, with.parts.now));
     EXPECT_EQ(with.slot.last_reason, retry_reason::kv_locked);
     with.parts.client.waiting.release();
 }

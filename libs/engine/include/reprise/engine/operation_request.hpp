@@ -38,8 +38,8 @@ struct operation_request {
     wire::datatype datatype = wire::datatype::raw;  // raw or json
     std::uint32_t expiry = 0;                       // in wire format; see expiry.hpp
     bool preserve_expiry = false;
-    std::uint64_t cas = 0;  // 0: any
     std::optional<wire::durability_level> durability{};
+    std::uint64_t cas = 0;  // 0: any
     std::uint64_t delta = 1;    // counters
     std::uint64_t initial = 0;  // counters; not created with expiry_do_not_create
     std::uint32_t lock_seconds = 15;

@@ -62,6 +62,14 @@ public:
         }
         return {};
     }
+    /// What `session.begin` needs.
+    template <class Session>
+    [[nodiscard]] decision_context start_context(const Session& session) const noexcept {
+        if (session.needs_start_time() && !session.needs_time()) [[unlikely]] {
+            return {clock().now()};
+        }
+        return context_if(session.needs_time());
+    }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
         time_point earliest = options_->deadline.value_or(no_deadline);
@@ -249,7 +257,7 @@ Result run_loop(
     const call_time time(options);
     retry_session<Strategy, IsPlain> session(strategy, options);
     session.set_deadline(time.deadline());
-    decision_context at = time.context_if(session.needs_time());
+    decision_context at = time.start_context(session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
         wait_for_first_attempt(session, time, delay);
         at = time.context_if(session.needs_time());

@@ -33,8 +33,7 @@ public:
     [[nodiscard]] std::uint32_t attempt() const noexcept {
         return static_cast<std::uint32_t>(attempt_);
     }
-    /// Time of the failure since the request started (in plain loops: since its first entry), in
-    /// microseconds; saturates after 12 days.
+    /// Time of the failure since the request started, in microseconds; saturates after 12 days.
     [[nodiscard]] duration offset() const noexcept {
         return std::chrono::microseconds{static_cast<std::int64_t>(offset_us_)};
     }

@@ -56,6 +56,9 @@ public:
     [[nodiscard]] std::error_code error() const noexcept {
         return category_ == nullptr ? std::error_code() : std::error_code(code_, *category_);
     }
+    /// The parts of `error`; the category is null if there is none.
+    [[nodiscard]] const std::error_category* error_category() const noexcept { return category_; }
+    [[nodiscard]] int error_value() const noexcept { return code_; }
     [[nodiscard]] std::optional<std::uint64_t> memory() const noexcept { return memory_; }
 
 private:

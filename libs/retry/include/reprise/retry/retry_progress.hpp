@@ -22,6 +22,12 @@ public:
     /// For requests that count their retries elsewhere.
     explicit retry_progress(std::uint32_t retries) noexcept : retries_(retries) {}
 
+    /// Continues with a token that was granted before.
+    void resume(const token_state& token) noexcept {
+        token_ = token;
+        retries_ = token.attempt - 1;
+        start_ = start::granted;
+    }
     /// What the strategy said at its start.
     void on_start(const decision& granted) noexcept {
         start_ = granted.allowed() ? start::granted : start::refused;

@@ -59,35 +59,71 @@ private:
     failure_facts last_failure_{};
 };
 
-/// What a call asks and informs beside its strategy. Most calls have none of it.
-struct call_attachments {
+/// Optional per-request hooks: circuit breaker, observers, tracer.
+class call_attachments {
+public:
     call_attachments(
         circuit_breaker* asked, const call_options& options, retry_observer* of_strategy) noexcept
-        : breaker(asked), observation(options, of_strategy) {}
+        : observation(options, of_strategy), breaker_(asked) {}
 
-    circuit_breaker* breaker;  ///< Null: none.
-    breaker_permit permit = breaker_permit::regular;
     call_observation observation;
-    failure_view failure{};  ///< Of the attempt that failed last.
 
-    void on_success(time_point now) noexcept {
-        if (breaker != nullptr) {
-            breaker->on_success(permit, now);
+    /// False if the breaker refuses the attempt.
+    [[nodiscard]] bool try_start_attempt(std::uint32_t number, time_point now) noexcept {
+        if (breaker_ != nullptr) {
+            permit_ = breaker_->try_acquire(now);
         }
+        if (permit_ == breaker_permit::refused) {
+            return false;
+        }
+        start_attempt(number);
+        return true;
+    }
+    void start_attempt(std::uint32_t number) noexcept {
+        is_running_ = true;
+        observation.on_attempt(number);
+    }
+    void on_success(time_point now) noexcept {
+        if (breaker_ != nullptr && is_running_) {
+            breaker_->on_success(permit_, now);
+        }
+        is_running_ = false;
         observation.on_attempt_end(nullptr);
         observation.on_completion({.is_success = true}, now);
     }
+    /// `view` must live until the next attempt starts or the request ends.
     void on_failure(
         const failure_facts& facts, const failure_view& view, bool is_canceled,
         time_point now) noexcept {
-        failure = view;
+        failure_ = view;
         observation.on_attempt_end(&facts);
-        if (breaker != nullptr && is_canceled) {
-            breaker->on_canceled(permit, now);
-        } else if (breaker != nullptr) {
-            breaker->on_failure(permit, facts, now);
+        if (breaker_ != nullptr && is_running_) {
+            if (is_canceled) {
+                breaker_->on_canceled(permit_, now);
+            } else {
+                breaker_->on_failure(permit_, facts, now);
+            }
         }
+        is_running_ = false;
     }
+    void on_end(refusal_reason why, time_point now) noexcept {
+        observation.on_completion({.refusal = why, .last_error = failure_}, now);
+    }
+
+    /// False if the breaker would refuse an attempt after `delay`.
+    [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
+        return breaker_ == nullptr || breaker_->would_allow(add_saturated(now, delay));
+    }
+    /// A hedge is no probe: it needs a closed breaker.
+    [[nodiscard]] bool allows_hedge() const noexcept {
+        return breaker_ == nullptr || breaker_->state() == breaker_state::closed;
+    }
+
+private:
+    circuit_breaker* breaker_;  // null: none
+    breaker_permit permit_ = breaker_permit::regular;
+    bool is_running_ = false;
+    failure_view failure_{};  // of the attempt that failed last
 };
 
 /// In place of a pointer to them, where a call is known to have none.

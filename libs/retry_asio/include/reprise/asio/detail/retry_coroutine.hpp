@@ -331,7 +331,7 @@ run_coroutine(
     const call_time time(options);
     retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
     session.set_deadline(time.deadline());
-    const duration delay = session.begin(time.context_if(session.needs_time()));
+    const duration delay = session.begin(time.start_context(session));
     const auto signals = co_await asio::this_coro::cancellation_state;
     bool canceled = is_set(signals.cancelled());
     if (delay > duration::zero() && !canceled) {

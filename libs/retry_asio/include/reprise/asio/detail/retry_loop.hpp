@@ -91,7 +91,7 @@ public:
 
     void start() {
         session_.set_deadline(time_.deadline());
-        const duration delay = session_.begin(time_.context_if(session_.needs_time()));
+        const duration delay = session_.begin(time_.start_context(session_));
         if (delay <= duration::zero()) {
             start_attempt();
         } else if (options_.stop.stop_requested()) {

@@ -1,13 +1,16 @@
-#include "operations/retry_decider.hpp"
+#include "operations/retry_rules.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include <reprise/engine/vocabulary.hpp>
+#include "engine_parts.hpp"
+#include "operations/operation_retries.hpp"
 
-namespace reprise::engine {
-namespace retry_decider_tests {
+// What the rules, a strategy and the orchestrator decide together about one failed attempt.
+
+namespace reprise::engine::testing {
+namespace retry_rules_tests {
 
 using namespace std::chrono_literals;
 
@@ -54,37 +57,52 @@ public:
     deferred_answer kept;
 };
 
+struct any_operation : operation_base {
+    any_operation() : operation_base(timer_kind::operation) {}
+};
+
 struct bench {
     engine_options options;
     retry_case failed;
     retry_subject subject;
     std::uint32_t retries = 0;  // before this failure
     std::size_t parked = 0;
+    retry_reason_set reasons;
 
     bench(retry_reason reason, bool is_idempotent) {
         failed.reason = reason;
         failed.stage = attempt_stage::response;
         failed.own_error = errc::document_locked;
-        subject.operation = "get";
-        subject.is_idempotent = is_idempotent;
+        subject.names.operation = "get";
+        subject.names.is_idempotent = is_idempotent;
         subject.deadline = start + 2500ms;
     }
     retry_outcome decide(time_point now = start) {
-        retry_decider decider(options, nullptr);
+        engine_parts parts(options);
+        for (std::size_t count = 0; count < parked; ++count) {
+            parts.client.waiting.take();
+        }
+        operation_retries decider(parts.context, parts.endpoints);
+        any_operation operation;
+        operation.reasons = reasons;
+        subject.operation = &operation;
         retry_progress progress(retries);
+        progress.on_start({});
         subject.progress = &progress;
         if (subject.budget == nullptr && options.retry_budget) {
             subject.budget = &*options.retry_budget;
         }
-        return *decider.decide(failed, subject, parked, {now, 7});
+        const retry_outcome decided = *decider.decide(failed, subject, now);
+        decider.close_mailbox();
+        return decided;
     }
 };
 
-}  // namespace retry_decider_tests
+}  // namespace retry_rules_tests
 
-using namespace retry_decider_tests;
+using namespace retry_rules_tests;
 
-TEST(retry_decider, RH_12_always_retry_reasons_never_ask_the_strategy) {
+TEST(retry_rules, RH_12_always_retry_reasons_never_ask_the_strategy) {
     bench with(retry_reason::kv_not_my_vbucket, false);
     const auto strategy = std::make_shared<fixed_strategy>(retry_action::no());
     with.options.strategy = strategy;
@@ -95,7 +113,7 @@ TEST(retry_decider, RH_12_always_retry_reasons_never_ask_the_strategy) {
     EXPECT_EQ(strategy->asked, 0);
 }
 
-TEST(retry_decider, RH_35_a_busy_search_service_is_throttling) {
+TEST(retry_rules, RH_35_a_busy_search_service_is_throttling) {
     for (const retry_reason reason :
          {retry_reason::search_too_many_requests, retry_reason::kv_locked}) {
         bench with(reason, true);
@@ -107,7 +125,7 @@ TEST(retry_decider, RH_35_a_busy_search_service_is_throttling) {
     }
 }
 
-TEST(retry_decider, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {
+TEST(retry_rules, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {
     bench with(retry_reason::unknown, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
     const retry_outcome decided = with.decide();
@@ -116,7 +134,7 @@ TEST(retry_decider, RH_10_unknown_is_never_retried_whatever_the_strategy_answers
     EXPECT_EQ(decided.refusal, refusal_reason::unclassified);
 }
 
-TEST(retry_decider, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
+TEST(retry_rules, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
     bench write(retry_reason::socket_closed_while_in_flight, false);
     const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
     write.options.strategy = strategy;
@@ -129,7 +147,7 @@ TEST(retry_decider, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
     EXPECT_TRUE(read.decide().is_retry);
 }
 
-TEST(retry_decider, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
+TEST(retry_rules, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
     bench always(retry_reason::kv_not_my_vbucket, false);
     always.retries = 5;
     const retry_outcome ladder = always.decide(start + 2000ms);
@@ -144,7 +162,7 @@ TEST(retry_decider, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
     EXPECT_FALSE(asked.decide(start + 1000ms).is_capped);
 }
 
-TEST(retry_decider, RH_32_a_full_queue_refuses_always_retry_reasons_too) {
+TEST(retry_rules, RH_32_a_full_queue_refuses_always_retry_reasons_too) {
     bench with(retry_reason::kv_not_my_vbucket, false);
     with.options.parked_count_max = 3;
     with.parked = 3;
@@ -156,7 +174,7 @@ TEST(retry_decider, RH_32_a_full_queue_refuses_always_retry_reasons_too) {
     EXPECT_TRUE(with.decide().is_retry);
 }
 
-TEST(retry_decider, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_for_late_answers) {
+TEST(retry_rules, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_for_late_answers) {
     bench with(retry_reason::node_not_available, true);
     with.options.parked_count_max = 1;
     with.parked = 1;
@@ -168,7 +186,7 @@ TEST(retry_decider, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_fo
     EXPECT_EQ(with.decide().error, errc::retry_queue_full);
 }
 
-TEST(retry_decider, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
+TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
     bench with(retry_reason::kv_locked, true);
     const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
     with.options.retry_budget = token_bucket_budget(bucket);
@@ -180,14 +198,16 @@ TEST(retry_decider, RH_33_an_empty_budget_refuses_with_the_operations_own_error)
     EXPECT_EQ(decided.refusal, refusal_reason::budget_exhausted);
     with.failed.reason = retry_reason::kv_not_my_vbucket;
     EXPECT_TRUE(with.decide().is_retry);
-    retry_decider decider(with.options, nullptr);
+    engine_parts parts(with.options);
+    operation_retries decider(parts.context, parts.endpoints);
     retry_progress progress(1);
+    progress.on_start({});
     with.subject.progress = &progress;
-    decider.on_success(with.subject, start);
+    decider.on_end(with.subject, {}, start);
     EXPECT_EQ(bucket->level(), 1000);
 }
 
-TEST(retry_decider, RH_33_reasons_that_are_always_retried_cost_nothing) {
+TEST(retry_rules, RH_33_reasons_that_are_always_retried_cost_nothing) {
     bench with(retry_reason::kv_not_my_vbucket, true);
     const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
     with.options.retry_budget = token_bucket_budget(bucket);
@@ -195,7 +215,7 @@ TEST(retry_decider, RH_33_reasons_that_are_always_retried_cost_nothing) {
     EXPECT_EQ(bucket->level(), bucket->capacity());
 }
 
-TEST(retry_decider, RH_33_a_service_with_its_own_budget_does_not_charge_the_clients) {
+TEST(retry_rules, RH_33_a_service_with_its_own_budget_does_not_charge_the_clients) {
     bench with(retry_reason::kv_locked, true);
     const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 20});
     const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
@@ -211,7 +231,7 @@ TEST(retry_decider, RH_33_a_service_with_its_own_budget_does_not_charge_the_clie
     EXPECT_EQ(shared->level(), 15000);
 }
 
-TEST(retry_decider, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_request) {
+TEST(retry_rules, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_request) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<throwing_strategy>();
     const retry_outcome thrown = with.decide();
@@ -223,7 +243,7 @@ TEST(retry_decider, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_re
     EXPECT_EQ(mute.refusal, refusal_reason::strategy_failed);
 }
 
-TEST(retry_decider, RH_03_zero_retries_now_and_no_does_not_retry) {
+TEST(retry_rules, RH_03_zero_retries_now_and_no_does_not_retry) {
     bench with(retry_reason::kv_locked, true);
     const auto now = std::make_shared<fixed_strategy>(retry_action::after(-3ms));
     with.options.strategy = now;
@@ -235,7 +255,7 @@ TEST(retry_decider, RH_03_zero_retries_now_and_no_does_not_retry) {
     EXPECT_EQ(with.decide().error, errc::document_locked);
 }
 
-TEST(retry_decider, RH_03_a_no_may_name_the_error_for_the_user) {
+TEST(retry_rules, RH_03_a_no_may_name_the_error_for_the_user) {
     bench with(retry_reason::kv_locked, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::no());
     EXPECT_EQ(with.decide().error, errc::document_locked);
@@ -244,14 +264,14 @@ TEST(retry_decider, RH_03_a_no_may_name_the_error_for_the_user) {
     EXPECT_EQ(with.decide().error, errc::temporary_failure);
 }
 
-TEST(retry_decider, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_request) {
+TEST(retry_rules, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_request) {
     bench with(retry_reason::kv_locked, false);
     const auto of_client = std::make_shared<fixed_strategy>(retry_action::no());
     fixed_strategy of_call(retry_action::after(4ms));
     with.options.strategy = of_client;
     with.subject.strategy = &of_call;
     with.retries = 3;
-    with.subject.reasons.insert(retry_reason::kv_temporary_failure);
+    with.reasons.insert(retry_reason::kv_temporary_failure);
     const std::any attached = std::string("robot");
     with.subject.user_data = &attached;
     ASSERT_EQ(with.decide().delay, 4ms);
@@ -265,7 +285,7 @@ TEST(retry_decider, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_r
     EXPECT_EQ(of_call.last.strategy, &of_call);
 }
 
-TEST(retry_decider, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
+TEST(retry_rules, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
     bench with(retry_reason::kv_locked, false);
     const auto of_client = std::make_shared<fixed_strategy>(retry_action::after(7ms));
     with.options.strategy = of_client;
@@ -273,7 +293,7 @@ TEST(retry_decider, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
     EXPECT_EQ(of_client->asked, 1);
 }
 
-TEST(retry_decider, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket) {
+TEST(retry_rules, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucket) {
     bench with(retry_reason::kv_not_my_vbucket, true);
     EXPECT_EQ(with.decide().delay, 1ms) << "the controlled backoff is the default";
     with.options.not_my_vbucket_delay = 100ms;
@@ -282,7 +302,7 @@ TEST(retry_decider, VB_05_a_fixed_interval_replaces_the_ladder_for_not_my_vbucke
     EXPECT_EQ(with.decide().delay, 1ms);
 }
 
-TEST(retry_decider, VB_02_VB_06_a_known_route_shortens_the_wait_and_never_prolongs_it) {
+TEST(retry_rules, VB_02_VB_06_a_known_route_shortens_the_wait_and_never_prolongs_it) {
     bench with(retry_reason::kv_not_my_vbucket, true);
     with.failed.delay_max = 0ms;
     EXPECT_EQ(with.decide().delay, 0ms);
@@ -292,7 +312,7 @@ TEST(retry_decider, VB_02_VB_06_a_known_route_shortens_the_wait_and_never_prolon
     EXPECT_EQ(with.decide().delay, 100ms);
 }
 
-TEST(retry_decider, an_outer_allowance_is_used_and_refuses_when_empty) {
+TEST(retry_rules, an_outer_allowance_is_used_and_refuses_when_empty) {
     bench with(retry_reason::kv_locked, true);
     retry_allowance allowance(1);
     with.subject.allowance = &allowance;
@@ -304,4 +324,4 @@ TEST(retry_decider, an_outer_allowance_is_used_and_refuses_when_empty) {
     EXPECT_TRUE(with.decide().is_retry);
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::testing

@@ -1,11 +1,11 @@
-#include "operations/decisions.hpp"
+#include "operations/operation_retries.hpp"
 
 #include <gtest/gtest.h>
 
 #include "engine_parts.hpp"
 
 namespace reprise::engine::testing {
-namespace decisions_tests {
+namespace operation_retries_tests {
 
 struct any_request {
     std::shared_ptr<const std::any> user_data;
@@ -20,7 +20,7 @@ struct any_operation : operation_base {
 
 struct deciding {
     engine_parts parts;
-    decisions all{parts.context, parts.endpoints};
+    operation_retries all{parts.context, parts.endpoints};
     any_operation operation;
     operation_names names{"get", true, wire::service::key_value, operation_id{5}, "a key"};
 
@@ -33,29 +33,31 @@ struct deciding {
         retry_case failed;
         failed.reason = reason;
         failed.stage = stage;
-        decisions::note_failure(operation, failed);
+        operation_retries::note_failure(operation, failed);
         operation.deadline = parts.now + 1s;
+        if (!operation.progress.is_started()) {
+            static_cast<void>(all.begin(operation, names, parts.now));
+        }
         return all.decide(failed, all.subject_of(operation, names), parts.now);
     }
 };
 
-}  // namespace decisions_tests
+}  // namespace operation_retries_tests
 
-using decisions_tests::deciding;
+using operation_retries_tests::deciding;
 
-TEST(decisions, note_each_retry_in_the_history_and_count_it) {
+TEST(operation_retries, note_each_retry_in_the_history_and_count_it) {
     deciding with;
     const auto outcome = with.decide(retry_reason::kv_not_my_vbucket, attempt_stage::response);
     ASSERT_TRUE(outcome);
     EXPECT_TRUE(outcome->is_retry);
-    with.all.record(with.operation, with.names, *outcome, with.parts.now);
     EXPECT_FALSE(with.operation.history.empty());
     EXPECT_TRUE(with.operation.reasons.contains(retry_reason::kv_not_my_vbucket));
     EXPECT_EQ(with.operation.last_reason, retry_reason::kv_not_my_vbucket);
     EXPECT_EQ(with.parts.context.counters.retries, 1U);
 }
 
-TEST(decisions, number_the_questions_about_an_operation) {
+TEST(operation_retries, number_the_questions_about_an_operation) {
     deciding with;
     static_cast<void>(with.decide(retry_reason::kv_locked, attempt_stage::response));
     EXPECT_EQ(with.all.subject_of(with.operation, with.names).ticket.decision, 1U);
@@ -63,18 +65,17 @@ TEST(decisions, number_the_questions_about_an_operation) {
     EXPECT_EQ(with.all.subject_of(with.operation, with.names).ticket.decision, 2U);
 }
 
-TEST(decisions, count_no_retry_that_is_refused) {
+TEST(operation_retries, count_no_retry_that_is_refused) {
     deciding with;
     with.fill_places();
     const auto outcome = with.decide(retry_reason::kv_locked, attempt_stage::response);
     ASSERT_TRUE(outcome);
     EXPECT_FALSE(outcome->is_retry);
-    with.all.record(with.operation, with.names, *outcome, with.parts.now);
     EXPECT_EQ(with.parts.context.counters.retries, 0U);
     EXPECT_FALSE(with.operation.history.empty());
 }
 
-TEST(decisions, repeat_own_requests_only_if_they_are_always_retried) {
+TEST(operation_retries, repeat_own_requests_only_if_they_are_always_retried) {
     deciding with;
     const own_failure what{"get_cluster_config", with.parts.endpoints.at("node1", 11210)};
     retry_case failed;

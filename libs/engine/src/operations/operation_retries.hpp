@@ -1,0 +1,179 @@
+#pragma once
+
+#include <any>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine_context.hpp"
+#include "operations/answer_mailbox.hpp"
+#include "operations/decision_log.hpp"
+#include "operations/fail_fast_strategy.hpp"
+#include "operations/operation_base.hpp"
+#include "operations/operation_names.hpp"
+#include "operations/operation_watch.hpp"
+#include "operations/retry_rules.hpp"
+#include "topology/endpoint_table.hpp"
+#include "topology/own_requests.hpp"
+
+namespace reprise::engine {
+
+// What the orchestrator needs to know about an operation.
+struct retry_subject {
+    operation_names names{};
+    operation_base* operation = nullptr;  // null: a request of the client itself
+    time_point started{};
+    time_point deadline = no_deadline;
+    const std::any* user_data = nullptr;
+    retry_strategy* strategy = nullptr;  // null: the client's
+    retry_allowance* allowance = nullptr;
+    retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
+    decision_ticket ticket{};
+    retry_progress* progress = nullptr;  // never null
+    reprise::detail::call_attachments* attached = nullptr;
+    std::int32_t asked = -1;  // the client's own requests: number of the endpoint
+};
+
+// Drives the retry library's orchestrator for the operations of all services and for the client's
+// own requests. Records each decision in the operation's history and in the log.
+//
+//     begin -> try_start_attempt -> on_end
+//                 note_failure, decide -> an outcome: retry or fail
+//                                      -> nothing: the strategy answers later
+//                                         -> take_answers -> on_answer -> an outcome
+//
+class operation_retries final : public own_request_judge {
+public:
+    operation_retries(engine_context& context, endpoint_table& endpoints);
+
+    template <class Slot>
+    [[nodiscard]] retry_subject subject_of(Slot& slot, const operation_names& names);
+
+    // The operation starts. Returns the delay before its first attempt.
+    template <class Slot>
+    [[nodiscard]] duration begin(Slot& slot, const operation_names& names, time_point now) {
+        if (is_plain(strategy_of(slot.request.strategy.get()).traits())) [[likely]] {
+            slot.progress.on_start({});
+            return duration::zero();
+        }
+        return begin(subject_of(slot, names), now);
+    }
+    // Before each attempt. An outcome: the circuit breaker of the operation's strategy is open, and
+    // the attempt is not made.
+    template <class Slot>
+    [[nodiscard]] std::optional<retry_outcome> try_start_attempt(
+        Slot& slot, const operation_names& names, time_point now) {
+        return slot.attached == nullptr ? std::nullopt
+                                        : start_attempt(subject_of(slot, names), now);
+    }
+
+    // Stores the failed attempt that the next question is about.
+    static void note_failure(operation_base& operation, const failed_attempt& failed) noexcept {
+        operation.failed = failed;
+        operation.last_reason = failed.reason;
+        ++operation.decision;
+    }
+    // Empty if the strategy will answer later.
+    [[nodiscard]] std::optional<retry_outcome> decide(
+        const retry_case& failed, const retry_subject& subject, time_point now);
+    [[nodiscard]] retry_outcome on_answer(
+        const retry_subject& subject, answer_mailbox::letter& letter, time_point now);
+    // A capped retry is woken before the deadline: it is charged now. An outcome: it is not made.
+    [[nodiscard]] std::optional<retry_outcome> on_woken(
+        const retry_subject& subject, time_point now);
+    // The operation has ended, with an error or without.
+    template <class Slot>
+    void on_end(Slot& slot, const operation_names& names, std::error_code error, time_point now) {
+        const bool is_silent = slot.attached == nullptr &&
+                               is_plain(strategy_of(slot.request.strategy.get()).traits()) &&
+                               context_.client.budgets.of(names.service) == nullptr;
+        if (!is_silent) [[unlikely]] {
+            on_end(subject_of(slot, names), error, now);
+        }
+    }
+
+    void on_end(const retry_subject& subject, std::error_code error, time_point now);
+
+    // The client's observers of operations.
+    [[nodiscard]] const operation_watch& watch() const noexcept { return watch_; }
+
+    // --- the client's own requests ---
+
+    [[nodiscard]] std::optional<duration> decide(
+        const own_failure& what, const retry_case& failed, time_point now) override;
+    void report_retry(
+        const own_failure& what, const failed_attempt& failed, duration delay,
+        time_point now) override;
+    [[nodiscard]] retry_strategy& own_strategy() noexcept { return own_strategy_; }
+
+    // --- late answers, and the log's timer ---
+
+    [[nodiscard]] std::vector<answer_mailbox::letter> take_answers() { return mailbox_->take(); }
+    void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
+    void on_log_due(time_point now);
+    // Writes the pending summaries, because no timer will fire any more.
+    void flush_log();
+    // Ignores late answers from now on.
+    void close_mailbox() noexcept { mailbox_->close(); }
+
+private:
+    class recorder;
+    struct reported_attempt {
+        const operation_names& names;
+        const failed_attempt& failed;
+        const retry_outcome& decided;
+        std::uint32_t retries = 0;  // before this failure
+        std::int32_t endpoint = -1;
+    };
+
+    // Nothing happens when a request of such a strategy starts or succeeds.
+    [[nodiscard]] static bool is_plain(const strategy_traits& traits) noexcept {
+        return traits.only_answers && traits.circuit == nullptr && traits.observer == nullptr;
+    }
+    [[nodiscard]] retry_strategy& strategy_of(retry_strategy* of_request) const noexcept {
+        return of_request != nullptr ? *of_request : *strategy_;
+    }
+    [[nodiscard]] driver::orchestrator<retry_strategy> core_of(const retry_subject& subject) const;
+    [[nodiscard]] duration begin(const retry_subject& subject, time_point now);
+    [[nodiscard]] std::optional<retry_outcome> start_attempt(
+        const retry_subject& subject, time_point now);
+    [[nodiscard]] driver::request_terms terms_of(
+        const retry_subject& subject, const waiting_bound& bound);
+    [[nodiscard]] waiting_bound bound() const noexcept;
+    void record(
+        const retry_subject& subject, const failed_attempt& failed, const history_entry& entry,
+        const driver::retry_step& step, time_point now);
+    void report(const reported_attempt& what, time_point now);
+    static std::shared_ptr<answer_channel> channel_of(void* self);
+
+    engine_context& context_;
+    endpoint_table& endpoints_;
+    std::shared_ptr<answer_mailbox> mailbox_;
+    std::shared_ptr<retry_strategy> strategy_;
+    fail_fast_strategy own_strategy_;
+    decision_log log_;
+    operation_watch watch_;
+    engine_timer log_timer_{timer_kind::log};
+};
+
+template <class Slot>
+retry_subject operation_retries::subject_of(Slot& slot, const operation_names& names) {
+    retry_subject subject;
+    subject.names = names;
+    subject.operation = &slot;
+    subject.started = slot.started;
+    subject.deadline = slot.deadline;
+    subject.user_data = slot.request.user_data.get();
+    subject.strategy = slot.request.strategy.get();
+    subject.allowance = slot.request.outer_allowance;
+    subject.budget = context_.client.budgets.of(names.service);
+    subject.ticket = {names.id.value, slot.decision};
+    subject.progress = &slot.progress;
+    subject.attached = slot.attached.get();
+    return subject;
+}
+
+}  // namespace reprise::engine

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/retry_observer.hpp>
+
+#include "engine_driver.hpp"
+
+// What a strategy brings along works in the client as it does in loops: the delay of its initial
+// token, its circuit breaker and its observer.
+
+namespace reprise::engine::testing {
+namespace strategy_parts_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+class equipped_strategy final : public retry_strategy {
+public:
+    explicit equipped_strategy(strategy_traits traits) : retry_strategy(traits) {}
+    duration first_delay{};
+    int starts = 0;
+
+    decision on_start(token_state& token, const decision_context&) override {
+        ++starts;
+        token = token_state{.delay = first_delay};
+        return {};
+    }
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        sink.answer(
+            question.token.attempt < 3 ? retry_action::after(1ms)
+                                       : retry_action::no(refusal_reason::attempts_exhausted));
+    }
+};
+
+class watching_observer final : public retry_observer {
+public:
+    std::vector<history_entry> decisions;
+    std::vector<call_summary> ended;
+
+    void on_decision(const history_entry& entry) noexcept override { decisions.push_back(entry); }
+    void on_completion(const call_summary& summary) noexcept override { ended.push_back(summary); }
+};
+
+scripted_cluster::hook refuse_sets(status code, int count) {
+    return [code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
+        if (seen.op != opcode::set || left == 0) {
+            return std::nullopt;
+        }
+        --left;
+        return answer{.status = code};
+    };
+}
+
+struct equipped_client {
+    explicit equipped_client(strategy_traits traits = {})
+        : strategy(std::make_shared<equipped_strategy>(traits)), driver(cluster, options()) {
+        driver.connect();
+        strategy->starts = 0;
+    }
+    engine_options options() {
+        engine_options made;
+        made.strategy = strategy;
+        return made;
+    }
+    std::shared_ptr<equipped_strategy> strategy;
+    scripted_cluster cluster{1};
+    engine_driver driver;
+};
+
+}  // namespace strategy_parts_tests
+
+using namespace strategy_parts_tests;
+
+TEST(strategy_parts, SM_01_the_client_waits_for_the_delay_of_the_initial_token) {
+    equipped_client with;
+    with.strategy->first_delay = 20ms;
+    const time_point begin = with.driver.now;
+    const auto stored = with.driver.upsert("k", "v");
+    EXPECT_EQ(with.strategy->starts, 1) << "before the first attempt";
+    with.driver.advance(19ms);
+    EXPECT_TRUE(with.cluster.all(opcode::set).empty());
+    with.driver.advance(10ms);
+    ASSERT_EQ(with.cluster.all(opcode::set).size(), 1U);
+    EXPECT_EQ(with.cluster.all(opcode::set)[0].at - begin, 20ms);
+    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_EQ(stored->result.retry_attempts, 0U);
+}
+
+TEST(strategy_parts, SM_01_a_first_delay_beyond_the_deadline_ends_in_a_timeout) {
+    equipped_client with;
+    with.strategy->first_delay = 1h;
+    const auto stored = with.driver.upsert("k", "v");
+    with.driver.advance(10s);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+    EXPECT_TRUE(with.cluster.all(opcode::set).empty());
+}
+
+TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
+    circuit_breaker breaker(
+        {.volume_threshold = 2, .error_threshold_percent = 50, .sleep_window = 1s});
+    equipped_client with({.circuit = &breaker});
+    with.cluster.on_request = refuse_sets(status::temporary_failure, 2);
+    const auto failed = with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    ASSERT_EQ(failed->calls, 1);
+    EXPECT_EQ(failed->result.ec, errc::temporary_failure);
+    EXPECT_EQ(failed->result.history->refusal(), refusal_reason::circuit_open);
+    ASSERT_EQ(breaker.state(), breaker_state::open);
+    const auto refused = with.driver.upsert("k", "v");
+    with.driver.settle();
+    ASSERT_EQ(refused->calls, 1);
+    EXPECT_EQ(refused->result.ec, errc::request_canceled);
+    EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
+    EXPECT_EQ(refused->result.history->refusal(), refusal_reason::circuit_open);
+    EXPECT_EQ(with.cluster.all(opcode::set).size(), 2U) << "nothing more was sent";
+    with.driver.advance(1s);
+    const auto probe = with.driver.upsert("k", "v");
+    with.driver.settle();
+    EXPECT_TRUE(probe->result.has_value());
+    EXPECT_EQ(breaker.state(), breaker_state::closed);
+}
+
+TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
+    watching_observer observer;
+    equipped_client with({.observer = &observer});
+    observer.ended.clear();
+    with.cluster.on_request = refuse_sets(status::locked, 1);
+    with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    ASSERT_EQ(observer.decisions.size(), 1U);
+    EXPECT_EQ(observer.decisions[0].reason_as<retry_reason>(), retry_reason::kv_locked);
+    EXPECT_EQ(observer.decisions[0].delay(), 1ms);
+    ASSERT_EQ(observer.ended.size(), 1U);
+    EXPECT_TRUE(observer.ended[0].is_success);
+    EXPECT_EQ(observer.ended[0].attempts, 2U);
+    EXPECT_EQ(observer.ended[0].total_time, 1ms);
+    with.driver.get("nothing");
+    with.driver.settle();
+    ASSERT_EQ(observer.ended.size(), 2U);
+    EXPECT_FALSE(observer.ended[1].is_success);
+    EXPECT_EQ(observer.ended[1].attempts, 1U);
+    with.cluster.on_request = refuse_sets(status::locked, 100);
+    with.driver.upsert("k", "v");
+    with.driver.advance(100ms);
+    ASSERT_EQ(observer.ended.size(), 3U);
+    EXPECT_EQ(observer.ended[2].refusal, refusal_reason::attempts_exhausted);
+    EXPECT_EQ(observer.ended[2].attempts, 3U);
+}
+
+}  // namespace reprise::engine::testing

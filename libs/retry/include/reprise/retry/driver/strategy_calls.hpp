@@ -1,0 +1,174 @@
+#pragma once
+
+/// What a strategy provides, and the calls into it. Drivers use this; users read
+/// `retry_strategy.hpp`.
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/retry_action.hpp>
+#include <reprise/retry/retry_observer.hpp>
+
+namespace reprise {
+
+class retry_strategy;
+
+/// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
+/// is kept for it.
+template <class S>
+concept inline_strategy = requires(
+    S& strategy, token_state& token, const token_state& used, const decision_context& at,
+    const retry_question& question) {
+    { strategy.begin(token, at) } -> std::same_as<decision>;
+    { strategy.retry_after(token, question) } -> std::same_as<retry_action>;
+    { strategy.succeed(used, at) } -> std::same_as<void>;
+};
+
+/// What loops accept.
+template <class S>
+concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
+
+/// A strategy that loops copy: its calls share nothing but what its copies share. It says so by
+/// `static constexpr bool is_passed_by_value = true` (`attempts(3)` does).
+template <class S>
+concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
+                         requires { requires S::is_passed_by_value; };
+
+/// What loops accept as an argument: a named strategy, or a value.
+template <class Given>
+concept strategy_argument =
+    value_strategy<std::remove_cvref_t<Given>> ||
+    (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
+
+/// What a strategy says about itself, once.
+struct strategy_traits {
+    /// Pass real time and randomness also at the start and the success (windowed budgets need it).
+    bool needs_time = false;
+    /// Retries per request at most; absent when nothing but time limits them. Nested loops take
+    /// their allowance from it.
+    std::optional<std::uint32_t> retries_max{};
+    /// The strategy has nothing to do when a request starts or succeeds: a start grants a token
+    /// without a delay, and neither function is called.
+    bool only_answers = false;
+    /// Asked before each attempt; null: none. Must live as long as the strategy.
+    circuit_breaker* circuit = nullptr;
+    /// Observes the calls of this strategy; null: nothing. Must live as long as the strategy.
+    retry_observer* observer = nullptr;
+};
+
+/// The traits of any strategy; the defaults for one that does not say. As the strategy returns
+/// them, since each loop asks: a reference stays one.
+template <class S>
+[[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.traits() } -> std::convertible_to<strategy_traits>;
+                  }) {
+        return strategy.traits();
+    } else {
+        return strategy_traits{};
+    }
+}
+
+namespace detail {
+
+/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
+template <class Given>
+using kept_strategy = std::conditional_t<
+    value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
+    std::remove_reference_t<Given>&>;
+
+/// A strategy as a loop keeps it, in one piece that can be passed on.
+template <class Kept>
+struct strategy_holder {
+    Kept strategy;
+};
+
+/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
+template <class Given>
+constexpr bool check_strategy() noexcept {
+    static_assert(
+        strategy_argument<Given> || !any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this strategy is shared by all calls of a client: give it a name and keep it, or write "
+        "reprise::attempts(3), which is a value");
+    static_assert(
+        any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
+        "or derive from reprise::retry_strategy");
+    return strategy_argument<Given>;
+}
+
+/// Strategy instances are distinguished by a counter, never by address: a new object at an old
+/// place must not accept the old one's tokens.
+[[nodiscard]] REPRISE_EXPORT std::uint64_t next_issuer_id() noexcept;
+
+/// Calls into a strategy that is allowed to throw; a throw gives `fallback`.
+template <class Result, class Call>
+[[nodiscard]] Result guarded(Result fallback, Call&& call) noexcept {
+    if constexpr (noexcept(call())) {
+        return call();
+    } else {
+        return result_or(std::move(fallback), std::forward<Call>(call));
+    }
+}
+
+[[nodiscard]] inline decision strategy_failed() noexcept {
+    return {refusal_reason::strategy_failed, -1};
+}
+
+/// The strategy's initial answer, `strategy_failed` if it throws.
+template <class Strategy>
+[[nodiscard]] decision begin_with(
+    Strategy& strategy, token_state& token, const decision_context& at) noexcept {
+    return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
+        return strategy.begin(token, at);
+    });
+}
+
+/// A success; what the strategy throws about it is ignored, since the request has succeeded.
+template <class Strategy>
+void succeed_with(
+    Strategy& strategy, const token_state& token, const decision_context& at) noexcept {
+    static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
+        strategy.succeed(token, at);
+        return true;
+    }));
+}
+
+/// The budget that a strategy names; null: none.
+template <class Strategy>
+[[nodiscard]] retry_budget* budget_of(Strategy& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.paying_budget() } -> std::same_as<retry_budget*>;
+                  }) {
+        return strategy.paying_budget();
+    } else {
+        return nullptr;
+    }
+}
+
+/// Asks an inline strategy. What it remembers travels in the action.
+template <inline_strategy Strategy>
+[[nodiscard]] retry_action ask(Strategy& strategy, const retry_question& question) noexcept {
+    token_state token = question.token;
+    const retry_action action = guarded(
+        retry_action::no(refusal_reason::strategy_failed),
+        [&]() noexcept(noexcept(strategy.retry_after(token, question))) {
+            return strategy.retry_after(token, question);
+        });
+    return action.remembering(token.memory);
+}
+
+/// Asks through the virtual interface where nothing can wait for a late answer.
+[[nodiscard]] REPRISE_EXPORT retry_action
+ask(retry_strategy& strategy, const retry_question& question) noexcept;
+
+}  // namespace detail
+
+}  // namespace reprise
