@@ -365,6 +365,34 @@ class charges_rule(planted_tree):
                 self.assert_reported("libs/engine/src/flow.cpp:2", "admission.cpp")
 
 
+class decoders_rule(planted_tree):
+    rule = "decoders"
+    header = "libs/retry_adapters/include/reprise/retry/adapters/reply.hpp"
+
+    def setUp(self):
+        super().setUp()
+        self.plant(self.header, "#pragma once\nnamespace reprise::adapters {\n"
+                                "namespace detail {\nvoid step(std::string_view rest);\n"
+                                "}  // namespace detail\n"
+                                "[[nodiscard]] constexpr int parse_reply(\n"
+                                "    std::string_view text) noexcept {\n    return 0;\n}\n"
+                                "int count(int number);\n}\n")
+
+    def test_decoder_with_a_fuzz_target_passes(self):
+        self.plant("libs/retry_adapters/tests/fuzz/reply_fuzz.cpp", "parse_reply(text);\n")
+        self.assert_clean()
+
+    def test_decoder_without_a_fuzz_target_is_reported(self):
+        self.plant("libs/retry_adapters/tests/fuzz/reply_fuzz.cpp", "// parse_reply(text)\n")
+        self.assert_reported(self.header, "`parse_reply` takes a text")
+
+    def test_reason_exempts_a_function_and_must_name_one(self):
+        self.plant("tests/rules/decoders.tsv", "parse_reply\tthe program's own text\n")
+        self.assert_clean()
+        self.plant("tests/rules/decoders.tsv", "parse_replies\tthe program's own text\n")
+        self.assert_reported("`parse_replies` is no function")
+
+
 class defaults_rule(planted_tree):
     rule = "defaults"
 

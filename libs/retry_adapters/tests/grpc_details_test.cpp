@@ -30,6 +30,22 @@ TEST(grpc_details, retry_info_is_found_among_the_details) {
     EXPECT_EQ(retry_info_delay(""), std::nullopt);
 }
 
+// Unknown fields used to count as nanoseconds: a delay of 3 s became 0, and so did one whose
+// message a later version had extended.
+TEST(grpc_details, fields_that_are_unknown_are_skipped) {
+    const auto delay_of = [](const std::string& duration) {
+        return retry_info_delay(status_with("google.rpc.RetryInfo", field(1, duration)));
+    };
+    const std::string three_seconds("\x08\x03\x10\x40", 4);
+    EXPECT_EQ(delay_of(three_seconds + std::string("\x18\x7f", 2)), 3s + 64ns) << "a number";
+    EXPECT_EQ(delay_of(field(7, "new") + three_seconds), 3s + 64ns) << "bytes";
+    EXPECT_EQ(delay_of(three_seconds + std::string("\x25\x01\x02\x03\x04", 5)), 3s + 64ns);
+    EXPECT_EQ(delay_of(three_seconds + field(2, "no number")), 3s + 64ns) << "another encoding";
+    const std::string info = field(1, three_seconds);
+    EXPECT_EQ(
+        retry_info_delay(status_with("google.rpc.RetryInfo", field(9, "x") + info)), 3s + 64ns);
+}
+
 TEST(grpc_details, every_truncation_of_the_details_is_harmless) {
     const std::string whole =
         status_with("google.rpc.RetryInfo", field(1, std::string("\x08\x03\x10\x40", 4)));

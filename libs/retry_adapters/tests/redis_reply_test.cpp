@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include <reprise/retry/adapters/redis_reply.hpp>
 
 namespace {
@@ -52,6 +54,53 @@ TEST(redis_reply, reads_are_known_in_both_cases) {
     for (const char* command : {"INCR", "SET", "GETDEL", "G", ""}) {
         EXPECT_FALSE(reprise::adapters::is_redis_read(command)) << command;
     }
+}
+
+using reprise::adapters::parse_redis_redirection;
+using reprise::adapters::redis_address;
+
+TEST(redis_route, redirections_are_read_and_malformed_ones_are_none) {
+    const auto moved = parse_redis_redirection("MOVED 3999 127.0.0.1:6381");
+    ASSERT_TRUE(moved);
+    EXPECT_EQ(moved->host, "127.0.0.1");
+    EXPECT_EQ(moved->port, 6381);
+    EXPECT_FALSE(moved->is_ask);
+    const auto ask = parse_redis_redirection("ASK 3999 ::1:6381");
+    ASSERT_TRUE(ask);
+    EXPECT_EQ(ask->host, "::1");
+    EXPECT_TRUE(ask->is_ask);
+    EXPECT_EQ(parse_redis_redirection("MOVED 3999 :6381")->host, "");
+    const std::string long_host(256, 'h');
+    for (const std::string& message :
+         {std::string(), std::string("MOVED"), std::string("MOVED:6381"), std::string("ASK 1 host"),
+          std::string("ASK 1 host:"), std::string("ASK 1 host:0"), std::string("ASK 1 host:65536"),
+          std::string("ASK 1 host:-1"), std::string("ASK 1 host:63x"),
+          std::string("ASKED 1 host:1"), std::string("MOVED a:1 b"),
+          "MOVED 1 " + long_host + ":1"}) {
+        EXPECT_FALSE(parse_redis_redirection(message)) << message;
+    }
+}
+
+// After an ASK, all later commands used to go to the other node, which refuses them with MOVED.
+TEST(redis_route, an_ask_redirects_one_command_only) {
+    const redis_address home{"10.0.0.1", 6379};
+    reprise::adapters::redis_route route(home);
+    EXPECT_EQ(route.take_asked(), std::nullopt);
+    route.on_redirection(*parse_redis_redirection("ASK 3999 10.0.0.2:6380"), home);
+    EXPECT_EQ(route.current(), home);
+    EXPECT_EQ(route.take_asked(), (redis_address{"10.0.0.2", 6380}));
+    EXPECT_EQ(route.take_asked(), std::nullopt) << "one command";
+    EXPECT_EQ(route.current(), home);
+}
+
+TEST(redis_route, a_move_holds_until_that_server_cannot_be_reached) {
+    const redis_address home{"10.0.0.1", 6379};
+    reprise::adapters::redis_route route(home);
+    route.on_redirection(*parse_redis_redirection("MOVED 3999 :6380"), home);
+    EXPECT_EQ(route.current(), (redis_address{"10.0.0.1", 6380})) << "the host that answered";
+    EXPECT_EQ(route.take_asked(), std::nullopt);
+    route.on_wrong_server();
+    EXPECT_EQ(route.current(), home);
 }
 
 }  // namespace

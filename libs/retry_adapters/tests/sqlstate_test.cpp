@@ -65,4 +65,14 @@ TEST(sqlstate, rows_of_the_table_agree_with_what_a_lost_connection_is) {
     }
 }
 
+TEST(sqlstate, is_found_in_a_verbose_message) {
+    using reprise::adapters::sqlstate_in_message;
+    EXPECT_EQ(sqlstate_in_message("FATAL:  53300: sorry, too many clients already"), "53300");
+    EXPECT_EQ(sqlstate_in_message("connection failed: FATAL:  57P03: starting up"), "57P03");
+    for (const char* text :
+         {"", ":  ", ":  5330", "FATAL:  53300", "FATAL:  5330x: no", "53300: x"}) {
+        EXPECT_EQ(sqlstate_in_message(text), "") << text;
+    }
+}
+
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
 
-/// What a gRPC server says about a retry beside its status code. Needs no client library.
+/// What a gRPC server says about a retry in addition to its status code. Needs no client library.
+/// The bytes come from the network: reading them takes time in proportion to their number, never
+/// fails, and skips fields that are unknown here.
 
 #include <array>
 #include <charconv>
@@ -42,11 +44,23 @@ inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
 };
 
+/// How the value of a protobuf field is encoded.
+enum class protobuf_kind : std::uint8_t {
+    varint,
+    bytes,  ///< A string, bytes or a message.
+    fixed,  ///< 4 or 8 bytes, which nothing here reads.
+};
+
 /// The next field of an encoded protobuf message.
 struct protobuf_field {
     std::uint64_t number = 0;
-    std::uint64_t value = 0;   ///< Of a number.
+    protobuf_kind kind = protobuf_kind::fixed;
+    std::uint64_t value = 0;   ///< Of a varint.
     std::string_view bytes{};  ///< Of a string, bytes or message.
+
+    [[nodiscard]] constexpr bool is(std::uint64_t wanted, protobuf_kind encoded) const noexcept {
+        return number == wanted && kind == encoded;
+    }
 };
 
 /// Reads fields from untrusted bytes; stops at the first that is malformed.
@@ -63,6 +77,7 @@ public:
         switch (*key & 7) {
             case 0: {
                 const auto value = varint();
+                field.kind = protobuf_kind::varint;
                 field.value = value.value_or(0);
                 return value ? std::optional(field) : std::nullopt;
             }
@@ -73,6 +88,7 @@ public:
                 if (!size || *size > rest_.size()) {
                     return std::nullopt;
                 }
+                field.kind = protobuf_kind::bytes;
                 field.bytes = rest_.substr(0, *size);
                 rest_.remove_prefix(*size);
                 return field;
@@ -113,7 +129,7 @@ private:
     std::string_view message, std::uint64_t number) noexcept {
     protobuf_reader reader(message);
     while (const auto field = reader.next()) {
-        if (field->number == number) {
+        if (field->is(number, protobuf_kind::bytes)) {
             return field->bytes;
         }
     }
@@ -126,7 +142,11 @@ private:
     std::int64_t nanoseconds = 0;
     protobuf_reader reader(message);
     while (const auto field = reader.next()) {
-        (field->number == 1 ? seconds : nanoseconds) = static_cast<std::int64_t>(field->value);
+        if (field->is(1, protobuf_kind::varint)) {
+            seconds = static_cast<std::int64_t>(field->value);
+        } else if (field->is(2, protobuf_kind::varint)) {
+            nanoseconds = static_cast<std::int64_t>(field->value);
+        }  // Others may come with a later version of the message.
     }
     constexpr std::int64_t seconds_max = 365LL * 24 * 3600;
     if (seconds < 0 || nanoseconds < 0 || nanoseconds > 999'999'999) {
@@ -143,10 +163,10 @@ private:
 [[nodiscard]] constexpr std::optional<duration> retry_info_delay(
     std::string_view details) noexcept {
     detail::protobuf_reader status(details);
-    while (const auto detail = status.next()) {
-        if (detail->number == 3 &&
-            detail::bytes_of(detail->bytes, 1).ends_with("/google.rpc.RetryInfo")) {
-            return detail::read_duration(detail::bytes_of(detail::bytes_of(detail->bytes, 2), 1));
+    while (const auto field = status.next()) {
+        if (field->is(3, detail::protobuf_kind::bytes) &&
+            detail::bytes_of(field->bytes, 1).ends_with("/google.rpc.RetryInfo")) {
+            return detail::read_duration(detail::bytes_of(detail::bytes_of(field->bytes, 2), 1));
         }
     }
     return std::nullopt;

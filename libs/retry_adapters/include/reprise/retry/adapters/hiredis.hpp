@@ -14,9 +14,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,21 +53,13 @@ struct redis_reply_deleter {
 /// An answer that is not an error.
 using redis_reply = std::unique_ptr<redisReply, redis_reply_deleter>;
 
-/// A server. With a host that contains a slash, the path of its unix socket; the port is not used.
-struct redis_address {
-    std::string host = "127.0.0.1";
-    int port = 6379;
-
-    friend bool operator==(const redis_address&, const redis_address&) = default;
-};
-
 /// One connection, for one thread at a time. Opened when it is first needed and reopened after it
 /// was lost. MOVED sends the next attempt, and those after it, to the node that it names. ASK does
-/// so for one attempt. READONLY closes the connection, so that the next attempt looks up the
-/// address again and finds the new primary.
+/// so for one attempt, on a connection of its own. READONLY closes the connection, so that the next
+/// attempt looks up the first address again and finds the new primary.
 class redis_connection {
 public:
-    explicit redis_connection(redis_address address) : home_(std::move(address)), current_(home_) {}
+    explicit redis_connection(redis_address address) : route_(std::move(address)) {}
 
     /// Executes one command within the time of the attempt. Throws `redis_error`.
     ///
@@ -76,30 +68,26 @@ public:
     redis_reply command(
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
+        if (const std::optional<redis_address> asked = route_.take_asked()) {
+            const context other = connect(*asked, current.timeout);
+            static_cast<void>(send(other.get(), {"ASKING"}, true));
+            return execute(other.get(), *asked, words, repeat);
+        }
         open(current.timeout);
-        if (std::exchange(is_asking_, false)) {
-            static_cast<void>(send({"ASKING"}, true));
-        }
-        const bool is_harmless = repeat == repeatability::unspecified
-                                     ? !words.empty() && is_redis_read(words.front())
-                                     : repeat == repeatability::repeatable;
-        redis_reply reply = send(words, is_harmless);
-        if (reply->type == REDIS_REPLY_ERROR) {
-            refuse({reply->str, reply->len}, words.empty() ? "" : words.front(), repeat);
-        }
-        return reply;
+        return execute(native(), redis_address(address()), words, repeat);
     }
     [[nodiscard]] bool is_open() const noexcept { return context_ != nullptr; }
     void close() noexcept { context_.reset(); }
     /// For calls of your own; null if not open.
     [[nodiscard]] redisContext* native() const noexcept { return context_.get(); }
-    /// The node that the next command goes to.
-    [[nodiscard]] const redis_address& address() const noexcept { return current_; }
+    /// The node that commands go to, except one after an ASK.
+    [[nodiscard]] const redis_address& address() const noexcept { return route_.current(); }
 
 private:
     struct context_deleter {
         void operator()(redisContext* context) const noexcept { redisFree(context); }
     };
+    using context = std::unique_ptr<redisContext, context_deleter>;
 
     /// A zero would mean no limit.
     [[nodiscard]] static timeval to_timeval(duration limit) noexcept {
@@ -109,21 +97,34 @@ private:
             static_cast<time_t>(time.count() / 1'000'000),
             static_cast<suseconds_t>(time.count() % 1'000'000)};
     }
-    void open(duration limit) {
+    [[nodiscard]] static context connect(const redis_address& to, duration limit) {
         const timeval time = to_timeval(limit);
+        const bool is_path = to.host.find('/') != std::string::npos;
+        context made(
+            is_path ? redisConnectUnixWithTimeout(to.host.c_str(), time)
+                    : redisConnectWithTimeout(to.host.c_str(), to.port, time));
+        if (made == nullptr || made->err != 0) {
+            throw redis_error(
+                made != nullptr ? made->errstr : "out of memory",
+                {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
+        }
+        redisSetTimeout(made.get(), time);
+        return made;
+    }
+    void open(duration limit) {
         if (is_closed_by_server()) {
             close();
         }
-        if (!is_open()) {
-            const bool is_path = current_.host.find('/') != std::string::npos;
-            context_.reset(
-                is_path ? redisConnectUnixWithTimeout(current_.host.c_str(), time)
-                        : redisConnectWithTimeout(current_.host.c_str(), current_.port, time));
-            if (context_ == nullptr || context_->err != 0) {
-                fail_connecting();
-            }
+        if (is_open()) {
+            redisSetTimeout(native(), to_timeval(limit));
+            return;
         }
-        redisSetTimeout(native(), time);
+        try {
+            context_ = connect(address(), limit);
+        } catch (const redis_error&) {
+            route_.on_wrong_server();  // The node that a redirection named may be gone.
+            throw;
+        }
     }
     /// A connection that ended while nothing was sent on it: the next command is sure to be lost.
     [[nodiscard]] bool is_closed_by_server() const noexcept {
@@ -134,35 +135,43 @@ private:
         const auto size = ::recv(native()->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
         return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
     }
-    [[nodiscard]] redis_reply send(const std::vector<std::string>& words, bool is_harmless) {
+    [[nodiscard]] redis_reply execute(
+        redisContext* on, const redis_address& server, const std::vector<std::string>& words,
+        repeatability repeat) {
+        const bool is_harmless = repeat == repeatability::unspecified
+                                     ? !words.empty() && is_redis_read(words.front())
+                                     : repeat == repeatability::repeatable;
+        redis_reply reply = send(on, words, is_harmless);
+        if (reply->type == REDIS_REPLY_ERROR) {
+            const std::string_view command = words.empty() ? "" : words.front();
+            refuse({reply->str, reply->len}, server, command, repeat);
+        }
+        return reply;
+    }
+    [[nodiscard]] redis_reply send(
+        redisContext* on, const std::vector<std::string>& words, bool is_harmless) {
         std::vector<const char*> texts;
         std::vector<std::size_t> sizes;
         for (const std::string& word : words) {
             texts.push_back(word.data());
             sizes.push_back(word.size());
         }
-        redis_reply reply(static_cast<redisReply*>(redisCommandArgv(
-            native(), static_cast<int>(words.size()), texts.data(), sizes.data())));
+        redis_reply reply(static_cast<redisReply*>(
+            redisCommandArgv(on, static_cast<int>(words.size()), texts.data(), sizes.data())));
         if (reply == nullptr) {
-            fail_lost(is_harmless);
+            fail_lost(on, is_harmless);
         }
         return reply;
     }
 
-    [[noreturn]] void fail_connecting() {
-        const std::string message = context_ != nullptr ? context_->errstr : "out of memory";
-        close();
-        current_ = home_;  // The node that a redirection named may be gone.
-        is_asking_ = false;
-        throw redis_error(
-            message, {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
-    }
-    [[noreturn]] void fail_lost(bool is_harmless) {
-        const auto* const row = reprise::detail::find_row(detail::hiredis_rows, native()->err);
+    [[noreturn]] void fail_lost(redisContext* on, bool is_harmless) {
+        const auto* const row = reprise::detail::find_row(detail::hiredis_rows, on->err);
         const bool is_timeout =
-            (row != nullptr && row->timeout) || (native()->err == REDIS_ERR_IO && errno == EAGAIN);
-        const std::string message = native()->errstr;
-        close();
+            (row != nullptr && row->timeout) || (on->err == REDIS_ERR_IO && errno == EAGAIN);
+        const std::string message = on->errstr;
+        if (on == native()) {
+            close();
+        }
         throw redis_error(
             message,
             {.safety = is_harmless ? retry_safety::maybe : retry_safety::no,
@@ -171,43 +180,22 @@ private:
             true);
     }
     [[noreturn]] void refuse(
-        std::string_view message, std::string_view command, repeatability repeat) {
-        const std::string_view code = redis_error_code(message);
-        const std::string text(message);
-        const failure_facts facts = redis_reply_facts(message, command, repeat);
-        if (code == "READONLY") {
+        std::string_view message, const redis_address& server, std::string_view command,
+        repeatability repeat) {
+        if (redis_error_code(message) == "READONLY") {
             close();
-            current_ = home_;
-        } else if (code == "MOVED" || code == "ASK") {
-            redirect(text, code == "ASK");
+            route_.on_wrong_server();
+        } else if (const auto to = parse_redis_redirection(message)) {
+            route_.on_redirection(*to, server);
+            if (!to->is_ask) {
+                close();
+            }
         }
-        throw redis_error(text, facts, false);
-    }
-    /// "MOVED 3999 127.0.0.1:6381". An empty host means the host that answered.
-    void redirect(const std::string& message, bool is_asking) {
-        const auto host = message.rfind(' ') + 1;
-        const auto colon = message.rfind(':');
-        int port = 0;
-        if (colon == std::string::npos || colon < host ||
-            std::from_chars(message.data() + colon + 1, message.data() + message.size(), port).ec !=
-                std::errc{}) {
-            return;
-        }
-        if (colon > host) {
-            current_.host = message.substr(host, colon - host);
-        }
-        current_.port = port;
-        if (!is_asking) {
-            home_ = current_;
-        }
-        is_asking_ = is_asking;
-        close();
+        throw redis_error(std::string(message), redis_reply_facts(message, command, repeat), false);
     }
 
-    redis_address home_;
-    redis_address current_;
-    bool is_asking_ = false;
-    std::unique_ptr<redisContext, context_deleter> context_;
+    redis_route route_;
+    context context_;
 };
 
 }  // namespace reprise::adapters

@@ -64,27 +64,6 @@ struct pq_result_deleter {
 };
 using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer with its rows.
 
-namespace detail {
-
-/// The SQLSTATE in a verbose message such as "FATAL:  53300: sorry, too many clients already".
-/// libpq has no other way to get that of a refused connection. Empty if there is none.
-[[nodiscard]] inline std::string state_in_message(std::string_view message) {
-    const auto is_state = [](std::string_view text) {
-        return std::ranges::all_of(
-            text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
-    };
-    for (std::size_t at = message.find(":  "); at != std::string_view::npos;
-         at = message.find(":  ", at + 1)) {
-        const std::string_view rest = message.substr(at + 3);
-        if (rest.size() > 5 && rest[5] == ':' && is_state(rest.substr(0, 5))) {
-            return std::string(rest.substr(0, 5));
-        }
-    }
-    return {};
-}
-
-}  // namespace detail
-
 /// One connection, for one thread at a time. Opened when it is first needed and reopened after it
 /// was lost. Every wait ends at the limit set last; a connection that answered too late is closed.
 class pq_connection {
@@ -208,7 +187,7 @@ private:
 
     [[noreturn]] void fail_connecting() {
         const std::string message = PQerrorMessage(native());
-        const std::string state = detail::state_in_message(message);
+        const std::string state = std::string(sqlstate_in_message(message));
         failure_facts facts = sqlstate_facts(state, sql_stage::connecting);
         if (PQconnectionNeedsPassword(native()) != 0) {
             facts.safety = retry_safety::no;

@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <reprise/retry/decision.hpp>
 
@@ -124,6 +129,71 @@ inline constexpr std::array hiredis_rows{
     }
     return facts;
 }
+
+/// A server. With a host that contains a slash, the path of its unix socket; the port is not used.
+struct redis_address {
+    std::string host = "127.0.0.1";
+    int port = 6379;
+
+    friend bool operator==(const redis_address&, const redis_address&) = default;
+};
+
+/// Where a MOVED or ASK reply sends the command.
+struct redis_redirection {
+    std::string_view host{};  ///< In the reply. Empty: the host that answered.
+    std::uint16_t port = 0;
+    bool is_ask = false;  ///< For this command only.
+};
+
+/// Reads "MOVED 3999 127.0.0.1:6381". Empty for anything else, and for a host of more than 255
+/// characters or a port that is none.
+[[nodiscard]] inline std::optional<redis_redirection> parse_redis_redirection(
+    std::string_view message) noexcept {
+    constexpr std::size_t host_size_max = 255;
+    const std::string_view code = redis_error_code(message);
+    const std::size_t host = message.rfind(' ') + 1;  // 0 without a space.
+    const std::size_t colon = message.rfind(':');
+    if ((code != "MOVED" && code != "ASK") || host <= code.size() ||
+        colon == std::string_view::npos || colon < host || colon - host > host_size_max) {
+        return std::nullopt;
+    }
+    redis_redirection found{.host = message.substr(host, colon - host), .is_ask = code == "ASK"};
+    const char* const end = message.data() + message.size();
+    const auto [read, error] = std::from_chars(message.data() + colon + 1, end, found.port);
+    const bool is_port = error == std::errc{} && read == end && found.port != 0;
+    return is_port ? std::optional(found) : std::nullopt;
+}
+
+/// Which server the next command goes to. MOVED holds for all later commands, until that server
+/// cannot be reached; ASK for one command only, because the slot still belongs to the server that
+/// answered.
+class redis_route {
+public:
+    explicit redis_route(redis_address start) : start_(std::move(start)), current_(start_) {}
+
+    /// The server of all commands except one after an ASK.
+    [[nodiscard]] const redis_address& current() const noexcept { return current_; }
+    /// The server of the next command if an ASK came before it. Forgets it: one command.
+    [[nodiscard]] std::optional<redis_address> take_asked() {
+        return std::exchange(asked_, std::nullopt);
+    }
+    /// `from` is the server that answered.
+    void on_redirection(const redis_redirection& to, const redis_address& from) {
+        redis_address named{to.host.empty() ? from.host : std::string(to.host), to.port};
+        if (to.is_ask) {
+            asked_ = std::move(named);
+        } else {
+            current_ = std::move(named);
+        }
+    }
+    /// The current server cannot be reached, or is no primary any more: ask the first one again.
+    void on_wrong_server() { current_ = start_; }
+
+private:
+    redis_address start_;
+    redis_address current_;
+    std::optional<redis_address> asked_;
+};
 
 /// True for commands that only read, in upper or lower case. A short list: state `repeatable` for
 /// others.

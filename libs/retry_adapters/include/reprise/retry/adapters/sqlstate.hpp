@@ -3,6 +3,7 @@
 /// What a SQLSTATE of PostgreSQL says about a retry. Needs no client library: use it with any
 /// client that reports SQLSTATEs.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -92,6 +93,23 @@ inline constexpr std::array sqlstate_rows{
 }
 
 }  // namespace detail
+
+/// The SQLSTATE in a verbose message such as "FATAL:  53300: sorry, too many clients already".
+/// libpq has no other way to get that of a refused connection. Empty if there is none.
+[[nodiscard]] constexpr std::string_view sqlstate_in_message(std::string_view message) noexcept {
+    const auto is_state = [](std::string_view text) {
+        return std::ranges::all_of(
+            text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
+    };
+    for (std::size_t at = message.find(":  "); at != std::string_view::npos;
+         at = message.find(":  ", at + 1)) {
+        const std::string_view rest = message.substr(at + 3);
+        if (rest.size() > 5 && rest[5] == ':' && is_state(rest.substr(0, 5))) {
+            return rest.substr(0, 5);
+        }
+    }
+    return {};
+}
 
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///

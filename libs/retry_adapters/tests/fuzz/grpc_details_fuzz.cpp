@@ -1,0 +1,23 @@
+// What a server says about a delay is never negative and never longer than its bound.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <reprise/retry/adapters/grpc_details.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reprise;
+    constexpr std::chrono::hours year{365 * 24};
+    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+    const auto delay = adapters::retry_info_delay(bytes);
+    const auto pushback = adapters::parse_retry_pushback(bytes);
+    const auto is_wrong = [&](const std::optional<duration>& wait) {
+        return wait && (*wait < duration::zero() || *wait >= year + std::chrono::seconds{1});
+    };
+    if (is_wrong(delay) || is_wrong(pushback)) {
+        std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,28 @@
+// A redirection names a host within the reply and a port; other replies name none.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <reprise/retry/adapters/redis_reply.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reprise::adapters;
+    const std::string_view message(reinterpret_cast<const char*>(data), size);
+    const std::string_view code = redis_error_code(message);
+    static_cast<void>(redis_reply_facts(message, "EVAL"));
+    const auto to = parse_redis_redirection(message);
+    if (!to) {
+        return 0;
+    }
+    if ((code != "MOVED" && code != "ASK") || to->port == 0 || to->host.size() > 255) {
+        std::abort();
+    }
+    redis_route route({"home", 1});
+    route.on_redirection(*to, route.current());
+    if (route.take_asked().has_value() != to->is_ask) {
+        std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+// A state in a message has five characters. An unknown outcome of a COMMIT is never safe.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include <reprise/retry/adapters/sqlstate.hpp>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace reprise;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const std::string_view found = adapters::sqlstate_in_message(text);
+    if (!found.empty() && found.size() != 5) {
+        std::abort();
+    }
+    for (const std::string_view state : {text, found}) {
+        const auto stage = adapters::sql_stage::committing;
+        const failure_facts facts = adapters::sqlstate_facts(state, stage);
+        const bool is_unknown = adapters::is_commit_unknown(state, stage);
+        if ((is_unknown || adapters::is_lost_connection(state)) &&
+            facts.safety != retry_safety::no) {
+            std::abort();
+        }
+    }
+    return 0;
+}
