@@ -23,12 +23,27 @@ void add_each(counters<Number, Count>& to, const counters<Number, Count>& from) 
     }
 }
 
-/// Rounds up. A counter that another thread changes at the same time keeps its value: halved by
-/// both, it could become negative.
+/// A counter that another thread changes at the same time keeps its value: halved by both, it could
+/// become negative. Returns the half that is left over, for the next counter.
 template <class Number>
-void halve(std::atomic<Number>& counter) noexcept {
+[[nodiscard]] Number halve(std::atomic<Number>& counter, Number left_over) noexcept {
     Number count = counter.load(std::memory_order_relaxed);
-    counter.compare_exchange_strong(count, count - count / 2, std::memory_order_relaxed);
+    const Number all = count + left_over;
+    if (count == 0) {
+        return left_over;  // An empty place stays empty.
+    }
+    counter.compare_exchange_strong(count, all / 2, std::memory_order_relaxed);
+    return all % 2;
+}
+
+/// Halves are passed on, so that the total is halved, too. Rounded up, old records in many places
+/// would stay for ever.
+template <std::size_t Count>
+void halve_each(counters<std::uint64_t, Count>& all) noexcept {
+    std::uint64_t left_over = 0;
+    for (auto& each : all) {
+        left_over = halve(each, left_over);
+    }
 }
 
 }  // namespace
@@ -54,13 +69,9 @@ void latency_histogram::add(const latency_histogram& other) noexcept {
 }
 
 void latency_histogram::forget_half() noexcept {
-    for (auto& each : counts_) {
-        halve(each);
-    }
-    for (auto& each : counts_by_limit_) {
-        halve(each);
-    }
-    halve(sum_us_);
+    halve_each(counts_);
+    halve_each(counts_by_limit_);
+    static_cast<void>(halve(sum_us_, std::int64_t{0}));
 }
 
 /// Values below 8 have a place each; above, every power of two has 8.

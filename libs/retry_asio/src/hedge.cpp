@@ -1,7 +1,37 @@
+#include <algorithm>
+#include <cmath>
 #include <reprise/asio/hedge.hpp>
 #include <stdexcept>
 
 namespace reprise {
+
+void first_attempt_latencies::forget_half() noexcept {
+    finished_.forget_half();
+    std::uint64_t count = unfinished_.load(std::memory_order_relaxed);
+    unfinished_.compare_exchange_strong(count, count / 2, std::memory_order_relaxed);
+}
+
+std::uint64_t first_attempt_latencies::count() const noexcept {
+    return finished_.count() + unfinished_.load(std::memory_order_relaxed);
+}
+
+std::optional<duration> first_attempt_latencies::percentile(double share) const noexcept {
+    const auto finished = static_cast<double>(finished_.count());
+    const auto unfinished = static_cast<double>(unfinished_.load(std::memory_order_relaxed));
+    const double bounded = share >= 0.0 ? std::min(share, 1.0) : 0.0;  // Also if not a number.
+    const double rank = std::max(std::ceil(bounded * (finished + unfinished)), 1.0);
+    if (rank > finished) {
+        return std::nullopt;
+    }
+    return finished_.percentile((rank - 0.5) / finished);  // The middle: no rounding moves it.
+}
+
+duration hedge_options::current_delay() const noexcept {
+    if (seen == nullptr || seen->count() < seen_min) {
+        return delay;
+    }
+    return std::min(seen->percentile(percentile).value_or(delay_max), delay_max);
+}
 
 std::optional<settings_error> check(const hedge_options& options) {
     constexpr std::uint32_t attempts_limit = 16;
@@ -16,6 +46,9 @@ std::optional<settings_error> check(const hedge_options& options) {
     }
     if (options.seen_max / 2 < options.seen_min) {
         return settings_error{"seen_max", "must be at least twice seen_min"};
+    }
+    if (options.seen != nullptr && options.delay_max < options.delay) {
+        return settings_error{"delay_max", "must be at least delay"};
     }
     return std::nullopt;
 }

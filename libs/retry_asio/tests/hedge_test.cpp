@@ -180,11 +180,15 @@ TEST(hedge, contradictions_are_refused_by_name) {
     EXPECT_EQ(field_of({.percentile = std::numeric_limits<double>::quiet_NaN()}), "percentile");
     EXPECT_EQ(field_of({.seen_min = 20, .seen_max = 39}), "seen_max");
     EXPECT_EQ(field_of({.seen_min = 20, .seen_max = 40}), "");
+    const auto seen = std::make_shared<first_attempt_latencies>();
+    EXPECT_EQ(field_of({.delay = 2s, .seen = seen}), "delay_max");
+    EXPECT_EQ(field_of({.delay = 2s, .seen = seen, .delay_max = 2s}), "");
+    EXPECT_EQ(field_of({.delay = 2s}), "") << "a fixed delay has no maximum";
     EXPECT_THROW(static_cast<void>(hedged(-1ms, [] { return 1; })), invalid_settings);
 }
 
 TEST(hedge, the_delay_may_follow_what_was_seen) {
-    const auto seen = std::make_shared<latency_histogram>();
+    const auto seen = std::make_shared<first_attempt_latencies>();
     for (int index = 0; index < 19; ++index) {
         seen->record(10ms);
     }
@@ -202,7 +206,7 @@ TEST(hedge, the_delay_may_follow_what_was_seen) {
 // The slow attempts are those that are canceled. Once, only winners were recorded, so the
 // percentile sank, and of these calls 173 were hedged instead of about 100.
 TEST(hedge, a_percentile_keeps_its_meaning_although_slow_attempts_are_canceled) {
-    const auto seen = std::make_shared<latency_histogram>();
+    const auto seen = std::make_shared<first_attempt_latencies>();
     const hedge_options hedging{.delay = 1s, .seen = seen, .percentile = 0.9};
     std::mt19937 random(1);
     const auto takes = [&] { return planned{duration(1s) / (random() % 1000 + 1)}; };
@@ -219,7 +223,7 @@ TEST(hedge, a_percentile_keeps_its_meaning_although_slow_attempts_are_canceled) 
 
 // A histogram that never forgot would still be at 100 ms: a sixth of all records.
 TEST(hedge, a_percentile_follows_a_service_that_becomes_faster) {
-    const auto seen = std::make_shared<latency_histogram>();
+    const auto seen = std::make_shared<first_attempt_latencies>();
     const hedge_options hedging{.delay = 1s, .seen = seen, .seen_max = 100};
     const auto call = [&](duration takes, std::size_t count) {
         for (std::size_t each = 0; each < count; ++each) {
@@ -233,6 +237,89 @@ TEST(hedge, a_percentile_follows_a_service_that_becomes_faster) {
     call(1ms, 500);
     EXPECT_LT(hedging.current_delay(), 2ms);
     EXPECT_LT(seen->count(), 100U);
+}
+
+TEST(hedge, a_percentile_among_attempts_that_were_not_left_to_end_is_unknown) {
+    first_attempt_latencies seen;
+    EXPECT_EQ(seen.percentile(0.5), std::nullopt) << "no records";
+    for (int each = 0; each < 9; ++each) {
+        seen.record(5us);
+    }
+    seen.record_unfinished();
+    EXPECT_EQ(seen.count(), 10U);
+    EXPECT_EQ(seen.percentile(0.9), 5us);
+    EXPECT_EQ(seen.percentile(0.91), std::nullopt);
+    EXPECT_EQ(seen.percentile(0.0), 5us);
+    EXPECT_EQ(seen.percentile(std::numeric_limits<double>::quiet_NaN()), 5us);
+    seen.forget_half();
+    EXPECT_EQ(seen.count(), 4U);
+}
+
+/// A service with a share of slow attempts, called with hedges that follow its latencies.
+struct uneven_service {
+    std::shared_ptr<first_attempt_latencies> seen = std::make_shared<first_attempt_latencies>();
+    hedge_options hedging{.seen = seen};
+    std::mt19937 random{1};
+    replica service{{}};
+    duration shortest = duration::max();  ///< The delays after each call of the last `run`.
+    duration longest{};
+
+    void run(std::size_t calls, unsigned slow_percent, duration slow, duration fast) {
+        const auto takes = [&] { return planned{random() % 100 < slow_percent ? slow : fast}; };
+        shortest = duration::max();
+        longest = {};
+        for (std::size_t call = 0; call < calls; ++call) {
+            service.script = {takes(), takes()};
+            service.started = 0;
+            service.ask(attempts(2), hedging);
+            shortest = std::min(shortest, hedging.current_delay());
+            longest = std::max(longest, hedging.current_delay());
+        }
+    }
+};
+
+// Canceled attempts used to count with the time that they had run, which the delay itself decides:
+// it rose with every call, from 53 ms after 20 calls to 180 ms after 5,000.
+TEST(hedge, a_percentile_settles_and_follows_changes_of_the_service) {
+    uneven_service s;
+    s.run(200, 10, 2s, 3ms);
+    s.run(9'800, 10, 2s, 3ms);
+    EXPECT_EQ(s.shortest, 1s) << "more than 5 % are slow: the maximum";
+    EXPECT_EQ(s.longest, 1s);
+    s.run(2'000, 1, 2s, 3ms);
+    s.run(2'000, 1, 2s, 3ms);
+    EXPECT_GE(s.shortest, 3ms);
+    EXPECT_LE(s.longest, 3400us);
+    s.run(2'000, 0, 2s, 20ms);
+    s.run(100, 0, 2s, 20ms);
+    EXPECT_GE(s.shortest, 20ms);
+    EXPECT_LE(s.longest, 22500us);
+    s.run(2'000, 10, 2s, 3ms);
+    s.run(100, 10, 2s, 3ms);
+    EXPECT_EQ(s.shortest, 1s);
+}
+
+TEST(hedge, a_percentile_below_the_share_of_slow_attempts_is_that_of_the_fast_ones) {
+    uneven_service s;
+    s.hedging.percentile = 0.8;
+    s.run(200, 10, 2s, 3ms);
+    s.run(9'800, 10, 2s, 3ms);
+    EXPECT_GE(s.shortest, 3ms);
+    EXPECT_LE(s.longest, 3400us);
+}
+
+TEST(hedge, an_attempt_that_reached_its_limit_counts_as_slow_and_one_that_failed_does_not_count) {
+    const auto seen = std::make_shared<first_attempt_latencies>();
+    const hedge_options hedging{.delay = 1s, .seen = seen};
+    replica limited({{10s}, {5ms}});
+    limited.options.attempt_timeout = 20ms;
+    limited.ask(attempts(2).every(0s), hedging);
+    EXPECT_EQ(seen->count(), 2U) << "the first attempts of both";
+    EXPECT_EQ(seen->percentile(1.0), std::nullopt);
+    EXPECT_LT(seen->percentile(0.5), 6ms);
+    replica failing({{1ms, refused}, {1ms, refused}});
+    failing.ask(attempts(2).every(0s), hedging);
+    EXPECT_EQ(seen->count(), 2U);
 }
 
 TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
@@ -398,7 +485,7 @@ TEST(hedge, cancellation_reaches_all_attempts_and_allows_no_more) {
 TEST(hedge, a_slow_coroutine_is_hedged) {
     replica r({{10s}, {20ms}});
     const auto play = [&]() -> asio::awaitable<void> {
-        const auto fetch = hedged(50ms, [&] { return r.read_in_coroutine(); });
+        const auto fetch = hedged(50ms, throws_on_failure([&] { return r.read_in_coroutine(); }));
         r.value = co_await async_retry(attempts(3), r.options, fetch);
     };
     r.thrown = testing::play(r.io, r.time, play);
@@ -412,7 +499,7 @@ TEST(hedge, a_hedged_coroutine_under_a_limit_throws_its_last_failure) {
     replica r({{10s}, {10s}});
     r.options.attempt_timeout = 100ms;
     const auto play = [&]() -> asio::awaitable<void> {
-        const auto fetch = hedged(50ms, [&] { return r.read_in_coroutine(); });
+        const auto fetch = hedged(50ms, throws_on_failure([&] { return r.read_in_coroutine(); }));
         r.value = co_await async_retry(attempts(2), r.options, fetch);
     };
     r.thrown = testing::play(r.io, r.time, play);

@@ -81,7 +81,7 @@ TEST(threads, hedged_attempts_may_end_at_the_same_moment_on_different_threads) {
     asio::io_context io;
     const auto breaker = std::make_shared<circuit_breaker>();
     const auto metrics = std::make_shared<retry_metrics>();
-    const auto seen = std::make_shared<latency_histogram>();
+    const auto seen = std::make_shared<first_attempt_latencies>();
     const auto rule = attempts(3).every(0s).breaker(breaker).observer(metrics);
     const hedge_options hedging{
         .delay = 20us, .attempts_max = 3, .seen = seen, .seen_max = 1'000'000};
@@ -124,14 +124,14 @@ TEST(threads, hedged_coroutines_run_on_a_context_with_several_threads) {
     std::atomic<std::size_t> succeeded = 0;
     for (std::size_t i = 0; i < count; ++i) {
         auto body = [&]() -> asio::awaitable<void> {
-            const auto read = hedged(20us, [&io]() -> asio::awaitable<int> {
+            const auto read = hedged(20us, [&io]() -> asio::awaitable<std::size_t> {
                 asio::basic_waitable_timer<std::chrono::steady_clock> step(io, 40us);
                 auto wait = step.async_wait(asio::use_awaitable);
                 co_await std::move(wait);
                 co_return 1;
             });
             auto pending = async_retry(rule, options, read);
-            succeeded += static_cast<std::size_t>(co_await std::move(pending));
+            succeeded += co_await std::move(pending);
         };
         asio::co_spawn(
             io, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });
@@ -149,7 +149,7 @@ TEST(threads, a_coroutine_may_end_while_its_limit_is_reached_on_another_thread) 
     std::atomic<std::size_t> ended = 0;
     for (std::size_t i = 0; i < count; ++i) {
         auto body = [&]() -> asio::awaitable<void> {
-            const auto read = [&io]() -> asio::awaitable<int> {
+            const auto read = [&io]() -> asio::awaitable<std::size_t> {
                 asio::basic_waitable_timer<std::chrono::steady_clock> step(io, 50us);
                 auto wait = step.async_wait(asio::use_awaitable);
                 co_await std::move(wait);
@@ -174,15 +174,15 @@ TEST(threads, coroutines_of_a_concrete_strand_stay_on_it) {
     for (std::size_t i = 0; i < count; ++i) {
         const strand place = asio::make_strand(io);
         auto body = [&, place]() -> asio::awaitable<void, strand> {
-            const auto read = hedged(20us, [place]() -> asio::awaitable<int, strand> {
+            const auto read = hedged(20us, [place]() -> asio::awaitable<std::size_t, strand> {
                 asio::basic_waitable_timer<std::chrono::steady_clock> step(
                     place.get_inner_executor(), 40us);
                 auto wait = step.async_wait(asio::use_awaitable_t<strand>{});
                 co_await std::move(wait);
-                co_return place.running_in_this_thread() ? 1 : 0;
+                co_return place.running_in_this_thread() ? 1U : 0U;
             });
             auto pending = async_retry(rule, options, read);
-            succeeded += static_cast<std::size_t>(co_await std::move(pending));
+            succeeded += co_await std::move(pending);
         };
         asio::co_spawn(
             place, body, [](const std::exception_ptr& thrown) { EXPECT_EQ(thrown, nullptr); });

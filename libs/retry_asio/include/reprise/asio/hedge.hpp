@@ -10,6 +10,7 @@
 /// Only for calls marked as `repeatable`: the service may execute all attempts. A hedge is admitted
 /// like a retry: it counts as one, and the same budget pays for it.
 
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -27,27 +28,50 @@
 
 namespace reprise {
 
+/// Latencies of first attempts, from which hedges take their delay. The loops fill it; any number
+/// of threads may use it. An attempt that was canceled because a hedge answered first, or that
+/// reached its time limit, counts as longer than every other: how long it would have taken is
+/// unknown. With the time that it had run, the delay would feed on itself and drift.
+class REPRISE_EXPORT first_attempt_latencies {
+public:
+    /// A first attempt that ended well.
+    void record(duration latency) noexcept { finished_.record(latency); }
+    /// A first attempt that was not left to end.
+    void record_unfinished() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
+    /// Halves all counts, so that what is recorded from now on weighs more.
+    void forget_half() noexcept;
+
+    [[nodiscard]] std::uint64_t count() const noexcept;
+    /// At least this share of the first attempts (0 to 1) took no longer. Empty if it falls among
+    /// those that were not left to end, and without any record.
+    [[nodiscard]] std::optional<duration> percentile(double share) const noexcept;
+
+private:
+    latency_histogram finished_;
+    std::atomic<std::uint64_t> unfinished_{0};
+};
+
 /// When a slow attempt gets another one beside it.
 struct hedge_options {
     /// An attempt that has not ended after this time gets another one beside it. Not negative.
     duration delay = std::chrono::milliseconds{50};
     /// Attempts that may run at the same time, the first included; 1 to 16.
     std::uint32_t attempts_max = 2;
-    /// What good attempts have taken lately, and those that were canceled for them until then. If
-    /// it is set, loops record into it, and once it holds `seen_min` records its percentile takes
-    /// the place of `delay`. Share one per service, and with nothing else: it forgets.
-    std::shared_ptr<latency_histogram> seen{};
+    /// If it is set, loops record first attempts into it, and once it holds `seen_min` records its
+    /// percentile takes the place of `delay`. Share one per service.
+    std::shared_ptr<first_attempt_latencies> seen{};
     double percentile = 0.95;     ///< 0 to 1.
     std::uint64_t seen_min = 20;  ///< Records before the percentile counts.
     /// With this many records, loops halve the counts, so that the percentile follows a service
     /// that becomes faster or slower. At least twice `seen_min`.
     std::uint64_t seen_max = 1000;
+    /// The longest delay that follows from the percentile, and the delay where the percentile falls
+    /// among attempts that were not left to end: more of them are slow than are meant to be hedged.
+    /// With `seen`, at least `delay`.
+    duration delay_max = std::chrono::seconds{1};
 
-    /// The delay as things are now.
-    [[nodiscard]] duration current_delay() const noexcept {
-        const bool is_known = seen != nullptr && seen->count() >= seen_min;
-        return is_known ? seen->percentile(percentile) : delay;
-    }
+    /// The delay of a hedge that is considered now.
+    [[nodiscard]] REPRISE_EXPORT duration current_delay() const noexcept;
 };
 
 /// The first contradiction, if any.

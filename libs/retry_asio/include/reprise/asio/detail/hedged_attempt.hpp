@@ -155,10 +155,10 @@ private:
             },
             end.result);
         if (!self->is_decided_) {
+            self->record_first(ended, is_good, end.limit.timed_out);
             self->is_decided_ = is_good;
             self->result_.emplace(std::move(end));
             if (is_good) {
-                self->record_times(ended);
                 self->cancel_all(asio::cancellation_type::all);
             }
         }
@@ -168,17 +168,18 @@ private:
         self->finish_if_over();
     }
 
-    /// What runs is canceled next and would have taken longer still. Left out, slow attempts would
-    /// not be seen, and a percentile would sink until many fast ones were hedged.
-    void record_times(const runner& winner) {
+    /// Records the first attempt when it has ended, or when another one wins and it is canceled
+    /// next. One that failed before its time says nothing about how long a good one takes.
+    void record_first(const runner& ended, bool is_good, bool timed_out) {
         if (options_.seen == nullptr) {
             return;
         }
-        const time_point now = driver_.now();
-        for (const runner& each : runners_) {
-            if (each.is_running || &each == &winner) {
-                options_.seen->record(now - each.started);
-            }
+        const runner& first = runners_.front();
+        const bool is_first = &ended == &first;
+        if (is_first && is_good) {
+            options_.seen->record(driver_.now() - first.started);
+        } else if (is_first ? timed_out : is_good && first.is_running) {
+            options_.seen->record_unfinished();
         }
         if (options_.seen->count() >= options_.seen_max) {
             options_.seen->forget_half();
