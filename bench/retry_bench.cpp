@@ -50,7 +50,7 @@ BENCHMARK(mutex_lock)->Name("mutex")->Threads(2);
 
 void success_inlined(benchmark::State& state) {
     standard_strategy strategy;
-    int value = 0;
+    unsigned value = 0;
     for (auto _ : state) {
         benchmark::DoNotOptimize(retry(strategy, [&] { return ++value; }));
     }
@@ -61,7 +61,7 @@ void success_virtual(benchmark::State& state) {
     const std::unique_ptr<retry_strategy> strategy =
         std::make_unique<virtual_strategy<standard_strategy>>();
     retry_strategy* pointer = strategy.get();
-    int value = 0;
+    unsigned value = 0;
     for (auto _ : state) {
         benchmark::DoNotOptimize(pointer);
         benchmark::DoNotOptimize(retry(*pointer, [&] { return ++value; }));
@@ -92,7 +92,7 @@ standard_strategy& shared_strategy() {
 }
 
 void success_shared_bucket(benchmark::State& state) {
-    int value = 0;
+    unsigned value = 0;
     for (auto _ : state) {
         benchmark::DoNotOptimize(retry(shared_strategy(), [&] { return ++value; }));
     }

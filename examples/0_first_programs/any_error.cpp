@@ -2,8 +2,8 @@
 #include <reprise/retry.hpp>
 #include <stdexcept>
 
-int fetch() {
-    static int calls = 0;
+unsigned fetch() {
+    static unsigned calls = 0;
     return ++calls < 3 ? throw std::runtime_error("busy") : calls;
 }
 

@@ -8,7 +8,8 @@ struct busy : std::runtime_error {
 int main() {
     using namespace std::chrono_literals;
     int calls = 0;
-    return reprise::retry(reprise::attempts(3).every(100ms).on<busy>(), [&] {
-        return ++calls < 3 ? throw busy() : 0;
+    reprise::retry(reprise::attempts(3).every(100ms).on<busy>(), [&] {
+        if (++calls < 3)
+            throw busy();
     });
 }

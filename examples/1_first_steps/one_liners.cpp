@@ -15,8 +15,8 @@ struct my_error : std::runtime_error {
 };
 
 /// Busy on every first and second call of three.
-int fetch() {
-    static int calls = 0;
+unsigned fetch() {
+    static unsigned calls = 0;
     if (++calls % 3 != 0) {
         throw my_error("busy");
     }
@@ -25,11 +25,11 @@ int fetch() {
 
 int main() {
     // [basic]
-    const int first = reprise::retry(reprise::attempts(3), fetch);
+    const unsigned first = reprise::retry(reprise::attempts(3), fetch);
     // [/basic]
 
     // [when]
-    const int second = reprise::retry(
+    const unsigned second = reprise::retry(
         reprise::attempts(3).every(100ms).when([](const my_error& e) { return e.is_busy(); }),
         fetch);
     // [/when]
@@ -37,7 +37,7 @@ int main() {
     // [rule]
     // A rule is a value: name it, keep it, pass it to any number of calls.
     const auto rule = reprise::attempts(4).exponential(10ms, 1s).on<my_error>();
-    const int third = reprise::retry(rule, {.timeout = 5s}, fetch);
+    const unsigned third = reprise::retry(rule, {.timeout = 5s}, fetch);
     // [/rule]
 
     std::cout << first << ' ' << second << ' ' << third << '\n';

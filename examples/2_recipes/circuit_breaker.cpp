@@ -24,18 +24,18 @@ int main() {
         if (!is_up) {
             throw std::runtime_error("down");
         }
-        return 21;
+        return 21.0;
     };
     for (int index = 0; index < 10; ++index) {
-        static_cast<void>(reprise::retry(reads, reprise::with_fallback(0, ask)));
+        static_cast<void>(reprise::retry(reads, reprise::with_fallback(0.0, ask)));
     }
-    const int written = reprise::retry(writes, reprise::with_fallback(0, ask));
+    const double written = reprise::retry(writes, reprise::with_fallback(0.0, ask));
     std::cout << calls << " calls reached the service; the breaker is "
               << to_string(breaker->state()) << '\n';
 
     is_up = true;
     std::this_thread::sleep_for(60ms);  // Longer than the sleep window: the next call is the probe.
-    const int degrees = reprise::retry(reads, ask);
+    const double degrees = reprise::retry(reads, ask);
     std::cout << degrees << " degrees; the breaker is " << to_string(breaker->state()) << '\n';
-    return calls == 5 && written == 0 && degrees == 21 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return calls == 5 && written < 1 && degrees > 20 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

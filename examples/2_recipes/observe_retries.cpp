@@ -24,7 +24,7 @@ int main() {
                           });
     // [/lambdas]
 
-    int calls = 0;
+    unsigned calls = 0;
     const auto fetch = [&] {
         if (++calls < 3) {
             throw std::runtime_error("busy");

@@ -48,12 +48,12 @@ public:
 int main() {
     int calls = 0;
     const auto fetch = [&] {
-        return ++calls < 3 ? throw std::system_error(ECONNREFUSED, std::system_category()) : 21;
+        return ++calls < 3 ? throw std::system_error(ECONNREFUSED, std::system_category()) : 21U;
     };
     // [call]
     printing_tracer tracer;
     const reprise::call_options options{.tracer = &tracer, .name = "fetch price"};
-    const int price = reprise::retry(reprise::attempts(3).every(10ms), options, fetch);
+    const unsigned price = reprise::retry(reprise::attempts(3).every(10ms), options, fetch);
     // [/call]
     return price == 21 ? 0 : 1;
 }

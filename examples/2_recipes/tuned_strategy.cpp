@@ -11,7 +11,7 @@ int main() {
         .attempts_max = 4, .backoff = {.base = 50ms, .cap = 1s}, .bucket = {.capacity = 100}};
     reprise::standard_strategy strategy(options);  // One for each service.
     // [/strategy]
-    const int price = reprise::retry(strategy, {.timeout = 2s}, [] { return 40; });
+    const unsigned price = reprise::retry(strategy, {.timeout = 2s}, [] { return 40U; });
 
     // [ask]
     const reprise::lint_context service{.service_capacity = 1000, .load = 400};

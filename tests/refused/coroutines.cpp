@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 namespace couchbase = reprise::couchbase;
 using namespace std::chrono_literals;
 
-asio::awaitable<int> fetch(std::string url);
+asio::awaitable<std::string> fetch(std::string url);
 
 struct airline {
     std::string name;
@@ -29,7 +29,7 @@ struct reprise::couchbase::codec<airline> {
 // refused: a_lambda_that_captures_a_string
 // only: gcc12
 // message: GCC 12 miscompiles this: name it first
-asio::awaitable<int> run(reprise::standard_strategy& strategy, std::string url) {
+asio::awaitable<std::string> run(reprise::standard_strategy& strategy, std::string url) {
     const reprise::call_options options;
     co_return co_await reprise::async_retry(strategy, options, [url] { return fetch(url); });
 }
@@ -37,7 +37,7 @@ asio::awaitable<int> run(reprise::standard_strategy& strategy, std::string url) 
 // refused: options_of_a_loop_made_in_place
 // only: gcc12
 // message: GCC 12 miscompiles this: name it first
-asio::awaitable<int> run(reprise::standard_strategy& strategy, const std::string& url) {
+asio::awaitable<std::string> run(reprise::standard_strategy& strategy, const std::string& url) {
     co_return co_await reprise::async_retry(
         strategy, {.timeout = 1s}, [&url] { return fetch(url); });
 }

@@ -1,5 +1,7 @@
 // Programs with the blocking loop. See check_refused.py.
 
+#include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <reprise/retry.hpp>
@@ -26,13 +28,67 @@ const auto result = reprise::retry(strategy, [] { return outcome<silent_error>{}
 
 // refused: SM_08_a_listed_exception_that_says_nothing_about_retries
 // message: this exception says nothing about retries
-const int result =
-    reprise::retry(strategy, {}, reprise::catching<silent_exception>, [] { return 1; });
+const unsigned result =
+    reprise::retry(strategy, {}, reprise::catching<silent_exception>, [] { return 1U; });
 
 // refused: SM_08_a_bool_without_a_predicate
-// message: bool, optional and error enumerations do not say which values are failures; say it:
-// message: reprise::fails_if(predicate, operation)
+// message: bool, optional, signed integers, enumerations and raw pointers do not say which values
+// message: are failures; say it: reprise::fails_if(predicate, operation), or
+// message: reprise::throws_on_failure(operation) if the operation fails only by throwing
 const bool result = reprise::retry(strategy, [] { return true; });
+
+// refused: SM_08_a_signed_integer_which_may_be_minus_one
+// message: say it: reprise::fails_if(predicate, operation), or
+// message: reprise::throws_on_failure(operation)
+// errors: 1
+const int result = reprise::retry(strategy, [] { return -1; });
+
+// refused: SM_08_a_signed_size_which_may_be_minus_one
+// message: say it: reprise::fails_if(predicate, operation)
+const auto result = reprise::retry(strategy, [] { return std::ptrdiff_t{-1}; });
+
+// refused: SM_08_a_plain_enumeration_such_as_the_codes_of_a_C_library
+// message: say it: reprise::fails_if(predicate, operation)
+enum curl_code { curl_ok, curl_could_not_connect };
+const auto result = reprise::retry(strategy, [] { return curl_could_not_connect; });
+
+// refused: SM_08_a_scoped_enumeration
+// message: say it: reprise::fails_if(predicate, operation)
+enum class status { ok, failed };
+const auto result = reprise::retry(strategy, [] { return status::failed; });
+
+// refused: SM_08_a_raw_pointer_which_may_be_null
+// message: say it: reprise::fails_if(predicate, operation)
+const auto result = reprise::retry(strategy, [] { return std::fopen("/nowhere", "r"); });
+
+// refused: SM_08_a_one_liner_whose_operation_returns_a_pointer
+// message: say it: reprise::fails_if(predicate, operation)
+const auto result =
+    reprise::retry(reprise::attempts(3), {}, [](const reprise::attempt&) -> int* { return {}; });
+
+// refused: SM_08_a_statement_about_throwing_where_nothing_can_be_thrown
+// flags: -fno-exceptions
+// message: this result cannot report a failure
+// errors: 1
+const int result = reprise::retry(strategy, reprise::throws_on_failure([] { return 1; }));
+
+// accepted: SM_08_values_of_which_some_often_mean_failure_if_the_program_says_what_they_mean
+// flags: -Wall -Wextra -Werror
+enum class answer { right, wrong, unknown };
+template <>
+struct reprise::outcome_traits<answer> {
+    static bool is_failure(answer given) noexcept { return given == answer::unknown; }
+    static failure_facts facts(answer) noexcept { return {.safety = retry_safety::yes}; }
+};
+const auto described = reprise::retry(strategy, [] { return answer::right; });
+const auto judged = reprise::retry(
+    strategy, reprise::fails_if([](int count) { return count < 0; }, [] { return 1; }));
+const int number = reprise::retry(strategy, reprise::throws_on_failure([] { return 1; }));
+const bool flag = reprise::retry(strategy, reprise::throws_on_failure([] { return false; }));
+const int* const pointer = reprise::retry(
+    strategy, reprise::with_fallback(nullptr, reprise::throws_on_failure([]() -> const int* {
+        return {};
+    })));
 
 // refused: SM_08_an_optional_without_a_predicate
 // message: say it: reprise::fails_if(predicate, operation)
@@ -51,7 +107,7 @@ const auto result =
 // flags: -fno-exceptions
 // message: this result cannot report a failure; return something like std::expected or
 // message: std::error_code, or use reprise::fails_if(predicate, operation)
-const int result = reprise::retry(strategy, [] { return 1; });
+const unsigned result = reprise::retry(strategy, [] { return 1U; });
 
 // refused: SM_08_no_value_at_all_where_nothing_can_be_thrown
 // flags: -fno-exceptions
@@ -67,9 +123,14 @@ const auto scripted = reprise::retry(strategy, reprise::testing::scripted_operat
 const bool judged =
     reprise::retry(strategy, reprise::fails_if(std::logical_not<>{}, [] { return true; }));
 
-// accepted: SM_08_plain_values_and_pointers_which_fail_by_throwing
+// accepted: SM_08_class_types_numbers_without_a_sign_and_real_numbers_which_fail_by_throwing
 // flags: -Wall -Wextra -Werror
-const int number = reprise::retry(strategy, [] { return 1; });
+const std::size_t count = reprise::retry(strategy, [] { return std::size_t{1}; });
+const double price = reprise::retry(strategy, [] { return 1.5; });
+const char letter = reprise::retry(strategy, [] { return 'a'; });
+const wchar_t wide = reprise::retry(strategy, [] { return L'a'; });
+const std::byte byte = reprise::retry(strategy, [] { return std::byte{1}; });
+const std::string text = reprise::retry(strategy, [] { return std::string("text"); });
 const auto pointer = reprise::retry(strategy, [] { return std::make_unique<int>(1); });
 void run() {
     reprise::retry(strategy, [] {});
@@ -95,13 +156,13 @@ const auto rule = reprise::attempts(3).when([](const auto&) { return true; });
 // refused: an_operation_that_needs_other_arguments
 // message: the operation must be callable with a const reprise::attempt& or with nothing
 void run() {
-    static_cast<void>(reprise::retry(reprise::attempts(3), [](std::string) { return 1; }));
+    static_cast<void>(reprise::retry(reprise::attempts(3), [](std::string) { return 1U; }));
 }
 
 // refused: a_hedged_operation_in_a_loop_that_blocks
 // message: a hedged operation needs a loop that can run two attempts: reprise::async_retry
 struct hedged_read {
-    int operator()() const { return 1; }
+    unsigned operator()() const { return 1; }
     int hedging() const { return 0; }  // As `reprise::hedged` returns it.
 };
 void run() {
@@ -111,13 +172,13 @@ void run() {
 // refused: a_strategy_with_a_memory_as_a_temporary
 // message: this strategy is shared by all calls of a client: give it a name and keep it
 void run() {
-    static_cast<void>(reprise::retry(reprise::standard_strategy(), [] { return 1; }));
+    static_cast<void>(reprise::retry(reprise::standard_strategy(), [] { return 1U; }));
 }
 
 // refused: something_that_is_no_strategy
 // message: this is no retry strategy: start with reprise::attempts(3)
 void run() {
-    static_cast<void>(reprise::retry(3, [] { return 1; }));
+    static_cast<void>(reprise::retry(3, [] { return 1U; }));
 }
 
 // refused: a_result_that_is_ignored

@@ -284,7 +284,7 @@ TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no
     EXPECT_FALSE(retry(strategy, options, failing).has_value());
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500)) << "nothing was charged";
-    EXPECT_EQ(retry(strategy, options, [] { return 7; }), 7) << "a success stays a success";
+    EXPECT_EQ(retry(strategy, options, [] { return 7U; }), 7U) << "a success stays a success";
 }
 
 TEST(blocking, SM_19_stopping_before_the_first_attempt_is_a_named_exception) {
@@ -305,10 +305,10 @@ TEST(blocking, the_first_attempt_is_made_even_when_the_deadline_has_passed) {
     endless_strategy strategy{.initial_delay = 3s};
     call_options options = f.options();
     options.deadline = time_point{} + 5s;
-    EXPECT_EQ(retry(strategy, options, [] { return 1; }), 1);
+    EXPECT_EQ(retry(strategy, options, [] { return 1U; }), 1U);
     EXPECT_EQ(f.clock.elapsed(), 10s) << "an initial delay is cut to the deadline";
     options.timeout = -5s;
-    EXPECT_EQ(retry(strategy, options, [] { return 2; }), 2) << "a negative timeout is zero";
+    EXPECT_EQ(retry(strategy, options, [] { return 2U; }), 2U) << "a negative timeout is zero";
 }
 
 TEST(blocking, SM_20_the_loop_has_no_attempt_limit_of_its_own) {
@@ -330,20 +330,20 @@ TEST(blocking, SM_20_the_loop_has_no_attempt_limit_of_its_own) {
 TEST(blocking, SM_05_thrown_exceptions_are_retried_by_their_facts_and_reach_the_caller_unchanged) {
     fixture f;
     standard_strategy strategy;
-    int calls = 0;
+    unsigned calls = 0;
     const auto throws_twice = [&] {
         if (++calls < 3) {
             throw typed_error("busy");
         }
         return calls;
     };
-    EXPECT_EQ(retry(strategy, f.options(), catching<typed_error>, throws_twice), 3);
+    EXPECT_EQ(retry(strategy, f.options(), catching<typed_error>, throws_twice), 3U);
     calls = 0;
     EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), throws_twice)), typed_error)
         << "not listed: no facts, no retry";
-    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(calls, 1U);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::unclassified);
-    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), []() -> int { throw 42; })), int);
+    EXPECT_THROW(retry(strategy, f.options(), [] { throw 42; }), int);
 }
 
 TEST(blocking, an_attempt_may_fail_by_value_and_the_next_by_exception) {
@@ -389,7 +389,7 @@ TEST(blocking, a_strategy_that_throws_is_a_refusal) {
     throwing_strategy at_refresh{.throw_at = 1};
     EXPECT_FALSE(retry(at_refresh, f.options(), again).has_value());
     EXPECT_EQ(f.trace.refusal(), refusal_reason::strategy_failed);
-    EXPECT_EQ(retry(at_refresh, [] { return 5; }), 5) << "a throwing succeed changes nothing";
+    EXPECT_EQ(retry(at_refresh, [] { return 5U; }), 5U) << "a throwing succeed changes nothing";
 }
 
 TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
@@ -430,9 +430,9 @@ TEST(blocking, an_immediate_success_reads_no_clock_and_uses_no_randomness) {
     standard_strategy strategy;
     call_options options = f.options();
     options.history = nullptr;
-    EXPECT_EQ(retry(strategy, options, [] { return 1; }), 1);
+    EXPECT_EQ(retry(strategy, options, [] { return 1U; }), 1U);
     EXPECT_EQ(f.clock.reads(), 0U);
-    EXPECT_EQ(retry(strategy, f.options(), [] { return 1; }), 1);
+    EXPECT_EQ(retry(strategy, f.options(), [] { return 1U; }), 1U);
     EXPECT_EQ(f.clock.reads(), 1U) << "offsets in a history count from the start";
     EXPECT_EQ(f.random.number_count(), 0U);
 }

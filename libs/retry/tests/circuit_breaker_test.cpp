@@ -44,9 +44,8 @@ struct service {
         return calls;
     }
     int ask(std::uint32_t attempts_max = 1) {
-        return retry(attempts(attempts_max).every(1s).breaker(breaker), options, [this] {
-            return answer();
-        });
+        const auto rule = attempts(attempts_max).every(1s).breaker(breaker);
+        return retry(rule, options, throws_on_failure([this] { return answer(); }));
     }
     void open() {
         EXPECT_THROW(ask(4), down);
@@ -94,7 +93,8 @@ TEST(circuit_breaker, a_fallback_stands_in_while_it_is_open) {
     service s;
     s.open();
     const auto rule = attempts(3).breaker(s.breaker);
-    const int value = retry(rule, s.options, with_fallback(42, [&] { return s.answer(); }));
+    const int value =
+        retry(rule, s.options, with_fallback(42, throws_on_failure([&] { return s.answer(); })));
     EXPECT_EQ(value, 42);
     EXPECT_EQ(s.calls, 4);
 }
@@ -148,7 +148,7 @@ TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe
     for (int index = 0; index < 3; ++index) {
         breaker.on_failure(breaker.try_acquire({}), {}, {});
     }
-    EXPECT_EQ(retry(rule, s.options, [&] { return s.answer(); }), 2);
+    EXPECT_EQ(retry(rule, s.options, throws_on_failure([&] { return s.answer(); })), 2);
     EXPECT_EQ(breaker.state(), breaker_state::closed);
 }
 
@@ -201,11 +201,12 @@ TEST(circuit_breaker, is_shared_by_different_strategies) {
     s.open();
     standard_strategy standard({.parts = {.breaker = s.breaker}});
     EXPECT_THROW(
-        static_cast<void>(retry(standard, s.options, [&] { return s.answer(); })),
+        static_cast<void>(
+            retry(standard, s.options, throws_on_failure([&] { return s.answer(); }))),
         circuit_open_error);
     virtual_strategy<standard_strategy> plugin(standard_options{.parts = {.breaker = s.breaker}});
     EXPECT_THROW(
-        static_cast<void>(retry(plugin, s.options, [&] { return s.answer(); })),
+        static_cast<void>(retry(plugin, s.options, throws_on_failure([&] { return s.answer(); }))),
         circuit_open_error);
     EXPECT_EQ(s.calls, 4);
 }

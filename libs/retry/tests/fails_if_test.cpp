@@ -28,6 +28,32 @@ struct scene {
 
 using fails_if_test::scene;
 
+TEST(throws_on_failure, every_plain_result_is_a_success_and_exceptions_are_failures) {
+    scene s;
+    auto count = throws_on_failure([&] {
+        return ++s.calls < 3
+                   ? throw std::system_error(std::make_error_code(std::errc::connection_refused))
+                   : -1;
+    });
+    EXPECT_EQ(retry(s.strategy, s.options(), count), -1);
+    EXPECT_EQ(s.calls, 3);
+    EXPECT_FALSE(retry(s.strategy, s.options(), throws_on_failure([] { return false; })));
+}
+
+TEST(throws_on_failure, results_that_report_failures_still_do) {
+    scene s;
+    testing::scripted_operation operation{testing::transient()};
+    EXPECT_TRUE(retry(s.strategy, s.options(), throws_on_failure(operation)).has_value());
+    EXPECT_EQ(s.trace.failed_attempts(), 1U);
+}
+
+TEST(throws_on_failure, stands_inside_or_outside_of_a_fallback) {
+    scene s;
+    const auto fail = [&]() -> int { throw std::runtime_error("down"); };
+    EXPECT_EQ(retry(s.strategy, s.options(), with_fallback(7, throws_on_failure(fail))), 7);
+    EXPECT_EQ(retry(s.strategy, s.options(), throws_on_failure(with_fallback(8, fail))), 8);
+}
+
 TEST(fails_if, SM_08_a_result_that_the_predicate_calls_a_failure_is_retried) {
     scene s;
     const auto find = [&] { return ++s.calls < 3 ? std::optional<int>{} : std::optional(7); };

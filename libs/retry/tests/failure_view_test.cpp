@@ -140,12 +140,12 @@ TEST(failure_view, SM_02_a_refresh_sees_the_whole_result_if_its_error_is_made_on
 
 TEST(failure_view, SM_02_a_refresh_sees_the_exception_also_by_a_base) {
     const auto seen =
-        seen_of([]() -> int { throw busy_error("busy", 7); }, catching<service_error>);
+        seen_of([]() -> std::string { throw busy_error("busy", 7); }, catching<service_error>);
     EXPECT_EQ(seen, (std::vector<std::string>{"busy 7", "busy 7"}));
 }
 
 TEST(failure_view, SM_02_a_refresh_sees_an_exception_that_has_no_facts) {
-    EXPECT_EQ(seen_of([]() -> int { throw busy_error("busy", 7); }).front(), "busy 7");
+    EXPECT_EQ(seen_of([]() -> std::string { throw busy_error("busy", 7); }).front(), "busy 7");
 }
 
 TEST(failure_view, SM_02_a_refresh_sees_an_error_code) {

@@ -18,7 +18,7 @@ struct gone : std::runtime_error {
     gone() : std::runtime_error("gone") {}
 };
 
-int fetch_price() {
+double fetch_price() {
     throw gone();
 }
 
@@ -46,7 +46,7 @@ TEST(fallback, a_function_sees_the_last_failure) {
     scale s;
     const auto explain = [](const failure_view& failure) {
         const auto* error = failure.get_if<gone>();
-        return error != nullptr ? -1 : 0;
+        return error != nullptr ? -1.0 : 0.0;
     };
     EXPECT_EQ(retry(s.rule, s.options, with_fallback(explain, fetch_price)), -1);
 }

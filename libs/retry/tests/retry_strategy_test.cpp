@@ -88,7 +88,7 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     const auto result = retry(plain, {.history = &trace, .clock = &clock}, operation);
     EXPECT_FALSE(result.has_value());
     EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
-    EXPECT_EQ(retry(plain, {.clock = &clock}, [] { return 3; }), 3);
+    EXPECT_EQ(retry(plain, {.clock = &clock}, [] { return 3U; }), 3U);
     token_result token = strategy.acquire_initial_token();
     EXPECT_EQ(strategy.refresh_token(token.token, {}).why.refusal, refusal_reason::strategy_failed);
 }

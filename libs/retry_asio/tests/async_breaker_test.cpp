@@ -81,7 +81,7 @@ TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {
     std::exception_ptr thrown;
     const auto play = [&]() -> asio::awaitable<void> {
         const auto rule = attempts(3).breaker(o.breaker);
-        const auto fetch = []() -> asio::awaitable<int> { co_return 1; };
+        const auto fetch = throws_on_failure([]() -> asio::awaitable<int> { co_return 1; });
         const auto guarded = with_fallback(42, fetch);
         o.value = co_await async_retry(rule, o.options, guarded);
         const auto cached = with_fallback([]() -> asio::awaitable<int> { co_return 17; }, fetch);

@@ -114,10 +114,10 @@ TEST(async_fallback, a_coroutine_loop_takes_a_value_or_a_coroutine) {
     table t;
     int cached = 0;
     t.play([&]() -> asio::awaitable<void> {
-        const auto constant = with_fallback(42, fetch_price);
+        const auto constant = with_fallback(42, throws_on_failure(fetch_price));
         t.value = co_await async_retry(t.rule, t.options, constant);
         const auto read_cache = []() -> asio::awaitable<int> { co_return 17; };
-        const auto from_cache = with_fallback(read_cache, fetch_price);
+        const auto from_cache = with_fallback(read_cache, throws_on_failure(fetch_price));
         cached = co_await async_retry(t.rule, t.options, from_cache);
     });
     EXPECT_EQ(t.thrown, nullptr);
@@ -130,7 +130,7 @@ TEST(async_fallback, a_canceled_coroutine_ends_with_its_last_failure) {
     asio::cancellation_signal signal;
     const auto read_cache = []() -> asio::awaitable<int> { co_return 17; };
     const auto play = [&](auto fallback) -> asio::awaitable<void> {
-        const auto guarded = with_fallback(fallback, fetch_price);
+        const auto guarded = with_fallback(fallback, throws_on_failure(fetch_price));
         t.value = co_await async_retry(t.rule, t.options, guarded);
     };
     const auto start = [&](auto fallback) {
@@ -159,7 +159,7 @@ TEST(async_fallback, stands_in_for_attempts_that_were_cut_at_their_timeout) {
             co_await never.async_wait(asio::use_awaitable);
             co_return 0;
         };
-        const auto guarded = with_fallback(42, hang);
+        const auto guarded = with_fallback(42, throws_on_failure(hang));
         t.value = co_await async_retry(t.rule, t.options, guarded);
     });
     EXPECT_EQ(t.thrown, nullptr);

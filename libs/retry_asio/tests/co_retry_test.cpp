@@ -140,10 +140,10 @@ struct busy_error {
 TEST(co_retry, SM_08_listed_exception_types_take_part) {
     stage s;
     int calls = 0;
-    const auto operation = [&]() -> asio::awaitable<int> {
+    const auto operation = [&]() -> asio::awaitable<void> {
         ++calls;
         throw busy_error{5};
-        co_return 0;
+        co_return;
     };
     s.play([&]() -> asio::awaitable<void> {
         co_await async_retry(s.strategy, s.options, catching<busy_error>, operation);
@@ -188,9 +188,9 @@ TEST(co_retry, SM_02_a_strategy_sees_exceptions_and_failed_results) {
         };
         const auto failed = co_await async_retry(of_results, s.options, failing);
         EXPECT_FALSE(failed.has_value());
-        auto throwing = []() -> asio::awaitable<int> {
+        auto throwing = []() -> asio::awaitable<void> {
             throw busy_error{5};
-            co_return 0;
+            co_return;
         };
         co_await async_retry(of_exceptions, s.options, catching<busy_error>, throwing);
     });
@@ -255,9 +255,9 @@ asio::awaitable<void> wait_for_ever() {
 TEST(co_retry, SM_19_an_attempt_is_canceled_at_its_timeout_and_counts_as_one) {
     stage s;
     s.options.attempt_timeout = 10s;
-    int value = 0;
+    unsigned value = 0;
     s.play([&]() -> asio::awaitable<void> {
-        auto operation = [](attempt a) -> asio::awaitable<int> {
+        auto operation = [](attempt a) -> asio::awaitable<unsigned> {
             if (a.number == 1) {
                 co_await wait_for_ever();
             }
@@ -265,7 +265,7 @@ TEST(co_retry, SM_19_an_attempt_is_canceled_at_its_timeout_and_counts_as_one) {
         };
         value = co_await async_retry(s.strategy, s.options, operation);
     });
-    EXPECT_EQ(value, 8);
+    EXPECT_EQ(value, 8U);
     ASSERT_EQ(s.trace.failed_attempts(), 1U);
     EXPECT_TRUE(s.trace.entries[0].is_timeout());
     EXPECT_EQ(s.time.elapsed(), 11s);
@@ -286,9 +286,9 @@ TEST(co_retry, SM_19_the_deadline_ends_everything) {
 TEST(co_retry, a_canceled_attempt_that_still_succeeds_is_a_success) {
     stage s;
     s.options.attempt_timeout = 10s;
-    int value = 0;
+    unsigned value = 0;
     s.play([&]() -> asio::awaitable<void> {
-        auto operation = []() -> asio::awaitable<int> {
+        auto operation = []() -> asio::awaitable<unsigned> {
             try {
                 co_await wait_for_ever();
             } catch (const system_error&) {
@@ -297,7 +297,7 @@ TEST(co_retry, a_canceled_attempt_that_still_succeeds_is_a_success) {
         };
         value = co_await async_retry(s.strategy, s.options, operation);
     });
-    EXPECT_EQ(value, 4);
+    EXPECT_EQ(value, 4U);
     EXPECT_EQ(s.trace.failed_attempts(), 0U);
 }
 
@@ -345,8 +345,8 @@ TEST(co_retry, SM_01_the_loop_waits_for_the_delay_of_the_initial_token) {
     stage s;
     testing::slow_start strategy(4s);
     s.play([&]() -> asio::awaitable<void> {
-        auto operation = []() -> asio::awaitable<int> { co_return 1; };
-        EXPECT_EQ(co_await async_retry(strategy, s.options, operation), 1);
+        auto operation = []() -> asio::awaitable<unsigned> { co_return 1; };
+        EXPECT_EQ(co_await async_retry(strategy, s.options, operation), 1U);
     });
     EXPECT_EQ(s.time.elapsed(), 4s);
 }
@@ -355,15 +355,15 @@ TEST(co_retry, nested_loops_take_from_the_outer_allowance) {
     stage s;
     int inner_calls = 0;
     s.play([&]() -> asio::awaitable<void> {
-        auto outer = [&](attempt a) -> asio::awaitable<int> {
-            auto inner = [&]() -> asio::awaitable<int> {
+        auto outer = [&](attempt a) -> asio::awaitable<void> {
+            auto inner = [&]() -> asio::awaitable<void> {
                 ++inner_calls;
                 throw refused();
-                co_return 0;
+                co_return;
             };
             const call_options options{.outer_allowance = a.allowance, .clock = &s.time};
             auto pending = async_retry(s.strategy, options, inner);
-            co_return co_await std::move(pending);
+            co_await std::move(pending);
         };
         co_await async_retry(s.strategy, s.options, outer);
     });

@@ -46,12 +46,12 @@ struct bench {
 TEST(one_liners, a_coroutine_is_retried_by_the_rule_in_place) {
     bench b;
     b.play([&]() -> asio::awaitable<void> {
-        const auto fetch = [&]() -> asio::awaitable<int> {
+        const auto fetch = throws_on_failure([&]() -> asio::awaitable<int> {
             if (++b.calls < 3) {
                 throw busy();
             }
             co_return b.calls;
-        };
+        });
         b.value = co_await async_retry(attempts(3).every(100ms).on<busy>(), b.options, fetch);
     });
     EXPECT_EQ(b.thrown, nullptr);

@@ -90,7 +90,7 @@ TEST(standalone, a_coroutine_loop_retries_exceptions_and_takes_a_fallback) {
             throw std::runtime_error("down");
             co_return 0;
         };
-        const auto guarded = with_fallback(42, fetch);
+        const auto guarded = with_fallback(42, throws_on_failure(fetch));
         s.value = co_await async_retry(attempts(3).every(1s), s.options, guarded);
     });
     EXPECT_EQ(s.thrown, nullptr);
@@ -102,13 +102,13 @@ TEST(standalone, a_slow_coroutine_is_hedged_and_cut_at_its_limit) {
     shop s;
     s.options.attempt_timeout = 1s;
     s.play([&]() -> asio::awaitable<void> {
-        const auto hang = hedged(50ms, [&]() -> asio::awaitable<int> {
+        const auto hang = hedged(50ms, [&]() -> asio::awaitable<std::string> {
             ++s.calls;
             asio::steady_timer never(s.io, std::chrono::steady_clock::time_point::max());
             co_await never.async_wait(asio::use_awaitable);
-            co_return 0;
+            co_return "";
         });
-        s.value = co_await async_retry(attempts(2), s.options, hang);
+        co_await async_retry(attempts(2), s.options, hang);
     });
     EXPECT_NE(s.thrown, nullptr);
     EXPECT_EQ(s.calls, 2);

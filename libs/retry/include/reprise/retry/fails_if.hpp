@@ -4,6 +4,8 @@
 ///
 ///     std::optional<row> found = reprise::retry(
 ///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(id); }));
+///     int count = reprise::retry(
+///         strategy, reprise::throws_on_failure([&] { return count_rows(); }));
 
 #include <concepts>
 #include <functional>
@@ -21,10 +23,13 @@ namespace reprise {
 namespace detail {
 
 /// An operation that is called like the one in it and passes on what that one has: a predicate
-/// (`fails_if`), a fallback (`with_fallback`), hedging (`hedged`, of the Asio forms).
+/// (`fails_if`), a statement (`throws_on_failure`), a fallback (`with_fallback`), hedging
+/// (`hedged`, of the Asio forms).
 template <class Operation>
 class wrapped_operation {
 public:
+    static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
+
     explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {}
 
     template <class... Args>
@@ -100,6 +105,24 @@ template <class Predicate, class Operation>
 [[nodiscard]] auto fails_if(Predicate&& predicate, Operation&& operation) {
     return judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
         std::forward<Predicate>(predicate), std::forward<Operation>(operation));
+}
+
+/// An operation of which no result is a failure. Made by `throws_on_failure`.
+template <class Operation>
+class throwing_operation : public detail::wrapped_operation<Operation> {
+public:
+    static constexpr bool fails_only_by_throwing = true;
+
+    using detail::wrapped_operation<Operation>::wrapped_operation;
+};
+
+/// States that `operation` fails only by throwing, so that every loop takes a plain result for a
+/// success, although its type has values that often mean failure: an `int`, an enumeration, a
+/// pointer, a `bool`, a `std::optional`. Results that report failures themselves, such as
+/// `std::expected`, still do.
+template <class Operation>
+[[nodiscard]] auto throws_on_failure(Operation&& operation) {
+    return throwing_operation<std::decay_t<Operation>>(std::forward<Operation>(operation));
 }
 
 }  // namespace reprise

@@ -2,15 +2,26 @@
 
 /// How the loops distinguish a failed result from a success.
 ///
-/// Understood without help: anything shaped like `std::expected` (`has_value()` and `error()`),
-/// `std::error_code` (set = failed), and plain values, which are all successes: such operations
-/// fail only by throwing. For your own result type specialise `outcome_traits`.
+/// ```
+/// shaped like `std::expected`     failed without a value; its error has facts
+/// `std::error_code`               failed if it is set
+/// your own type                   as a specialisation of `outcome_traits` says
+/// class types, floating-point     plain values: always a success, the operation fails only by
+/// values, unsigned integers,      throwing
+/// characters, `void`
+/// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
+/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but nothing says which
+/// raw pointers
+/// ```
 ///
-/// What could be mistaken for a success does not compile: an error that says nothing about retries,
-/// and results such as `bool` and `std::optional`, which may or may not mean failure. The latter
-/// need a predicate (`fails_if`). So does every plain value in programs built without exceptions.
+/// For the last group name the failures with `fails_if(predicate, operation)`, specialise
+/// `outcome_traits`, or state that there are none among the values:
+/// `throws_on_failure(operation)`. An error without facts does not compile either. In programs
+/// built without exceptions, and as the first completion argument of an Asio operation, plain
+/// values need `fails_if`, too: there, nothing is thrown.
 
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <system_error>
@@ -35,11 +46,17 @@ concept optional_like = !expected_like<R> && requires(const R& r) {
     *r;
 };
 
+/// `char` and `wchar_t` are signed on some platforms only.
+template <class R>
+concept signed_number =
+    std::signed_integral<R> && !std::same_as<R, char> && !std::same_as<R, wchar_t>;
+
 /// Types of which some values usually mean failure, but nothing says so.
 template <class R>
 concept doubtful_result =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
-    std::is_error_code_enum_v<R> || std::is_error_condition_enum_v<R>;
+    (std::is_enum_v<R> && !std::same_as<R, std::byte>) || signed_number<R> ||
+    std::is_pointer_v<R> || std::is_null_pointer_v<R>;
 
 struct plain_outcome {};
 struct expected_outcome {};
@@ -109,11 +126,17 @@ concept judges_result = requires(const Operation& operation, const R& result) {
     { operation.judge(result) } -> std::same_as<std::optional<failure_facts>>;
 };
 
+/// An operation of which no value is a failure (`throws_on_failure`).
+template <class Operation>
+concept fails_only_by_throwing = requires { requires Operation::fails_only_by_throwing; };
+
 /// Does not compile for results that could hide a failure. `Throws`: the loop also sees what the
 /// operation throws.
 template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
     if constexpr (!judges_result<Operation, R>) {
+        constexpr bool is_doubtful =
+            plain_result<R> && doubtful_result<R> && !fails_only_by_throwing<Operation>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -121,11 +144,12 @@ constexpr void check_result_type() noexcept {
             "specialisation of reprise::failure_traits<E>; or say in place which failures to "
             "retry: reprise::attempts(3).when(predicate)");
         static_assert(
-            !(doubtful_result<R> && plain_result<R>),
-            "bool, optional and error enumerations do not say which values are failures; say it: "
-            "reprise::fails_if(predicate, operation)");
+            !is_doubtful,
+            "bool, optional, signed integers, enumerations and raw pointers do not say which "
+            "values are failures; say it: reprise::fails_if(predicate, operation), or "
+            "reprise::throws_on_failure(operation) if the operation fails only by throwing");
         static_assert(
-            (doubtful_result<R> && plain_result<R>) || !plain_result<R> || Throws,
+            is_doubtful || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }

@@ -1,0 +1,96 @@
+// Programs with the asynchronous loops. See check_refused.py.
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/retry.hpp>
+
+namespace asio = boost::asio;
+
+enum curl_code { curl_ok, curl_could_not_connect };
+
+template <class Result>
+asio::awaitable<Result> fetch();
+
+template <class Signature, class Operation>
+void start(asio::io_context& io, Operation operation) {
+    reprise::async_retry<Signature>(
+        io, reprise::attempts(3), reprise::call_options{}, operation, [](auto&&...) {});
+}
+
+template <class Operation>
+auto await(Operation operation) {
+    const reprise::call_options options;
+    return reprise::async_retry(reprise::attempts(3), options, operation);
+}
+
+// refused: SM_08_a_coroutine_with_a_signed_integer
+// message: signed integers, enumerations and raw pointers do not say which values are failures
+// errors: 1
+void run() {
+    static_cast<void>(await([] { return fetch<int>(); }));
+}
+
+// refused: SM_08_a_coroutine_with_a_plain_enumeration
+// message: signed integers, enumerations and raw pointers do not say which values are failures
+void run() {
+    static_cast<void>(await([] { return fetch<curl_code>(); }));
+}
+
+// refused: SM_08_a_coroutine_with_a_raw_pointer
+// message: signed integers, enumerations and raw pointers do not say which values are failures
+void run() {
+    static_cast<void>(await([] { return fetch<char*>(); }));
+}
+
+// refused: SM_08_a_completion_with_a_signed_integer_first
+// message: signed integers, enumerations and raw pointers do not say which values are failures
+template <>
+struct reprise::unattempted_outcome<int> {
+    static int make(refusal_reason) { return -1; }
+};
+void run(asio::io_context& io) {
+    start<void(int)>(io, [](const reprise::attempt&, auto handler) { std::move(handler)(1); });
+}
+
+// refused: SM_08_a_completion_with_a_plain_enumeration_first
+// message: signed integers, enumerations and raw pointers do not say which values are failures
+template <>
+struct reprise::unattempted_outcome<curl_code> {
+    static curl_code make(refusal_reason) { return curl_could_not_connect; }
+};
+void run(asio::io_context& io) {
+    start<void(curl_code)>(
+        io, [](const reprise::attempt&, auto handler) { std::move(handler)(curl_ok); });
+}
+
+// refused: SM_08_a_completion_which_cannot_carry_what_is_thrown
+// message: this result cannot report a failure
+template <>
+struct reprise::unattempted_outcome<int> {
+    static int make(refusal_reason) { return -1; }
+};
+void run(asio::io_context& io) {
+    start<void(int)>(
+        io, reprise::throws_on_failure(
+                [](const reprise::attempt&, auto handler) { std::move(handler)(1); }));
+}
+
+// accepted: SM_08_asynchronous_results_if_the_program_says_what_they_mean
+// flags: -Wall -Wextra -Werror
+template <>
+struct reprise::unattempted_outcome<int> {
+    static int make(refusal_reason) { return -1; }
+};
+void run(asio::io_context& io) {
+    const auto is_negative = [](int number) { return number < 0; };
+    start<void(int)>(io, reprise::fails_if(is_negative, [](const reprise::attempt&, auto handler) {
+                         std::move(handler)(1);
+                     }));
+    static_cast<void>(await(reprise::fails_if(is_negative, [] { return fetch<int>(); })));
+    static_cast<void>(await(reprise::throws_on_failure([] { return fetch<char*>(); })));
+    static_cast<void>(await([] { return fetch<std::size_t>(); }));
+    static_cast<void>(await([] { return fetch<double>(); }));
+}
