@@ -29,7 +29,7 @@ using wire::service;
     sandbox::service_fault_answer busy;
     busy.status = 503;
     busy.headers = {{"Retry-After", "1"}};
-    busy.body = R"({"errors":[{"code":5000,"msg":"busy","retry":true}],"status":"errors"})";
+    busy.body = R"({"errors":[{"code":1201,"msg":"queue full","retry":true}],"status":"errors"})";
     sandbox::service_fault_answer no_analytics;
     no_analytics.status = 503;
     no_analytics.body =

@@ -12,7 +12,7 @@ import unittest
 
 from sandbox_fixture import PATIENCE_SECONDS, Running, SandboxCase
 
-BUSY = '{"errors":[{"code":5000,"msg":"busy","retry":true}],"status":"errors"}'
+BUSY = '{"errors":[{"code":1201,"msg":"queue full","retry":true}],"status":"errors"}'
 
 
 class SandboxServiceTest(SandboxCase):

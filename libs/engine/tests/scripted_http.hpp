@@ -119,6 +119,7 @@ inline test_exchange::judging always_retry(retry_reason reason, duration floor =
         verdict.what = exchange_verdict::step::retry;
         verdict.reason = reason;
         verdict.error = errc::temporary_failure;
+        verdict.may_have_acted = false;
         verdict.delay_floor = floor;
         return verdict;
     };

@@ -12,8 +12,14 @@ constexpr bool is_success_status(int http_status) noexcept {
     return http_status >= 200 && http_status < 300;
 }
 
+// The service ended the request because its time was over, wherever it was.
+constexpr errc own_timeout(request_access access) noexcept {
+    return access == request_access::reads ? errc::unambiguous_timeout : errc::ambiguous_timeout;
+}
+
 // Without an error entry, both statuses must indicate success.
-std::optional<errc> classify_errorless(int http_status, query_status status) noexcept {
+std::optional<errc> classify_errorless(
+    int http_status, query_status status, request_access access) noexcept {
     if (!is_success_status(http_status)) {
         return classify_bare_status(http_status, body_state::empty);
     }
@@ -22,7 +28,7 @@ std::optional<errc> classify_errorless(int http_status, query_status status) noe
         case query_status::completed:
             return std::nullopt;
         case query_status::timeout:
-            return errc::unambiguous_timeout;
+            return own_timeout(access);
         case query_status::missing:
         case query_status::running:
         case query_status::errors:
@@ -45,6 +51,9 @@ errc classify_parameter(std::string_view message) noexcept {
     }
     return errc::invalid_argument;
 }
+
+constexpr std::int64_t query_timeout_code = 1080;
+constexpr std::int64_t query_queue_full_code = 1201;
 
 constexpr std::string_view queryport_index_not_found = "queryport.indexNotFound";
 
@@ -106,12 +115,12 @@ errc classify_query_range(std::int64_t code) noexcept {
     }
 }
 
-errc classify_query_problem(const query_problem& problem) noexcept {
+errc classify_query_problem(const query_problem& problem, request_access access) noexcept {
     switch (problem.code) {
         case 1065:
             return classify_parameter(problem.message);
-        case 1080:
-            return errc::unambiguous_timeout;
+        case query_timeout_code:
+            return own_timeout(access);
         case 1191:
         case 1192:
         case 1193:
@@ -148,9 +157,33 @@ errc classify_query_problem(const query_problem& problem) noexcept {
     }
 }
 
+// Whether the service sends this code only before it executes anything: it refuses the request
+// (1000 to 1079), the user's limits, a full queue, the user's rights, or the text and its names.
+bool is_sent_before_execution(std::int64_t code) noexcept {
+    switch (code) {
+        case 1191:
+        case 1192:
+        case 1193:
+        case 1194:
+        case 1197:
+        case query_queue_full_code:
+        case 2120:
+        case 12003:
+        case 12004:
+        case 12016:
+        case 12021:
+        case 13014:
+            return true;
+        default:
+            break;
+    }
+    return (code >= 1000 && code < query_timeout_code) || (code >= 3000 && code < 5000) ||
+           (code >= 10000 && code < 11000);
+}
+
 // Checks the RFC's three codes of prepared statements and one text, then the server's flag. 12016
 // has the flag although a retry cannot create the index.
-query_retry query_retry_of(const query_problem& problem) noexcept {
+query_retry query_retry_of(const query_problem& problem, request_access access) noexcept {
     if (problem.code == 4040 || problem.code == 4050 || problem.code == 4070) {
         return query_retry::prepared_statement_failure;
     }
@@ -158,14 +191,17 @@ query_retry query_retry_of(const query_problem& problem) noexcept {
         problem.message.find(queryport_index_not_found) != std::string::npos) {
         return query_retry::index_not_found;
     }
-    return problem.is_retry_advised && problem.code != 12016 ? query_retry::indicated_by_server
-                                                             : query_retry::none;
+    const bool is_harmless =
+        access == request_access::reads || problem.code == query_queue_full_code;
+    return is_harmless && problem.is_retry_advised && problem.code != 12016
+               ? query_retry::indicated_by_server
+               : query_retry::none;
 }
 
-errc classify_analytics_code(std::int64_t code) noexcept {
+errc classify_analytics_code(std::int64_t code, request_access access) noexcept {
     switch (code) {
         case 21002:
-            return errc::unambiguous_timeout;
+            return own_timeout(access);
         case 23000:
         case 23003:
             return errc::temporary_failure;
@@ -200,25 +236,41 @@ errc classify_analytics_code(std::int64_t code) noexcept {
     return code / 1000 == 24 ? errc::compilation_failure : errc::internal_server_failure;
 }
 
-}  // namespace
-
-query_verdict classify_query(int http_status, const query_outcome& outcome) {
-    if (outcome.errors.empty()) {
-        return {classify_errorless(http_status, outcome.status), query_retry::none};
-    }
-    const query_problem& first = outcome.errors.front();
-    return {classify_query_problem(first), query_retry_of(first)};
+// A failed answer without an error entry, of either service.
+bool may_errorless_have_acted(
+    int http_status, const std::optional<errc>& error, request_access access) noexcept {
+    return error && access == request_access::may_write && !refuses_request(http_status);
 }
 
-analytics_verdict classify_analytics(int http_status, const query_outcome& outcome) {
+}  // namespace
+
+query_verdict classify_query(int http_status, const query_outcome& outcome, request_access access) {
     if (outcome.errors.empty()) {
-        return {classify_errorless(http_status, outcome.status), analytics_retry::none};
+        const auto error = classify_errorless(http_status, outcome.status, access);
+        return {error, query_retry::none, may_errorless_have_acted(http_status, error, access)};
+    }
+    const query_problem& first = outcome.errors.front();
+    const query_retry retry = query_retry_of(first, access);
+    return {
+        classify_query_problem(first, access), retry,
+        access == request_access::may_write && retry == query_retry::none &&
+            !is_sent_before_execution(first.code)};
+}
+
+analytics_verdict classify_analytics(
+    int http_status, const query_outcome& outcome, request_access access) {
+    if (outcome.errors.empty()) {
+        const auto error = classify_errorless(http_status, outcome.status, access);
+        return {error, analytics_retry::none, may_errorless_have_acted(http_status, error, access)};
     }
     const std::int64_t code = outcome.errors.front().code;
     const bool is_temporary = code == 23000 || code == 23003 || code == 23007;
+    // The user's rights (20), the text and its names (24) are checked before the execution.
+    const bool is_refused = is_temporary || code / 1000 == 20 || code / 1000 == 24;
     return {
-        classify_analytics_code(code),
-        is_temporary ? analytics_retry::temporary_failure : analytics_retry::none};
+        classify_analytics_code(code, access),
+        is_temporary ? analytics_retry::temporary_failure : analytics_retry::none,
+        access == request_access::may_write && !is_refused};
 }
 
 }  // namespace reprise::services

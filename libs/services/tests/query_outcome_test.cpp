@@ -20,7 +20,8 @@ query_outcome failed(const std::string& members) {
 
 query_verdict verdict_of(std::int64_t code, const std::string& message = "x") {
     return classify_query(
-        200, failed("\"code\":" + std::to_string(code) + ",\"msg\":\"" + message + "\""));
+        200, failed("\"code\":" + std::to_string(code) + ",\"msg\":\"" + message + "\""),
+        request_access::reads);
 }
 
 std::optional<errc> error_of(std::int64_t code, const std::string& message = "x") {
@@ -124,7 +125,8 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
     const auto flagged = [](std::int64_t code) {
         return classify_query(
                    200,
-                   failed("\"code\":" + std::to_string(code) + ",\"msg\":\"x\",\"retry\":true"))
+                   failed("\"code\":" + std::to_string(code) + ",\"msg\":\"x\",\"retry\":true"),
+                   request_access::reads)
             .retry;
     };
     EXPECT_EQ(flagged(99999), query_retry::indicated_by_server);
@@ -134,11 +136,15 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
     EXPECT_EQ(flagged(4040), query_retry::prepared_statement_failure)
         << "its own rule takes precedence";
     EXPECT_EQ(
-        classify_query(200, failed(R"("code":99999,"msg":"x","reason":{"retry":true})")).retry,
+        classify_query(
+            200, failed(R"("code":99999,"msg":"x","reason":{"retry":true})"), request_access::reads)
+            .retry,
         query_retry::none)
         << "the flag belongs to the error, not to its reason";
     EXPECT_EQ(
-        classify_query(200, failed(R"("code":99999,"msg":"x","retry":"true")")).retry,
+        classify_query(
+            200, failed(R"("code":99999,"msg":"x","retry":"true")"), request_access::reads)
+            .retry,
         query_retry::none);
 }
 
@@ -204,9 +210,11 @@ TEST(query_classify, texts_distinguish_the_meanings_of_ambiguous_codes) {
 TEST(query_classify, the_reason_of_a_dml_error_is_more_exact_than_its_text) {
     const auto with_reason = [](int code, const std::string& message) {
         return classify_query(
-                   200, failed(
-                            R"("code":12009,"msg":")" + message + R"(","reason":{"code":)" +
-                            std::to_string(code) + "}"))
+                   200,
+                   failed(
+                       R"("code":12009,"msg":")" + message + R"(","reason":{"code":)" +
+                       std::to_string(code) + "}"),
+                   request_access::reads)
             .error;
     };
     EXPECT_EQ(with_reason(12033, "x"), errc::cas_mismatch);
@@ -217,7 +225,8 @@ TEST(query_classify, the_reason_of_a_dml_error_is_more_exact_than_its_text) {
 
 TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
     const auto of = [](int http_status, std::string_view text) {
-        return classify_query(http_status, parse_query_outcome(text).value());
+        return classify_query(
+            http_status, parse_query_outcome(text).value(), request_access::reads);
     };
     EXPECT_EQ(of(200, R"({"status":"success"})"), query_verdict{});
     EXPECT_EQ(of(200, R"({"status":"completed"})"), query_verdict{});
@@ -233,7 +242,8 @@ TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
 
 TEST(analytics_classify, RH_21_three_codes_are_temporary) {
     const auto of = [](std::int64_t code) {
-        return classify_analytics(200, failed("\"code\":" + std::to_string(code)));
+        return classify_analytics(
+            200, failed("\"code\":" + std::to_string(code)), request_access::reads);
     };
     using enum errc;
     EXPECT_EQ(
@@ -264,8 +274,92 @@ TEST(analytics_classify, RH_21_three_codes_are_temporary) {
         EXPECT_EQ(of(code), (analytics_verdict{error, analytics_retry::none})) << code;
     }
     EXPECT_EQ(
-        classify_analytics(200, parse_query_outcome(R"({"status":"success"})").value()),
+        classify_analytics(
+            200, parse_query_outcome(R"({"status":"success"})").value(), request_access::may_write),
         analytics_verdict{});
+}
+
+// --- statements that may change data ---
+
+query_verdict written(std::int64_t code, bool is_flagged) {
+    return classify_query(
+        200,
+        failed(
+            "\"code\":" + std::to_string(code) +
+            ",\"msg\":\"x\",\"retry\":" + (is_flagged ? "true" : "false")),
+        request_access::may_write);
+}
+
+// As seen on a real server, which flags its own timeout: an UPDATE that was sent again raised a
+// counter twice.
+TEST(query_classify, RH_42_the_flag_counts_for_writes_only_if_nothing_was_executed) {
+    for (const std::int64_t code : {1080, 12008, 5000, 5999, 1181, 3000, 12004, 99999}) {
+        EXPECT_EQ(written(code, true).retry, query_retry::none) << code;
+    }
+    EXPECT_EQ(
+        written(1201, true),
+        (query_verdict{errc::internal_server_failure, query_retry::indicated_by_server, false}));
+    EXPECT_EQ(written(1201, false).retry, query_retry::none) << "without the flag";
+}
+
+TEST(query_classify, RH_42_RH_29_the_servers_own_timeout_is_ambiguous_unless_readonly) {
+    const query_verdict ambiguous{errc::ambiguous_timeout, query_retry::none, true};
+    EXPECT_EQ(written(1080, true), ambiguous);
+    EXPECT_EQ(written(1080, false), ambiguous);
+    const auto errorless = parse_query_outcome(R"({"status":"timeout"})").value();
+    EXPECT_EQ(classify_query(200, errorless, request_access::may_write), ambiguous);
+    EXPECT_EQ(
+        classify_query(200, errorless, request_access::reads),
+        (query_verdict{errc::unambiguous_timeout, query_retry::none, false}));
+    EXPECT_EQ(
+        verdict_of(1080), (query_verdict{errc::unambiguous_timeout, query_retry::none, false}));
+    for (const request_access access : {request_access::reads, request_access::may_write}) {
+        const auto late = classify_analytics(200, failed("\"code\":21002"), access);
+        const bool is_ambiguous = access == request_access::may_write;
+        EXPECT_EQ(late.error, is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout);
+        EXPECT_EQ(late.may_have_acted, is_ambiguous);
+    }
+}
+
+TEST(query_classify, RH_29_a_failed_write_may_have_acted_unless_the_answer_proves_otherwise) {
+    for (const std::int64_t code :
+         {1000, 1079, 1191, 1192, 1193, 1194, 1197, 1201, 2120, 3000, 4000, 4999, 10000, 10999,
+          12003, 12004, 12016, 12021, 13014}) {
+        EXPECT_FALSE(written(code, false).may_have_acted) << code;
+    }
+    for (const std::int64_t code :
+         {999, 1080, 1081, 1181, 1195, 2000, 5000, 9999, 11000, 12008, 12009, 13015, 15005}) {
+        EXPECT_TRUE(written(code, false).may_have_acted) << code;
+        EXPECT_TRUE(written(code, true).may_have_acted) << code;
+        EXPECT_FALSE(verdict_of(code).may_have_acted) << code;
+    }
+    const auto bare = [](int http_status, std::string_view text) {
+        return classify_query(
+                   http_status, parse_query_outcome(text).value(), request_access::may_write)
+            .may_have_acted;
+    };
+    EXPECT_FALSE(bare(200, R"({"status":"success"})"));
+    EXPECT_TRUE(bare(200, R"({"status":"fatal"})"));
+    EXPECT_TRUE(bare(500, "{}"));
+    EXPECT_TRUE(bare(503, "{}"));
+    EXPECT_FALSE(bare(499, "{}"));
+    EXPECT_FALSE(bare(300, "{}"));
+}
+
+TEST(analytics_classify, RH_29_a_failed_write_may_have_acted_unless_the_answer_proves_otherwise) {
+    const auto may_have_acted = [](std::int64_t code, request_access access) {
+        return classify_analytics(200, failed("\"code\":" + std::to_string(code)), access)
+            .may_have_acted;
+    };
+    for (const std::int64_t code : {20000, 23000, 23003, 23007, 24000, 24999}) {
+        EXPECT_FALSE(may_have_acted(code, request_access::may_write)) << code;
+    }
+    for (const std::int64_t code : {21002, 23001, 25000}) {
+        EXPECT_TRUE(may_have_acted(code, request_access::may_write)) << code;
+        EXPECT_FALSE(may_have_acted(code, request_access::reads)) << code;
+    }
+    EXPECT_TRUE(classify_analytics(500, {}, request_access::may_write).may_have_acted);
+    EXPECT_FALSE(classify_analytics(400, {}, request_access::may_write).may_have_acted);
 }
 
 TEST(bare_status, classifies_an_answer_without_json) {

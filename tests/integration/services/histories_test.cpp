@@ -31,7 +31,7 @@ void expect_one_retry(const couchbase::error& failed, retry_reason reason, const
 class service_histories : public ::testing::Test {
 protected:
     void fail_next_query() {
-        add_rule(*server_, disturb(service::query, query_error(5000, "busy", true)));
+        add_rule(*server_, disturb(service::query, query_error(1201, "queue full", true)));
     }
     void lose_next_management_request() {
         add_rule(*server_, disturb(service::management, sandbox::service_fault_close_before{}));

@@ -252,6 +252,83 @@ TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_is_retried_except_120
     EXPECT_EQ(index.failure->service_code(), 12016U);
 }
 
+// One document with a counter, and a statement that raises it.
+class counted_write {
+public:
+    counted_write() : server_(start_filled()), cluster_(connect(*server_)) {
+        EXPECT_TRUE(documents(cluster_).upsert("counter", json_text{R"({"hits":0})"}));
+    }
+    // The error of one statement whose first request is disturbed.
+    couchbase::error raise(
+        const sandbox::service_fault_effect& effect, reprise::duration timeout,
+        std::shared_ptr<couchbase::retry_strategy> strategy = {}) {
+        server_->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
+        add_rule(*server_, disturb(service::query, effect));
+        const auto result = cluster_.query(
+            R"(UPDATE travel USE KEYS "counter" SET hits = hits + 1)",
+            {.timeout = timeout, .strategy = std::move(strategy)});
+        EXPECT_FALSE(result);
+        return result ? couchbase::error(errc{}, "succeeded") : result.error();
+    }
+    [[nodiscard]] std::string counter() const {
+        return std::string(documents(cluster_).get("counter")->text());
+    }
+
+private:
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    couchbase::cluster cluster_;
+};
+
+// As seen on a real server: it ends its own timeout with HTTP 200, 1080 and `retry: true`, and the
+// changes stay. The client's own timeout is half a second longer, so a retry would be possible.
+TEST(service_retries, RH_42_a_statement_that_the_server_timed_out_is_executed_exactly_once) {
+    counted_write write;
+    const auto error = write.raise(sandbox::service_fault_delay{20s}, 5001ms);
+    EXPECT_EQ(error.code(), errc::ambiguous_timeout) << error;
+    EXPECT_TRUE(error.is_ambiguous());
+    EXPECT_EQ(error.service_code(), 1080U) << error;
+    EXPECT_EQ(error.retry_attempts(), 0U);
+    EXPECT_EQ(write.counter(), R"({"hits":1})");
+}
+
+// Retries everything at once.
+class eager_strategy final : public couchbase::retry_strategy {
+public:
+    void retry_after(const couchbase::retry_question&, couchbase::retry_sink& sink) override {
+        sink.answer(couchbase::retry_action::after(reprise::duration::zero()));
+    }
+};
+
+TEST(service_retries, RH_42_an_error_after_the_effect_is_never_followed_by_a_second_execution) {
+    counted_write write;
+    int raised = 0;
+    for (const bool is_flagged : {true, false}) {
+        for (const int code : {1080, 12008, 5999, 1181}) {
+            auto answer = query_error(code, "too late", is_flagged);
+            answer.is_applied = true;
+            const auto error = write.raise(answer, 5s, std::make_shared<eager_strategy>());
+            EXPECT_EQ(error.code() == errc::ambiguous_timeout, code == 1080) << error;
+            EXPECT_TRUE(error.is_ambiguous()) << error;
+            EXPECT_EQ(error.retry_attempts(), 0U) << error;
+            EXPECT_EQ(write.counter(), R"({"hits":)" + std::to_string(++raised) + "}");
+        }
+    }
+    const auto broken = write.raise(sandbox::service_fault_answer{503, {}, "", true}, 5s);
+    EXPECT_EQ(broken.code(), errc::service_not_available) << broken;
+    EXPECT_TRUE(broken.is_ambiguous()) << broken;
+}
+
+TEST(service_retries, RH_42_a_write_that_met_a_full_queue_is_sent_again) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto queued = disturbed(
+        *server, cluster, service::query, query_error(1201, "queue full", true),
+        {.is_readonly = false, .context = "queued"});
+    EXPECT_TRUE(queued.is_ok()) << *queued.failure;
+    EXPECT_EQ(queued.retry_attempts, 1U);
+    EXPECT_EQ(seen(*server, "queued"), std::pair(std::size_t{2}, std::size_t{1}));
+}
+
 TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
     const auto server = start_filled();
     const auto cluster = connect(*server);

@@ -168,6 +168,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
          slot.answer.row_count()});
     slot.server_code = judged.server_code;
     slot.server_text = judged.server_text;
+    const bool may_have_been_applied = judged.may_have_acted && !slot.is_repeatable();
     leave_place(slot);
     note_outcome(*connection.pool, reported_outcome(judged), now);
     release(connection, is_kept_alive, now);
@@ -175,7 +176,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
         case exchange_verdict::step::done:
             return complete(slot, now);
         case exchange_verdict::step::failed:
-            return complete_error(slot, judged.error, false, {}, now);
+            return complete_error(slot, judged.error, may_have_been_applied, {}, now);
         case exchange_verdict::step::next:
             slot.search_end.reset();
             return begin_attempt(slot, now);
@@ -187,6 +188,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     failed.reason = judged.reason;
     failed.stage = attempt_stage::response;
     failed.own_error = judged.error;
+    failed.may_have_been_applied = may_have_been_applied;
     failed.status = static_cast<std::uint16_t>(slot.answer.status());
     failed.delay_floor = judged.delay_floor;
     if (slot.answer.has_taken_rows()) {

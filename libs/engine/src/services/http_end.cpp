@@ -34,11 +34,12 @@ void http_operations::refuse(
     refused.veto = why;
     operation_retries::note_failure(slot, refused);
     retry_outcome decided = *parts_.decider.decide(refused, subject_of(slot), now);
-    // A complete answer is unambiguous. An unreadable answer is not, and neither is a missing one.
+    // A complete answer was judged. An unreadable or missing one is ambiguous.
     const bool has_answer =
         failed.reason != retry_reason::unknown && failed.stage == attempt_stage::response;
-    decided.is_ambiguous =
-        failed.stage != attempt_stage::dispatch && !has_answer && !slot.is_repeatable();
+    decided.is_ambiguous = has_answer
+                               ? failed.may_have_been_applied
+                               : failed.stage != attempt_stage::dispatch && !slot.is_repeatable();
     decided.cause = std::move(detail);
     apply(slot, decided, now);
 }

@@ -24,6 +24,18 @@ exchange_verdict failure(errc error) {
     return verdict;
 }
 
+// The access of a request that may be sent again or not by its own options.
+constexpr services::request_access access_of(bool is_idempotent) noexcept {
+    return is_idempotent ? services::request_access::reads : services::request_access::may_write;
+}
+
+// The service refused the request, or failed in an unknown state.
+exchange_verdict failure_by_status(errc error, int http_status) {
+    exchange_verdict verdict = failure(error);
+    verdict.may_have_acted = !services::refuses_request(http_status);
+    return verdict;
+}
+
 // Retries for `reason` if it is known. A retry without an error gets a default one, in case it is
 // refused.
 exchange_verdict verdict_of(std::optional<errc> error, retry_reason reason) {
@@ -97,13 +109,15 @@ void describe_problem(exchange_verdict& verdict, const services::query_outcome& 
 // The rest of a query or analytics answer, or a verdict if the status alone decides.
 std::expected<services::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
     if (answer.body.empty()) {
-        return std::unexpected(
-            failure(services::classify_bare_status(answer.status, services::body_state::empty)));
+        return std::unexpected(failure_by_status(
+            services::classify_bare_status(answer.status, services::body_state::empty),
+            answer.status));
     }
     auto outcome = services::parse_query_outcome(answer.body);
     if (!outcome) {
-        exchange_verdict verdict = failure(
-            services::classify_bare_status(answer.status, services::body_state::unreadable));
+        exchange_verdict verdict = failure_by_status(
+            services::classify_bare_status(answer.status, services::body_state::unreadable),
+            answer.status);
         verdict.server_text = to_string(outcome.error());
         return std::unexpected(std::move(verdict));
     }
@@ -120,11 +134,13 @@ private:
         if (!outcome) {
             return outcome.error();
         }
-        const auto judged = services::classify_analytics(answer.status, *outcome);
+        const auto judged =
+            services::classify_analytics(answer.status, *outcome, access_of(call().is_idempotent));
         exchange_verdict verdict = verdict_of(
             judged.error, judged.retry == services::analytics_retry::none
                               ? retry_reason::unknown
                               : retry_reason::analytics_temporary_failure);
+        verdict.may_have_acted = judged.may_have_acted;
         describe_problem(verdict, *outcome);
         return verdict;
     }
@@ -191,10 +207,11 @@ private:
         }
         // What is missing after a 404 depends on the path. Other services have no such paths.
         const bool has_paths = wire::facts_of(call().service).has_resource_paths;
-        exchange_verdict verdict = failure(
+        exchange_verdict verdict = failure_by_status(
             has_paths ? services::classify_management(answer.status, call().target, answer.body)
                             .value_or(errc::internal_server_failure)
-                      : by_status(answer.status));
+                      : by_status(answer.status),
+            answer.status);
         verdict.server_text = answer.body.substr(0, 512);
         return verdict;
     }
@@ -223,8 +240,11 @@ public:
         if (!outcome) {
             return outcome.error();
         }
-        const auto judged = services::classify_query(answer.status, *outcome);
+        const bool is_harmless = asked_.is_readonly || phase_ == phase::preparing;
+        const auto judged =
+            services::classify_query(answer.status, *outcome, access_of(is_harmless));
         exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
+        verdict.may_have_acted = judged.may_have_acted;
         describe_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
         if (judged.retry == services::query_retry::prepared_statement_failure && plan_.cache) {

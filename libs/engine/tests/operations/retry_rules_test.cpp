@@ -147,6 +147,24 @@ TEST(retry_rules, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
     EXPECT_TRUE(read.decide().is_retry);
 }
 
+TEST(retry_rules, RH_42_what_may_have_been_applied_is_not_sent_again_by_any_strategy) {
+    for (const retry_reason reason :
+         {retry_reason::service_response_code_indicated, retry_reason::views_no_active_partition}) {
+        bench write(reason, false);
+        const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+        write.options.strategy = strategy;
+        write.failed.may_have_been_applied = true;
+        const retry_outcome refused = write.decide();
+        EXPECT_FALSE(refused.is_retry);
+        EXPECT_TRUE(refused.is_ambiguous);
+        EXPECT_EQ(refused.error, errc::document_locked) << "the error of the operation itself";
+        EXPECT_EQ(refused.refusal, refusal_reason::not_repeatable);
+        EXPECT_EQ(strategy->asked, 0);
+        write.failed.may_have_been_applied = false;
+        EXPECT_TRUE(write.decide().is_retry);
+    }
+}
+
 TEST(retry_rules, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
     bench always(retry_reason::kv_not_my_vbucket, false);
     always.retries = 5;

@@ -104,6 +104,61 @@ TEST_F(service_rules, RH_42_an_error_flagged_by_the_server_is_retried_except_120
     expect_failed(readonly_query(), query_error(12037, "later", false), errc::index_failure);
 }
 
+TEST_F(service_rules, RH_42_a_statement_that_may_write_is_sent_once_whatever_is_flagged) {
+    for (const int code : {1080, 12008, 5999, 1181}) {
+        cluster_.http_requests.clear();
+        engine_driver driver(cluster_);
+        const auto done =
+            run(driver, writing_query(), {query_error(code, "later", true), success()});
+        EXPECT_EQ(cluster_.http_requests.size(), 1U) << code;
+        ASSERT_TRUE(done->result.error);
+        EXPECT_TRUE(done->result.error->is_ambiguous) << code;
+        EXPECT_EQ(done->result.ec == errc::ambiguous_timeout, code == 1080) << code;
+    }
+    expect_retried(
+        writing_query(), query_error(1201, "queue full", true),
+        retry_reason::service_response_code_indicated);
+}
+
+TEST_F(service_rules, RH_29_the_servers_own_timeout_is_ambiguous_unless_readonly) {
+    const auto late = answer(200, R"({"results":[],"status":"timeout"})");
+    expect_failed(writing_query(), late, errc::ambiguous_timeout);
+    expect_failed(readonly_query(), late, errc::unambiguous_timeout);
+    expect_failed(writing_query(), query_error(1080, "late"), errc::ambiguous_timeout);
+    expect_failed(readonly_query(), query_error(1080, "late"), errc::unambiguous_timeout);
+    services::analytics_request asked;
+    asked.statement = "SELECT 1";
+    expect_failed(
+        make_analytics_operation(asked), query_error(21002, "late"), errc::ambiguous_timeout);
+    asked.is_readonly = true;
+    expect_failed(
+        make_analytics_operation(asked), query_error(21002, "late"), errc::unambiguous_timeout);
+}
+
+TEST_F(service_rules, RH_29_a_failed_request_is_ambiguous_if_the_server_may_have_acted) {
+    const auto is_ambiguous = [&](http_request_result request, int status, std::string body) {
+        engine_driver driver(cluster_);
+        const auto done =
+            run(driver, std::move(request), {answer(status, std::move(body)), success()});
+        return done->result.error && done->result.error->is_ambiguous;
+    };
+    EXPECT_TRUE(is_ambiguous(writing_query(), 503, ""));
+    EXPECT_TRUE(is_ambiguous(writing_query(), 200, "not JSON"));
+    EXPECT_FALSE(is_ambiguous(writing_query(), 404, ""));
+    EXPECT_FALSE(is_ambiguous(writing_query(), 400, "not JSON"));
+    EXPECT_FALSE(is_ambiguous(readonly_query(), 503, ""));
+    const auto managed = [](std::string_view method) {
+        services::service_call call;
+        call.method = method;
+        call.target = "/pools/default/buckets";
+        return http_request_result(make_management_operation(call));
+    };
+    EXPECT_TRUE(is_ambiguous(managed("POST"), 500, "{}"));
+    EXPECT_TRUE(is_ambiguous(managed("POST"), 503, ""));
+    EXPECT_FALSE(is_ambiguous(managed("POST"), 400, "{}"));
+    EXPECT_FALSE(is_ambiguous(managed("GET"), 500, "{}"));
+}
+
 TEST_F(service_rules, RH_24_other_answers_are_not_retried) {
     expect_failed(writing_query(), query_error(3000, "syntax"), errc::parsing_failure);
     expect_failed(writing_query(), query_error(13014, "who?"), errc::authentication_failure);
@@ -222,6 +277,20 @@ TEST_F(prepared_statements, RH_20_are_prepared_again_if_the_service_has_lost_the
     EXPECT_NE(body(0).find("\"prepared\":\"old\""), std::string::npos);
     EXPECT_NE(body(1).find("PREPARE SELECT 1"), std::string::npos);
     EXPECT_EQ(plan.cache->find("SELECT 1")->name, "new");
+}
+
+TEST_F(prepared_statements, RH_42_preparing_changes_nothing_so_its_flagged_error_is_retried) {
+    query_plan plan{std::make_shared<prepared_cache>(), false};
+    services::query_request asked;
+    asked.statement = "DELETE FROM t";
+    engine_driver driver(cluster_);
+    const auto done =
+        run(driver, make_query_operation(asked, plan),
+            {query_error(1080, "late", true),
+             answer(200, R"({"results":[{"name":"p1","encoded_plan":"H4"}],"status":"success"})"),
+             query_error(1080, "late", true), success()});
+    EXPECT_EQ(done->result.ec, errc::ambiguous_timeout) << done->result.ec.message();
+    EXPECT_EQ(cluster_.http_requests.size(), 3U) << "prepared twice and executed once";
 }
 
 TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_their_plan) {

@@ -61,6 +61,9 @@ struct exchange_verdict {
     step what = step::done;
     errc error = errc::internal_server_failure;
     retry_reason reason = retry_reason::unknown;
+    // Unless the answer proves the opposite, a failed request may have been executed, whole or in
+    // part. If it may change data, it is never sent again, and its error is ambiguous.
+    bool may_have_acted = true;
     // The shortest delay before a retry (Retry-After). Zero if the server did not ask for one.
     duration delay_floor{};
     std::uint32_t server_code = 0;  // the service's own code; 0: none

@@ -86,7 +86,8 @@ enum class query_retry : std::uint8_t {
     none,
     prepared_statement_failure,  ///< 4040, 4050, 4070: drop the name and prepare again
     index_not_found,             ///< 5000 with queryport.indexNotFound in its message
-    indicated_by_server          ///< the error has the `retry` flag; never 12016
+    /// The error has the `retry` flag; never 12016. Statements that may write: 1201 only.
+    indicated_by_server
 };
 
 /// The classification of one answer. `retry` is what the RFC allows. The engine decides whether to
@@ -94,13 +95,19 @@ enum class query_retry : std::uint8_t {
 struct query_verdict {
     std::optional<errc> error{};  ///< empty means success
     query_retry retry = query_retry::none;
+    /// The statement failed, and may have changed data all the same.
+    bool may_have_acted = false;
 
     friend bool operator==(const query_verdict&, const query_verdict&) = default;
 };
 
 /// Classifies the answer by its first error. Without errors it is a success only if the HTTP status
 /// is 2xx and the status is success or completed. A 200 with errors is an error.
-query_verdict classify_query(int http_status, const query_outcome& outcome);
+///
+/// Servers set the `retry` flag for their own timeout (1080) and for errors in the middle of a
+/// statement (12008), although its changes stay. If the statement may write, only a code that is
+/// sent before anything is executed is retried because of the flag, and 1080 is ambiguous.
+query_verdict classify_query(int http_status, const query_outcome& outcome, request_access access);
 
 /// Why a failed analytics request may be retried.
 enum class analytics_retry : std::uint8_t {
@@ -112,12 +119,14 @@ enum class analytics_retry : std::uint8_t {
 struct analytics_verdict {
     std::optional<errc> error{};  ///< empty means success
     analytics_retry retry = analytics_retry::none;
+    bool may_have_acted = false;
 
     friend bool operator==(const analytics_verdict&, const analytics_verdict&) = default;
 };
 
 /// Like classify_query, for the codes of analytics.
-analytics_verdict classify_analytics(int http_status, const query_outcome& outcome);
+analytics_verdict classify_analytics(
+    int http_status, const query_outcome& outcome, request_access access);
 
 /// The row of a PREPARE in the legacy form. `name` and `encoded_plan` are both required.
 struct prepared_row {

@@ -30,6 +30,15 @@ struct outcome_error {
 /// Returns for example "wrong_type at errors[0].code: not a number".
 std::string to_string(const outcome_error& error);
 
+/// Whether a request may change data, by its own options. Its text is never interpreted.
+enum class request_access : std::uint8_t { reads, may_write };
+
+/// The status alone proves that nothing was executed: the request was refused (3xx, 4xx). A 5xx
+/// proves nothing, since it may come from a gateway, or from the middle of the execution.
+[[nodiscard]] constexpr bool refuses_request(int http_status) noexcept {
+    return http_status >= 300 && http_status < 500;
+}
+
 /// The state of a body without usable JSON.
 enum class body_state : std::uint8_t { empty, unreadable };
 
