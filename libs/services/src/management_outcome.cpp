@@ -91,7 +91,7 @@ errc classify_managed_absence(std::string_view target, std::string_view body) no
     if (detail::contains_in_order(body, "Scope with name", "not found")) {
         return errc::scope_not_found;
     }
-    if (managed_body_has(body, "Unknown user.")) {
+    if (managed_body_has(body, "Unknown user.") || managed_body_has(body, "User was not found.")) {
         return errc::user_not_found;
     }
     if (managed_body_has(body, "Unknown group.")) {
@@ -106,7 +106,7 @@ errc classify_managed_absence(std::string_view target, std::string_view body) no
             return errc::bucket_not_found;
         }
     }
-    return errc::invalid_argument;
+    return errc::feature_not_available;  // this server does not offer the path
 }
 
 }  // namespace

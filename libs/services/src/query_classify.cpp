@@ -99,6 +99,41 @@ errc classify_dml(const query_problem& problem) noexcept {
                                                                            : errc::dml_failure;
 }
 
+// The names of the path that follows the namespace, as in `default:bucket.scope.collection`. Zero
+// if the text contains no path. Dots between backticks are part of a name.
+std::size_t count_path_parts(std::string_view message) noexcept {
+    constexpr std::string_view name_space = "default:";
+    const std::size_t at = message.find(name_space);
+    if (at == std::string_view::npos) {
+        return 0;
+    }
+    std::size_t count = 1;
+    bool is_quoted = false;
+    for (const char letter : message.substr(at + name_space.size())) {
+        if (letter == '`') {
+            is_quoted = !is_quoted;
+        } else if (letter == ' ' && !is_quoted) {
+            break;
+        } else if (letter == '.' && !is_quoted) {
+            ++count;
+        }
+    }
+    return count;
+}
+
+// 12003 reports a missing bucket and a missing collection. The path is as long as the name that was
+// not found.
+errc classify_keyspace(std::string_view message) noexcept {
+    switch (count_path_parts(message)) {
+        case 2:
+            return errc::scope_not_found;
+        case 3:
+            return errc::collection_not_found;
+        default:
+            return errc::bucket_not_found;
+    }
+}
+
 // Classifies codes without a meaning of their own by their thousand.
 errc classify_query_range(std::int64_t code) noexcept {
     if (code >= 10000 && code < 11000) {
@@ -146,7 +181,9 @@ errc classify_query_problem(const query_problem& problem, request_access access)
         case 5000:
             return classify_internal(problem.message);
         case 12003:
-            return errc::bucket_not_found;
+            return classify_keyspace(problem.message);
+        case 12021:
+            return errc::scope_not_found;
         case 12004:
         case 12016:
             return errc::index_not_found;

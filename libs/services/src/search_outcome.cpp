@@ -103,6 +103,9 @@ search_verdict classify_search(int http_status, std::string_view body) {
     }
     switch (http_status) {
         case 400:
+            if (search_body_has(body, "pindex not available")) {
+                return {errc::index_not_ready, search_retry::not_available_yet};
+            }
             return {classify_search_refusal(body), search_retry::none};
         case 401:
         case 403:

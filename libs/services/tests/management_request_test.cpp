@@ -198,7 +198,8 @@ TEST(management_outcome, answers_are_classified) {
     EXPECT_EQ(of(404, "Unknown user.", "/settings/rbac/users/local/x"), user_not_found);
     EXPECT_EQ(of(404, "Unknown group.", "/settings/rbac/groups/x"), group_not_found);
     EXPECT_EQ(of(404, "{}", "/b/_design/d"), design_document_not_found);
-    EXPECT_EQ(of(404, "", "/nothing"), invalid_argument);
+    EXPECT_EQ(of(404, "User was not found.", "/settings/rbac/users/local/x"), user_not_found);
+    EXPECT_EQ(of(404, "Not found.", "/nothing"), feature_not_available);
     EXPECT_EQ(of(429, "Limit(s) exceeded [num_concurrent_requests]"), rate_limited);
     EXPECT_EQ(of(429, "Maximum number of collections has been reached for scope"), quota_limited);
     EXPECT_EQ(of(500, ""), internal_server_failure);

@@ -207,6 +207,20 @@ TEST(query_classify, texts_distinguish_the_meanings_of_ambiguous_codes) {
     EXPECT_EQ(error_of(12009, "DML Error - cause: CAS mismatch"), cas_mismatch);
 }
 
+TEST(query_classify, a_missing_keyspace_is_named_by_the_number_of_parts_of_its_path) {
+    using enum errc;
+    EXPECT_EQ(
+        error_of(12003, "Keyspace not found in CB datastore: default:travel - cause: No bucket"),
+        bucket_not_found);
+    EXPECT_EQ(
+        error_of(12003, "Keyspace not found in CB datastore: default:travel.a.b - cause: x.y.z"),
+        collection_not_found);
+    EXPECT_EQ(error_of(12003, "Keyspace not found: default:travel.a"), scope_not_found);
+    EXPECT_EQ(error_of(12003, "default:`my travel.eu`.a.`b.c`"), collection_not_found);
+    EXPECT_EQ(error_of(12003, "no path"), bucket_not_found);
+    EXPECT_EQ(error_of(12021, "Scope not found in CB datastore default:travel.a"), scope_not_found);
+}
+
 TEST(query_classify, the_reason_of_a_dml_error_is_more_exact_than_its_text) {
     const auto with_reason = [](int code, const std::string& message) {
         return classify_query(

@@ -174,11 +174,8 @@ TEST(service_retries, RH_20_RH_24_query_errors_by_code_and_text) {
         return noting->asked().empty() ? std::nullopt
                                        : std::optional(noting->asked().front().second);
     };
-    for (const int code : {4040, 4050, 4070}) {
-        EXPECT_EQ(reason_of(code, "plan"), retry_reason::query_prepared_statement_failure) << code;
-    }
     EXPECT_EQ(reason_of(5000, "queryport.indexNotFound"), retry_reason::query_index_not_found);
-    for (const int code : {5000, 4080, 3000, 12009, 1080, 13014, 99999}) {
+    for (const int code : {5000, 4040, 4050, 4070, 4080, 3000, 12009, 1080, 13014, 99999}) {
         EXPECT_EQ(reason_of(code, "something else"), std::nullopt) << code;
     }
 }
@@ -215,6 +212,35 @@ TEST(service_retries, RH_22_a_search_is_retried_after_429_unless_a_limit_is_name
     ASSERT_FALSE(limited.is_ok());
     EXPECT_EQ(limited.failure->code(), errc::rate_limited) << *limited.failure;
     EXPECT_EQ(limited.retry_attempts, 0U);
+}
+
+TEST(service_retries, RH_22_a_search_service_that_starts_is_retried) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto starting = disturbed(
+        *server, cluster, service::search,
+        sandbox::service_fault_answer{
+            400, {}, R"({"error":"rest_index: pindex not available","status":"fail"})"});
+    EXPECT_TRUE(starting.is_ok()) << *starting.failure;
+    EXPECT_EQ(starting.retry_attempts, 1U);
+}
+
+// Compared by the errors that a program sees.
+TEST(service_retries, missing_keyspaces_and_paths_are_named) {
+    const auto server = start_filled();
+    const auto cluster = connect(*server);
+    const auto error_of = [&](const std::string& statement) {
+        const auto result = cluster.query(statement, {.timeout = 5s});
+        EXPECT_FALSE(result) << statement;
+        return result ? std::error_code() : result.error().code();
+    };
+    EXPECT_EQ(error_of("SELECT RAW 1 FROM nosuch"), errc::bucket_not_found);
+    EXPECT_EQ(error_of("SELECT RAW 1 FROM travel.nosuch.c"), errc::scope_not_found);
+    EXPECT_EQ(error_of("SELECT RAW 1 FROM travel._default.nosuch"), errc::collection_not_found);
+    EXPECT_EQ(error_of("EXECUTE nosuch"), errc::prepared_statement_failure);
+    const auto raw = cluster.management_request({.target = "/nosuch"});
+    ASSERT_FALSE(raw);
+    EXPECT_EQ(raw.error().code(), errc::feature_not_available) << raw.error();
 }
 
 TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {

@@ -151,12 +151,20 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
+    static retry_reason reason_of(services::search_retry retry) noexcept {
+        switch (retry) {
+            case services::search_retry::too_many_requests:
+                return retry_reason::search_too_many_requests;
+            case services::search_retry::not_available_yet:
+                return retry_reason::service_response_code_indicated;
+            case services::search_retry::none:
+                break;
+        }
+        return retry_reason::unknown;
+    }
     exchange_verdict read(const http_answer& answer) const override {
         const auto judged = services::classify_search(answer.status, answer.body);
-        exchange_verdict verdict = verdict_of(
-            judged.error, judged.retry == services::search_retry::none
-                              ? retry_reason::unknown
-                              : retry_reason::search_too_many_requests);
+        exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
         if (verdict.what != step::done) {
             const auto outcome = services::parse_search_outcome(answer.body);
             verdict.server_text =
@@ -195,6 +203,9 @@ private:
     static errc by_status(int status) noexcept {
         if (status == 401 || status == 403) {
             return errc::authentication_failure;
+        }
+        if (status == 404) {
+            return errc::feature_not_available;
         }
         if (status >= 400 && status < 500) {
             return errc::invalid_argument;
@@ -247,8 +258,8 @@ public:
         verdict.may_have_acted = judged.may_have_acted;
         describe_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
-        if (judged.retry == services::query_retry::prepared_statement_failure && plan_.cache) {
-            plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
+        if (judged.retry == services::query_retry::prepared_statement_failure) {
+            return renew(std::move(verdict));
         }
         if (verdict.what == step::done && phase_ == phase::preparing) {
             return remember_row(answer);
@@ -275,6 +286,17 @@ private:
                 break;
         }
         return retry_reason::unknown;
+    }
+
+    // A name that the server does not have: the statement is prepared again if the client chose the
+    // name. An EXECUTE of the user's own has nothing that could be prepared.
+    exchange_verdict renew(exchange_verdict verdict) {
+        if (phase_ != phase::running) {
+            verdict.what = step::failed;
+            return verdict;
+        }
+        plan_.cache->erase(asked_.statement, asked_.query_context, used_name_);
+        return verdict;
     }
 
     // Whether a statement may be prepared and run in one request. Checked for each request, because
@@ -385,7 +407,8 @@ http_request_result make_view_operation(const services::view_request& asked) {
 http_request make_management_operation(services::service_call call) {
     call.is_idempotent = call.method == "GET" || call.method == "HEAD";
     call.rows_member = {};
-    http_request made = request_for(call, "management");
+    // A raw request is named after the service that it is sent to.
+    http_request made = request_for(call, std::string(wire::to_string(call.service)));
     made.exchange = std::make_unique<management_exchange>(std::move(call));
     return made;
 }

@@ -188,6 +188,58 @@ TEST_F(service_rules, RH_22_too_many_searches_are_retried_unless_a_limit_is_name
         answer(429, R"({"error":"num_concurrent_requests","status":"fail"})"), errc::rate_limited);
 }
 
+TEST_F(service_rules, RH_22_a_search_whose_partitions_are_not_available_yet_is_retried) {
+    services::search_request asked;
+    asked.index = "i";
+    asked.query = services::make_match_all_query();
+    const std::string starting =
+        R"({"error":"rest_index: Query, err: pindex not available","status":"fail"})";
+    expect_retried(
+        make_search_operation(asked), answer(400, starting),
+        retry_reason::service_response_code_indicated);
+    expect_failed(
+        make_search_operation(asked), answer(500, starting), errc::internal_server_failure);
+    expect_failed(
+        make_search_operation(asked), answer(400, R"({"error":"bad query"})"),
+        errc::invalid_argument);
+}
+
+TEST_F(service_rules, a_raw_request_is_named_after_its_service) {
+    for (const wire::service service : all_services) {
+        services::service_call call;
+        call.service = service;
+        call.target = "/admin/ping";
+        EXPECT_EQ(make_management_operation(call).operation, wire::to_string(service));
+    }
+}
+
+TEST_F(service_rules, a_path_that_the_server_does_not_offer_is_a_missing_feature) {
+    for (const wire::service service : all_services) {
+        services::service_call call;
+        call.service = service;
+        call.method = "GET";
+        call.target = "/nosuch";
+        expect_failed(
+            make_management_operation(call), answer(404, "Not found."),
+            errc::feature_not_available);
+    }
+}
+
+TEST_F(service_rules, RH_20_an_execute_of_the_user_is_not_retried) {
+    for (const int code : {4040, 4050, 4070}) {
+        services::query_request asked;
+        asked.statement = "EXECUTE nosuch";
+        asked.is_readonly = true;
+        const auto missing = query_error(code, "No such prepared statement: nosuch");
+        expect_failed(make_query_operation(asked), missing, errc::prepared_statement_failure);
+        for (const bool is_enhanced : {true, false}) {
+            query_plan plan{std::make_shared<prepared_cache>(), is_enhanced};
+            expect_failed(
+                make_query_operation(asked, plan), missing, errc::prepared_statement_failure);
+        }
+    }
+}
+
 TEST_F(service_rules, RH_23_views_by_status_and_text) {
     services::view_request asked;
     asked.bucket = "travel";

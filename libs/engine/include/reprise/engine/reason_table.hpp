@@ -60,8 +60,9 @@ struct reason_row {
     attempt_stage stage;
     reason_cell key_value;
     reason_cell http;
-    // The only service whose answers can mean it. Empty: `http` applies to all services.
+    // The only services whose answers can mean it. Empty: `http` applies to all services.
     std::optional<operation_class> service{};
+    std::optional<operation_class> other_service{};
     // Exceptions from `key_value`.
     std::optional<reason_cell> unlock{};
     std::optional<reason_cell> noop{};
@@ -120,7 +121,8 @@ inline constexpr auto reason_rows = std::to_array<reason_row>({
      .stage = attempt_stage::response,
      .key_value = about_services,
      .http = service_answer,
-     .service = operation_class::query},
+     .service = operation_class::query,
+     .other_service = operation_class::search},
     {.reason = retry_reason::socket_closed_while_in_flight,
      .stage = attempt_stage::network,
      .key_value = yes("the connection closed before the answer came"),
@@ -211,7 +213,8 @@ static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
     if (is_key_value(of)) {
         return row.key_value;
     }
-    return row.service && *row.service != of ? detail::no("another service says so") : row.http;
+    const bool is_other = row.service && row.service != of && row.other_service != of;
+    return is_other ? detail::no("another service says so") : row.http;
 }
 
 }  // namespace reprise::engine

@@ -43,7 +43,8 @@ std::expected<search_outcome, outcome_error> parse_search_outcome(std::string_vi
 /// Why a failed search may be retried.
 enum class search_retry : std::uint8_t {
     none,
-    too_many_requests  ///< HTTP 429 that does not mention a limit of the user
+    too_many_requests,  ///< HTTP 429 that does not mention a limit of the user
+    not_available_yet   ///< HTTP 400: a service that starts does not have the partition yet
 };
 
 struct search_verdict {
@@ -55,7 +56,8 @@ struct search_verdict {
 
 /// Classifies the answer by status and text. 2xx is a success, even with a partial result, unless
 /// the body is malformed (parsing_failure) or reports a failed search (internal_server_failure).
-/// 400 with an unknown text is invalid_argument. `body` is the trailer or the whole body.
+/// 400 with an unknown text is invalid_argument, and with `pindex not available` index_not_ready.
+/// `body` is the trailer or the whole body.
 search_verdict classify_search(int http_status, std::string_view body);
 
 }  // namespace reprise::services
