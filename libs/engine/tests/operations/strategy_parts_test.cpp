@@ -105,7 +105,7 @@ TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
     circuit_breaker breaker(
         {.volume_threshold = 2, .error_threshold_percent = 50, .sleep_window = 1s});
     equipped_client with({.circuit = &breaker});
-    with.cluster.on_request = refuse_sets(status::temporary_failure, 2);
+    with.cluster.on_request = refuse_sets(status::etmpfail, 2);
     const auto failed = with.driver.upsert("k", "v");
     with.driver.advance(100ms);
     ASSERT_EQ(failed->calls, 1);
