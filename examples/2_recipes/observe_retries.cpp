@@ -15,8 +15,8 @@ int main() {
     const auto rule = reprise::attempts(3)
                           .every(10ms)
                           .observer(metrics)
-                          .on_decision([](const reprise::history_entry& failed) {
-                              std::cout << "attempt " << failed.attempt() << " failed\n";
+                          .on_decision([](const reprise::decision_event& event) {
+                              std::cout << event << "\n";
                           })
                           .on_completion([](const reprise::call_summary& call) {
                               std::cout << call.attempts << " attempts, " << call.total_time / 1ms

@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <ostream>
 
+#include <reprise/retry/detail/failure_line.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise {
@@ -45,35 +46,38 @@ std::uint8_t retry_history::index_of(const std::error_category* category) noexce
     return 0;
 }
 
+std::uint8_t retry_history::index_of(std::string_view text) {
+    if (text.empty()) {
+        return 0;
+    }
+    const std::string kept = detail::failure_line(text, text_size_max);
+    const auto found = std::find(texts.begin(), texts.end(), kept);
+    const auto index = static_cast<std::size_t>(found - texts.begin());
+    if (found == texts.end()) {
+        if (texts.size() == text_count_max) {
+            return 0;
+        }
+        texts.push_back(kept);
+    }
+    return static_cast<std::uint8_t>(index + 1);
+}
+
 std::string retry_history::message_of(const history_entry& entry) const {
+    if (entry.text() != 0 && entry.text() <= texts.size()) {
+        return texts[entry.text() - 1U];
+    }
     const std::size_t index = entry.category();
     if (index == 0 || categories[index - 1] == nullptr) {
         return {};
     }
-    std::string message = categories[index - 1]->message(static_cast<int>(entry.code()));
-    // "Connection refused" becomes part of a sentence; "SSL error" stays as it is.
-    const auto is_upper = [&](std::size_t place) {
-        return message.size() > place &&
-               std::isupper(static_cast<unsigned char>(message[place])) != 0;
-    };
-    if (is_upper(0) && !is_upper(1)) {
-        message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-    }
-    return message;
+    return detail::failure_line(
+        categories[index - 1]->message(static_cast<int>(entry.code())), text_size_max);
 }
 
 namespace {
 
-[[nodiscard]] std::string number_text(const char* format, double value) {
-    std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), format, value);
-    return {text.data(), static_cast<std::size_t>(size)};
-}
-
-[[nodiscard]] std::string milliseconds_text(duration time) {
-    const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-    return number_text("%.6g ms", static_cast<double>(micros) / 1000.0);
-}
+using detail::append_decision;
+using detail::milliseconds_text;
 
 [[nodiscard]] std::string code_text(const retry_history& history, std::uint32_t code) {
     if (!history.has_hexadecimal_codes) {
@@ -99,12 +103,9 @@ void append_failure(std::string& text, const retry_history& history, const histo
         return;
     }
     text += entry.is_attempt() ? " failed" : " not made";
-    if (entry.code() == 0) {
-        return;
-    }
-    const std::string code = code_text(history, entry.code());
     const std::string message = history.message_of(entry);
-    text += message.empty() ? ", code " + code : ", " + message + " (" + code + ")";
+    detail::append_failure_text(
+        text, message, entry.code() == 0 ? std::string() : code_text(history, entry.code()));
 }
 
 // Appends the endpoint and the stage of the failure.
@@ -126,27 +127,6 @@ void append_place(std::string& text, const retry_history& history, const history
     text += entry.is_throttling() ? ", throttled" : "";
 }
 
-void append_decision(std::string& text, const retry_history& history, const history_entry& entry) {
-    if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
-        text += "; hedged by another attempt";
-    } else if (entry.refusal() == refusal_reason::none) {
-        text += "; retried after " + milliseconds_text(entry.delay());
-    } else {
-        text += entry.is_hedge() ? "; not hedged: " : "; not retried: ";
-        text += to_string(entry.refusal());
-        // A client's reasons have their own explanations.
-        const std::string_view remedy =
-            history.reason_name == nullptr ? remedy_for(entry.refusal()) : std::string_view();
-        if (!remedy.empty()) {
-            text.append(" (").append(remedy).append(")");
-        }
-    }
-    if (entry.budget_level() >= 0) {
-        text += " (budget " +
-                number_text("%.6g", static_cast<double>(entry.budget_level()) / 1000.0) + ")";
-    }
-}
-
 }  // namespace
 
 std::string to_string(const retry_history& history) {
@@ -160,7 +140,8 @@ std::string to_string(const retry_history& history) {
         text += "+" + milliseconds_text(entry.offset()) + "  ";
         append_failure(text, history, entry);
         append_place(text, history, entry);
-        append_decision(text, history, entry);
+        // A client's reasons have their own explanations.
+        append_decision(text, entry, history.reason_name == nullptr);
         text += '\n';
     }
     return text;

@@ -25,7 +25,8 @@ std::string_view to_string(failure_kind kind) noexcept {
     return "unknown";
 }
 
-void retry_metrics::on_decision(const history_entry& entry) noexcept {
+void retry_metrics::on_decision(const decision_event& event) noexcept {
+    const history_entry& entry = event.entry;
     const bool is_refused = entry.refusal() != refusal_reason::none;
     if (entry.is_hedge()) {
         (is_refused ? refused_hedges_ : hedges_).fetch_add(1, std::memory_order_relaxed);

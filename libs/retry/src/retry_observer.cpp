@@ -1,11 +1,14 @@
-#include <reprise/retry/retry_observer.hpp>
+#include <mutex>
+#include <ostream>
+#include <string>
 
 #include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/retry_observer.hpp>
 
 namespace reprise {
 
 retry_observer::~retry_observer() = default;
-void retry_observer::on_decision(const history_entry&) noexcept {}
+void retry_observer::on_decision(const decision_event&) noexcept {}
 void retry_observer::on_completion(const call_summary&) noexcept {}
 
 namespace {
@@ -25,9 +28,9 @@ public:
     observer_pair(std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second)
         : first_(std::move(first)), second_(std::move(second)) {}
 
-    void on_decision(const history_entry& entry) noexcept override {
-        first_->on_decision(entry);
-        second_->on_decision(entry);
+    void on_decision(const decision_event& event) noexcept override {
+        first_->on_decision(event);
+        second_->on_decision(event);
     }
     void on_completion(const call_summary& summary) noexcept override {
         first_->on_completion(summary);
@@ -41,12 +44,28 @@ private:
 
 }  // namespace
 
-void observing_functions::on_decision(const history_entry& entry) noexcept {
-    call_if_set(decision, entry);
+void observing_functions::on_decision(const decision_event& event) noexcept {
+    call_if_set(decision, event);
 }
 
 void observing_functions::on_completion(const call_summary& summary) noexcept {
     call_if_set(completion, summary);
+}
+
+std::shared_ptr<retry_observer> log_to(std::function<void(std::string_view line)> write) {
+    auto logger = std::make_shared<observing_functions>();
+    logger->decision = [write = std::move(write)](const decision_event& event) {
+        write(to_string(event));
+    };
+    return logger;
+}
+
+std::shared_ptr<retry_observer> log_to(std::ostream& out) {
+    return log_to([&out, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+        const std::lock_guard lock(*mutex);
+        out << line << '\n';
+        out.flush();
+    });
 }
 
 std::shared_ptr<retry_observer> both_observers(

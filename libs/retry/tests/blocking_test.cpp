@@ -145,7 +145,7 @@ TEST(blocking, SM_05_a_refusal_never_replaces_the_operations_own_error) {
     empty.bucket.initial = 4.0;
     standard_strategy strategy(empty);
     struct log final : retry_observer {
-        void on_decision(const history_entry& entry) noexcept override { last = entry; }
+        void on_decision(const decision_event& event) noexcept override { last = event.entry; }
         history_entry last{};
     } log;
     scripted_operation operation{testing::timed_out()};

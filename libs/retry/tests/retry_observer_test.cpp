@@ -27,7 +27,7 @@ struct watched {
     [[nodiscard]] auto rule() {
         return attempts(3)
             .every(1s)
-            .on_decision([this](const history_entry& entry) { decisions.push_back(entry); })
+            .on_decision([this](const decision_event& event) { decisions.push_back(event.entry); })
             .on_completion([this](const call_summary& call) {
                 calls.push_back(call);
                 const auto* error = call.last_error.get_if<broken>();

@@ -42,7 +42,9 @@ public:
     std::vector<history_entry> decisions;
     std::vector<call_summary> ended;
 
-    void on_decision(const history_entry& entry) noexcept override { decisions.push_back(entry); }
+    void on_decision(const decision_event& event) noexcept override {
+        decisions.push_back(event.entry);
+    }
     void on_completion(const call_summary& summary) noexcept override { ended.push_back(summary); }
 };
 

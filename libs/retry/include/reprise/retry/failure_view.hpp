@@ -2,12 +2,15 @@
 
 /// The failure itself, for strategies that want more than its facts.
 ///
-///     decision refresh(token_state& token, const retry_question& question) {
+///     void retry_after(const retry_question& question, retry_sink& sink) override {
 ///         if (const auto* error = question.failure.get_if<shop::order_error>()) { ... }
 ///     }
 
+#include <concepts>
 #include <exception>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <type_traits>
 
 #include <reprise/retry/detail/export.hpp>
@@ -42,9 +45,33 @@ template <class E>
     return nullptr;
 }
 
+/// What the exception says about itself; empty if it is no `std::exception`.
+[[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
+
+/// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
+template <class E>
+[[nodiscard]] std::string text_of(const E& error) {
+    if constexpr (std::is_same_v<E, std::exception_ptr>) {
+        return text_of_thrown(error);
+    } else if constexpr (requires { std::string(error.what()); }) {
+        return std::string(error.what());
+    } else if constexpr (requires { std::string(error.message()); }) {
+        return std::string(error.message());
+    } else if constexpr (std::is_class_v<E> && requires { std::string(to_string(error)); }) {
+        return std::string(to_string(error));
+    } else {
+        return {};
+    }
+}
+
+template <class E>
+[[nodiscard]] std::string text_of_object(const void* error) {
+    return text_of(*static_cast<const E*>(error));
+}
+
 }  // namespace detail
 
-/// A failed attempt's error, by reference: two pointers, no ownership, no allocation. A view is
+/// A failed attempt's error, by reference: three pointers, no ownership, no allocation. A view is
 /// valid during the call that receives it; copy the error to keep it.
 ///
 /// It refers to what the operation reported:
@@ -65,6 +92,7 @@ public:
         failure_view view;
         view.object_ = std::addressof(failure);
         view.type_ = &detail::type_tag<E>::place;
+        view.text_ = &detail::text_of_object<E>;
         return view;
     }
 
@@ -81,6 +109,12 @@ public:
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
+    /// What the failure says about itself: an exception's `what()`, the message of an error code,
+    /// the `what()`, `message()` or `to_string` of any other type. Empty if it has none.
+    [[nodiscard]] std::string text() const {
+        return text_ == nullptr ? std::string() : text_(object_);
+    }
+
     /// False for a default-constructed view.
     [[nodiscard]] explicit operator bool() const noexcept { return object_ != nullptr; }
 
@@ -93,6 +127,7 @@ private:
 
     const void* object_ = nullptr;
     const void* type_ = nullptr;
+    std::string (*text_)(const void*) = nullptr;
 };
 
 }  // namespace reprise

@@ -37,7 +37,8 @@ public:
     [[nodiscard]] duration offset() const noexcept {
         return std::chrono::microseconds{static_cast<std::int64_t>(offset_us_)};
     }
-    /// Wait before the next attempt, in microseconds; zero when not retried or at once.
+    /// Wait before the next attempt, in microseconds; zero when not retried or at once. Saturates
+    /// after 38 hours.
     [[nodiscard]] duration delay() const noexcept {
         return std::chrono::microseconds{static_cast<std::int64_t>(delay_us_)};
     }
@@ -73,6 +74,8 @@ public:
     [[nodiscard]] std::uint8_t category() const noexcept {
         return static_cast<std::uint8_t>(category_);
     }
+    /// Index into `retry_history::texts`, from 1; 0: the failure has no text of its own.
+    [[nodiscard]] std::uint8_t text() const noexcept { return static_cast<std::uint8_t>(text_); }
     [[nodiscard]] bool is_timeout() const noexcept { return is_timeout_ != 0; }
     [[nodiscard]] bool is_throttling() const noexcept { return is_throttling_ != 0; }
     /// False for the one entry about an attempt that was not made: the wait before it was canceled.
@@ -85,8 +88,12 @@ public:
     void set_attempt(std::uint32_t number) noexcept {
         attempt_ = std::min<std::uint32_t>(number, 0xffff) & 0xffffU;
     }
-    void set_offset(duration offset) noexcept { offset_us_ = microseconds(offset) & time_mask; }
-    void set_delay(duration delay) noexcept { delay_us_ = microseconds(delay) & time_mask; }
+    void set_offset(duration offset) noexcept {
+        offset_us_ = microseconds(offset, offset_max) & offset_max;
+    }
+    void set_delay(duration delay) noexcept {
+        delay_us_ = microseconds(delay, delay_max) & delay_max;
+    }
     void set_refusal(refusal_reason refusal) noexcept {
         refusal_ = static_cast<std::uint8_t>(refusal);
     }
@@ -102,6 +109,7 @@ public:
     void set_reason(std::uint8_t code) noexcept { reason_ = code; }
     void set_endpoint(std::uint8_t index) noexcept { endpoint_ = index; }
     void set_category(std::uint8_t index) noexcept { category_ = index & 3U; }
+    void set_text(std::uint8_t index) noexcept { text_ = index & 7U; }
     void set_facts(bool is_timeout, bool is_throttling) noexcept {
         is_timeout_ = is_timeout ? 1 : 0;
         is_throttling_ = is_throttling ? 1 : 0;
@@ -113,18 +121,19 @@ public:
 private:
     static constexpr std::uint64_t no_stage = 7;
     static constexpr std::uint64_t hedge_stage = 6;
-    static constexpr std::uint64_t time_mask = (std::uint64_t{1} << 40U) - 1;
+    static constexpr std::uint64_t offset_max = (std::uint64_t{1} << 40U) - 1;
+    static constexpr std::uint64_t delay_max = (std::uint64_t{1} << 37U) - 1;
 
-    [[nodiscard]] static std::uint64_t microseconds(duration time) noexcept {
+    [[nodiscard]] static std::uint64_t microseconds(duration time, std::uint64_t max) noexcept {
         const auto count =
             std::chrono::duration_cast<std::chrono::microseconds>(at_least_zero(time)).count();
-        return std::min(static_cast<std::uint64_t>(count), time_mask);
+        return std::min(static_cast<std::uint64_t>(count), max);
     }
 
     std::uint64_t offset_us_ : 40 = 0;
     std::uint64_t attempt_ : 16 = 0;
     std::uint64_t reason_ : 8 = 0;
-    std::uint64_t delay_us_ : 40 = 0;
+    std::uint64_t delay_us_ : 37 = 0;
     std::uint64_t endpoint_ : 8 = no_endpoint;
     std::uint64_t refusal_ : 8 = 0;
     std::uint64_t stage_ : 3 = no_stage;
@@ -132,6 +141,7 @@ private:
     std::uint64_t is_throttling_ : 1 = 0;
     std::uint64_t is_attempt_ : 1 = 1;
     std::uint64_t category_ : 2 = 0;
+    std::uint64_t text_ : 3 = 0;
     std::uint32_t code_ = 0;
     std::uint32_t budget_level_ = no_budget_level;
 };

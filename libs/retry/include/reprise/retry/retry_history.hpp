@@ -1,8 +1,8 @@
 #pragma once
 
 /// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. Loops and clients use the same type. Text is made only when it is
-/// read; recording allocates nothing.
+/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
+/// of failures.
 
 #include <array>
 #include <cstddef>
@@ -34,12 +34,18 @@ struct REPRISE_EXPORT retry_history {
     /// The categories of the codes in the entries, in the order of their appearance. Codes of a
     /// fourth category are written as plain numbers.
     std::array<const std::error_category*, 3> categories{};
+    /// What failures said about themselves ("connection refused", an exception's `what()`), each
+    /// once, at most `text_count_max` texts of `text_size_max` bytes. Filled by loops.
+    std::vector<std::string> texts{};
+    static constexpr std::size_t text_count_max = 7;
+    static constexpr std::size_t text_size_max = 200;
     /// Codes are written in hexadecimal, as the key-value protocol's statuses are.
     bool has_hexadecimal_codes = false;
 
     void clear() noexcept {
         entries.clear();
         categories = {};
+        texts.clear();
         failed_attempts_ = 0;
     }
     void record(const history_entry& entry) noexcept {
@@ -57,8 +63,10 @@ struct REPRISE_EXPORT retry_history {
 
     /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.
     [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
-    /// "connection refused": what the category of an entry's code says about it; empty if there is
-    /// none.
+    /// Likewise for a text, which is shortened, and kept only if there is room.
+    [[nodiscard]] std::uint8_t index_of(std::string_view text);
+    /// "connection refused": the failure's own text, or else what the category of its code says
+    /// about it; empty if there is neither.
     [[nodiscard]] std::string message_of(const history_entry& entry) const;
     /// The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;

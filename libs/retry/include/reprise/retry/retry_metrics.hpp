@@ -29,7 +29,7 @@ inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there 
 /// Counts without locks; one object for any number of strategies, calls and threads.
 class REPRISE_EXPORT retry_metrics final : public retry_observer {
 public:
-    void on_decision(const history_entry& entry) noexcept override;
+    void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 
     [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }

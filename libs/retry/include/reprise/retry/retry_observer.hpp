@@ -2,15 +2,18 @@
 
 /// Observing retries: each decision as it is made, and each call when it ends. Per call
 /// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
+/// `log_to` is a ready logger.
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include <reprise/retry/decision_event.hpp>
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/failure_view.hpp>
-#include <reprise/retry/history_entry.hpp>
 
 namespace reprise {
 
@@ -36,7 +39,7 @@ public:
     virtual ~retry_observer();
     /// An attempt has failed, or takes so long that another one was wanted beside it
     /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
-    virtual void on_decision(const history_entry& entry) noexcept;
+    virtual void on_decision(const decision_event& event) noexcept;
     /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
     /// unless overridden.
     virtual void on_completion(const call_summary& summary) noexcept;
@@ -51,12 +54,23 @@ public:
 /// An empty function observes nothing; what a function throws is ignored.
 class REPRISE_EXPORT observing_functions final : public retry_observer {
 public:
-    std::function<void(const history_entry&)> decision{};
+    std::function<void(const decision_event&)> decision{};
     std::function<void(const call_summary&)> completion{};
 
-    void on_decision(const history_entry& entry) noexcept override;
+    void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 };
+
+/// A logger: one line for each decision, as `to_string(decision_event)` writes it.
+///
+///     auto strategy = reprise::attempts(3).observer(reprise::log_to(std::cerr));
+///
+/// `out` must outlive all calls. Lines of several threads are not mixed.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(std::ostream& out);
+/// The same with a function that takes each line, without a line break. It may be called from
+/// several threads at the same time; what it throws is ignored.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(
+    std::function<void(std::string_view line)> write);
 
 /// Two observers as one, in this order. Null is left out.
 [[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> both_observers(

@@ -43,6 +43,12 @@ public:
         history_entry& entry, const driver::failed_attempt& failed,
         const retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
+        // A code of a category brings its text with it.
+        if (failed.facts.category == nullptr) {
+            entry.set_text(detail::result_or(std::uint8_t{0}, [&] {
+                return history_.index_of(std::string_view(failed.failure.text()));
+            }));
+        }
         history_.record(entry);
     }
 

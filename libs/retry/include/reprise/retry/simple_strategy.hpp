@@ -145,7 +145,7 @@ public:
         return with_parts(std::move(changed));
     }
     /// Called with each decision about a failed attempt.
-    [[nodiscard]] auto on_decision(std::function<void(const history_entry&)> function) const {
+    [[nodiscard]] auto on_decision(std::function<void(const decision_event&)> function) const {
         auto functions = std::make_shared<observing_functions>();
         functions->decision = std::move(function);
         return observer(std::move(functions));

@@ -37,7 +37,9 @@ public:
     void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
     /// All running attempts have ended. `failure` is null after a success.
     void on_attempt_end(const failure_facts* failure) noexcept;
-    void on_decision(const history_entry& entry) noexcept;
+    void on_decision(
+        const history_entry& entry, const failure_facts& facts, const failure_view& failure,
+        const failure_reason& reason) noexcept;
     /// Once for each call. `ended` says how; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 

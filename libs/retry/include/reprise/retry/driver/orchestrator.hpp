@@ -433,7 +433,7 @@ private:
             terms.recorder->record(entry, failed, step);
         }
         if (is_observed) {
-            attached_->observation.on_decision(entry);
+            attached_->observation.on_decision(entry, failed.facts, failed.failure, failed.reason);
         }
     }
 

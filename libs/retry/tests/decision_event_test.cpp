@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+namespace reprise::decision_event_test {
+
+using namespace std::chrono_literals;
+
+struct shop_error {
+    std::string text;
+
+    [[nodiscard]] std::string message() const { return text; }
+    [[nodiscard]] failure_facts retry_facts() const { return {.safety = retry_safety::yes}; }
+};
+
+// Has the shape of std::expected, which C++20 does not have.
+struct shop_result {
+    shop_error failure;
+
+    [[nodiscard]] bool has_value() const { return failure.text.empty(); }
+    [[nodiscard]] const shop_error& error() const { return failure; }
+};
+
+// Two failures, then a success.
+template <class Fail>
+auto fails_twice(Fail fail) {
+    return [fail, left = 2]() mutable -> std::error_code {
+        return left-- > 0 ? fail() : std::error_code();
+    };
+}
+
+TEST(decision_event, a_logger_names_the_call_the_failure_and_the_decision) {
+    testing::virtual_clock clock;
+    std::ostringstream log;
+    const auto rule = attempts(3).every(250ms).with_jitter(jitter::none).observer(log_to(log));
+    static_cast<void>(retry(rule, {.name = "fetch price", .clock = &clock}, fails_twice([] {
+                                return make_error_code(std::errc::connection_refused);
+                            })));
+    EXPECT_EQ(
+        log.str(),
+        "fetch price: attempt 1 failed, connection refused (111); retried after 250 ms\n"
+        "fetch price: attempt 2 failed, connection refused (111); retried after 250 ms\n");
+}
+
+TEST(decision_event, SM_05_the_logger_says_why_there_was_no_further_retry) {
+    testing::virtual_clock clock;
+    std::vector<std::string> lines;
+    const auto rule =
+        attempts(2).every(1s).with_jitter(jitter::none).observer(log_to([&](std::string_view line) {
+            lines.emplace_back(line);
+        }));
+    const auto fail = [] { throw std::runtime_error("Out of stock"); };
+    EXPECT_THROW(retry(rule, {.clock = &clock}, fail), std::runtime_error);
+    EXPECT_EQ(
+        lines, (std::vector<std::string>{
+                   "retry: attempt 1 failed, out of stock; retried after 1000 ms",
+                   "retry: attempt 2 failed, out of stock; not retried: attempts exhausted"}));
+}
+
+TEST(decision_event, carries_the_failure_itself) {
+    testing::virtual_clock clock;
+    std::vector<std::string> seen;
+    const auto rule = attempts(2).every(1s).on_decision([&](const decision_event& event) {
+        const auto* error = event.failure.get_if<shop_error>();
+        seen.push_back(error == nullptr ? "" : error->text);
+        EXPECT_EQ(event.is_retried(), seen.size() == 1);
+        EXPECT_EQ(event.facts.safety, retry_safety::yes);
+    });
+    const auto fail = []() -> shop_result { return {{"SKU 7 is locked"}}; };
+    static_cast<void>(retry(rule, {.clock = &clock}, fail));
+    EXPECT_EQ(seen, (std::vector<std::string>{"SKU 7 is locked", "SKU 7 is locked"}));
+}
+
+TEST(decision_event, a_history_keeps_the_text_of_failures_without_a_category) {
+    testing::virtual_clock clock;
+    retry_history history;
+    const auto fail = []() -> shop_result { return {{"locked\n\x1b[31mby Bob"}}; };
+    static_cast<void>(retry(attempts(3).every(1s), {.history = &history, .clock = &clock}, fail));
+    ASSERT_EQ(history.entries.size(), 3U);
+    ASSERT_EQ(history.texts.size(), 1U) << "the same text is kept once";
+    EXPECT_EQ(history.message_of(history.entries[2]), "locked  [31mby Bob") << "one clean line";
+    EXPECT_NE(to_string(history).find("attempt 1 failed, locked"), std::string::npos);
+}
+
+TEST(decision_event, the_texts_of_a_history_are_bounded) {
+    testing::virtual_clock clock;
+    retry_history history;
+    int calls = 0;
+    const auto fail = [&]() -> shop_result {
+        ++calls;
+        return {{std::string(1000, 'x') + std::to_string(calls)}};
+    };
+    static_cast<void>(retry(attempts(20).every(1s), {.history = &history, .clock = &clock}, fail));
+    EXPECT_EQ(history.texts.size(), 1U) << "equal as far as they are kept";
+    EXPECT_EQ(history.texts[0].size(), retry_history::text_size_max);
+    const auto differs = [&]() -> shop_result { return {{std::to_string(++calls)}}; };
+    static_cast<void>(
+        retry(attempts(20).every(1s), {.history = &history, .clock = &clock}, differs));
+    EXPECT_EQ(history.texts.size(), retry_history::text_count_max);
+    EXPECT_EQ(history.message_of(history.entries[19]), "") << "no room for this one";
+}
+
+TEST(decision_event, offsets_count_from_the_start_of_the_call) {
+    testing::virtual_clock clock;
+    retry_history history;
+    const auto slow = [&] {
+        clock.advance(40ms);
+        return make_error_code(std::errc::connection_refused);
+    };
+    static_cast<void>(retry(
+        attempts(2).every(100ms).with_jitter(jitter::none), {.history = &history, .clock = &clock},
+        slow));
+    ASSERT_EQ(history.entries.size(), 2U);
+    EXPECT_EQ(history.entries[0].offset(), 40ms);
+    EXPECT_EQ(history.entries[1].offset(), 180ms);
+}
+
+}  // namespace reprise::decision_event_test
