@@ -130,15 +130,15 @@ TEST(retry_metrics, a_throttled_timeout_counts_as_a_timeout) {
     retry_metrics metrics;
     history_entry entry;
     entry.set_facts(true, true);
-    metrics.on_decision(entry);
+    metrics.on_decision({.entry = entry});
     EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
     EXPECT_EQ(metrics.retries(failure_kind::throttling), 0U);
     entry.set_facts(false, true);
-    metrics.on_decision(entry);
+    metrics.on_decision({.entry = entry});
     EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
     EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
     entry.set_facts(false, false);
-    metrics.on_decision(entry);
+    metrics.on_decision({.entry = entry});
     EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
     EXPECT_EQ(metrics.retries(failure_kind::other), 1U);
 }
@@ -149,9 +149,9 @@ TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {
     retry_metrics metrics;
     history_entry entry;
     entry.set_is_hedge();
-    metrics.on_decision(entry);
+    metrics.on_decision({.entry = entry});
     entry.set_refusal(refusal_reason::budget_exhausted);
-    metrics.on_decision(entry);
+    metrics.on_decision({.entry = entry});
     EXPECT_EQ(metrics.hedges(), 1U);
     EXPECT_EQ(metrics.refused_hedges(), 1U);
     EXPECT_EQ(metrics.refusals(refusal_reason::budget_exhausted), 0U);

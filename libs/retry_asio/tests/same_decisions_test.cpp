@@ -4,13 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
+#include <random>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,31 @@ struct scenario {
     call_options options{};                ///< Clock, trace and randomness are filled in.
     std::optional<duration> stop_at{};     ///< When the caller asks to stop.
     standard_options strategy{};
+    bool is_late = false;  ///< The strategy answers later.
+};
+
+/// Decides as the standard strategy does, but answers later.
+class late_strategy final : public retry_strategy {
+public:
+    explicit late_strategy(standard_strategy& inner)
+        : retry_strategy(traits_of(inner)), inner_(inner) {}
+
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        token_state token = question.token;
+        const retry_action action = inner_.retry_after(token, question);
+        deferred_answer later = sink.defer();
+        later.answer(action.remembering(token.memory));
+    }
+    decision on_start(token_state& token, const decision_context& at) override {
+        return inner_.begin(token, at);
+    }
+    void on_success(const token_state& token, const decision_context& at) override {
+        inner_.succeed(token, at);
+    }
+    [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }
+
+private:
+    standard_strategy& inner_;
 };
 
 /// The actions of a loop.
@@ -88,6 +116,11 @@ struct run {
             clock.at(time_point{} + *plan.stop_at, [this] { stop.request_stop(); });
         }
     }
+    /// Calls `use` with the strategy of the scenario.
+    template <class Use>
+    decltype(auto) with_strategy(Use&& use) {
+        return plan_.is_late ? use(late) : use(strategy);
+    }
     [[nodiscard]] const attempt_script& next() {
         const std::size_t index = std::min(calls, plan_.attempts.size() - 1);
         ++calls;
@@ -110,6 +143,7 @@ struct run {
     const scenario& plan_;
     Clock clock;
     standard_strategy strategy;
+    late_strategy late{strategy};
     testing::scripted_random random{7U << 20U, ~0ULL, 1ULL << 63U, 0, 3ULL << 61U, 5ULL << 60U};
     retry_history trace;
     std::stop_source stop;
@@ -120,12 +154,14 @@ struct run {
 
 [[nodiscard]] story play_blocking(const scenario& plan) {
     run<testing::virtual_clock> r(plan);
-    const result last = retry(r.strategy, r.options, [&](const attempt& current) {
+    const auto operation = [&](const attempt& current) {
         const attempt_script& script = r.next();
         const result out = outcome_of(script, current, r.calls);
         r.clock.advance(std::min(script.time, current.timeout));
         return out;
-    });
+    };
+    const result last =
+        r.with_strategy([&](auto& strategy) { return retry(strategy, r.options, operation); });
     return r.summarize(last, false);
 }
 
@@ -182,15 +218,17 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     run<testing::virtual_timer> r(plan);
     asio::io_context io;
     result last;
-    async_retry<void(result)>(
-        io, r.strategy, r.options,
-        [&](const attempt& current, auto handler) {
-            start_step(r, io, current, std::move(handler));
-        },
-        [&](const result& out) {
-            last = out;
-            r.finished = r.clock.elapsed();
-        });
+    r.with_strategy([&](auto& strategy) {
+        async_retry<void(result)>(
+            io, strategy, r.options,
+            [&](const attempt& current, auto handler) {
+                start_step(r, io, current, std::move(handler));
+            },
+            [&](const result& out) {
+                last = out;
+                r.finished = r.clock.elapsed();
+            });
+    });
     r.clock.run(io);
     return r.summarize(last, false);
 }
@@ -212,7 +250,8 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     asio::co_spawn(
         io,
         [&]() -> asio::awaitable<void> {
-            auto pending = async_retry(r.strategy, r.options, operation);
+            auto pending = r.with_strategy(
+                [&](auto& strategy) { return async_retry(strategy, r.options, operation); });
             last = co_await std::move(pending);
         },
         [&](std::exception_ptr error) {
@@ -309,6 +348,69 @@ void expect_same(const story& expected, const story& actual, const std::string& 
          with_attempts(60, jitter::none)},
         {"one attempt", {{0s, server}}, {}, {}, with_attempts(1, jitter::full)},
     };
+}
+
+/// Draws everything that a decision depends on.
+[[nodiscard]] scenario random_scenario(std::mt19937_64& random) {
+    const auto below = [&](std::uint64_t count) { return random() % count; };
+    const auto some = [&](std::uint64_t count) {
+        return std::chrono::milliseconds{static_cast<std::int64_t>(below(count))};
+    };
+    scenario plan;
+    plan.attempts.resize(1 + below(6));
+    for (attempt_script& script : plan.attempts) {
+        script.time = some(4) * 500;
+        if (below(6) == 0) {
+            continue;  // it succeeds
+        }
+        failure_facts& facts = script.facts.emplace();
+        if (below(4) != 0) {
+            constexpr std::array safeties{
+                retry_safety::yes, retry_safety::yes, retry_safety::maybe, retry_safety::no};
+            facts.safety = safeties[below(safeties.size())];
+        }
+        facts.fault = below(3) == 0 ? failure_fault::client : failure_fault::server;
+        facts.timeout = below(4) == 0;
+        facts.throttling = below(4) == 0;
+        facts.code = static_cast<std::uint32_t>(below(600));
+        if (below(4) == 0) {
+            facts.minimum_wait = some(3000);
+        }
+    }
+    plan.options.repeat = static_cast<repeatability>(below(3));
+    if (below(3) == 0) {
+        plan.options.timeout = some(20'000);
+    }
+    if (below(3) == 0) {
+        plan.options.attempt_timeout = 1ms + some(2000);
+    }
+    if (below(5) == 0) {
+        plan.stop_at = some(10'000);
+    }
+    plan.strategy.attempts_max = 1 + static_cast<std::uint32_t>(below(8));
+    plan.strategy.backoff.jitter = static_cast<jitter>(below(4));
+    plan.strategy.bucket.capacity = static_cast<double>(10 + below(60));
+    plan.is_late = below(3) == 0;
+    return plan;
+}
+
+TEST(same_decisions, SM_18_three_loops_decide_random_scripts_alike) {
+    std::mt19937_64 random(20261116);
+    std::set<refusal_reason> ends;
+    for (int number = 0; number < 500; ++number) {
+        const scenario plan = random_scenario(random);
+        SCOPED_TRACE("script " + std::to_string(number));
+        const story blocking = play_blocking(plan);
+        expect_same(blocking, play_with_token(plan), "completion token");
+        expect_same(blocking, play_in_coroutine(plan), "coroutine");
+        if (::testing::Test::HasFailure()) {
+            return;
+        }
+        if (!blocking.entries.empty()) {
+            ends.insert(blocking.entries.back().refusal());
+        }
+    }
+    EXPECT_GE(ends.size(), 8U) << "the scripts end in many ways";
 }
 
 TEST(same_decisions, SM_18_SM_19_three_loops_produce_the_same_trace_of_every_script) {

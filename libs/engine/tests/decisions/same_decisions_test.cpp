@@ -37,10 +37,26 @@ struct failure {
     status code = status::etmpfail;
 };
 
-enum class strategy_kind : std::uint8_t { standard, best_effort, fail_fast, no_retries };
+enum class strategy_kind : std::uint8_t { standard, late, best_effort, fail_fast, no_retries };
 constexpr std::array all_strategies{
-    strategy_kind::standard, strategy_kind::best_effort, strategy_kind::fail_fast,
-    strategy_kind::no_retries};
+    strategy_kind::standard, strategy_kind::late, strategy_kind::best_effort,
+    strategy_kind::fail_fast, strategy_kind::no_retries};
+
+// Decides as the standard strategy does, but answers later.
+class late_strategy final : public retry_strategy {
+public:
+    explicit late_strategy(const standard_options& options) : inner_(options) {}
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        token_state token = question.token;
+        const retry_action action = inner_.retry_after(token, question);
+        deferred_answer later = sink.defer();
+        later.answer(action.remembering(token.memory));
+    }
+    [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }
+
+private:
+    standard_strategy inner_;
+};
 
 struct script {
     std::vector<failure> failures;  // then the request succeeds
@@ -64,6 +80,8 @@ std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
     switch (plan.strategy) {
         case strategy_kind::standard:
             return std::make_unique<virtual_strategy<standard_strategy>>(plan.options);
+        case strategy_kind::late:
+            return std::make_unique<late_strategy>(plan.options);
         case strategy_kind::best_effort:
             return std::make_unique<couchbase::best_effort_strategy>();
         case strategy_kind::fail_fast:
