@@ -173,7 +173,7 @@ TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_las
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
     // Two retries at 5 units each. The price of the last one is returned.
-    EXPECT_EQ(bucket->level(), 95'000);
+    EXPECT_EQ(bucket->milli_level(), 95'000);
 }
 
 TEST(library_strategies, RH_33_a_strategy_with_its_own_budget_does_not_charge_the_clients) {
@@ -193,8 +193,8 @@ TEST(library_strategies, RH_33_a_strategy_with_its_own_budget_does_not_charge_th
     driver.advance(100ms);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
-    EXPECT_EQ(own->level(), 91'000) << "two retries at 5 units, one unit returned";
-    EXPECT_EQ(shared->level(), 100'000);
+    EXPECT_EQ(own->milli_level(), 91'000) << "two retries at 5 units, one unit returned";
+    EXPECT_EQ(shared->milli_level(), 100'000);
 }
 
 }  // namespace reprise::engine::testing

@@ -95,7 +95,7 @@ public:
 
     /// Milli-units in the selected client's bucket; 0 if there is none.
     [[nodiscard]] std::int64_t selected_level() const noexcept {
-        return has_buckets_ ? static_cast<const token_bucket_budget*>(selected_)->bucket()->level()
+        return has_buckets_ ? static_cast<const token_bucket_budget*>(selected_)->bucket()->milli_level()
                             : 0;
     }
     [[nodiscard]] bool has_buckets() const noexcept { return has_buckets_; }

@@ -19,7 +19,7 @@ namespace reprise::lab {
 
 /// A strategy whose bucket can be observed.
 template <class Strategy>
-concept has_bucket = requires(const Strategy& strategy) { strategy.budget().bucket()->level(); };
+concept has_bucket = requires(const Strategy& strategy) { strategy.budget().bucket()->milli_level(); };
 
 /// What a client knows about an attempt that failed.
 [[nodiscard]] constexpr failure_facts facts_of_timeout() noexcept {
@@ -291,7 +291,7 @@ private:
 
     [[nodiscard]] std::int64_t bucket_level(std::uint32_t client) const noexcept {
         if constexpr (has_bucket<Strategy>) {
-            return clients_[client].budget().bucket()->level();
+            return clients_[client].budget().bucket()->milli_level();
         } else {
             static_cast<void>(client);
             return 0;

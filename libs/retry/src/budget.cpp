@@ -16,7 +16,7 @@ namespace {
     if (bucket == nullptr) {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
-    const double capacity = static_cast<double>(bucket->capacity()) / 1000.0;
+    const double capacity = bucket->capacity();
     if (auto error = check(prices, capacity)) {
         detail::throw_invalid_settings(std::move(*error));
     }
@@ -52,8 +52,8 @@ void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
 }
 
 payment failure_throttle::try_pay(const failure_facts&, time_point) noexcept {
-    const std::int64_t level = bucket_->level();
-    return {level > bucket_->capacity() / 2, 0, level};
+    const std::int64_t level = bucket_->milli_level();
+    return {level > bucket_->milli_capacity() / 2, 0, level};
 }
 
 void failure_throttle::on_success(std::uint32_t, std::uint32_t, time_point) noexcept {

@@ -7,11 +7,14 @@ namespace reprise::detail {
 
 namespace {
 
-[[nodiscard]] std::string seconds_text(duration time) {
+[[nodiscard]] std::string number_text(double value) {
     std::array<char, 48> text{};
-    const double seconds = std::chrono::duration<double>(time).count();
-    const int size = std::snprintf(text.data(), text.size(), "%.15g", seconds);
+    const int size = std::snprintf(text.data(), text.size(), "%.15g", value);
     return {text.data(), static_cast<std::size_t>(size)};
+}
+
+[[nodiscard]] std::string seconds_text(duration time) {
+    return number_text(std::chrono::duration<double>(time).count());
 }
 
 [[nodiscard]] std::string both_labels(std::string_view first, std::string_view second) {
@@ -32,6 +35,10 @@ void prometheus_text::family(std::string_view name, std::string_view type, std::
 
 void prometheus_text::sample(std::string_view name, std::string_view label, std::uint64_t value) {
     write(name, label, std::to_string(value));
+}
+
+void prometheus_text::sample(std::string_view name, std::string_view label, double value) {
+    write(name, label, number_text(value));
 }
 
 void prometheus_text::histogram(
@@ -59,8 +66,18 @@ std::string prometheus_text::label_of(std::string_view name, std::string_view va
     return label + '"';
 }
 
+std::string prometheus_text::word_label_of(std::string_view name, std::string_view phrase) {
+    std::string word;
+    for (const char each : phrase) {
+        if (each != '\'') {
+            word += each == ' ' ? '_' : each;
+        }
+    }
+    return label_of(name, word);
+}
+
 void prometheus_text::write(std::string_view name, std::string_view label, std::string_view value) {
-    const std::string labels = both_labels(options_.labels, label);
+    const std::string labels = both_labels(labels_, label);
     text_ += full(name) + (labels.empty() ? "" : "{" + labels + "}") + " ";
     text_.append(value);
     text_ += '\n';

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <reprise/retry/retry_metrics.hpp>
 
 namespace reprise {
@@ -49,33 +51,108 @@ std::uint64_t retry_metrics::refusals(refusal_reason reason) const noexcept {
     return load(refusals_[static_cast<std::size_t>(reason) % refusals_.size()]);
 }
 
-std::string retry_metrics::to_prometheus(const prometheus_options& options) const {
-    using text = detail::prometheus_text;
-    text out(options);
-    out.family("retry_calls_total", "counter", "Calls that have ended.");
-    out.sample("retry_calls_total", text::label_of("outcome", "success"), successes());
-    out.sample("retry_calls_total", text::label_of("outcome", "failure"), failures());
-    out.family("retry_attempts_total", "counter", "Attempts of calls that have ended.");
-    out.sample("retry_attempts_total", "", attempts());
-    out.family("retry_hedges_total", "counter", "Attempts wanted beside a running one.");
-    out.sample("retry_hedges_total", text::label_of("outcome", "started"), hedges());
-    out.sample("retry_hedges_total", text::label_of("outcome", "refused"), refused_hedges());
-    out.family("retry_retries_total", "counter", "Retries, by the failure before them.");
-    for (std::size_t index = 0; index < failure_kind_count; ++index) {
-        const auto kind = static_cast<failure_kind>(index);
-        out.sample("retry_retries_total", text::label_of("reason", to_string(kind)), retries(kind));
+namespace {
+
+using text = detail::prometheus_text;
+
+/// Calls `write(service)` for each service that has `Part`, under its labels. The lines of the
+/// family come first, once.
+template <auto Part, class Write>
+void write_family(
+    text& out, std::span<const observed_service> services, std::array<std::string_view, 3> family,
+    Write&& write) {
+    bool is_open = false;
+    for (const observed_service& service : services) {
+        if (service.*Part == nullptr) {
+            continue;
+        }
+        if (!std::exchange(is_open, true)) {
+            out.family(family[0], family[1], family[2]);
+        }
+        out.set_labels(service.labels);
+        write(*(service.*Part));
     }
-    out.family("retry_refusals_total", "counter", "Retries that were refused, by reason.");
-    for (std::size_t index = 0; index < refusals_.size(); ++index) {
-        if (const std::uint64_t count = load(refusals_[index]); count != 0) {
-            const auto reason = static_cast<refusal_reason>(index);
-            out.sample("retry_refusals_total", text::label_of("reason", to_string(reason)), count);
+}
+
+void write_counts(text& out, std::span<const observed_service> services) {
+    constexpr auto metrics = &observed_service::metrics;
+    write_family<metrics>(
+        out, services, {"retry_calls_total", "counter", "Calls that have ended."},
+        [&](const retry_metrics& of) {
+            out.sample("retry_calls_total", text::label_of("outcome", "success"), of.successes());
+            out.sample("retry_calls_total", text::label_of("outcome", "failure"), of.failures());
+        });
+    write_family<metrics>(
+        out, services, {"retry_attempts_total", "counter", "Attempts of calls that have ended."},
+        [&](const retry_metrics& of) { out.sample("retry_attempts_total", "", of.attempts()); });
+    write_family<metrics>(
+        out, services,
+        {"retry_hedges_total", "counter", "Attempts wanted in addition to a running one."},
+        [&](const retry_metrics& of) {
+            out.sample("retry_hedges_total", text::label_of("outcome", "started"), of.hedges());
+            out.sample(
+                "retry_hedges_total", text::label_of("outcome", "refused"), of.refused_hedges());
+        });
+    write_family<metrics>(
+        out, services, {"retry_retries_total", "counter", "Retries, by the failure before them."},
+        [&](const retry_metrics& of) {
+            for (std::size_t index = 0; index < failure_kind_count; ++index) {
+                const auto kind = static_cast<failure_kind>(index);
+                out.sample(
+                    "retry_retries_total", text::word_label_of("reason", to_string(kind)),
+                    of.retries(kind));
+            }
+        });
+}
+
+void write_refusals(text& out, const retry_metrics& of) {
+    for (std::size_t index = 0; index < retry_metrics::refusal_count; ++index) {
+        const auto reason = static_cast<refusal_reason>(index);
+        if (const std::uint64_t count = of.refusals(reason); count != 0) {
+            out.sample(
+                "retry_refusals_total", text::word_label_of("reason", to_string(reason)), count);
         }
     }
-    out.family(
-        "retry_call_duration_seconds", "histogram", "Time of a call with all attempts and waits.");
-    out.histogram("retry_call_duration_seconds", "", call_times_);
+}
+
+void write_state(text& out, const circuit_breaker& of) {
+    for (const breaker_state state :
+         {breaker_state::closed, breaker_state::open, breaker_state::half_open}) {
+        out.sample(
+            "retry_breaker_state", text::word_label_of("state", to_string(state)),
+            std::uint64_t{of.state() == state ? 1U : 0U});
+    }
+}
+
+}  // namespace
+
+std::string to_prometheus(std::span<const observed_service> services, std::string_view prefix) {
+    const prometheus_options options{.prefix = prefix};
+    text out(options);
+    constexpr auto metrics = &observed_service::metrics;
+    write_counts(out, services);
+    write_family<metrics>(
+        out, services, {"retry_refusals_total", "counter", "Retries that were refused, by reason."},
+        [&](const retry_metrics& of) { write_refusals(out, of); });
+    write_family<&observed_service::bucket>(
+        out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
+        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.level()); });
+    write_family<&observed_service::breaker>(
+        out, services,
+        {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},
+        [&](const circuit_breaker& of) { write_state(out, of); });
+    write_family<metrics>(
+        out, services,
+        {"retry_call_duration_seconds", "histogram", "Time of a call with all attempts and waits."},
+        [&](const retry_metrics& of) {
+            out.histogram("retry_call_duration_seconds", "", of.call_times());
+        });
     return out.take();
+}
+
+std::string retry_metrics::to_prometheus(const prometheus_options& options) const {
+    const std::array<observed_service, 1> alone{{{.labels = options.labels, .metrics = this}}};
+    return reprise::to_prometheus(alone, options.prefix);
 }
 
 }  // namespace reprise

@@ -15,7 +15,7 @@ namespace {
     if (bucket == nullptr) {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
-    options.bucket = {static_cast<double>(bucket->capacity()) / 1000.0, std::nullopt};
+    options.bucket = {bucket->capacity(), std::nullopt};
     return checked(options);
 }
 

@@ -63,7 +63,7 @@ TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
             .has_value());
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(trace.refusal(), refusal_reason::outer_allowance);
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500));
 }
 
 TEST(nesting, a_refusal_for_another_reason_returns_the_allowance) {

@@ -168,7 +168,7 @@ TEST(blocking, SM_07_success_returns_the_token_exactly_once) {
     auto failing = scripted_operation{testing::permanent()};
     standard_strategy standard;
     EXPECT_FALSE(retry(standard, f.options(), failing).has_value());
-    EXPECT_EQ(standard.budget().bucket()->level(), milli_units(500));
+    EXPECT_EQ(standard.budget().bucket()->milli_level(), milli_units(500));
 }
 
 TEST(blocking, SM_09_a_hint_past_the_deadline_means_no_retry_and_costs_nothing) {
@@ -181,7 +181,7 @@ TEST(blocking, SM_09_a_hint_past_the_deadline_means_no_retry_and_costs_nothing) 
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_TRUE(f.clock.waits().empty()) << "refused at once, not after waiting";
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500));
 }
 
 TEST(blocking, SM_09_a_hint_is_waited_for_above_the_cap) {
@@ -214,7 +214,7 @@ TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_un
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(f.clock.elapsed(), 500ms);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(495)) << "one retry was charged";
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(495)) << "one retry was charged";
 }
 
 TEST(blocking, SM_19_the_loop_enforces_deadlines_that_a_strategy_ignores) {
@@ -283,7 +283,7 @@ TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no
     };
     EXPECT_FALSE(retry(strategy, options, failing).has_value());
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(500)) << "nothing was charged";
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500)) << "nothing was charged";
     EXPECT_EQ(retry(strategy, options, [] { return 7U; }), 7U) << "a success stays a success";
 }
 

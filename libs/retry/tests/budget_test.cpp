@@ -83,9 +83,9 @@ TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
     EXPECT_EQ(budget.try_pay(testing::transient(), start).cost, 1000U);
     EXPECT_EQ(budget.try_pay(testing::timed_out(), start).cost, 2000U);
     EXPECT_EQ(budget.try_pay(testing::throttled(), start).cost, 3000U);
-    EXPECT_EQ(bucket->level(), milli_units(494));
+    EXPECT_EQ(bucket->milli_level(), milli_units(494));
     budget.on_success(2000, 2, start);
-    EXPECT_EQ(bucket->level(), milli_units(498));
+    EXPECT_EQ(bucket->milli_level(), milli_units(498));
 }
 
 TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
@@ -93,9 +93,9 @@ TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     token_bucket_budget budget(bucket, {.retry = 20, .refund = 3, .refund_last_cost = true});
     ASSERT_TRUE(budget.try_pay(testing::transient(), start).paid);
     budget.on_success(20'000, 1, start);
-    EXPECT_EQ(bucket->level(), milli_units(483));
+    EXPECT_EQ(bucket->milli_level(), milli_units(483));
     budget.on_success(15'000, 2, start);
-    EXPECT_EQ(bucket->level(), milli_units(498));
+    EXPECT_EQ(bucket->milli_level(), milli_units(498));
 }
 
 }  // namespace reprise

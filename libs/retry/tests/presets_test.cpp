@@ -80,10 +80,10 @@ TEST(presets, aws_standard_returns_what_the_last_retry_cost) {
         golden(strategy, always(testing::transient())), "500ms@495 1000ms@490 !attempts exhausted");
     EXPECT_EQ(
         golden(strategy, {testing::transient(), testing::timed_out()}), "500ms@485 1000ms@475 ok");
-    EXPECT_EQ(bucket.level(), milli_units(485))
+    EXPECT_EQ(bucket.milli_level(), milli_units(485))
         << "the price of the timeout retry, 10, was returned";
     EXPECT_EQ(golden(strategy, {}), "ok");
-    EXPECT_EQ(bucket.level(), milli_units(486)) << "a first-try success adds 1";
+    EXPECT_EQ(bucket.milli_level(), milli_units(486)) << "a first-try success adds 1";
 }
 
 TEST(presets, aws_2_1_prices_and_bases_differ_for_throttling) {
@@ -93,7 +93,7 @@ TEST(presets, aws_2_1_prices_and_bases_differ_for_throttling) {
     EXPECT_EQ(
         golden(strategy, always(testing::throttled())), "500ms@467 1000ms@462 !attempts exhausted");
     EXPECT_EQ(golden(strategy, {testing::timed_out()}), "25ms@448 ok");
-    EXPECT_EQ(strategy.budget().bucket()->level(), milli_units(462));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(462));
 }
 
 TEST(presets, SM_09_every_strategy_waits_as_long_as_the_service_asks_except_aws_2_1) {

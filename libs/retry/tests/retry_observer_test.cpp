@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -117,7 +120,7 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
              "shop_retry_calls_total{zone=\"a\",outcome=\"success\"} 1\n",
              "shop_retry_attempts_total{zone=\"a\"} 3\n",
              "shop_retry_retries_total{zone=\"a\",reason=\"timeout\"} 1\n",
-             "shop_retry_refusals_total{zone=\"a\",reason=\"unsafe to retry\"} 1\n",
+             "shop_retry_refusals_total{zone=\"a\",reason=\"unsafe_to_retry\"} 1\n",
              "shop_retry_call_duration_seconds_bucket{zone=\"a\",le=\"0.5\"} 1\n",
              "shop_retry_call_duration_seconds_bucket{zone=\"a\",le=\"+Inf\"} 2\n",
              "shop_retry_call_duration_seconds_count{zone=\"a\"} 2\n",
@@ -166,6 +169,36 @@ TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {
 
 // Dashboards compare the buckets of many programs: what took exactly a limit belongs to it. Once,
 // limits were rounded to the places of the histogram, and 1 ms was counted as more than 1 ms.
+TEST(retry_metrics, several_services_share_one_valid_page) {
+    retry_metrics prices;
+    retry_metrics stock;
+    const token_bucket bucket({.capacity = 20});
+    const circuit_breaker breaker;
+    const std::array<observed_service, 2> services{
+        {{.labels = "service=\"prices\"", .metrics = &prices, .bucket = &bucket},
+         {.labels = "service=\"stock\"", .metrics = &stock, .breaker = &breaker}}};
+    const std::string text = to_prometheus(services, "shop");
+    std::istringstream lines(text);
+    std::set<std::string> described;
+    std::string open_family;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# HELP ")) {
+            open_family = line.substr(7, line.find(' ', 7) - 7);
+            EXPECT_TRUE(described.insert(open_family).second) << "described twice: " << line;
+        } else if (!line.starts_with("#")) {
+            EXPECT_TRUE(line.starts_with(open_family)) << "outside of its family: " << line;
+        }
+    }
+    for (const char* line :
+         {"shop_retry_calls_total{service=\"prices\",outcome=\"success\"} 0\n",
+          "shop_retry_calls_total{service=\"stock\",outcome=\"success\"} 0\n",
+          "# TYPE shop_retry_budget_level gauge\nshop_retry_budget_level{service=\"prices\"} 20\n",
+          "shop_retry_breaker_state{service=\"stock\",state=\"closed\"} 1\n",
+          "shop_retry_breaker_state{service=\"stock\",state=\"open\"} 0\n"}) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    }
+}
+
 TEST(prometheus_text, buckets_have_exact_limits_and_are_cumulative) {
     retry_metrics metrics;
     for (const duration took : {duration(1ms), duration(1ms + 1us), duration(5ms), duration(1h)}) {

@@ -26,7 +26,7 @@ TEST(token_bucket, SM_14_pays_the_whole_cost_or_nothing) {
     const auto refused = bucket.try_take(milli_units(5));
     EXPECT_FALSE(refused.paid) << "2 units are left, 5 were asked";
     EXPECT_EQ(refused.level, milli_units(2));
-    EXPECT_EQ(bucket.level(), milli_units(2));
+    EXPECT_EQ(bucket.milli_level(), milli_units(2));
 }
 
 TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
@@ -44,26 +44,28 @@ TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
 TEST(token_bucket, SM_14_never_above_capacity_and_never_below_zero) {
     token_bucket bucket({.capacity = 10});
     bucket.give(milli_units(3));
-    EXPECT_EQ(bucket.level(), milli_units(10));
+    EXPECT_EQ(bucket.milli_level(), milli_units(10));
     EXPECT_TRUE(bucket.try_take(milli_units(9.5)).paid);
     EXPECT_FALSE(bucket.try_take(milli_units(0.501)).paid);
     EXPECT_TRUE(bucket.try_take(milli_units(0.5)).paid);
-    EXPECT_EQ(bucket.level(), 0);
+    EXPECT_EQ(bucket.milli_level(), 0);
     bucket.give(milli_units(0.25));
-    EXPECT_EQ(bucket.level(), milli_units(0.25));
+    EXPECT_EQ(bucket.milli_level(), milli_units(0.25));
 }
 
 TEST(token_bucket, SM_14_defaults_are_500_5_10_and_1) {
     standard_strategy strategy;
     const auto& bucket = *strategy.budget().bucket();
-    EXPECT_EQ(bucket.capacity(), milli_units(500));
+    EXPECT_EQ(bucket.milli_capacity(), milli_units(500));
+    EXPECT_EQ(bucket.capacity(), 500.0) << "units, as in the options";
+    EXPECT_EQ(bucket.level(), 500.0);
     auto token = strategy.acquire_initial_token();
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::transient()));
-    EXPECT_EQ(bucket.level(), milli_units(495));
+    EXPECT_EQ(bucket.milli_level(), milli_units(495));
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::timed_out()));
-    EXPECT_EQ(bucket.level(), milli_units(485));
+    EXPECT_EQ(bucket.milli_level(), milli_units(485));
     EXPECT_EQ(strategy.record_success(token.token), std::errc{});
-    EXPECT_EQ(bucket.level(), milli_units(486));
+    EXPECT_EQ(bucket.milli_level(), milli_units(486));
 }
 
 TEST(token_bucket, SM_14_a_random_walk_agrees_with_plain_arithmetic) {
@@ -80,8 +82,8 @@ TEST(token_bucket, SM_14_a_random_walk_agrees_with_plain_arithmetic) {
             bucket.give(amount);
             model = std::min<std::int64_t>(50'000, model + amount);
         }
-        ASSERT_EQ(bucket.level(), model);
-        ASSERT_GE(bucket.level(), 0);
+        ASSERT_EQ(bucket.milli_level(), model);
+        ASSERT_GE(bucket.milli_level(), 0);
     }
 }
 
@@ -150,8 +152,8 @@ TEST(token_bucket, SM_06_is_exact_under_concurrency) {
                 bucket.give(3000);
                 mine -= 3000;
             }
-            const std::int64_t level = bucket.level();
-            if (level < 0 || level > bucket.capacity()) {
+            const std::int64_t level = bucket.milli_level();
+            if (level < 0 || level > bucket.milli_capacity()) {
                 out_of_range = true;
             }
         }
@@ -162,7 +164,7 @@ TEST(token_bucket, SM_06_is_exact_under_concurrency) {
     first.join();
     second.join();
     EXPECT_FALSE(out_of_range.load());
-    EXPECT_EQ(bucket.level() + outside.load(), milli_units(500));
+    EXPECT_EQ(bucket.milli_level() + outside.load(), milli_units(500));
 }
 
 TEST(token_bucket, SM_06_the_price_is_reserved_and_not_only_checked) {

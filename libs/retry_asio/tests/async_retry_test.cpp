@@ -279,7 +279,7 @@ TEST(async_retry, SM_19_a_retry_that_cannot_start_in_time_is_refused_at_once_and
     s.run(operation);
     EXPECT_EQ(operation.calls, 2);  // At 0 and 1 s; the third would start at 3 s.
     EXPECT_EQ(s.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(s.strategy.budget().bucket()->level(), 999'995'000);
+    EXPECT_EQ(s.strategy.budget().bucket()->milli_level(), 999'995'000);
     EXPECT_EQ(s.time.elapsed(), 1s);
 }
 

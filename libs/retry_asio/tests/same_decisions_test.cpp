@@ -133,7 +133,7 @@ struct run {
         }
         out.calls = calls;
         out.number_count = random.number_count();
-        out.bucket_level = strategy.budget().bucket()->level();
+        out.bucket_level = strategy.budget().bucket()->milli_level();
         out.elapsed = finished.value_or(clock.elapsed());
         out.failed_step = last ? std::optional(last->step) : std::nullopt;
         out.threw = threw;

@@ -158,7 +158,7 @@ TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
     EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
     EXPECT_EQ(cluster.count(opcode::get), 1U);
     EXPECT_EQ(allowance.left(), 1U);
-    EXPECT_EQ(bucket->level(), bucket->capacity());
+    EXPECT_EQ(bucket->milli_level(), bucket->milli_capacity());
 }
 
 // A write that never left the process, in a client whose strategy wants to wait for an hour: its

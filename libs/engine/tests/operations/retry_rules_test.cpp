@@ -222,7 +222,7 @@ TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
     progress.on_start({});
     with.subject.progress = &progress;
     decider.on_end(with.subject, {}, start);
-    EXPECT_EQ(bucket->level(), 1000);
+    EXPECT_EQ(bucket->milli_level(), 1000);
 }
 
 TEST(retry_rules, RH_33_reasons_that_are_always_retried_cost_nothing) {
@@ -230,7 +230,7 @@ TEST(retry_rules, RH_33_reasons_that_are_always_retried_cost_nothing) {
     const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
     with.options.retry_budget = token_bucket_budget(bucket);
     EXPECT_TRUE(with.decide().is_retry);
-    EXPECT_EQ(bucket->level(), bucket->capacity());
+    EXPECT_EQ(bucket->milli_level(), bucket->milli_capacity());
 }
 
 TEST(retry_rules, RH_33_a_service_with_its_own_budget_does_not_charge_the_clients) {
@@ -243,10 +243,10 @@ TEST(retry_rules, RH_33_a_service_with_its_own_budget_does_not_charge_the_client
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_EQ(with.decide().refusal, refusal_reason::budget_exhausted);
-    EXPECT_EQ(shared->level(), 20000) << "untouched";
+    EXPECT_EQ(shared->milli_level(), 20000) << "untouched";
     with.subject.budget = nullptr;
     EXPECT_TRUE(with.decide().is_retry);
-    EXPECT_EQ(shared->level(), 15000);
+    EXPECT_EQ(shared->milli_level(), 15000);
 }
 
 TEST(retry_rules, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_request) {

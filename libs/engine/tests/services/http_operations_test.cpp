@@ -216,7 +216,7 @@ TEST_F(http_flow, RH_33_each_service_charges_its_own_budget) {
     EXPECT_EQ(done->result.ec, errc::temporary_failure);
     EXPECT_EQ(done->result.retry_attempts, 2U);
     EXPECT_EQ(done->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
-    EXPECT_EQ(of_all->level(), 100000);
+    EXPECT_EQ(of_all->milli_level(), 100000);
 }
 
 // Regression: they were shown in hexadecimal, like key-value statuses.

@@ -179,7 +179,7 @@ void inspection::check_budget(std::uint32_t client) {
         return;
     }
     client_view& view = views_[client];
-    const std::int64_t level = bucket->level();
+    const std::int64_t level = bucket->milli_level();
     const auto pending = static_cast<std::int64_t>(view.capped.size());
     if (level > view.budget_level || level < view.budget_level - pending * price_of_retry) {
         world_.record.report(

@@ -10,13 +10,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/detail/prometheus_text.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 #include <reprise/retry/retry_observer.hpp>
+#include <reprise/retry/token_bucket.hpp>
 
 namespace reprise {
 
@@ -29,6 +32,9 @@ inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there 
 /// Counts without locks; one object for any number of strategies, calls and threads.
 class REPRISE_EXPORT retry_metrics final : public retry_observer {
 public:
+    /// More than there are refusal reasons.
+    static constexpr std::size_t refusal_count = 32;
+
     void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 
@@ -49,8 +55,8 @@ public:
     /// How long calls took, with all their attempts and waits.
     [[nodiscard]] const latency_histogram& call_times() const noexcept { return call_times_; }
 
-    /// The text format 0.0.4 of Prometheus. Counters that are still zero are left out, except the
-    /// totals.
+    /// The text format 0.0.4 of Prometheus, as a page of its own. Counters that are still zero are
+    /// left out, except the totals.
     [[nodiscard]] std::string to_prometheus(const prometheus_options& options = {}) const;
 
 private:
@@ -65,8 +71,20 @@ private:
     counter hedges_{0};
     counter refused_hedges_{0};
     std::array<counter, failure_kind_count> retries_{};
-    std::array<counter, 32> refusals_{};
+    std::array<counter, refusal_count> refusals_{};
     latency_histogram call_times_;
 };
+
+/// What one service contributes to a page for Prometheus. What is null is left out.
+struct observed_service {
+    std::string_view labels{};  ///< `service="prices"`
+    const retry_metrics* metrics = nullptr;
+    const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
+    const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
+};
+
+/// Several services on one page: each family of metrics is described once, as the format demands.
+[[nodiscard]] REPRISE_EXPORT std::string to_prometheus(
+    std::span<const observed_service> services, std::string_view prefix = "reprise");
 
 }  // namespace reprise

@@ -73,10 +73,18 @@ public:
         } while (!level_.compare_exchange_weak(level, target, std::memory_order_relaxed));
     }
 
-    [[nodiscard]] std::int64_t level() const noexcept {
+    /// Units, as in the options.
+    [[nodiscard]] double level() const noexcept {
+        return static_cast<double>(milli_level()) / 1000.0;
+    }
+    [[nodiscard]] double capacity() const noexcept {
+        return static_cast<double>(capacity_) / 1000.0;
+    }
+    /// The same, exactly.
+    [[nodiscard]] std::int64_t milli_level() const noexcept {
         return level_.load(std::memory_order_relaxed);
     }
-    [[nodiscard]] std::int64_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] std::int64_t milli_capacity() const noexcept { return capacity_; }
 
 private:
     const std::int64_t capacity_;

@@ -25,17 +25,23 @@ namespace detail {
 class REPRISE_EXPORT prometheus_text {
 public:
     /// `options` must outlive the object.
-    explicit prometheus_text(const prometheus_options& options) noexcept : options_(options) {}
+    explicit prometheus_text(const prometheus_options& options) noexcept
+        : options_(options), labels_(options.labels) {}
 
-    /// The lines before the samples of one name. `type` is "counter" or "histogram".
+    /// Labels of the samples that follow, in place of those of the options.
+    void set_labels(std::string_view labels) noexcept { labels_ = labels; }
+    /// The lines before the samples of one name. `type` is "counter", "gauge" or "histogram".
     void family(std::string_view name, std::string_view type, std::string_view help);
     /// `label` is empty or made by `label_of`.
     void sample(std::string_view name, std::string_view label, std::uint64_t value);
+    void sample(std::string_view name, std::string_view label, double value);
     /// All samples of one histogram, whose family was written before.
     void histogram(std::string_view name, std::string_view label, const latency_histogram& times);
 
-    /// `reason="budget exhausted"`
+    /// `path="C:\\"`
     [[nodiscard]] static std::string label_of(std::string_view name, std::string_view value);
+    /// `reason="budget_exhausted"`: a phrase of the library as one word.
+    [[nodiscard]] static std::string word_label_of(std::string_view name, std::string_view phrase);
 
     [[nodiscard]] std::string take() noexcept { return std::move(text_); }
 
@@ -44,6 +50,7 @@ private:
     [[nodiscard]] std::string full(std::string_view name) const;
 
     const prometheus_options& options_;
+    std::string_view labels_;
     std::string text_;
 };
 
