@@ -142,4 +142,12 @@ TEST(curl_perform, next_transfer_of_the_program_writes_to_the_standard_output_as
     std::filesystem::remove(page);
 }
 
+TEST(curl_result, describes_its_failure_in_words) {
+    curl_result result;
+    result.status = 503;
+    EXPECT_EQ(result.message(), "HTTP 503");
+    result.code = CURLE_COULDNT_CONNECT;
+    EXPECT_EQ(result.message(), curl_easy_strerror(CURLE_COULDNT_CONNECT));
+}
+
 }  // namespace

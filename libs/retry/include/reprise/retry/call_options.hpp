@@ -32,14 +32,13 @@ struct call_options {
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
     retry_allowance* outer_allowance = nullptr;
-    /// Is filled with what happened on each attempt of this call.
+    /// Receives what happened on each attempt of this call.
     retry_history* history = nullptr;
-    /// Is called with each decision and at the end of the call, as the strategy's own observer
-    /// does.
+    /// Notified of every decision and of completion, in addition to the strategy's observer.
     retry_observer* observer = nullptr;
     /// Makes a span for the call and one for each attempt; null: the call is not traced.
     retry_tracer* tracer = nullptr;
-    /// What the call does, for spans: "fetch price". Must outlive the call.
+    /// What the call does, for logs and spans: "fetch price". Must outlive the call.
     std::string_view name = "retry";
     /// Null: the real clock.
     retry_clock* clock = nullptr;

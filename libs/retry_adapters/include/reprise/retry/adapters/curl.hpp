@@ -22,6 +22,7 @@
 
 #include <reprise/retry/adapters/curl_codes.hpp>
 #include <reprise/retry/adapters/http_method.hpp>
+#include <reprise/retry/adapters/public_url.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
 #include <reprise/retry/http_facts.hpp>
@@ -55,6 +56,11 @@ struct curl_result {
 
     /// A transfer that libcurl could not finish, or a status of 400 and above.
     [[nodiscard]] bool is_failure() const noexcept { return code != CURLE_OK || status >= 400; }
+
+    /// "HTTP 503", or what libcurl says about its code.
+    [[nodiscard]] std::string message() const {
+        return code == CURLE_OK ? "HTTP " + std::to_string(status) : curl_easy_strerror(code);
+    }
 
     /// Safe to repeat: name resolution, connection and TLS handshake failures, a timeout before
     /// anything was sent, and the statuses 408 and 429. Repeated only for requests that may be sent
