@@ -118,9 +118,9 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 
 /// What a loop does after a failure: it asks the strategy and has the proposal admitted.
 [[nodiscard]] admission decide(
-    standard_strategy& strategy, retry_progress& progress, std::uint64_t random) {
+    standard_strategy& strategy, driver::retry_progress& progress, std::uint64_t random) {
     const retry_question question = transient_question(random);
-    retry_limits limits;
+    driver::retry_limits limits;
     limits.budget = strategy.paying_budget();
     return progress.on_proposal(
         strategy.retry_after(progress.token(), question), {.facts = question.facts}, limits);
@@ -134,7 +134,7 @@ void decision_after_failure(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        retry_progress progress;
+        driver::retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
         progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
         benchmark::DoNotOptimize(decide(strategy, progress, random));
@@ -149,7 +149,7 @@ void refusal_by_empty_bucket(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        retry_progress progress;
+        driver::retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
         progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
         benchmark::DoNotOptimize(decide(strategy, progress, random));

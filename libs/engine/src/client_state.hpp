@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include <reprise/engine/client_engine.hpp>
-#include <reprise/retry/admission.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/wire/service.hpp>
 
 namespace reprise::engine {

@@ -43,17 +43,19 @@ void layer::restart(std::uint32_t client) {
 std::int64_t layer::level_sum() const noexcept {
     std::int64_t sum = 0;
     for (const auto& budget : budgets_) {
-        sum +=
-            has_buckets_ ? static_cast<const token_bucket_budget&>(*budget).bucket()->milli_level() : 0;
+        sum += has_buckets_
+                   ? static_cast<const token_bucket_budget&>(*budget).bucket()->milli_level()
+                   : 0;
     }
     return sum;
 }
 
 std::int64_t layer::capacity_sum() const noexcept {
-    return has_buckets_
-               ? static_cast<const token_bucket_budget&>(*budgets_.front()).bucket()->milli_capacity() *
-                     static_cast<std::int64_t>(budgets_.size())
-               : 0;
+    return has_buckets_ ? static_cast<const token_bucket_budget&>(*budgets_.front())
+                                  .bucket()
+                                  ->milli_capacity() *
+                              static_cast<std::int64_t>(budgets_.size())
+                        : 0;
 }
 
 void layer::record_latency(duration latency) noexcept {

@@ -8,8 +8,8 @@
 
 #include <reprise/lab/retry_options.hpp>
 #include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/driver/retry_session.hpp>
 #include <reprise/retry/latency_histogram.hpp>
-#include <reprise/retry/retry_session.hpp>
 
 namespace reprise::lab::detail {
 
@@ -69,7 +69,7 @@ private:
 
 using layer_strategy =
     composed_strategy<stated_safety, chosen_backoff, selected_budget, shared_parts>;
-using layer_session = retry_session<layer_strategy>;
+using layer_session = driver::retry_session<layer_strategy>;
 
 /// One layer of callers. A decision belongs to the client that was selected last.
 class layer {
@@ -95,8 +95,9 @@ public:
 
     /// Milli-units in the selected client's bucket; 0 if there is none.
     [[nodiscard]] std::int64_t selected_level() const noexcept {
-        return has_buckets_ ? static_cast<const token_bucket_budget*>(selected_)->bucket()->milli_level()
-                            : 0;
+        return has_buckets_
+                   ? static_cast<const token_bucket_budget*>(selected_)->bucket()->milli_level()
+                   : 0;
     }
     [[nodiscard]] bool has_buckets() const noexcept { return has_buckets_; }
     /// Of all buckets together.

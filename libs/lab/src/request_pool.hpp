@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include <reprise/retry/retry_session.hpp>
+#include <reprise/retry/driver/retry_session.hpp>
 
 #include "server_model.hpp"
 
@@ -15,7 +15,7 @@ namespace reprise::lab {
 
 template <class Strategy>
 struct request_slot {
-    std::optional<retry_session<Strategy>> session;
+    std::optional<driver::retry_session<Strategy>> session;
     std::uint32_t client = 0;
     std::uint32_t generation = 0;
     std::uint32_t running = 0;  ///< One bit for each part of the attempt.

@@ -192,7 +192,7 @@ void simulation::succeed(attempt_id attempt) {
 
 void simulation::fail(std::uint32_t index, const failure_facts& facts) {
     call_record& call = calls_[index];
-    const retry_step next =
+    const driver::retry_step next =
         decide_for(call, [&] { return call.session->on_failure(facts, context()); });
     if (!next.is_retry) {
         end_call(index, false, next.refusal);

@@ -19,7 +19,8 @@ namespace reprise::lab {
 
 /// A strategy whose bucket can be observed.
 template <class Strategy>
-concept has_bucket = requires(const Strategy& strategy) { strategy.budget().bucket()->milli_level(); };
+concept has_bucket =
+    requires(const Strategy& strategy) { strategy.budget().bucket()->milli_level(); };
 
 /// What a client knows about an attempt that failed.
 [[nodiscard]] constexpr failure_facts facts_of_timeout() noexcept {
@@ -271,7 +272,7 @@ private:
     void fail(std::uint32_t index, const failure_facts& facts) {
         request_slot<Strategy>& request = pool_[index];
         const std::int64_t before = bucket_level(request.client);
-        const retry_step next =
+        const driver::retry_step next =
             request.session->on_failure(facts, decision_context{time_point{now_}, jitter_.bits()});
         bucket_units_ += bucket_level(request.client) - before;
         if (next.is_retry) {

@@ -1,6 +1,6 @@
-#include <reprise/retry/admission.hpp>
+#include <reprise/retry/driver/admission.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 
 namespace {
 
@@ -77,4 +77,4 @@ admission admit_woken(const proposed_retry& retry, const retry_limits& limits) n
     return answer;
 }
 
-}  // namespace reprise
+}  // namespace reprise::driver

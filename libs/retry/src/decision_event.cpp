@@ -1,8 +1,9 @@
 #include <ostream>
 
 #include <reprise/retry/decision_event.hpp>
-#include <reprise/retry/detail/failure_line.hpp>
 #include <reprise/retry/retry_history.hpp>
+
+#include "failure_line.hpp"
 
 namespace reprise {
 

@@ -2,8 +2,9 @@
 #include <cctype>
 #include <cstdio>
 
-#include <reprise/retry/detail/failure_line.hpp>
 #include <reprise/retry/failure_view.hpp>
+
+#include "failure_line.hpp"
 
 namespace reprise::detail {
 

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include <reprise/retry/late_answer.hpp>
+#include <reprise/retry/driver/retry_session.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 
 late_answer::late_answer(const std::stop_token& caller) : on_stop_(caller, stopper{&ended_}) {}
 
@@ -23,4 +23,4 @@ void late_answer::post(decision_ticket, std::optional<retry_action> action, std:
     ended_.request_stop();
 }
 
-}  // namespace reprise
+}  // namespace reprise::driver

@@ -3,8 +3,9 @@
 #include <cstdio>
 #include <ostream>
 
-#include <reprise/retry/detail/failure_line.hpp>
 #include <reprise/retry/retry_history.hpp>
+
+#include "failure_line.hpp"
 
 namespace reprise {
 

@@ -1,6 +1,6 @@
-#include <reprise/retry/retry_progress.hpp>
+#include <reprise/retry/driver/admission.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 
 admission retry_progress::on_proposal(
     const retry_action& action, proposed_retry&& retry, const retry_limits& limits) noexcept {
@@ -50,4 +50,4 @@ admission retry_progress::on_unpaid_retry(
     return answer;
 }
 
-}  // namespace reprise
+}  // namespace reprise::driver

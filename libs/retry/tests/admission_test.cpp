@@ -2,10 +2,12 @@
 
 #include <vector>
 
-#include <reprise/retry/admission.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/testing/scripted.hpp>
 
 namespace reprise {
+
+using namespace driver;  // NOLINT: tests of one namespace
 namespace admission_test {
 
 using namespace std::chrono_literals;

@@ -214,7 +214,8 @@ TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_un
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(f.clock.elapsed(), 500ms);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(495)) << "one retry was charged";
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(495))
+        << "one retry was charged";
 }
 
 TEST(blocking, SM_19_the_loop_enforces_deadlines_that_a_strategy_ignores) {
@@ -416,7 +417,7 @@ TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
     token.attempt = 0xfffffffeU;
     retry_question question;
     question.facts = testing::transient();
-    retry_progress progress;
+    driver::retry_progress progress;
     progress.token() = token;
     EXPECT_TRUE(progress.on_proposal(strategy.retry_after(token, question), {}, {}).is_admitted());
     EXPECT_EQ(progress.token().attempt, 0xffffffffU);

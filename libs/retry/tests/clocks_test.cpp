@@ -166,12 +166,13 @@ TEST(clocks, a_call_waits_and_records_the_same_at_any_uptime) {
 }
 
 TEST(clocks, a_history_saturates_where_its_fields_end) {
+    constexpr duration wrap_of_delays = std::chrono::microseconds{std::int64_t{1} << 37U};
     history_entry entry;
     for (const duration each : {wrap_of_microseconds, year, duration::max()}) {
         entry.set_offset(each);
         entry.set_delay(each);
         EXPECT_EQ(entry.offset(), wrap_of_microseconds - 1us);
-        EXPECT_EQ(entry.delay(), wrap_of_microseconds - 1us);
+        EXPECT_EQ(entry.delay(), wrap_of_delays - 1us);
     }
     entry.set_offset(-year);
     EXPECT_EQ(entry.offset(), 0s);

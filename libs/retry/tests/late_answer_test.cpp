@@ -8,6 +8,8 @@
 #include <reprise/testing/scripted.hpp>
 
 namespace reprise {
+
+using namespace driver;  // NOLINT: tests of one namespace
 namespace late_answer_test {
 
 using namespace std::chrono_literals;

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <reprise/retry/retry_progress.hpp>
+#include <reprise/retry/driver/admission.hpp>
 
 namespace reprise {
+
+using namespace driver;  // NOLINT: tests of one namespace
 
 using namespace std::chrono_literals;
 

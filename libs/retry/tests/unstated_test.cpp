@@ -78,12 +78,13 @@ TEST(unstated, SM_05_a_refusal_for_lack_of_facts_names_the_remedy) {
     EXPECT_EQ(b.throwing(refusing, std::runtime_error("unknown")), 1);
     EXPECT_EQ(
         to_string(b.trace),
-        "+0 ms  attempt 1 failed; not retried: cannot be classified (give its type retry_facts(), "
+        "+0 ms  attempt 1 failed, unknown; not retried: cannot be classified (give its type "
+        "retry_facts(), "
         "or set failures_without_facts to retry)\n");
     EXPECT_EQ(b.throwing(attempts(3), std::logic_error("wrong")), 1);
     EXPECT_EQ(
         to_string(b.trace),
-        "+0 ms  attempt 1 failed; not retried: programming error (to retry it, name it: "
+        "+0 ms  attempt 1 failed, wrong; not retried: programming error (to retry it, name it: "
         "on<std::logic_error>())\n");
     const auto marked_only = attempts(3).unmarked_calls(when_unstated::refuse);
     EXPECT_EQ(b.failing(marked_only, testing::timed_out(), repeatability::unspecified), 1U);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <reprise/engine/completion.hpp>
-#include <reprise/retry/retry_progress.hpp>
+#include <reprise/retry/driver/admission.hpp>
 
 #include "engine_timer.hpp"
 #include "intrusive_list.hpp"
@@ -36,7 +36,7 @@ struct operation_base : engine_timer, list_hook {
     // The reason of the last retry.
     retry_reason last_reason = retry_reason::unknown;
     std::uint32_t decision = 0;  // number of the question that a strategy is working on
-    retry_progress progress;
+    driver::retry_progress progress;
     retry_reason_set reasons;
     failed_attempt failed;  // the attempt that a strategy is working on
 

@@ -95,19 +95,19 @@ driver::orchestrator<retry_strategy> operation_retries::core_of(
     return {strategy_of(subject.strategy), *subject.progress, subject.attached};
 }
 
-waiting_bound operation_retries::bound() const noexcept {
+driver::waiting_bound operation_retries::bound() const noexcept {
     return {context_.client.waiting.count(), context_.options.parked_count_max};
 }
 
 driver::request_terms operation_retries::terms_of(
-    const retry_subject& subject, const waiting_bound& bound) {
+    const retry_subject& subject, const driver::waiting_bound& bound) {
     driver::request_terms terms;
     terms.started = subject.started;
     terms.repeat =
         subject.names.is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
     terms.user_data = subject.user_data;
     terms.limits.deadline = subject.deadline;
-    terms.limits.at_deadline = deadline_policy::cap;
+    terms.limits.at_deadline = driver::deadline_policy::cap;
     terms.limits.bound = &bound;
     terms.limits.allowance = subject.allowance;
     terms.limits.budget = subject.budget;
@@ -153,7 +153,7 @@ std::optional<retry_outcome> operation_retries::decide(
     if (failed.delay_floor > duration::zero()) {
         attempt.facts.minimum_wait = failed.delay_floor;
     }
-    const waiting_bound places = bound();
+    const driver::waiting_bound places = bound();
     recorder recorded(*this, subject, failed, now);
     std::string cause;
     driver::request_terms terms = terms_of(subject, places);
@@ -173,7 +173,7 @@ std::optional<retry_outcome> operation_retries::decide(
 retry_outcome operation_retries::on_answer(
     const retry_subject& subject, answer_mailbox::letter& letter, time_point now) {
     const failed_attempt failed = subject.operation->failed;
-    const waiting_bound places = bound();
+    const driver::waiting_bound places = bound();
     recorder recorded(*this, subject, failed, now);
     driver::request_terms terms = terms_of(subject, places);
     terms.recorder = &recorded;
@@ -186,7 +186,7 @@ retry_outcome operation_retries::on_answer(
 std::optional<retry_outcome> operation_retries::on_woken(
     const retry_subject& subject, time_point now) {
     const failed_attempt failed = subject.operation->failed;
-    const waiting_bound places{};  // it waits no longer
+    const driver::waiting_bound places{};  // it waits no longer
     recorder recorded(*this, subject, failed, now);
     driver::request_terms terms = terms_of(subject, places);
     terms.recorder = &recorded;
@@ -273,7 +273,7 @@ std::optional<duration> operation_retries::decide(
     subject.started = now;
     subject.deadline = add_saturated(now, context_.options.internal_timeout);
     subject.strategy = &own_strategy_;
-    retry_progress progress(what.retries);
+    driver::retry_progress progress(what.retries);
     progress.on_start({});
     subject.progress = &progress;
     const auto decided = decide(failed, subject, now);

@@ -32,7 +32,7 @@ struct retry_subject {
     retry_allowance* allowance = nullptr;
     retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
     decision_ticket ticket{};
-    retry_progress* progress = nullptr;  // never null
+    driver::retry_progress* progress = nullptr;  // never null
     reprise::detail::call_attachments* attached = nullptr;
     std::int32_t asked = -1;  // the client's own requests: number of the endpoint
 };
@@ -141,8 +141,8 @@ private:
     [[nodiscard]] std::optional<retry_outcome> start_attempt(
         const retry_subject& subject, time_point now);
     [[nodiscard]] driver::request_terms terms_of(
-        const retry_subject& subject, const waiting_bound& bound);
-    [[nodiscard]] waiting_bound bound() const noexcept;
+        const retry_subject& subject, const driver::waiting_bound& bound);
+    [[nodiscard]] driver::waiting_bound bound() const noexcept;
     void record(
         const retry_subject& subject, const failed_attempt& failed, const history_entry& entry,
         const driver::retry_step& step, time_point now);

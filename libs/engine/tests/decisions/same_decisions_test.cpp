@@ -212,6 +212,7 @@ std::vector<decided> play_in_engine(const script& plan) {
     }
     const auto done = driver.start(std::move(request));
     for (int step = 0; step < 10'000 && done->calls == 0; ++step) {
+        driver.engine().on_wake(driver.now);  // late answers
         driver.advance(20ms);
     }
     EXPECT_EQ(done->calls, 1);

@@ -86,7 +86,7 @@ struct bench {
         any_operation operation;
         operation.reasons = reasons;
         subject.operation = &operation;
-        retry_progress progress(retries);
+        driver::retry_progress progress(retries);
         progress.on_start({});
         subject.progress = &progress;
         if (subject.budget == nullptr && options.retry_budget) {
@@ -218,7 +218,7 @@ TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
     EXPECT_TRUE(with.decide().is_retry);
     engine_parts parts(with.options);
     operation_retries decider(parts.context, parts.endpoints);
-    retry_progress progress(1);
+    driver::retry_progress progress(1);
     progress.on_start({});
     with.subject.progress = &progress;
     decider.on_end(with.subject, {}, start);

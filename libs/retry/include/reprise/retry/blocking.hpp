@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <reprise/retry/driver/retry_session.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
-#include <reprise/retry/retry_session.hpp>
 #include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise {
@@ -173,7 +173,7 @@ template <class Result, class Operation>
 }
 
 /// Of the last step of a loop: a retry that is not made was canceled while it waited.
-[[nodiscard]] inline bool is_canceled_by_caller(const retry_step& last) noexcept {
+[[nodiscard]] inline bool is_canceled_by_caller(const driver::retry_step& last) noexcept {
     return last.is_retry || last.refusal == refusal_reason::canceled;
 }
 
@@ -255,7 +255,7 @@ Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
     catching_t<Exceptions...> list) {
     const call_time time(options);
-    retry_session<Strategy, IsPlain> session(strategy, options);
+    driver::retry_session<Strategy, IsPlain> session(strategy, options);
     session.set_deadline(time.deadline());
     decision_context at = time.start_context(session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
@@ -281,7 +281,7 @@ Result run_loop(
             return std::move(*outcome.value);
         }
         const decision_context failed_at = time.context();
-        retry_step next = session.on_failure(
+        driver::retry_step next = session.on_failure(
             *failure, failed_at, options.stop.stop_requested(),
             view_of_attempt(outcome, operation));
         time_point decided_at = failed_at.now;

@@ -60,7 +60,7 @@ public:
         if (!token.consume(id_)) {
             return {retry_token{}, decision{refusal_reason::invalid_token, -1}};
         }
-        retry_progress progress;
+        driver::retry_progress progress;
         progress.resume(token.state_);
         driver::failed_attempt failed;
         failed.facts = question.facts;

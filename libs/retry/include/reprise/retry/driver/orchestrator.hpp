@@ -35,9 +35,9 @@
 #include <utility>
 
 #include <reprise/retry/detail/call_observation.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/driver/strategy_calls.hpp>
 #include <reprise/retry/history_entry.hpp>
-#include <reprise/retry/retry_progress.hpp>
 #include <reprise/retry/retry_sink.hpp>
 
 namespace reprise::driver {

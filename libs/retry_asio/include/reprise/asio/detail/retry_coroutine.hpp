@@ -255,7 +255,7 @@ template <class Executor>
 /// Until the strategy's answer is there, the deadline has come or the caller asked to stop; then
 /// the step that follows.
 template <class Executor, class Session>
-asio::awaitable<retry_step, Executor> wait_for_late_step(
+asio::awaitable<driver::retry_step, Executor> wait_for_late_step(
     const Executor& executor, const call_options& options, Session& session) {
     const pause_request request{
         session.deadline(), session.answer_stop(), async_clock_of(options.clock)};
@@ -329,7 +329,7 @@ run_coroutine(
     const executor_type executor = co_await asio::this_coro::executor;
     static_cast<void>(async_clock_of(options.clock));  // throws for one that can only block
     const call_time time(options);
-    retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
+    driver::retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
     session.set_deadline(time.deadline());
     const duration delay = session.begin(time.start_context(session));
     const auto signals = co_await asio::this_coro::cancellation_state;
@@ -357,7 +357,7 @@ run_coroutine(
         const auto latest = co_await asio::this_coro::cancellation_state;
         canceled = options.stop.stop_requested() || is_set(latest.cancelled());
         const decision_context failed_at = time.context();
-        retry_step next =
+        driver::retry_step next =
             session.on_failure(*failure, failed_at, canceled, view_of_attempt(outcome, operation));
         time_point decided_at = failed_at.now;
         if (next.is_deferred) {

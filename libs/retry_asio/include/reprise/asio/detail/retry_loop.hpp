@@ -236,7 +236,7 @@ private:
             return;
         }
         const decision_context failed_at = self->time_.context();
-        const retry_step next = session.on_failure(
+        const driver::retry_step next = session.on_failure(
             after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(),
             view_of(self->initiate_, first));
         if (next.is_deferred) {
@@ -248,7 +248,7 @@ private:
 
     /// Does what the session decided.
     static void follow(
-        std::shared_ptr<retry_loop> self, const retry_step& next, time_point decided_at) {
+        std::shared_ptr<retry_loop> self, const driver::retry_step& next, time_point decided_at) {
         if (!next.is_retry) {
             if (next.refusal != refusal_reason::canceled) {
                 self->recover(view_of(self->initiate_, std::get<0>(*self->result_)));
@@ -279,7 +279,7 @@ private:
 
     static void on_answered(std::shared_ptr<retry_loop> self, bool) {
         const time_point now = self->time_.clock().now();
-        const retry_step next = self->session_.on_answer(now, self->is_canceled());
+        const driver::retry_step next = self->session_.on_answer(now, self->is_canceled());
         follow(std::move(self), next, now);
     }
 
@@ -346,7 +346,7 @@ private:
     const call_options options_;
     async_clock* clock_;
     const call_time time_;
-    retry_session<std::remove_reference_t<Kept>> session_;
+    driver::retry_session<std::remove_reference_t<Kept>> session_;
     asio::executor_work_guard<IoExecutor> io_work_;
     asio::executor_work_guard<executor_type> handler_work_;
     Initiate initiate_;

@@ -13,18 +13,18 @@
 
 #include <concepts>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <type_traits>
 
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
-#include <reprise/retry/late_answer.hpp>
+#include <reprise/retry/retry_sink.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise {
-
-using driver::retry_step;
 
 namespace detail {
 
@@ -41,7 +41,7 @@ public:
     explicit history_recorder(retry_history& history) noexcept : history_(history) {}
     void record(
         history_entry& entry, const driver::failed_attempt& failed,
-        const retry_step&) noexcept override {
+        const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
         // A code of a category brings its text with it.
         if (failed.facts.category == nullptr) {
@@ -57,6 +57,43 @@ private:
 };
 
 }  // namespace detail
+
+namespace driver {
+
+/// A deferred strategy answer that a loop can wait for. Any clock that can be stopped can wait, and
+/// the answer stops it. Shared by one loop and one `deferred_answer`.
+class REPRISE_EXPORT late_answer final : public answer_channel {
+public:
+    /// What has come by now.
+    struct result {
+        bool is_there = false;
+        std::optional<retry_action> action{};  ///< Absent although there: the strategy failed.
+    };
+
+    /// A stop of `caller` ends the wait as well.
+    explicit late_answer(const std::stop_token& caller);
+
+    /// Stops when an answer is there, or when the caller asked to stop.
+    [[nodiscard]] std::stop_token stop() const noexcept { return ended_.get_token(); }
+    /// What has come so far. A later answer has no effect.
+    [[nodiscard]] result take() noexcept;
+
+    void post(
+        decision_ticket ticket, std::optional<retry_action> action,
+        std::string cause) noexcept override;
+
+private:
+    struct stopper {
+        std::stop_source* ended;
+        void operator()() const noexcept { ended->request_stop(); }
+    };
+
+    std::mutex mutex_;
+    result result_;
+    bool is_taken_ = false;
+    std::stop_source ended_;
+    std::stop_callback<stopper> on_stop_;
+};
 
 /// Not thread-safe; used by one driver. `IsPlain` leaves out breakers, observers and tracers, for
 /// drivers that know that a call has none: the compiler can then keep the session in registers.
@@ -114,7 +151,7 @@ public:
         failed_.failure = failure;
         failed_.is_canceled = is_canceled;
         late_.reset();
-        return decided(at.now, [&](const driver::request_terms& terms) {
+        return decided(at.now, [&](const request_terms& terms) {
             return core().on_failure(failed_, terms, at);
         });
     }
@@ -126,7 +163,7 @@ public:
         const late_answer::result answer = late_->take();
         late_.reset();
         failed_.is_canceled = is_canceled;
-        return decided(now, [&](const driver::request_terms& terms) {
+        return decided(now, [&](const request_terms& terms) {
             return answer.is_there || is_canceled
                        ? core().on_answer(answer.action, failed_, terms, now)
                        : core().on_no_answer(failed_, terms, now);
@@ -138,7 +175,7 @@ public:
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms(
-            [&](const driver::request_terms& terms) { return core().admit_hedge(terms, at.now); });
+            [&](const request_terms& terms) { return core().admit_hedge(terms, at.now); });
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
     /// that another one was better.
@@ -164,7 +201,7 @@ public:
 private:
     using owned_attachments = std::conditional_t<
         IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>;
-    using core_type = driver::orchestrator<
+    using core_type = orchestrator<
         Strategy, std::conditional_t<IsPlain, detail::no_attachments, detail::call_attachments*>>;
 
     retry_session(
@@ -202,7 +239,7 @@ private:
     /// Calls `use` with the terms of the call, which nothing but failures and hedges need.
     template <class Use>
     decltype(auto) with_terms(Use&& use) noexcept {
-        driver::request_terms terms;
+        request_terms terms;
         terms.started = started_;
         terms.repeat = options_->repeat;
         terms.limits.deadline = deadline_;
@@ -228,8 +265,7 @@ private:
 
     /// The call ends with an attempt that is not made.
     void end_unattempted(refusal_reason why, time_point now) noexcept {
-        with_terms(
-            [&](const driver::request_terms& terms) { core().on_not_attempted(why, terms, now); });
+        with_terms([&](const request_terms& terms) { core().on_not_attempted(why, terms, now); });
         core().on_end(why, now);
     }
 
@@ -239,10 +275,12 @@ private:
     time_point started_{};
     time_point deadline_ = no_deadline;
     retry_progress progress_{};
-    driver::failed_attempt failed_{};  // the attempt that failed last
+    failed_attempt failed_{};  // the attempt that failed last
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     [[no_unique_address]] owned_attachments attached_;  // null for most calls
 };
+
+}  // namespace driver
 
 }  // namespace reprise
