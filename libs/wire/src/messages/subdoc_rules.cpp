@@ -70,9 +70,6 @@ bool is_consistent(doc_flags flags, std::uint64_t cas) noexcept {
     if (adds && cas != 0) {
         return false;
     }
-    if (has(flags, doc_bit::create_as_deleted) && !creates && !adds) {
-        return false;
-    }
     const bool revives = has(flags, doc_bit::revive);
     if (revives && !has(flags, doc_bit::access_deleted)) {
         return false;
@@ -152,6 +149,12 @@ const subdoc_facts& subdoc_info(opcode op) noexcept {
 
 status check_subdoc(const subdoc_request& request, std::uint64_t cas) noexcept {
     const doc_flags flags = request.doc_flags.value_or(doc_flags::none);
+    // Only commands with one path have this rule: transactions change tombstones by multi-path
+    // commands that have the flag and a CAS.
+    const bool is_created_deleted = has(flags, doc_bit::create_as_deleted);
+    if (is_created_deleted && !has(flags, doc_bit::create) && !has(flags, doc_bit::add)) {
+        return status::einval;
+    }
     if (!is_consistent(flags, cas)) {
         return status::einval;
     }

@@ -112,6 +112,16 @@ TEST(subdoc_rules, doc_flags_are_checked_for_each_operation) {
         status::success);
 }
 
+TEST(subdoc_rules, a_command_with_several_paths_may_change_a_tombstone_by_its_cas) {
+    subdoc_mutation_request request;
+    request.doc_flags = doc_flags::create_as_deleted | doc_flags::access_deleted;
+    request.specs = {{opcode::subdoc_dict_upsert, path_flags::xattr, "txn", text("1")}};
+    EXPECT_EQ(check_subdoc(request, 7), status::success);
+    request.doc_flags = *request.doc_flags | doc_flags::add;
+    EXPECT_EQ(check_subdoc(request, 7), status::einval);
+    EXPECT_EQ(check_subdoc(request, 0), status::success);
+}
+
 TEST(subdoc_rules, one_invalid_spec_rejects_the_whole_command) {
     subdoc_mutation_request request;
     request.doc_flags = doc_flags::create;
