@@ -40,6 +40,9 @@ public:
         : stream_(std::move(socket), arguments...) {
         boost::system::error_code ignored;
         stream_.lowest_layer().set_option(tcp::no_delay(true), ignored);
+        // What the system holds cannot be replaced any more, for example by a newer configuration.
+        stream_.lowest_layer().set_option(
+            asio::socket_base::send_buffer_size(send_buffer_size), ignored);
     }
 
     void open(channel_user& user) override {
@@ -103,6 +106,7 @@ public:
 
 private:
     static constexpr std::size_t read_size_max = std::size_t{16} * 1024;
+    static constexpr int send_buffer_size = 128 * 1024;
 
     void begin(const std::string& certificate_user) {
         is_open_ = true;

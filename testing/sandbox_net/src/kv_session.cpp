@@ -25,7 +25,7 @@ void kv_session::on_bytes(base::byte_view bytes) {
 }
 
 void kv_session::on_written() {
-    if (connection_ && connection_->has_backlog()) {
+    if (connection_ && (connection_->has_backlog() || connection_->has_delayed_push())) {
         connection_->on_time(core_.now(), link_->output());
     }
     after_call();

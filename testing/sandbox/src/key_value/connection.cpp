@@ -36,6 +36,10 @@ bool connection::has_backlog() const noexcept {
     return session_->has_backlog();
 }
 
+bool connection::has_delayed_push() const noexcept {
+    return session_->has_delayed_push();
+}
+
 bool connection::is_closing() const noexcept {
     return session_->is_closing();
 }

@@ -66,7 +66,8 @@ subdoc_surroundings surroundings_of(
     around.can_access_system_xattrs = current.conv.user->can_access_system_xattrs;
     around.macros.cas = in.cas_next(current.now);
     around.macros.seqno = in.seqno_high + 1;
-    around.macros.virtuals = {existing, in.uuid(), around.can_access_system_xattrs};
+    around.macros.virtuals = {
+        existing, in.uuid(), around.can_access_system_xattrs, around.macros.cas};
     return around;
 }
 

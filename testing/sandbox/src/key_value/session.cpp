@@ -402,6 +402,11 @@ void session::send_pushes(std::vector<std::byte>& out) {
     if (trickling_ || !is_subscribed()) {
         return;  // in the middle of a frame, or not subscribed
     }
+    // A peer that reads slowly gets the newest configuration later instead of all of them.
+    is_push_delayed_ = out.size() >= connection::push_pause_bytes;
+    if (is_push_delayed_) {
+        return;
+    }
     if (std::exchange(is_replay_due_, false)) {
         const known_configuration older_global = node_.global_configuration.older();
         if (older_global.is_known()) {

@@ -33,6 +33,7 @@ public:
     void on_time(time_point now, std::vector<std::byte>& out);
     std::optional<time_point> next_due() const noexcept;
     bool has_backlog() const noexcept { return has_backlog_; }
+    bool has_delayed_push() const noexcept { return is_push_delayed_; }
     bool is_closing() const noexcept { return is_closing_; }
     bool is_aborted() const noexcept { return is_aborted_; }
 
@@ -132,6 +133,7 @@ private:
     std::optional<delayed_answer> trickling_;  // nothing else may be sent in the meantime
     std::vector<awaited_answer> awaited_;
     bool has_backlog_ = false;
+    bool is_push_delayed_ = false;
     bool is_closing_ = false;
     bool is_aborted_ = false;
     bool is_replay_due_ = false;

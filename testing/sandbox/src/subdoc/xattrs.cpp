@@ -60,6 +60,12 @@ std::string document_attribute(const virtual_source& source) {
     return out;
 }
 
+// The vbucket's clock in seconds. Transactions compare it with the times of other attempts.
+std::string vbucket_attribute(const virtual_source& source) {
+    return R"({"$vbucket":{"HLC":{"now":")" + std::to_string(source.clock_cas / 1'000'000'000) +
+           R"(","mode":"real"}}})";
+}
+
 std::string contents_attribute(const virtual_source& source) {
     std::string out;
     json::writer w(out);
@@ -111,6 +117,9 @@ std::string normalized_xattrs(std::string xattrs) {
 std::optional<std::string> virtual_xattrs(std::string_view key, const virtual_source& source) {
     if (key == "$document") {
         return document_attribute(source);
+    }
+    if (key == "$vbucket") {
+        return vbucket_attribute(source);
     }
     if (key == "$XTOC") {
         return contents_attribute(source);

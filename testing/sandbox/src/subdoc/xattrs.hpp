@@ -37,9 +37,10 @@ struct virtual_source {
     const document* existing = nullptr;
     std::uint64_t vbucket_uuid = 0;
     bool can_access_system_xattrs = true;
+    std::uint64_t clock_cas = 0;  // the CAS that a change would have now
 };
-// The object that contains the virtual attribute `key`: {"$document":{...}} or {"$XTOC":[...]}.
-// Empty for an unknown key.
+// The object that contains the virtual attribute `key`: {"$document":{...}}, {"$vbucket":{...}} or
+// {"$XTOC":[...]}. Empty for an unknown key.
 std::optional<std::string> virtual_xattrs(std::string_view key, const virtual_source& source);
 
 // What macros expand to.

@@ -277,6 +277,39 @@ TEST_F(subdoc, tombstones_can_be_created_read_changed_and_revived) {
         "SubdocCanOnlyReviveDeletedDocuments");
 }
 
+TEST_F(subdoc, a_transaction_stages_an_insert_and_then_replaces_it_by_its_cas) {
+    const auto x = path_flags::xattr | path_flags::create_parents;
+    const auto hidden = doc_flags::create_as_deleted | doc_flags::access_deleted;
+    wire::subdoc_mutation_request request;
+    request.key = client.key("k");
+    request.doc_flags = hidden | doc_flags::add;
+    ASSERT_TRUE(request.specs.push_back({upsert, x, "txn.id", base::as_bytes("1")}));
+    const reply staged = client.ask(request, peer::at("k"));
+    ASSERT_EQ(staged.status, status::subdoc_success_deleted);
+    EXPECT_EQ(client.ask(request, peer::at("k")).status, status::subdoc_success_deleted);
+    request.doc_flags = hidden;
+    EXPECT_EQ(client.ask(request, peer::at("k", staged.cas)).status, status::key_eexists);
+    const reply seen = [&] {
+        wire::subdoc_lookup_request lookup;
+        lookup.key = client.key("k");
+        lookup.doc_flags = doc_flags::access_deleted;
+        EXPECT_TRUE(lookup.specs.push_back({get, path_flags::xattr, "txn"}));
+        return client.ask(lookup, peer::at("k"));
+    }();
+    EXPECT_EQ(client.ask(request, peer::at("k", seen.cas)).status, status::subdoc_success_deleted);
+    EXPECT_EQ(client.get("k").status, status::key_enoent);
+}
+
+TEST_F(subdoc, the_vbucket_shows_its_clock) {
+    client.set("k", "{}");
+    EXPECT_EQ(look({{get, "$vbucket.HLC.mode", path_flags::xattr}}), R"(Success:"real"|)");
+    EXPECT_EQ(
+        look({{get, "$vbucket.HLC.now", path_flags::xattr}}),
+        "Success:\"" + std::to_string(client.get("k").cas / 1'000'000'000) + "\"|");
+    EXPECT_EQ(
+        mutate({{upsert, "$vbucket.x", "1", path_flags::xattr}}), "@0 SubdocXattrCantModifyVattr");
+}
+
 TEST_F(subdoc, too_many_or_no_paths_are_an_invalid_combination) {
     client.set("k", "{}");
     const std::string key = std::string(1, '\0') + "k";

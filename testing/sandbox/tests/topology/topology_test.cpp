@@ -312,6 +312,26 @@ TEST_F(pushes, a_change_is_pushed_as_a_revision_only) {
     EXPECT_EQ(pushed[0].extras.size(), 16u);
 }
 
+TEST_F(pushes, an_overtaken_revision_is_not_pushed_to_a_peer_that_reads_slowly) {
+    peer client(cluster, 0);
+    client.ready(with(
+        with(usual_features(), hello_feature::duplex),
+        hello_feature::clustermap_change_notification));
+    std::vector<std::byte> unread(sandbox::connection::push_pause_bytes);
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_TRUE(
+            cluster.move_vbucket("travel", wire::vbucket_id{0}, node_id{i % 2 == 0 ? 3u : 2u}));
+        client.connection().on_time(client.now, unread);
+        EXPECT_EQ(unread.size(), sandbox::connection::push_pause_bytes);
+        EXPECT_TRUE(client.connection().has_delayed_push());
+    }
+    // The peer has read everything: it gets the newest one only.
+    const auto pushed = client.tick();
+    ASSERT_EQ(pushed.size(), 1u);
+    EXPECT_EQ(parsed(pushed[0].value)->active_node(0), 2);
+    EXPECT_FALSE(client.connection().has_delayed_push());
+}
+
 TEST_F(pushes, connections_without_a_subscription_get_nothing) {
     peer quiet(cluster, 0);
     quiet.ready();

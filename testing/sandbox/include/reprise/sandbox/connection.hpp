@@ -19,7 +19,8 @@ class session;
 ///
 ///     cluster.accept(...) -> on_bytes(now, received, out) -> write `out` -> on_bytes(...) -> ...
 ///                            on_time(now, out) when next_due() is reached, after a wake-up of this
-///                            connection (cluster::take_wakeups), and while has_backlog()
+///                            connection (cluster::take_wakeups), and, once `out` is written,
+///                            while has_backlog() or has_delayed_push()
 ///
 /// After every call, write what was appended to `out`, then check `is_closing()`. If it is true,
 /// close the connection once those bytes are written and call nothing but the destructor. Calls to
@@ -50,6 +51,9 @@ public:
     /// True while requests are held back because `out` has grown past output_pause_bytes. Write
     /// `out`, call on_time, and read nothing from the peer until this returns false.
     bool has_backlog() const noexcept;
+    /// True while an announced configuration is held back because `out` has grown past
+    /// push_pause_bytes. Write `out` and call on_time, which sends the newest one.
+    bool has_delayed_push() const noexcept;
 
     /// True once the conversation is over: because of quit, a malformed frame, a fault rule, a node
     /// that went down, or a peer that let answers or requests pile up beyond the limits.
@@ -60,6 +64,8 @@ public:
 
     /// Once `out` reaches this size, no further requests are processed. Bytes.
     static constexpr std::size_t output_pause_bytes = std::size_t{32} * 1024 * 1024;
+    /// Once `out` reaches this size, configurations are not announced. Bytes.
+    static constexpr std::size_t push_pause_bytes = std::size_t{64} * 1024;
     /// The connection closes when held-back requests or delayed answers exceed this size. Bytes.
     static constexpr std::size_t held_size_max_bytes = std::size_t{64} * 1024 * 1024;
 
