@@ -13,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 4> durability_words{
     "none", "majority", "majorityAndPersistActive", "persistToMajority"};
 
+constexpr std::uint64_t ram_quota_min_mb = 100;
+
 std::optional<std::uint64_t> read_number(std::string_view text, std::uint64_t most) noexcept {
     std::uint64_t number = 0;
     const char* end = text.data() + text.size();
@@ -38,9 +40,9 @@ bool read_type(std::string_view text, bucket_options& into) {
 }
 
 bool read_quota(std::string_view text, bucket_options& into) {
-    const auto number = read_number(text, 1u << 20);
+    const auto number = read_number(text, UINT32_MAX);
     into.settings.ram_quota_mb = static_cast<std::uint32_t>(number.value_or(0));
-    return number && *number >= 1;
+    return number && *number >= ram_quota_min_mb;
 }
 
 bool read_replicas(std::string_view text, bucket_options& into) {
@@ -111,12 +113,15 @@ constexpr setting_facts settings[] = {
     {"name", "a bucket's name", "the name", nullptr},
     {"bucketType", "couchbase, membase, ephemeral", "ephemeral refuses levels that persist",
      read_type},
-    {"ramQuotaMB", "1 or more", shown_only, read_quota},
-    {"ramQuota", "1 or more", shown_only, read_quota},
-    {"replicaNumber", "0 to 3", "copies of every vbucket; cannot be changed later", read_replicas},
+    {"ramQuotaMB", "100 or more; all buckets have 8192", shown_only, read_quota,
+     "RAM quota cannot be less than 100 MiB"},
+    {"ramQuota", "the same", shown_only, read_quota, "RAM quota cannot be less than 100 MiB"},
+    {"replicaNumber", "0 to 3", "copies of every vbucket; cannot be changed later", read_replicas,
+     "Replica number larger than 3 is not supported."},
     {"replicaIndex", "0, 1", shown_only, read_replica_index},
     {"flushEnabled", "0, 1", "whether doFlush is allowed", read_flush},
-    {"maxTTL", "0 to 2147483647 s", "the longest lifetime of documents", read_ttl},
+    {"maxTTL", "0 to 2147483647 s", "the longest lifetime of documents", read_ttl,
+     "Max TTL must be an integer between 0 and 2147483647"},
     {"durabilityMinLevel", "none, majority, majorityAndPersistActive, persistToMajority",
      "weaker writes are raised to it", read_durability},
     {"evictionPolicy", "valueOnly, fullEviction; ephemeral: noEviction, nruEviction", shown_only,
@@ -183,7 +188,9 @@ std::optional<setting_problem> read_bucket_form(const form_fields& form, bucket_
         if (!known->read(text, into)) {
             return setting_problem{
                 name == "ramQuotaMB" ? "ramQuota" : name,
-                "The value of " + name + " must be one of: " + std::string(known->values)};
+                known->problem.empty()
+                    ? "The value of " + name + " must be one of: " + std::string(known->values)
+                    : std::string(known->problem)};
         }
     }
     return find_contradiction(into);

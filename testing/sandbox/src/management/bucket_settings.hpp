@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +22,12 @@ struct setting_facts {
     // Stores the text in the options and returns false if it is malformed. Null for the name, which
     // the caller reads.
     bool (*read)(std::string_view text, bucket_options& into);
+    // The text of the refusal; empty: it lists the values.
+    std::string_view problem{};
 };
+
+// The memory of all buckets together.
+inline constexpr std::uint64_t memory_quota_mb = 8192;
 
 std::span<const setting_facts> bucket_setting_table() noexcept;
 

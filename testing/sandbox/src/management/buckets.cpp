@@ -41,8 +41,16 @@ json::value shown_bucket(service_exchange& with, const std::string& name) {
     if (record->options.settings.is_flush_enabled) {
         controllers.set("flush", path + "/controller/doFlush");
     }
+    // These are members of the configuration only.
+    for (const std::string_view each :
+         {"rev", "revEpoch", "nodesExt", "clusterCapabilities", "clusterCapabilitiesVer",
+          "clusterName", "clusterUUID"}) {
+        members->erase(each);
+    }
     members->set("nodes", shown_nodes(with));
     members->set("name", name);
+    members->set("numVBuckets", record->rows.size());
+    members->set("ddocs", json::object{{"uri", path + "/ddocs"}});
     members->set("uuid", record->uuid);
     members->set("authType", "sasl");
     members->set("autoCompactionSettings", false);
@@ -63,18 +71,80 @@ json::value shown_bucket(service_exchange& with, const std::string& name) {
     return shown;
 }
 
-service_response bucket_refusal(cluster_errc why) {
+std::uint64_t quota_of_others(const service_exchange& with, std::string_view name) {
+    std::uint64_t sum = 0;
+    for (const std::string& each : with.cluster.buckets()) {
+        sum += each == name
+                   ? 0
+                   : with.services.cluster.find_bucket(each)->options.settings.ram_quota_mb;
+    }
+    return sum;
+}
+
+// Refusals of bucket forms contain the memory and the disk space that a bucket could have.
+service_response form_refusal(
+    const service_exchange& with, const bucket_options& wanted, const setting_problem& problem) {
+    constexpr std::int64_t mega = 1024 * 1024;
+    const auto others = static_cast<std::int64_t>(quota_of_others(with, wanted.name)) * mega;
+    const std::int64_t own = std::int64_t{wanted.settings.ram_quota_mb} * mega;
+    const std::int64_t total = static_cast<std::int64_t>(memory_quota_mb) * mega;
+    return make_service_response(
+        400, json::serialize(json::object{
+                 {"errors", json::object{{problem.first, problem.second}}},
+                 {"summaries", json::object{
+                                   {"ramSummary",
+                                    json::object{
+                                        {"total", total},
+                                        {"otherBuckets", others},
+                                        {"nodesCount", with.cluster.nodes().size()},
+                                        {"perNodeMegs", wanted.settings.ram_quota_mb},
+                                        {"thisAlloc", own},
+                                        {"thisUsed", 0},
+                                        {"free", total - others - own}}},
+                                   {"hddSummary", json::object{
+                                                      {"total", total},
+                                                      {"otherData", 0},
+                                                      {"otherBuckets", 0},
+                                                      {"thisUsed", 0},
+                                                      {"free", total}}}}}}));
+}
+
+service_response bucket_refusal(
+    const service_exchange& with, const bucket_options& wanted, cluster_errc why) {
     switch (why) {
         case cluster_errc::already_exists:
-            return management_error(400, "name", "Bucket with given name already exists");
+            return form_refusal(with, wanted, {"name", "Bucket with given name already exists"});
         case cluster_errc::rebalance_running:
             return management_error(503, "_", "Cannot create or delete buckets during rebalance.");
         default:  // only the name is left to be refused
-            return management_error(
-                400, "name",
-                "Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as "
-                "underscore, period, dash & percent. Consult the documentation.");
+            return form_refusal(
+                with, wanted,
+                {"name",
+                 "Bucket name can only contain characters in range A-Z, a-z, 0-9 as well as "
+                 "underscore, period, dash & percent. Consult the documentation."});
     }
+}
+
+std::optional<setting_problem> find_quota_problem(
+    const service_exchange& with, const bucket_options& wanted) {
+    const std::uint64_t all = quota_of_others(with, wanted.name) + wanted.settings.ram_quota_mb;
+    return all <= memory_quota_mb
+               ? std::nullopt
+               : std::optional<setting_problem>(
+                     {"ramQuota",
+                      "RAM quota specified is too large to be provisioned into this cluster."});
+}
+
+// The rule that a scope's or a collection's name breaks.
+std::string name_problem(std::string_view name) {
+    if (name.empty() || name.size() > wire::collection_name_size_max) {
+        return "Name length (" + std::to_string(name.size()) +
+               ") must be in the range from 1 to 251, inclusive";
+    }
+    if (name.starts_with('_') || name.starts_with('%')) {
+        return "First character must not be _ or %";
+    }
+    return "Can only contain characters A-Z, a-z, 0-9 and the following symbols _ - %";
 }
 
 // The scope and the collection of a request, for messages.
@@ -98,8 +168,7 @@ service_response scope_refusal(cluster_errc code, const named_place& place) {
         case cluster_errc::name_invalid:
             return management_error(
                 400, "name",
-                "Can only contain characters A-Z, a-z, 0-9 and the following symbols _ - %, and "
-                "must not begin with _ or %");
+                name_problem(place.collection.data() == nullptr ? place.scope : place.collection));
         case cluster_errc::unknown_scope:
             return management_error(404, "_", place.scope_text() + " is not found");
         case cluster_errc::unknown_collection:
@@ -136,6 +205,30 @@ bool can_change_scope(const service_exchange& with) {
         with.rights.in_collection(with.parts[3], with.parts[5], ""), privilege::collections);
 }
 
+// Refuses a form that creates or changes a collection. No collection keeps a history here, so the
+// field can only turn it off.
+std::optional<service_response> check_collection_form(
+    const service_exchange& with, const form_fields& form,
+    std::initializer_list<std::string_view> known) {
+    if (auto refused = refuse_other_fields(form, known)) {
+        return refused;
+    }
+    if (form.find("history") == "true") {
+        const bucket_record* bucket = with.services.cluster.find_bucket(with.parts[3]);
+        const bool is_possible = bucket->options.settings.storage_backend == "magma";
+        return management_error(
+            400, "history",
+            is_possible ? not_in_sandbox_text("A collection's history")
+                        : "The value must be one of the following: [false]");
+    }
+    const std::string_view ttl_text = form.find("maxTTL");
+    const auto ttl = parse_int32(ttl_text);
+    if (!ttl_text.empty() && (!ttl || *ttl < -1)) {
+        return management_error(400, "maxTTL", "The value must be in range from -1 to 2147483647");
+    }
+    return can_change_scope(with) ? std::nullopt : std::optional(forbidden());
+}
+
 }  // namespace
 
 service_response list_buckets(service_exchange& with) {
@@ -152,11 +245,13 @@ service_response make_bucket(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
     bucket_options wanted;
     wanted.name = form.find("name");
-    if (const auto problem = read_bucket_form(form, wanted)) {
-        return management_error(400, problem->first, problem->second);
+    auto problem = read_bucket_form(form, wanted);
+    problem = problem ? problem : find_quota_problem(with, wanted);
+    if (problem) {
+        return form_refusal(with, wanted, *problem);
     }
     if (const auto made = with.cluster.create_bucket(wanted); !made) {
-        return bucket_refusal(made.error());
+        return bucket_refusal(with, wanted, made.error());
     }
     with.audit.is_applied = true;
     return make_service_response(202, "");
@@ -174,8 +269,9 @@ service_response change_bucket(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
     auto problem = read_bucket_form(form, after);
     problem = problem ? problem : find_forbidden_change(before, after);
+    problem = problem ? problem : find_quota_problem(with, after);
     if (problem) {
-        return management_error(400, problem->first, problem->second);
+        return form_refusal(with, after, *problem);
     }
     (void)with.cluster.set_bucket_settings(with.parts[3],
                                            after.settings);  // the bucket exists
@@ -185,7 +281,7 @@ service_response change_bucket(service_exchange& with) {
 
 service_response remove_bucket(service_exchange& with) {
     if (const auto dropped = with.cluster.drop_bucket(with.parts[3]); !dropped) {
-        return bucket_refusal(dropped.error());
+        return bucket_refusal(with, {.name = with.parts[3]}, dropped.error());
     }
     with.services.forget_bucket(with.parts[3]);
     with.audit.is_applied = true;
@@ -218,9 +314,17 @@ service_response list_design_documents(service_exchange& with) {
 }
 
 service_response get_scopes(service_exchange& with) {
-    return make_service_response(
-        200,
-        wire::encode_collections_manifest(*with.cluster.manifest_at(with.node, with.parts[3])));
+    wire::collections_manifest shown = *with.cluster.manifest_at(with.node, with.parts[3]);
+    // Members that clusters show even where they have their defaults.
+    for (wire::manifest_scope& scope : shown.scopes) {
+        for (wire::manifest_collection& each : scope.collections) {
+            each.max_ttl = each.max_ttl.value_or(0);
+            if (each.id != wire::default_collection.value) {
+                each.history = each.history.value_or(false);
+            }
+        }
+    }
+    return make_service_response(200, wire::encode_collections_manifest(shown));
 }
 
 service_response make_scope(service_exchange& with) {
@@ -245,25 +349,27 @@ service_response remove_scope(service_exchange& with) {
 
 service_response make_collection(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
-    // No collection keeps a history here, so the field can only turn it off.
-    if (auto refused = refuse_other_fields(form, {"name", "maxTTL", "history"})) {
+    if (auto refused = check_collection_form(with, form, {"name", "maxTTL", "history"})) {
         return *std::move(refused);
-    }
-    if (form.find("history") == "true") {
-        return management_error(400, "history", not_in_sandbox_text("A collection's history"));
-    }
-    if (!can_change_scope(with)) {
-        return forbidden();
-    }
-    const std::string_view ttl_text = form.find("maxTTL");
-    const auto ttl = parse_int32(ttl_text);
-    if (!ttl_text.empty() && (!ttl || *ttl < -1)) {
-        return management_error(400, "maxTTL", "The value must be in range from -1 to 2147483647");
     }
     const std::string_view name = form.find("name");
     return scope_change(
-        with, with.cluster.create_collection(with.parts[3], with.parts[5], name, ttl),
+        with,
+        with.cluster.create_collection(
+            with.parts[3], with.parts[5], name, parse_int32(form.find("maxTTL"))),
         {with.parts[5], name});
+}
+
+service_response change_collection(service_exchange& with) {
+    const form_fields form = parse_form(with.request.body);
+    if (auto refused = check_collection_form(with, form, {"maxTTL", "history"})) {
+        return *std::move(refused);
+    }
+    return scope_change(
+        with,
+        with.cluster.set_collection_ttl(
+            with.parts[3], with.parts[5], with.parts[7], parse_int32(form.find("maxTTL"))),
+        {with.parts[5], with.parts[7]});
 }
 
 service_response remove_collection(service_exchange& with) {

@@ -3,6 +3,7 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
+#include "management/bucket_settings.hpp"
 #include "management/routes.hpp"
 #include "management/texts.hpp"
 
@@ -10,11 +11,12 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-constexpr std::string_view version_shown = "7.6.0-sandbox";
+// The first version whose configurations have the cluster's name and uuid.
+constexpr std::string_view version_shown = "7.6.4-sandbox";
 // 7.6 in the servers' notation: major * 65536 + minor.
 constexpr std::uint32_t compatibility_shown = 7 * 65536 + 6;
 // Shown in place of the machine's memory, which has no meaning here.
-constexpr std::uint64_t memory_shown = std::uint64_t{8} * 1024 * 1024 * 1024;
+constexpr std::uint64_t memory_shown = memory_quota_mb * 1024 * 1024;
 
 service_response json_response(const json::value& body) {
     return make_service_response(200, json::serialize(body));
@@ -61,8 +63,8 @@ json::object shown_node(service_exchange& with, node_id id) {
         {"uptime", "0"},
         {"memoryTotal", memory_shown},
         {"memoryFree", memory_shown},
-        {"mcdMemoryReserved", memory_shown / 1024 / 1024},
-        {"mcdMemoryAllocated", memory_shown / 1024 / 1024},
+        {"mcdMemoryReserved", memory_quota_mb},
+        {"mcdMemoryAllocated", memory_quota_mb},
         {"services", shown_services(at)},
         {"ports", std::move(ports)},
         {"nodeEncryption", false},
@@ -87,7 +89,7 @@ json::object shown_pool(service_exchange& with) {
              {"terseBucketsBase", "/pools/default/b/"},
              {"terseStreamingBucketsBase", "/pools/default/bs/"}}},
         {"rebalanceStatus", is_rebalancing ? "running" : "none"},
-        {"memoryQuota", memory_shown / 1024 / 1024}};
+        {"memoryQuota", memory_quota_mb}};
 }
 
 service_response shown_configuration(
@@ -122,11 +124,14 @@ service_response get_welcome(service_exchange&) {
 }
 
 service_response get_who_am_i(service_exchange& with) {
-    return json_response(json::object{
+    json::object shown{
         {"id", with.user->name},
-        {"domain", "local"},
-        {"name", with.user->full_name},
-        {"roles", shown_roles(with.rights.grants())}});
+        {"domain", is_built_in(*with.user) ? "admin" : "local"},
+        {"roles", shown_roles(with.rights.grants())}};
+    if (!with.user->full_name.empty()) {
+        shown.set("name", with.user->full_name);
+    }
+    return json_response(shown);
 }
 
 service_response get_pools(service_exchange& with) {
@@ -149,6 +154,37 @@ service_response get_default_pool(service_exchange& with) {
 
 service_response get_nodes(service_exchange& with) {
     return json_response(json::object{{"name", "default"}, {"nodes", shown_nodes(with)}});
+}
+
+service_response list_tasks(service_exchange& with) {
+    const bool is_running = with.cluster.rebalance_status().is_running;
+    return json_response(json::array{json::object{
+        {"type", "rebalance"},
+        {"subtype", "rebalance"},
+        {"status", is_running ? "running" : "notRunning"},
+        {"statusIsStale", false},
+        {"masterRequestTimedOut", false}}});
+}
+
+service_response get_rebalance_progress(service_exchange& with) {
+    return json_response(
+        json::object{{"status", with.cluster.rebalance_status().is_running ? "running" : "none"}});
+}
+
+service_response get_terse_cluster(service_exchange& with) {
+    const std::vector<node_id> ids = with.cluster.nodes();
+    return json_response(json::object{
+        {"clusterUUID", with.services.cluster.cluster_uuid},
+        {"orchestrator",
+         ids.empty() ? json::value() : *shown_node(with, ids.front()).find("otpNode")},
+        {"isBalanced", !with.cluster.rebalance_status().is_running},
+        {"clusterCompatVersion", "7.6"}});
+}
+
+service_response get_versions(service_exchange&) {
+    return json_response(json::object{
+        {"implementationVersion", version_shown},
+        {"componentsVersion", json::object{{"ns_server", version_shown}}}});
 }
 
 service_response get_own_node(service_exchange& with) {

@@ -115,6 +115,10 @@ private:
 // A user's roles without those of the groups: `user_options::roles`, or those that `buckets`
 // grants.
 std::vector<role_grant> own_roles(const user_options& user);
+// Whether this is the administrator of the cluster itself, who is not among the users.
+inline bool is_built_in(const user_options& user) noexcept {
+    return !user.roles && user.buckets.empty();
+}
 // The rights of a user, including those of the groups.
 rights rights_of(const cluster_state& cluster, const user_options& user);
 

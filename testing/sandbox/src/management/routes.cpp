@@ -7,6 +7,7 @@
 
 #include "services/http_texts.hpp"
 #include "services/login.hpp"
+#include "services/missing_paths.hpp"
 
 namespace reprise::sandbox {
 
@@ -21,6 +22,12 @@ constexpr service_route management_table[] = {
     {"GET", "/whoami", get_who_am_i, can::none, "the user and its roles"},
     {"GET", "/pools", get_pools, can::none, "the version, and links"},
     {"GET", "/pools/default", get_default_pool, can::none, "the cluster and its nodes"},
+    {"GET", "/pools/default/tasks", list_tasks, can::none, "the last or current rebalance"},
+    {"GET", "/pools/default/rebalanceProgress", get_rebalance_progress, can::none,
+     "whether a rebalance runs"},
+    {"GET", "/pools/default/terseClusterInfo", get_terse_cluster, can::none,
+     "the cluster's uuid and version"},
+    {"GET", "/versions", get_versions, can::none, "the version"},
     {"GET", "/pools/nodes", get_nodes, can::none, "the nodes"},
     {"GET", "/nodes/self", get_own_node, can::none, "the node that answers"},
     {"GET", "/pools/default/nodeServices", get_global_configuration, can::none,
@@ -55,6 +62,8 @@ constexpr service_route management_table[] = {
      can::collections, "creates a collection: `name`, `maxTTL`"},
     {"DELETE", "/pools/default/buckets/{bucket}/scopes/{scope}/collections/{collection}",
      remove_collection, can::collections, "drops a collection"},
+    {"PATCH", "/pools/default/buckets/{bucket}/scopes/{scope}/collections/{collection}",
+     change_collection, can::collections, "changes a collection: `maxTTL`"},
     {"GET", "/settings/rbac/users", list_users, can::read_users, "all users"},
     {"GET", "/settings/rbac/users/local", list_users, can::read_users, "all users"},
     {"GET", "/settings/rbac/users/external", list_external_users, can::read_users,
@@ -63,8 +72,6 @@ constexpr service_route management_table[] = {
     {"PUT", "/settings/rbac/users/local/{user}", set_user, can::write_users,
      "creates or changes a user: `password`, `roles`, `groups`, `name`"},
     {"DELETE", "/settings/rbac/users/local/{user}", remove_user, can::write_users, "drops a user"},
-    {"PUT", "/settings/rbac/users/external/{user}", refuse_external_user, can::write_users,
-     "refused: there are only local users"},
     {"POST", "/controller/changePassword", change_password, can::none,
      "changes the user's own password: `password`"},
     {"GET", "/settings/rbac/roles", list_roles, can::read_users, "the roles"},
@@ -89,8 +96,9 @@ std::optional<service_response> check_bucket(service_exchange& with, privilege n
 }
 
 service_response unauthorized() {
-    service_response response = management_error(401, "_", "Unauthorized");
-    response.headers.push_back({"WWW-Authenticate", "Basic realm=\"sandbox\""});
+    service_response response = make_service_response(401, "", "text/plain");
+    response.headers.push_back(
+        {"WWW-Authenticate", "Basic realm=\"Couchbase Server Admin / REST\""});
     return response;
 }
 
@@ -138,7 +146,11 @@ service_response answer_management_port(service_exchange& with) {
     if (with.user == nullptr) {
         return unauthorized();
     }
-    return found.is_path ? management_error(405, "_", "Method not allowed") : no_such_resource();
+    if (auto refused = refuse_missing_path(with)) {
+        return *std::move(refused);
+    }
+    return found.is_path ? make_service_response(405, "Method Not Allowed", "text/plain")
+                         : make_service_response(404, "Not found.", "text/plain");
 }
 
 }  // namespace detail

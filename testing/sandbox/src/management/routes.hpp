@@ -19,6 +19,10 @@ service_response get_who_am_i(service_exchange& with);
 service_response get_pools(service_exchange& with);
 service_response get_default_pool(service_exchange& with);
 service_response get_nodes(service_exchange& with);
+service_response list_tasks(service_exchange& with);
+service_response get_rebalance_progress(service_exchange& with);
+service_response get_terse_cluster(service_exchange& with);
+service_response get_versions(service_exchange& with);
 service_response get_own_node(service_exchange& with);
 service_response get_global_configuration(service_exchange& with);
 service_response stream_global_configuration(service_exchange& with);
@@ -40,6 +44,7 @@ service_response make_scope(service_exchange& with);
 service_response remove_scope(service_exchange& with);
 service_response make_collection(service_exchange& with);
 service_response remove_collection(service_exchange& with);
+service_response change_collection(service_exchange& with);
 
 // users.cpp
 service_response list_users(service_exchange& with);
@@ -47,7 +52,6 @@ service_response list_external_users(service_exchange& with);
 service_response get_user(service_exchange& with);
 service_response set_user(service_exchange& with);
 service_response remove_user(service_exchange& with);
-service_response refuse_external_user(service_exchange& with);
 service_response change_password(service_exchange& with);
 service_response list_roles(service_exchange& with);
 service_response list_groups(service_exchange& with);

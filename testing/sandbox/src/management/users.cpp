@@ -70,11 +70,23 @@ json::object shown_user(const service_exchange& with, const user_options& user) 
 }
 
 json::object shown_group(const group_options& group) {
-    return {
+    json::object shown{
         {"id", group.name},
         {"description", group.description},
-        {"roles", shown_roles(group.roles)},
-        {"ldap_group_ref", group.ldap_group_ref}};
+        {"roles", shown_roles(group.roles)}};
+    if (!group.ldap_group_ref.empty()) {
+        shown.set("ldap_group_ref", group.ldap_group_ref);
+    }
+    return shown;
+}
+
+constexpr std::size_t password_size_min = 6;
+constexpr std::string_view password_too_short = "The password must be at least 6 characters long.";
+
+// Null for the built-in administrator, too.
+const user_options* find_listed_user(const service_exchange& with, std::string_view name) {
+    const user_options* found = with.cluster.accounts().find_user(name);
+    return found == nullptr || is_built_in(*found) ? nullptr : found;
 }
 
 service_response unknown_user() {
@@ -155,13 +167,24 @@ json::array shown_roles(const std::vector<role_grant>& grants) {
 }
 
 service_response list_users(service_exchange& with) {
-    const std::vector<std::string> names = with.cluster.accounts().users();
     json::array shown;
-    shown.reserve(names.size());
-    for (const std::string& name : names) {
-        shown.emplace_back(shown_user(with, *with.cluster.accounts().find_user(name)));
+    for (const std::string& name : with.cluster.accounts().users()) {
+        if (const user_options* user = find_listed_user(with, name)) {
+            shown.emplace_back(shown_user(with, *user));
+        }
     }
-    return json_answer(shown);
+    const std::string& target = with.request.target;
+    const std::size_t mark = std::min(target.find('?'), target.size() - 1);
+    const auto size = parse_int32(parse_form(target.substr(mark + 1)).find("pageSize"));
+    if (!size) {
+        return json_answer(shown);
+    }
+    const std::size_t total = shown.size();
+    if (*size < 0 || static_cast<std::size_t>(*size) < total) {
+        return management_error(400, "pageSize", not_in_sandbox_text("A second page of users"));
+    }
+    return json_answer(json::object{
+        {"total", total}, {"links", json::object{}}, {"skipped", 0}, {"users", std::move(shown)}});
 }
 
 service_response list_external_users(service_exchange&) {
@@ -169,7 +192,7 @@ service_response list_external_users(service_exchange&) {
 }
 
 service_response get_user(service_exchange& with) {
-    const user_options* user = with.cluster.accounts().find_user(with.parts[4]);
+    const user_options* user = find_listed_user(with, with.parts[4]);
     return user == nullptr ? unknown_user() : json_answer(shown_user(with, *user));
 }
 
@@ -183,6 +206,9 @@ service_response set_user(service_exchange& with) {
     user.name = with.parts[4];
     if (const std::string_view password = form.find("password"); !password.empty()) {
         user.password = password;
+    }
+    if (!form.find("password").empty() && user.password.size() < password_size_min) {
+        return management_error(400, "password", password_too_short);
     }
     if (user.password.empty()) {
         return management_error(400, "password", "Password is required for new user.");
@@ -209,11 +235,11 @@ service_response set_user(service_exchange& with) {
 }
 
 service_response remove_user(service_exchange& with) {
-    return with.cluster.accounts().drop_user(with.parts[4]) ? done(with) : unknown_user();
-}
-
-service_response refuse_external_user(service_exchange&) {
-    return management_error(400, "_", not_in_sandbox_text("A user of the external domain"));
+    if (find_listed_user(with, with.parts[4]) == nullptr) {
+        return make_service_response(404, "\"User was not found.\"");
+    }
+    (void)with.cluster.accounts().drop_user(with.parts[4]);  // it exists
+    return done(with);
 }
 
 service_response change_password(service_exchange& with) {
@@ -221,8 +247,8 @@ service_response change_password(service_exchange& with) {
     const form_fields form = parse_form(body);
     user_options user = *with.user;
     user.password = form.find("password");
-    if (user.password.empty()) {
-        return management_error(400, "password", "The password must be given.");
+    if (user.password.size() < password_size_min) {
+        return management_error(400, "password", password_too_short);
     }
     with.cluster.accounts().put_user(std::move(user));
     return done(with);

@@ -4,8 +4,6 @@
 
 namespace reprise::sandbox::detail {
 
-namespace {
-
 bool fits_path(std::string_view pattern, const std::vector<std::string>& parts) {
     std::size_t count = 0;
     pattern.remove_prefix(1);
@@ -19,8 +17,6 @@ bool fits_path(std::string_view pattern, const std::vector<std::string>& parts) 
     }
     return count == parts.size();
 }
-
-}  // namespace
 
 route_match find_route(std::span<const service_route> routes, const service_exchange& with) {
     route_match match;

@@ -23,6 +23,8 @@ struct route_match {
     const service_route* route = nullptr;
     bool is_path = false;  // the path is known, but maybe only with other methods
 };
+// Whether a path has the form of the pattern.
+bool fits_path(std::string_view pattern, const std::vector<std::string>& parts);
 route_match find_route(std::span<const service_route> routes, const service_exchange& with);
 
 std::span<const service_route> query_routes() noexcept;

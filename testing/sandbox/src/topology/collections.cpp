@@ -141,6 +141,27 @@ uid_or_error cluster::drop_collection(
     return publish_manifest(*state_, *record);
 }
 
+uid_or_error cluster::set_collection_ttl(
+    std::string_view bucket, std::string_view scope, std::string_view collection,
+    std::optional<std::int32_t> max_ttl) {
+    bucket_record* record = state_->find_bucket(bucket);
+    if (record == nullptr) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    wire::manifest_scope* found = find_scope(*record, scope);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_scope);
+    }
+    const auto it =
+        std::ranges::find(found->collections, collection, &wire::manifest_collection::name);
+    if (it == found->collections.end()) {
+        return std::unexpected(cluster_errc::unknown_collection);
+    }
+    it->max_ttl = max_ttl;
+    record->collections.insert_or_assign(it->id, max_ttl.value_or(0));
+    return publish_manifest(*state_, *record);
+}
+
 uid_or_error cluster::recreate_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     const bucket_record* record = state_->find_bucket(bucket);

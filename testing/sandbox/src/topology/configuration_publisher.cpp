@@ -98,6 +98,9 @@ wire::cluster_configuration_description describe_nodes(
     if (cluster.options.offers_enhanced_prepared && offers(members, wire::service::query)) {
         description.cluster_capabilities.emplace_back("n1ql", "enhancedPreparedStatements");
     }
+    if (offers(members, wire::service::search)) {
+        description.cluster_capabilities.emplace_back("search", "scopedSearchIndex");
+    }
     return description;
 }
 

@@ -80,23 +80,39 @@ TEST_F(bucket_settings, are_stored_and_returned) {
 TEST_F(bucket_settings, that_are_not_supported_are_refused) {
     EXPECT_EQ(
         refusal(path, "name=b&warmupBehavior=blocking"),
-        "400 warmupBehavior: The bucket setting warmupBehavior is not supported by the sandbox");
+        "400 warmupBehavior: The bucket setting warmupBehavior is not in the sandbox; "
+        "docs/sandbox.md lists what is");
     EXPECT_EQ(
         refusal(path, "name=b&bucketType=memcached"),
-        "400 bucketType: A bucket of type memcached is not supported by the sandbox");
+        "400 bucketType: A bucket of type memcached is not in the sandbox; docs/sandbox.md lists "
+        "what is");
     for (const char* form :
          {"maxTTL=-1", "maxTTL=x", "maxTTL=2147483648", "replicaNumber=4", "flushEnabled=maybe",
           "compressionMode=hard", "durabilityMinLevel=much", "storageBackend=paper",
           "evictionPolicy=noEviction", "bucketType=ephemeral&evictionPolicy=valueOnly",
           "bucketType=ephemeral&durabilityMinLevel=persistToMajority", "bucketType=other",
-          "historyRetentionSeconds=5", "conflictResolutionType=coin", "ramQuotaMB=0"}) {
+          "historyRetentionSeconds=5", "conflictResolutionType=coin", "ramQuotaMB=0",
+          "ramQuotaMB=99", "ramQuota=8193"}) {
         EXPECT_TRUE(refusal(path, "name=b&" + std::string(form)).starts_with("400 ")) << form;
     }
+    EXPECT_EQ(
+        refusal(path, "name=b&ramQuota=1"), "400 ramQuota: RAM quota cannot be less than 100 MiB");
+    EXPECT_EQ(
+        refusal(path, "name=b&ramQuota=99999999"),
+        "400 ramQuota: RAM quota specified is too large to be provisioned into this cluster.");
+    EXPECT_EQ(
+        refusal(path, "name=b&ramQuota=100&replicaNumber=9"),
+        "400 replicaNumber: Replica number larger than 3 is not supported.");
+    const reply refused = ask(service::management, "POST", path, "name=travel&ramQuota=128");
+    EXPECT_EQ(
+        json::serialize(*refused.find("summaries")->find("ramSummary")->find("perNodeMegs")),
+        "128");
     EXPECT_EQ(cluster.buckets().size(), 1u);
     const std::string travel = path + "/travel";
     EXPECT_EQ(
         refusal(travel, "replicaNumber=0"),
-        "400 replicaNumber: Changing the number of replicas is not supported by the sandbox");
+        "400 replicaNumber: Changing the number of replicas is not in the sandbox; docs/sandbox.md "
+        "lists what is");
     EXPECT_EQ(ask(service::management, "POST", travel, "replicaNumber=1").status, 200);
     EXPECT_TRUE(refusal(travel, "storageBackend=magma").starts_with("400 storageBackend"));
     EXPECT_TRUE(refusal(travel, "bucketType=ephemeral").starts_with("400 bucketType"));
@@ -104,7 +120,7 @@ TEST_F(bucket_settings, that_are_not_supported_are_refused) {
         refusal(travel, "conflictResolutionType=lww").starts_with("400 conflictResolutionType"));
     EXPECT_EQ(
         refusal(travel + "/scopes", "name=s&limits=1"),
-        "400 limits: The field limits is not supported by the sandbox");
+        "400 limits: The field limits is not in the sandbox; docs/sandbox.md lists what is");
 }
 
 TEST_F(bucket_settings, a_maximum_ttl_applies_unless_the_collection_has_its_own) {
@@ -172,7 +188,7 @@ TEST_F(bucket_settings, have_the_format_that_clients_parse) {
     EXPECT_EQ(status_of("DELETE", "/settings/rbac/users/local/none"), 404);
     EXPECT_EQ(status_of("DELETE", "/settings/rbac/groups/none"), 404);
     EXPECT_EQ(status_of("GET", "/settings/none"), 404);
-    EXPECT_EQ(status_of("PUT", "/pools/default"), 405);
+    EXPECT_EQ(status_of("PUT", "/pools/nodes"), 405);
     const reply scope =
         ask(service::management, "POST", "/pools/default/buckets/travel/scopes", "name=_x");
     EXPECT_EQ(scope.status, 400);

@@ -45,8 +45,7 @@ TEST_F(management, bodies_are_json_and_configurations_parse) {
         EXPECT_TRUE(reprise::json::parse(response.body)) << target;
     }
     for (const char* target :
-         {"/pools/default/b/travel", "/pools/default/buckets/travel",
-          "/pools/default/b/travel?bucket_uuid=x"}) {
+         {"/pools/default/b/travel", "/pools/default/b/travel?bucket_uuid=x"}) {
         const auto configuration = wire::parse_cluster_configuration(get(target).body);
         ASSERT_TRUE(configuration) << target << to_string(configuration.error());
         EXPECT_EQ((*configuration)->bucket_name(), "travel");
@@ -66,6 +65,67 @@ TEST_F(management, unknown_resources_have_their_own_status) {
     EXPECT_EQ(ask("PUT", "/pools/default/buckets/travel/scopes").status, 405);
     cluster.accounts().put_user({.name = "app", .password = "secret", .buckets = {"other"}});
     EXPECT_EQ(get("/pools/default/b/travel").status, 403);
+}
+
+TEST_F(management, names_of_scopes_are_refused_with_the_rule_that_they_break) {
+    const std::string scopes = "/pools/default/buckets/travel/scopes";
+    EXPECT_EQ(
+        ask("POST", scopes, "name=_bad").body,
+        R"({"errors":{"name":"First character must not be _ or %"}})");
+    EXPECT_EQ(
+        ask("POST", scopes, "name=").body,
+        R"({"errors":{"name":"Name length (0) must be in the range from 1 to 251, inclusive"}})");
+    EXPECT_EQ(
+        ask("POST", scopes + "/inventory/collections", "name=a%20b").body,
+        R"({"errors":{"name":"Can only contain characters A-Z, a-z, 0-9 and the following )"
+        R"(symbols _ - %"}})");
+}
+
+TEST_F(management, collections_are_shown_with_their_defaults) {
+    const std::string shown = get("/pools/default/buckets/travel/scopes").body;
+    EXPECT_NE(shown.find(R"({"name":"_default","uid":"0","maxTTL":0})"), std::string::npos)
+        << shown;
+    EXPECT_NE(shown.find(R"("maxTTL":0,"history":false})"), std::string::npos) << shown;
+}
+
+TEST_F(management, errors_have_the_texts_of_servers) {
+    const auto missing = get("/pools/default/b/nothing");
+    EXPECT_EQ(missing.content_type, "text/plain");
+    EXPECT_EQ(missing.body, "Requested resource not found.\r\n");
+    EXPECT_EQ(get("/nonsense").body, "Not found.");
+    EXPECT_EQ(ask("POST", "/pools").body, "Method Not Allowed");
+    EXPECT_EQ(ask("GET", "/pools", "", bad_login).body, "");
+}
+
+TEST_F(management, the_cluster_is_described_briefly) {
+    EXPECT_NE(get("/pools/default/tasks").body.find(R"("status":"notRunning")"), std::string::npos);
+    EXPECT_EQ(get("/pools/default/rebalanceProgress").body, R"({"status":"none"})");
+    const std::string terse = get("/pools/default/terseClusterInfo").body;
+    EXPECT_NE(terse.find(R"("orchestrator":"ns_0@)"), std::string::npos) << terse;
+    EXPECT_NE(get("/versions").body.find("7.6.4"), std::string::npos);
+}
+
+TEST_F(management, a_buckets_description_is_not_a_configuration) {
+    const auto shown = reprise::json::parse(get("/pools/default/buckets/travel").body);
+    ASSERT_TRUE(shown);
+    for (const char* name : {"rev", "nodesExt", "clusterCapabilities", "clusterName"}) {
+        EXPECT_EQ(shown->root.find(name), nullptr) << name;
+    }
+    EXPECT_NE(shown->root.find("vBucketServerMap"), nullptr);
+}
+
+TEST_F(management, what_real_servers_have_beyond_it_is_refused_by_name) {
+    for (const char* target :
+         {"/settings/autoFailover", "/pools/default/buckets/travel/stats", "/internalSettings",
+          "/pools/default/buckets/travel/docs/x"}) {
+        const auto refused = get(target);
+        EXPECT_EQ(refused.status, 400) << target;
+        EXPECT_NE(refused.body.find("is not in the sandbox"), std::string::npos) << target;
+        EXPECT_NE(refused.body.find("90000"), std::string::npos) << target;
+    }
+    EXPECT_EQ(ask("POST", "/controller/rebalance", "knownNodes=x").status, 400);
+    EXPECT_EQ(ask("POST", "/pools/default", "memoryQuota=300").status, 400);
+    EXPECT_EQ(ask("GET", "/settings/autoFailover", "", bad_login).status, 401);
 }
 
 TEST_F(management, streams_send_a_document_per_change) {
@@ -97,7 +157,16 @@ TEST_F(management, scopes_and_collections_can_be_created_and_dropped) {
     const auto* made = cluster.manifest("travel")->find_collection("new-scope", "c1");
     ASSERT_NE(made, nullptr);
     EXPECT_EQ(made->max_ttl, 60);
-    EXPECT_EQ(ask("DELETE", scopes + "/new-scope/collections/c1").status, 200);
+    const std::string path = scopes + "/new-scope/collections/c1";
+    EXPECT_EQ(ask("PATCH", path, "maxTTL=20").status, 200);
+    EXPECT_EQ(cluster.manifest("travel")->find_collection("new-scope", "c1")->max_ttl, 20);
+    EXPECT_EQ(ask("PATCH", path, "maxTTL=-2").status, 400);
+    EXPECT_EQ(ask("PATCH", path, "name=x").status, 400);
+    EXPECT_EQ(ask("PATCH", scopes + "/new-scope/collections/none", "maxTTL=1").status, 404);
+    EXPECT_EQ(
+        ask("PATCH", path, "history=true").body,
+        R"({"errors":{"history":"The value must be one of the following: [false]"}})");
+    EXPECT_EQ(ask("DELETE", path).status, 200);
     EXPECT_EQ(ask("DELETE", scopes + "/new-scope/collections/c1").status, 404);
     EXPECT_EQ(ask("DELETE", scopes + "/new-scope").status, 200);
     EXPECT_EQ(cluster.manifest("travel")->find_scope("new-scope"), nullptr);

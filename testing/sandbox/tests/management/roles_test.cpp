@@ -226,6 +226,10 @@ TEST_F(roles, users_and_groups_are_returned_as_they_were_stored) {
         R"("bucket_name":"travel","scope_name":"inventory","collection_name":"*"}],)"
         R"("ldap_group_ref":"cn=x"})");
     EXPECT_EQ(ask(service::management, "GET", groups).body.as_array()->size(), 1u);
+    ask(service::management, "PUT", groups + "/plain", "roles=admin");
+    EXPECT_EQ(
+        ask(service::management, "GET", groups + "/plain").text,
+        R"({"id":"plain","description":"","roles":[{"role":"admin"}]})");
     add("eve", "admin,data_reader[travel:inventory]", "&groups=readers&name=Eve+E.");
     EXPECT_EQ(
         ask(service::management, "GET", "/settings/rbac/users/local/eve").text,
@@ -237,10 +241,10 @@ TEST_F(roles, users_and_groups_are_returned_as_they_were_stored) {
     EXPECT_NE(shown.text.find(R"("role":"query_select","bucket_name":"*")"), std::string::npos);
     user = "eve";
     EXPECT_EQ(
-        ask(service::management, "POST", "/controller/changePassword", "password=other").status,
+        ask(service::management, "POST", "/controller/changePassword", "password=others").status,
         200);
     EXPECT_EQ(ask(service::management, "GET", "/whoami").status, 401);
-    password = "other";
+    password = "others";
     EXPECT_NE(
         ask(service::management, "GET", "/whoami").text.find(R"("role":"admin")"),
         std::string::npos);
@@ -266,9 +270,11 @@ TEST_F(roles, unsupported_roles_and_fields_are_refused) {
         refusal("roles=bucket_admin[travel:s]", "roles").find("malformed"), std::string::npos);
     EXPECT_EQ(
         refusal("roles=replication_admin", "roles"),
-        "The role replication_admin is not supported by the sandbox");
+        "The role replication_admin is not in the sandbox; docs/sandbox.md lists what is");
     EXPECT_EQ(refusal("groups=none", "groups"), "Groups do not exist: none");
-    EXPECT_EQ(refusal("locked=true", "locked"), "The field locked is not supported by the sandbox");
+    EXPECT_EQ(
+        refusal("locked=true", "locked"),
+        "The field locked is not in the sandbox; docs/sandbox.md lists what is");
     EXPECT_EQ(cluster.accounts().find_user("eve"), nullptr);
     EXPECT_EQ(
         ask(service::management, "PUT", "/settings/rbac/users/external/x", "roles=admin").status,

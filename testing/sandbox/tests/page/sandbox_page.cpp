@@ -12,6 +12,7 @@
 #include "management/bucket_settings.hpp"
 #include "management/roles.hpp"
 #include "management/routes.hpp"
+#include "services/missing_paths.hpp"
 #include "services/query/language.hpp"
 #include "services/query/query_body.hpp"
 #include "services/query/statement.hpp"
@@ -104,20 +105,21 @@ void add_statements(std::string& page) {
         "time unless a rule delays them. One that is delayed beyond its `timeout` ends with 200, "
         "1080\n"
         "and `retry: true`, and its changes stay.\n\n"
-        "Errors that occur on their own: 1000, 1040, 1050, 1065, 1070, 1080, 1100, 3000, 4000, "
-        "4040,\n"
-        "4070, 4080, 4300, 5000, 5010, 5020, 5070, 12003, 12004, 12008, 12009 (reasons 17012,\n"
-        "17014), 12016, 12021, 13014; analytics 20000, 20001, 24000, 24001, 24045. For every "
-        "other\n"
-        "code, use a `service_fault_rule`.\n\n"
+        "Errors that occur on their own: 1000, 1030, 1040, 1050, 1065, 1070, 1080, 2120, 3000, "
+        "3080, 4000,\n"
+        "4040, 4060, 4070, 4080, 4300, 4310, 5000, 5010, 5030, 5070, 5411, 12003, 12004, 12008, "
+        "12009\n"
+        "(reasons 17012, 17014), 12016, 12021, 13014; analytics 20000, 20001, 24000, 24001, "
+        "24045. For\n"
+        "every other code, use a `service_fault_rule`.\n\n"
         "### Refused by name\n\n"
-        "Query and analytics refuse these with code 90000 and `... is not supported by the "
+        "Query and analytics refuse these with code 90000 and `... is not in the "
         "sandbox`, as\n"
         "well as every function that is not listed above.\n\n";
     std::vector<std::string> names;
     names.reserve(missing_constructs().size());
     for (const missing_construct& each : missing_constructs()) {
-        names.push_back(code(each.shown));
+        names.push_back(code(each.name()));
     }
     add_names(page, names);
     page += "\n### Members of a request\n\n";
@@ -125,8 +127,9 @@ void add_statements(std::string& page) {
     std::vector<std::string> limited;
     for (const request_member& each : request_members()) {
         const std::string accepted = each.accepted.empty() ? "empty" : code(each.accepted);
-        each.is_limited ? limited.push_back(code(each.name) + " (" + accepted + ")")
-                        : free.push_back(code(each.name));
+        each.type == member_type::limited
+            ? limited.push_back(code(each.name) + " (" + accepted + ")")
+            : free.push_back(code(each.name));
     }
     add_names(page, free);
     page += "\nRefused by name unless they have the value in parentheses:\n\n";
@@ -137,10 +140,14 @@ void add_statements(std::string& page) {
 void add_views_and_search(std::string& page) {
     page +=
         "## Views\n\n"
-        "Map functions run over a bucket's default collection. They may use the\n"
-        "following; a design document with anything else is refused when it is created:\n\n";
-    for (const std::string_view each : map_function_grammar) {
-        page += "- " + std::string(each) + "\n";
+        "A view runs over a bucket's default collection. There is no JavaScript: `map` is one "
+        "of\n"
+        "these names, or the function that emits `meta.id` and null, which counts as `_by_id`. "
+        "A\n"
+        "design document with anything else is refused when it is created.\n\n";
+    add_head(page, {"map function", "rows"});
+    for (const map_name& each : map_names) {
+        add_row(page, {code(each.spelling), std::string(each.rows)});
     }
     page += "\nReduce functions:\n\n";
     std::vector<std::string> names;
@@ -158,8 +165,10 @@ void add_views_and_search(std::string& page) {
     page +=
         "\n"
         "## Search queries\n\n"
-        "All texts of a document are indexed as lower-case words; all hits have\n"
-        "the same score. Other queries and members are refused by name.\n\n";
+        "All texts of a document are indexed as lower-case words without English stop words; all "
+        "hits\n"
+        "have the same score. Other queries of servers are refused by name; unknown members are "
+        "ignored.\n\n";
     add_head(page, {"query", "other members", "finds"});
     for (const search_kind& each : search_kinds()) {
         add_row(
@@ -252,6 +261,25 @@ std::string make_page() {
     add_routes(page, "Search", search_routes());
     add_routes(page, "Views", views_routes());
     add_routes(page, "Management", management_routes());
+    page +=
+        "### Not in the sandbox\n\n"
+        "Requests for these paths of real servers are answered with status 400 and `... is not "
+        "in the\n"
+        "sandbox`; other unknown paths with 404.\n\n";
+    add_head(page, {"what", "paths"});
+    for (std::span<const missing_path> rest = missing_paths(); !rest.empty();) {
+        const auto is_other = [&rest](const missing_path& each) {
+            return each.shown != rest.front().shown || each.service != rest.front().service;
+        };
+        const auto end = std::ranges::find_if(rest, is_other);
+        std::string paths;
+        for (const missing_path& each : std::span(rest.begin(), end)) {
+            paths += (paths.empty() ? "" : ", ") + code(each.path);
+        }
+        add_row(page, {std::string(rest.front().shown), paths});
+        rest = std::span(end, rest.end());
+    }
+    page += "\n";
     add_key_value(page);
     return page;
 }

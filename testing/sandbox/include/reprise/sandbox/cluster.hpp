@@ -223,7 +223,7 @@ public:
     /// The manifest as one node knows it (hide_collection). Also null for an unknown node.
     const wire::collections_manifest* manifest_at(
         node_id node, std::string_view bucket) const noexcept;
-    /// All four return the manifest's new uid.
+    /// All five return the manifest's new uid.
     std::expected<std::uint64_t, cluster_errc> create_scope(
         std::string_view bucket, std::string_view scope);
     std::expected<std::uint64_t, cluster_errc> drop_scope(
@@ -231,6 +231,10 @@ public:
     std::expected<std::uint64_t, cluster_errc> create_collection(
         std::string_view bucket, std::string_view scope, std::string_view collection,
         std::optional<std::int32_t> max_ttl = std::nullopt);
+    /// Empty: the bucket's maximum. Applies to documents that are stored from now on.
+    std::expected<std::uint64_t, cluster_errc> set_collection_ttl(
+        std::string_view bucket, std::string_view scope, std::string_view collection,
+        std::optional<std::int32_t> max_ttl);
     std::expected<std::uint64_t, cluster_errc> drop_collection(
         std::string_view bucket, std::string_view scope, std::string_view collection);
 

@@ -40,6 +40,7 @@ statement_error dml_error(std::string_view verb, const std::string& id, write_re
             break;
     }
     error.message += " - cause: " + error.reason;
+    error.is_in_execution = true;
     return error;
 }
 
@@ -101,7 +102,12 @@ void insert_rows(change_run& run) {
         const auto id = key ? key->as_string() : std::nullopt;
         if (!id || !value) {
             run.result.errors.push_back(
-                {5070, "Cannot " + std::string(verb) + " non-string key or missing value", 0, {}});
+                {5070,
+                 "Cannot " + std::string(verb) + " non-string key or missing value.",
+                 0,
+                 {},
+                 false,
+                 true});
             return;
         }
         const json::value* expiration = options ? options->find("expiration") : nullptr;
@@ -124,28 +130,17 @@ void insert_rows(change_run& run) {
     }
 }
 
-// Creates missing objects on the way.
-void set_field(json::value& in, const std::vector<std::string>& path, json::value content) {
-    json::value* at = &in;
-    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-        json::object* members = at->as_object();
-        if (members == nullptr) {
-            return;
-        }
-        json::value* next = members->find(path[i]);
-        at = next != nullptr ? next : &members->set(path[i], json::object{});
-    }
-    if (json::object* members = at->as_object()) {
-        members->set(path.back(), std::move(content));
-    }
-}
-
-void unset_field(json::value& in, const std::vector<std::string>& path) {
+// Sets the field, or removes it if there is no content. Changes nothing if an object on the way is
+// missing.
+void change_field(json::value& in, const std::vector<std::string>& path, maybe_value content) {
     json::value* at = &in;
     for (std::size_t i = 0; i + 1 < path.size() && at != nullptr; ++i) {
         at = at->find(path[i]);
     }
-    if (json::object* members = at != nullptr ? at->as_object() : nullptr) {
+    json::object* members = at != nullptr ? at->as_object() : nullptr;
+    if (members != nullptr && content) {
+        members->set(path.back(), *std::move(content));
+    } else if (members != nullptr) {
         members->erase(path.back());
     }
 }
@@ -154,13 +149,9 @@ void update_row(change_run& run, document_row& row) {
     json::value changed = row.content;
     for (const changed_field& field : run.what.fields) {
         const row_view view{run.what.from.alias, &row.content, &row.meta};
-        const maybe_value content =
-            field.value ? run.evaluate.value_of(*field.value, view) : maybe_value{};
-        if (content) {
-            set_field(changed, field.path, *content);
-        } else {
-            unset_field(changed, field.path);
-        }
+        change_field(
+            changed, field.path,
+            field.value ? run.evaluate.value_of(*field.value, view) : maybe_value{});
     }
     if (run.evaluate.error()) {
         return;

@@ -45,38 +45,50 @@ std::size_t character_size(std::string_view text) noexcept {
     return size;
 }
 
-// Returns a whole number if both operands and the result are whole, otherwise a decimal one. Null
-// if an operand is not a number.
+// The exact result if it is a whole number of 64 bits. Empty: it must be computed in doubles.
+std::optional<std::int64_t> calculate_whole(char sign, std::int64_t a, std::int64_t b) noexcept {
+    std::int64_t result = 0;
+    const bool is_division = sign == '/' || sign == '%';
+    if (is_division && (b == 0 || b == -1 || (sign == '/' && a % b != 0))) {
+        return std::nullopt;
+    }
+    const bool has_overflow = sign == '+'   ? __builtin_add_overflow(a, b, &result)
+                              : sign == '-' ? __builtin_sub_overflow(a, b, &result)
+                              : sign == '*' ? __builtin_mul_overflow(a, b, &result)
+                                            : false;
+    if (has_overflow) {
+        return std::nullopt;
+    }
+    return is_division ? (sign == '/' ? a / b : a % b) : result;
+}
+
+// Integers stay exact as long as the result fits. Null if an operand is not a number.
 json::value calculate(char sign, const json::value& left, const json::value& right) {
     const auto a = left.as_double();
     const auto b = right.as_double();
     if (!a || !b || ((sign == '/' || sign == '%') && *b == 0)) {
         return nullptr;
     }
-    double result = 0;
-    switch (sign) {
-        case '+':
-            result = *a + *b;
-            break;
-        case '-':
-            result = *a - *b;
-            break;
-        case '*':
-            result = *a * *b;
-            break;
-        case '/':
-            result = *a / *b;
-            break;
-        default:
-            result = std::fmod(*a, *b);
-            break;
+    if (left.as_int64() && right.as_int64()) {
+        if (const auto whole = calculate_whole(sign, *left.as_int64(), *right.as_int64())) {
+            return *whole;
+        }
     }
-    constexpr double exact_max = 9007199254740992.0;  // 2^53
-    if (left.as_int64() && right.as_int64() && std::trunc(result) == result &&
-        std::abs(result) < exact_max) {
-        return static_cast<std::int64_t>(result);
+    return make_number(
+        sign == '+'   ? *a + *b
+        : sign == '-' ? *a - *b
+        : sign == '*' ? *a * *b
+        : sign == '/' ? *a / *b
+                      : std::fmod(*a, *b));
+}
+
+// IN is null if there is no equal element, but a null one.
+json::value find_among(const json::value& what, const json::array& among) {
+    const auto is_equal = [&what](const auto& each) { return collate(what, each) == 0; };
+    if (std::ranges::any_of(among, is_equal)) {
+        return true;
     }
-    return result;
+    return std::ranges::any_of(among, &json::value::is_null) ? json::value() : json::value(false);
 }
 
 json::value to_value(maybe_value from) {
@@ -118,6 +130,7 @@ bool matches_like(std::string_view pattern, std::string_view text) {
 void evaluator::fail(int code, std::string message) {
     if (!error_) {
         error_ = statement_error{code, std::move(message), 0, {}};
+        error_->is_in_execution = code >= 5000 && code != not_in_sandbox_code;
     }
 }
 
@@ -130,19 +143,19 @@ maybe_value evaluator::parameter(const std::string& name) {
         }
         fail(
             5010,
-            "Error evaluating projection - cause: No value for positional parameter: $" + name);
+            "Error evaluating projection - cause: No value for positional parameter $" + name);
         return std::nullopt;
     }
     if (const json::value* found = parameters_.named.find(name); found != nullptr) {
         return *found;
     }
-    fail(5010, "Error evaluating projection - cause: No value for named parameter: $" + name);
+    fail(5010, "Error evaluating projection - cause: No value for named parameter $" + name);
     return std::nullopt;
 }
 
 maybe_value evaluator::name(const std::string& name, const row_view& row) {
     if (row.content == nullptr) {
-        fail(3000, "Ambiguous reference to field '" + name + "'");
+        fail(3080, "Ambiguous reference to field '" + name + "'.");
         return std::nullopt;
     }
     if (name == row.alias) {
@@ -156,7 +169,8 @@ maybe_value evaluator::element(const expression& from, const row_view& row) {
     const maybe_value list = value_of(from.operands[0], row);
     const maybe_value at = value_of(from.operands[1], row);
     const json::array* elements = list ? list->as_array() : nullptr;
-    const auto index = at ? at->as_int64() : std::nullopt;
+    const auto number = at ? at->as_double() : std::nullopt;
+    const auto index = number ? make_number(*number).as_int64() : std::nullopt;
     if (elements == nullptr || !index) {
         return std::nullopt;
     }
@@ -198,7 +212,9 @@ maybe_value evaluator::value_of(const expression& from, const row_view& row) {
             return members;
         }
         case expression_kind::meta:
-            if (!from.text.empty() && from.text != row.alias) {
+            if (row.content == nullptr) {
+                fail(4310, "META() in query with multiple FROM terms requires an argument.");
+            } else if (!from.text.empty() && from.text != row.alias) {
                 fail(3000, "META() of '" + from.text + "', which is not in FROM");
             }
             return row.meta == nullptr ? maybe_value{} : maybe_value(*row.meta);
@@ -267,10 +283,7 @@ maybe_value evaluator::compare(
     }
     if (sign == "IN") {
         const json::array* among = b.as_array();
-        return among == nullptr ? json::value()
-                                : json::value(std::ranges::any_of(*among, [&a](const auto& each) {
-                                      return collate(a, each) == 0;
-                                  }));
+        return among == nullptr ? json::value() : find_among(a, *among);
     }
     if (std::string_view("+-*/%").contains(sign)) {
         return calculate(sign.front(), a, b);
@@ -291,22 +304,35 @@ bool evaluator::is_true(const expression& from, const row_view& row) {
 }
 
 std::uint64_t evaluator::count_of(const expression& from, std::string_view clause) {
-    const maybe_value given = value_of(from, {});
-    const auto number = given ? given->as_uint64() : std::nullopt;
-    if (!number && !error_) {
-        fail(5020, std::string(clause) + " must be a whole number, 0 or more");
+    maybe_value given = value_of(from, {});
+    if (given) {
+        normalize_numbers(*given);
     }
-    return number.value_or(0);
+    const auto number = given ? given->as_int64() : std::nullopt;
+    if (!number) {
+        fail(
+            5030, "Invalid " + std::string(clause) + " value " +
+                      (given ? json::serialize(*given) : "<nil>"));
+        // A constant of the wrong type is found while the statement is planned.
+        error_->is_in_execution =
+            error_->is_in_execution &&
+            (from.what != expression_kind::literal || !given || given->is_null());
+    }
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(number.value_or(0), 0));
 }
 
 json::value evaluator::row_of(const projection& what, const row_view& row) {
     if (what.is_raw) {
-        return to_value(value_of(what.items.front().value, row));
+        json::value made = to_value(value_of(what.items.front().value, row));
+        normalize_numbers(made);
+        return made;
     }
     json::object members;
     for (const projection_item& item : what.items) {
         if (item.is_whole) {
-            members.set(row.alias, *row.content);
+            if (row.content != nullptr) {
+                members.set(row.alias, *row.content);
+            }
         } else if (item.is_star) {
             const maybe_value inner = value_of(item.value, row);
             if (const json::object* spread = inner ? inner->as_object() : nullptr) {
@@ -318,28 +344,45 @@ json::value evaluator::row_of(const projection& what, const row_view& row) {
             members.set(item.alias, *std::move(content));
         }
     }
-    return members;
+    json::value made(std::move(members));
+    normalize_numbers(made);
+    return made;
 }
 
 void evaluator::append_row(std::string& out, const projection& what, const row_view& row) {
     json::serialize_to(out, row_of(what, row));
 }
 
+namespace {
+
+// By expression_kind; literals and operations have types of their own.
+constexpr std::string_view types[] = {"",      "missing", "json",   "json",   "json", "json",
+                                      "array", "object",  "object", "number", "",     "boolean"};
+
+std::string_view type_of(const expression& of) noexcept {
+    const json::value& literal = of.literal;
+    if (of.what == expression_kind::literal) {
+        return literal.is_null()     ? "null"
+               : literal.as_bool()   ? "boolean"
+               : literal.as_string() ? "string"
+                                     : "number";
+    }
+    if (of.what == expression_kind::operation) {
+        const bool is_number = of.text == "NEGATE" || std::string_view("+-*/%").contains(of.text);
+        return is_number ? "number" : (of.text == "||" ? "string" : "boolean");
+    }
+    return types[static_cast<std::size_t>(of.what)];
+}
+
+}  // namespace
+
 json::value signature_of(const projection& what) {
     if (what.is_raw) {
-        return "json";
+        return type_of(what.items.front().value);
     }
     json::object members;
     for (const projection_item& item : what.items) {
-        if (item.is_star) {
-            members.set("*", "*");
-        } else {
-            members.set(
-                item.alias,
-                item.value.what == expression_kind::literal && item.value.literal.is_number()
-                    ? "number"
-                    : "json");
-        }
+        members.set(item.is_star ? "*" : item.alias, item.is_star ? "*" : type_of(item.value));
     }
     return members;
 }

@@ -32,7 +32,8 @@ public:
     maybe_value value_of(const expression& from, const row_view& row);
     // NULL, MISSING, false, 0 and empty values count as false.
     bool is_true(const expression& from, const row_view& row);
-    // Evaluates a whole number of 0 or more, for example for LIMIT. The error names `clause`.
+    // Evaluates a whole number, for example for LIMIT; negative ones count as 0. The error names
+    // `clause`.
     std::uint64_t count_of(const expression& from, std::string_view clause);
     json::value row_of(const projection& what, const row_view& row);
     // Appends the row's text, without a separator.

@@ -92,7 +92,7 @@ statement_result build_indexes(
             [&](const query_index& each) { return is_on(each, on) && each.name == name; });
         if (found == in.with.services.indexes.end()) {
             return refuse_statement(
-                {12016, "Index Not Found - cause: GSI index " + name + " not found.", 0, {}});
+                {5411, "BUILD INDEX - cause: index " + name + " not found.", 0, {}, false, true});
         }
         found->is_online = true;
         in.with.audit.is_applied = true;

@@ -9,7 +9,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-using construct_at = construct_place;
+using at = construct_place;
 
 // The keywords of the implemented grammar.
 constexpr std::array<std::string_view, 46> own_keywords{
@@ -21,108 +21,56 @@ constexpr std::array<std::string_view, 46> own_keywords{
     "between", "with",   "desc",      "asc",   "on",      "using"};
 
 // The error names the longest construct that matches.
+// clang-format off
 constexpr missing_construct missing[] = {
     // Statements.
-    {construct_at::statement, "advise", "ADVISE"},
-    {construct_at::statement, "alter", "ALTER"},
-    {construct_at::statement, "analyze", "ANALYZE"},
-    {construct_at::statement, "begin", "BEGIN TRANSACTION"},
-    {construct_at::statement, "commit", "COMMIT"},
-    {construct_at::statement, "connect", "CONNECT LINK"},
-    {construct_at::statement, "copy", "COPY"},
-    {construct_at::statement, "create analytics", "CREATE ANALYTICS"},
-    {construct_at::statement, "create bucket", "CREATE BUCKET"},
-    {construct_at::statement, "create collection", "CREATE COLLECTION"},
-    {construct_at::statement, "create dataset", "CREATE DATASET"},
-    {construct_at::statement, "create dataverse", "CREATE DATAVERSE"},
-    {construct_at::statement, "create external", "CREATE EXTERNAL"},
-    {construct_at::statement, "create function", "CREATE FUNCTION"},
-    {construct_at::statement, "create group", "CREATE GROUP"},
-    {construct_at::statement, "create link", "CREATE LINK"},
-    {construct_at::statement, "create or replace", "CREATE OR REPLACE"},
-    {construct_at::statement, "create scope", "CREATE SCOPE"},
-    {construct_at::statement, "create sequence", "CREATE SEQUENCE"},
-    {construct_at::statement, "create synonym", "CREATE SYNONYM"},
-    {construct_at::statement, "create user", "CREATE USER"},
-    {construct_at::statement, "create vector", "CREATE VECTOR INDEX"},
-    {construct_at::statement, "create view", "CREATE VIEW"},
-    {construct_at::statement, "disconnect", "DISCONNECT LINK"},
-    {construct_at::statement, "drop analytics", "DROP ANALYTICS"},
-    {construct_at::statement, "drop bucket", "DROP BUCKET"},
-    {construct_at::statement, "drop collection", "DROP COLLECTION"},
-    {construct_at::statement, "drop dataset", "DROP DATASET"},
-    {construct_at::statement, "drop dataverse", "DROP DATAVERSE"},
-    {construct_at::statement, "drop function", "DROP FUNCTION"},
-    {construct_at::statement, "drop group", "DROP GROUP"},
-    {construct_at::statement, "drop link", "DROP LINK"},
-    {construct_at::statement, "drop scope", "DROP SCOPE"},
-    {construct_at::statement, "drop sequence", "DROP SEQUENCE"},
-    {construct_at::statement, "drop synonym", "DROP SYNONYM"},
-    {construct_at::statement, "drop user", "DROP USER"},
-    {construct_at::statement, "drop vector", "DROP VECTOR INDEX"},
-    {construct_at::statement, "drop view", "DROP VIEW"},
-    {construct_at::statement, "execute function", "EXECUTE FUNCTION"},
-    {construct_at::statement, "explain", "EXPLAIN"},
-    {construct_at::statement, "flush", "FLUSH COLLECTION"},
-    {construct_at::statement, "from", "FROM before SELECT"},
-    {construct_at::statement, "grant", "GRANT"},
-    {construct_at::statement, "infer", "INFER"},
-    {construct_at::statement, "merge", "MERGE"},
-    {construct_at::statement, "revoke", "REVOKE"},
-    {construct_at::statement, "rollback", "ROLLBACK"},
-    {construct_at::statement, "savepoint", "SAVEPOINT"},
-    {construct_at::statement, "set transaction", "SET TRANSACTION"},
-    {construct_at::statement, "start transaction", "START TRANSACTION"},
-    {construct_at::statement, "truncate", "TRUNCATE"},
-    {construct_at::statement, "update statistics", "UPDATE STATISTICS"},
-    {construct_at::statement, "with", "WITH"},
+    {at::statement, "advise"}, {at::statement, "alter"}, {at::statement, "analyze"},
+    {at::statement, "begin", "BEGIN TRANSACTION"}, {at::statement, "commit"},
+    {at::statement, "connect", "CONNECT LINK"}, {at::statement, "copy"},
+    {at::statement, "create analytics"}, {at::statement, "create bucket"},
+    {at::statement, "create collection"}, {at::statement, "create dataset"},
+    {at::statement, "create dataverse"}, {at::statement, "create external"},
+    {at::statement, "create function"}, {at::statement, "create group"},
+    {at::statement, "create link"}, {at::statement, "create or replace"},
+    {at::statement, "create scope"}, {at::statement, "create sequence"},
+    {at::statement, "create synonym"}, {at::statement, "create user"},
+    {at::statement, "create vector", "CREATE VECTOR INDEX"}, {at::statement, "create view"},
+    {at::statement, "disconnect", "DISCONNECT LINK"}, {at::statement, "drop analytics"},
+    {at::statement, "drop bucket"}, {at::statement, "drop collection"},
+    {at::statement, "drop dataset"}, {at::statement, "drop dataverse"},
+    {at::statement, "drop function"}, {at::statement, "drop group"}, {at::statement, "drop link"},
+    {at::statement, "drop scope"}, {at::statement, "drop sequence"},
+    {at::statement, "drop synonym"}, {at::statement, "drop user"},
+    {at::statement, "drop vector", "DROP VECTOR INDEX"}, {at::statement, "drop view"},
+    {at::statement, "execute function"}, {at::statement, "explain"},
+    {at::statement, "flush", "FLUSH COLLECTION"}, {at::statement, "from", "FROM before SELECT"},
+    {at::statement, "grant"}, {at::statement, "infer"}, {at::statement, "merge"},
+    {at::statement, "revoke"}, {at::statement, "rollback"}, {at::statement, "savepoint"},
+    {at::statement, "set transaction"}, {at::statement, "start transaction"},
+    {at::statement, "truncate"}, {at::statement, "update statistics"}, {at::statement, "with"},
     // Clauses.
-    {construct_at::clause, "cross", "CROSS JOIN"},
-    {construct_at::clause, "except", "EXCEPT"},
-    {construct_at::clause, "exclude", "EXCLUDE"},
-    {construct_at::clause, "filter", "FILTER"},
-    {construct_at::clause, "flatten", "FLATTEN"},
-    {construct_at::clause, "for", "FOR"},
-    {construct_at::clause, "group", "GROUP BY"},
-    {construct_at::clause, "having", "HAVING"},
-    {construct_at::clause, "include", "INCLUDE MISSING"},
-    {construct_at::clause, "inner", "INNER JOIN"},
-    {construct_at::clause, "intersect", "INTERSECT"},
-    {construct_at::clause, "join", "JOIN"},
-    {construct_at::clause, "lateral", "LATERAL"},
-    {construct_at::clause, "left", "LEFT JOIN"},
-    {construct_at::clause, "let", "LET"},
-    {construct_at::clause, "letting", "LETTING"},
-    {construct_at::clause, "minus", "MINUS"},
-    {construct_at::clause, "nest", "NEST"},
-    {construct_at::clause, "nulls", "NULLS FIRST or LAST"},
-    {construct_at::clause, "over", "OVER (a window function)"},
-    {construct_at::clause, "partition", "PARTITION BY"},
-    {construct_at::clause, "right", "RIGHT JOIN"},
-    {construct_at::clause, "union", "UNION"},
-    {construct_at::clause, "unnest", "UNNEST"},
-    {construct_at::clause, "use hash", "USE HASH"},
-    {construct_at::clause, "use index", "USE INDEX"},
-    {construct_at::clause, "use nl", "USE NL"},
-    {construct_at::clause, "window", "WINDOW"},
+    {at::clause, "cross", "CROSS JOIN"}, {at::clause, "except"}, {at::clause, "exclude"},
+    {at::clause, "filter"}, {at::clause, "flatten"}, {at::clause, "for"},
+    {at::clause, "group", "GROUP BY"}, {at::clause, "having"},
+    {at::clause, "include", "INCLUDE MISSING"}, {at::clause, "inner", "INNER JOIN"},
+    {at::clause, "intersect"}, {at::clause, "join"}, {at::clause, "lateral"},
+    {at::clause, "left", "LEFT JOIN"}, {at::clause, "let"}, {at::clause, "letting"},
+    {at::clause, "minus"}, {at::clause, "nest"}, {at::clause, "nulls", "NULLS FIRST or LAST"},
+    {at::clause, "over", "OVER (a window function)"}, {at::clause, "partition", "PARTITION BY"},
+    {at::clause, "right", "RIGHT JOIN"}, {at::clause, "union"}, {at::clause, "unnest"},
+    {at::clause, "use hash"}, {at::clause, "use index"}, {at::clause, "use nl"},
+    {at::clause, "window"},
     // Expressions.
-    {construct_at::expression, "any", "ANY ... SATISFIES"},
-    {construct_at::expression, "array", "ARRAY ... FOR"},
-    {construct_at::expression, "case", "CASE"},
-    {construct_at::expression, "collate", "COLLATE"},
-    {construct_at::expression, "cover", "COVER"},
-    {construct_at::expression, "escape", "LIKE ... ESCAPE"},
-    {construct_at::expression, "every", "EVERY ... SATISFIES"},
-    {construct_at::expression, "exists", "EXISTS"},
-    {construct_at::expression, "first", "FIRST ... FOR"},
-    {construct_at::expression, "is distinct", "IS DISTINCT FROM"},
-    {construct_at::expression, "is not distinct", "IS NOT DISTINCT FROM"},
-    {construct_at::expression, "nextval", "NEXTVAL"},
-    {construct_at::expression, "object", "OBJECT ... FOR"},
-    {construct_at::expression, "prevval", "PREVVAL"},
-    {construct_at::expression, "some", "SOME ... SATISFIES"},
-    {construct_at::expression, "within", "WITHIN"},
+    {at::expression, "any", "ANY ... SATISFIES"}, {at::expression, "array", "ARRAY ... FOR"},
+    {at::expression, "case"}, {at::expression, "collate"}, {at::expression, "cover"},
+    {at::expression, "escape", "LIKE ... ESCAPE"}, {at::expression, "every", "EVERY ... SATISFIES"},
+    {at::expression, "exists"}, {at::expression, "first", "FIRST ... FOR"},
+    {at::expression, "is distinct", "IS DISTINCT FROM"},
+    {at::expression, "is not distinct", "IS NOT DISTINCT FROM"}, {at::expression, "nextval"},
+    {at::expression, "object", "OBJECT ... FOR"}, {at::expression, "prevval"},
+    {at::expression, "some", "SOME ... SATISFIES"}, {at::expression, "within"},
 };
+// clang-format on
 
 // Second words that must not be parsed as a name after the first one.
 constexpr std::array<std::string_view, 3> further_keywords{"function", "known", "unknown"};
@@ -143,11 +91,23 @@ constexpr grammar_line expressions[] = {
 }  // namespace
 
 std::string not_in_sandbox_text(std::string_view what) {
-    return std::string(what) + " is not supported by the sandbox";
+    return std::string(what) + " is not in the sandbox; docs/sandbox.md lists what is";
 }
 
 statement_error not_in_sandbox(std::string_view what) {
     return {not_in_sandbox_code, not_in_sandbox_text(what), 0, {}};
+}
+
+std::string upper_case(std::string_view text) {
+    std::string made(text);
+    std::ranges::transform(made, made.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    });
+    return made;
+}
+
+std::string missing_construct::name() const {
+    return shown.empty() ? upper_case(words) : std::string(shown);
 }
 
 std::span<const missing_construct> missing_constructs() noexcept {

@@ -13,9 +13,11 @@ namespace reprise::sandbox::detail {
 // application cannot mistake a gap in the sandbox for an error of its own.
 inline constexpr int not_in_sandbox_code = 90000;
 
-// "GROUP BY is not supported by the sandbox"
+// "GROUP BY is not in the sandbox; docs/sandbox.md lists what is"
 std::string not_in_sandbox_text(std::string_view what);
 statement_error not_in_sandbox(std::string_view what);
+
+std::string upper_case(std::string_view text);
 
 // Where a construct can occur.
 enum class construct_place : std::uint8_t { statement, clause, expression };
@@ -25,8 +27,10 @@ struct missing_construct {
     construct_place place;
     // Its first words, in lower case, separated by one space.
     std::string_view words;
-    // Its name in messages.
-    std::string_view shown;
+    // Its name in messages; empty: its words in upper case.
+    std::string_view shown{};
+
+    std::string name() const;
 };
 
 std::span<const missing_construct> missing_constructs() noexcept;

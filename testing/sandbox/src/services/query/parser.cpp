@@ -67,7 +67,7 @@ bool expression_parser::begins_with(std::size_t at, std::string_view words) cons
     return true;
 }
 
-std::string_view expression_parser::find_missing() const noexcept {
+std::string expression_parser::find_missing() const {
     const missing_construct* longest = nullptr;
     for (const missing_construct& each : missing_constructs()) {
         // A construct of several words is recognised at its last word at the latest.
@@ -82,26 +82,30 @@ std::string_view expression_parser::find_missing() const noexcept {
             longest = &each;
         }
     }
-    return longest == nullptr ? std::string_view() : longest->shown;
+    return longest == nullptr ? std::string() : longest->name();
 }
 
 statement_error expression_parser::error() const {
     if (!refused_.empty()) {
         return not_in_sandbox(refused_);
     }
-    if (const std::string_view name = find_missing(); !name.empty()) {
+    if (const std::string name = find_missing(); !name.empty()) {
         return not_in_sandbox(name);
     }
     const token& at = peek();
+    if (at.kind == token_kind::end) {
+        return {3000, "syntax error - at end of input", 0, {}};
+    }
     const std::string_view before = text_.substr(0, at.begin);
     const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-    const std::size_t near_begin = before.size() > 16 ? before.size() - 16 : 0;
+    const std::size_t near_begin = before.size() > 20 ? before.size() - 20 : 0;
     std::string message = "syntax error - line " + std::to_string(line) + ", column " +
                           std::to_string(at.begin - line_begin + 1) + ", near '" +
-                          std::string(before.substr(near_begin)) + "', at: ";
-    message += at.kind == token_kind::end ? "<end of statement>"
-                                          : text_.substr(at.begin, at.end - at.begin).substr(0, 40);
+                          (near_begin == 0 ? "" : "...") + std::string(before.substr(near_begin)) +
+                          "', at: ";
+    message += text_.substr(at.begin, at.end - at.begin).substr(0, 40);
+    message += is_reserved_word(at.text) ? " (reserved word)" : "";
     return {3000, std::move(message), 0, {}};
 }
 
@@ -422,11 +426,7 @@ expression expression_parser::read_word() {
         return made;
     }
     if (is_name() && peek().kind == token_kind::word && is_sign("(", 1)) {
-        std::string name = peek().text;
-        std::ranges::transform(name, name.begin(), [](char c) {
-            return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-        });
-        refuse(name + "()");
+        refuse(upper_case(peek().text) + "()");
     }
     made.what = expression_kind::name;
     made.text = expect_name();
@@ -452,11 +452,13 @@ expression expression_parser::read_map() {
     expect_sign("{");
     if (!accept_sign("}")) {
         do {
-            if (peek().kind == token_kind::text) {
-                made.names.push_back(tokens_[at_++].text);
-            } else {
-                made.names.push_back(expect_member_name());
+            if (peek().kind == token_kind::word || peek().kind == token_kind::name) {
+                refuse("A computed member name of an object");
+            } else if (peek().kind != token_kind::text || has_failed_) {
+                fail();
+                return made;
             }
+            made.names.push_back(tokens_[at_++].text);
             expect_sign(":");
             made.operands.push_back(read_expression());
         } while (accept_sign(","));

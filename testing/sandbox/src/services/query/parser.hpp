@@ -54,7 +54,7 @@ protected:
 
     // The longest construct of the real language that is, or begins, at the current position.
     // Empty: none.
-    std::string_view find_missing() const noexcept;
+    std::string find_missing() const;
 
 private:
     bool begins_with(std::size_t at, std::string_view words) const noexcept;

@@ -3,10 +3,12 @@
 
 #include <reprise/base/base64.hpp>
 #include <reprise/base/hex.hpp>
+#include <reprise/http/message.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
 #include "services/query/language.hpp"
+#include "services/query/lexer.hpp"
 #include "services/query/run.hpp"
 
 // Runs statements: directly, prepared, or by name.
@@ -203,14 +205,20 @@ statement_result run_prepare(const statement_setting& in, const statement& what)
             return refuse_statement(on.error());
         }
     }
+    statement_result result;
+    result.signature = "json";
+    const auto known = in.with.services.prepared.find(name);
+    if (known != in.with.services.prepared.end() && known->second.text != what.body) {
+        result.errors.push_back(
+            {4060, "Unable to add name: duplicate name: " + name, 0, {}, false, true});
+        return result;
+    }
     keep_prepared(in.with.services, name, made);
     if (in.is_auto_executed) {
-        statement_result result = run_parsed(in, *std::move(parsed));
+        result = run_parsed(in, *std::move(parsed));
         result.prepared = name;
         return result;
     }
-    statement_result result;
-    result.signature = "json";
     result.add_row(json::serialize(json::object{
         {"encoded_plan", encode_plan(name, made)},
         {"name", name},
@@ -239,7 +247,8 @@ statement_result run_prepared(
         found = known.find(name);
     }
     if (found == known.end()) {
-        return refuse_statement({4040, "No such prepared statement: " + name, 0, {}});
+        return refuse_statement(
+            {4040, "No such prepared statement: " + name + ", context: unset", 0, {}});
     }
     auto parsed = parse_statement(found->second.text);
     if (!parsed) {
@@ -283,6 +292,13 @@ statement_result run_parsed(const statement_setting& in, statement what) {
 
 statement_result run_statement(const statement_setting& in, std::string_view text) {
     auto parsed = parse_statement(text);
+    if (!parsed && in.is_analytics && parsed.error().code == 3000) {
+        // Analytics has another syntax for most statements. What cannot be read may well be right.
+        const auto words = tokenize(text);
+        if (!http::equal_ignoring_case(words.front().text, "select") && words.size() > 2) {
+            return refuse_statement(not_in_sandbox(words[0].text + " " + words[1].text));
+        }
+    }
     if (!parsed) {
         return refuse_statement(std::move(parsed.error()));
     }

@@ -2,6 +2,7 @@
 
 #include <reprise/json/write.hpp>
 
+#include "services/missing_paths.hpp"
 #include "services/query/language.hpp"
 #include "services/query/query_body.hpp"
 #include "services/query/run.hpp"
@@ -47,8 +48,8 @@ struct answer_tail {
                 }
                 w.member("message", each.reason).end_object();
             }
-            if (!is_analytics) {
-                w.member("retry", each.is_retry_advised);
+            if (each.is_retry_advised) {
+                w.member("retry", true);
             }
             w.end_object();
         }
@@ -66,7 +67,8 @@ struct answer_tail {
             append_errors(w);
         }
         const int code = errors.empty() ? 0 : errors.front().code;
-        const bool is_fatal = code < 5000 || code == not_in_sandbox_code || is_analytics;
+        // Failed reads and writes of single documents do not end a statement.
+        const bool is_fatal = !(code == 12008 || code == 12009);
         w.member(
             "status", errors.empty()         ? "success"
                       : code == timeout_code ? "timeout"
@@ -146,11 +148,13 @@ int http_status_of(const statement_error& error, bool is_analytics) noexcept {
             return 404;
         case 4300:
             return 409;
+        case 2120:
         case 13014:
             return 401;
-        case 12009:
-        case timeout_code:
-            return 200;
+        case 12003:
+            return 424;
+        case 3080:
+            return 500;
         default:
             return error.code < 4000 ? 400 : 500;
     }
@@ -194,14 +198,19 @@ service_response shape_answer(
     if (!body.context_id.empty()) {
         w.member("clientContextID", body.context_id);
     }
-    if (body.has_signature && (tail.errors.empty() || result.row_count != 0)) {
+    const bool has_begun = tail.errors.empty() || tail.errors.front().is_in_execution ||
+                           result.row_count != 0 || result.mutation_count != 0;
+    const int status = has_begun ? 200 : http_status_of(tail.errors.front(), is_analytics);
+    if (!has_begun) {
+        text += ",";
+        tail.append_to(text);
+        return make_service_response(status, std::move(text));
+    }
+    if (body.has_signature) {
         w.member("signature", result.signature);
     }
     w.key("results").begin_array();
     text += result.rows;
-    const int status = tail.errors.empty() || result.row_count != 0 || result.mutation_count != 0
-                           ? 200
-                           : http_status_of(tail.errors.front(), is_analytics);
     service_response response = make_service_response(status, std::move(text));
     if (result.more) {
         response.more = std::make_unique<result_body>(std::move(result.more), std::move(tail));
@@ -213,6 +222,7 @@ service_response shape_answer(
 }
 
 const statement_error no_query_user{13014, "User does not have credentials to run queries.", 0, {}};
+const statement_error wrong_password{2120, "Unable to authorize user: wrong credentials.", 0, {}};
 // The answer of servers that need two requests to prepare and run.
 const statement_error no_auto_execute{
     1065, "Unrecognized parameter in request: auto_execute", 0, {}};
@@ -226,15 +236,18 @@ void time_out(const query_body& body, statement_result& result) {
     result.more.reset();
     statement_error error{timeout_code, "Timeout " + body.timeout_text + " exceeded", 0, {}};
     error.is_retry_advised = true;
+    error.is_in_execution = true;
     result.errors.push_back(std::move(error));
 }
 
 service_response answer_statement(service_exchange& with, bool is_analytics) {
     const query_body& body = *with.query;
     if (with.user == nullptr) {
-        return shape_answer(
-            with, body, refuse_statement(is_analytics ? no_analytics_user : no_query_user),
-            is_analytics);
+        const bool has_login = find_header(with.request.headers, "Authorization").has_value();
+        const statement_error& refused = is_analytics ? no_analytics_user
+                                         : has_login  ? wrong_password
+                                                      : no_query_user;
+        return shape_answer(with, body, refuse_statement(refused), is_analytics);
     }
     if (body.problem && !(is_analytics && body.problem->code == 1065)) {
         return shape_answer(with, body, refuse_statement(*body.problem), is_analytics);
@@ -250,9 +263,9 @@ service_response answer_statement(service_exchange& with, bool is_analytics) {
         .is_analytics = is_analytics,
         .is_auto_executed = body.is_auto_executed,
         .keeps_expiry = body.keeps_expiry};
-    statement_result result = body.statement.empty()
-                                  ? run_prepared(in, body.prepared, body.encoded_plan)
-                                  : run_statement(in, body.statement);
+    statement_result result = body.prepared.empty()
+                                  ? run_statement(in, body.statement)
+                                  : run_prepared(in, body.prepared, body.encoded_plan);
     if (with.is_out_of_time && result.errors.empty()) {
         time_out(body, result);
     }
@@ -293,6 +306,9 @@ service_response follow_statement_route(
     const route_match found = find_route(routes, with);
     if (found.route != nullptr) {
         return found.route->answer(with);
+    }
+    if (auto refused = refuse_missing_path(with)) {
+        return *std::move(refused);
     }
     return found.is_path ? make_service_response(405, "")
                          : make_service_response(404, "404 page not found\n", "text/plain");

@@ -19,44 +19,44 @@ namespace {
 // Misspelt members are refused, as by real servers. Members without a limit are implemented, or
 // would only tune a real server.
 constexpr request_member known_members[] = {
-    {"statement", ""},
-    {"prepared", ""},
-    {"encoded_plan", ""},
-    {"auto_execute", ""},
-    {"client_context_id", ""},
-    {"timeout", ""},
-    {"readonly", ""},
-    {"args", ""},
-    {"scan_consistency", ""},
-    {"scan_vector", ""},
-    {"scan_vectors", ""},
-    {"scan_wait", ""},
-    {"scan_cap", ""},
-    {"pipeline_cap", ""},
-    {"pipeline_batch", ""},
-    {"max_parallelism", ""},
-    {"profile", ""},
-    {"metrics", ""},
-    {"query_context", ""},
-    {"use_fts", ""},
-    {"preserve_expiry", ""},
-    {"use_replica", "off unset", true},
-    {"signature", ""},
-    {"pretty", ""},
-    {"namespace", "default", true},
-    {"creds", "", true},
-    {"format", "json", true},
-    {"encoding", "utf-8", true},
-    {"compression", "none", true},
-    {"controls", ""},
-    {"use_cbo", ""},
-    {"auto_prepare", ""},
-    {"memory_quota", ""},
-    {"txid", "", true},
-    {"tximplicit", "false", true},
-    {"txtimeout", ""},
-    {"durability_level", "none", true},
-    {"kvtimeout", ""},
+    {"statement"},
+    {"prepared"},
+    {"encoded_plan"},
+    {"auto_execute", member_type::flag},
+    {"client_context_id"},
+    {"timeout"},
+    {"readonly", member_type::flag},
+    {"args", member_type::list},
+    {"scan_consistency"},
+    {"scan_vector"},
+    {"scan_vectors"},
+    {"scan_wait"},
+    {"scan_cap", member_type::number},
+    {"pipeline_cap", member_type::number},
+    {"pipeline_batch", member_type::number},
+    {"max_parallelism", member_type::number},
+    {"profile"},
+    {"metrics", member_type::flag},
+    {"query_context"},
+    {"use_fts", member_type::flag},
+    {"preserve_expiry", member_type::flag},
+    {"use_replica", member_type::limited, "off unset"},
+    {"signature", member_type::flag},
+    {"pretty", member_type::flag},
+    {"namespace", member_type::limited, "default"},
+    {"creds", member_type::limited},
+    {"format", member_type::limited, "json"},
+    {"encoding", member_type::limited, "utf-8"},
+    {"compression", member_type::limited, "none"},
+    {"controls"},
+    {"use_cbo"},
+    {"auto_prepare"},
+    {"memory_quota"},
+    {"txid", member_type::limited},
+    {"tximplicit", member_type::limited, "false"},
+    {"txtimeout"},
+    {"durability_level", member_type::limited, "none"},
+    {"kvtimeout"},
 };
 
 bool is_accepted(std::string_view accepted, const json::value& given) {
@@ -74,14 +74,55 @@ bool is_accepted(std::string_view accepted, const json::value& given) {
     return text.empty();
 }
 
-// Returns the error for a known member with an unsupported value.
-std::optional<statement_error> find_limited(const json::object& members) {
-    for (const request_member& each : known_members) {
-        const json::value* given = each.is_limited ? members.find(each.name) : nullptr;
-        if (given != nullptr && !is_accepted(each.accepted, *given)) {
-            return not_in_sandbox(
-                "The request parameter " + std::string(each.name) + " with this value");
-        }
+// Returns the error for a known member with a wrong or unsupported value.
+std::optional<statement_error> find_wrong_value(
+    const request_member& of, const json::value& given) {
+    const std::string name(of.name);
+    const std::string_view text = given.as_string().value_or("");
+    switch (of.type) {
+        case member_type::free:
+            break;
+        case member_type::flag:
+            if (!given.as_bool() && text != "true" && text != "false") {
+                return statement_error{1070, name + " has to be of type boolean", 0, {}};
+            }
+            break;
+        case member_type::number:
+            if (!given.is_number() &&
+                (text.empty() || text.find_first_not_of("0123456789", text.starts_with('-')) !=
+                                     std::string_view::npos)) {
+                std::string message = "Error processing " + name;
+                message += " - cause: " + name + " is invalid";
+                return statement_error{1040, std::move(message), 0, {}};
+            }
+            break;
+        case member_type::list:
+            if (given.as_array() == nullptr) {
+                return statement_error{1070, name + " has to be of type array", 0, {}};
+            }
+            break;
+        case member_type::limited:
+            if (!is_accepted(of.accepted, given)) {
+                return not_in_sandbox("The request parameter " + name + " with this value");
+            }
+            break;
+    }
+    return std::nullopt;
+}
+
+// Every read sees every write, so the consistency is only checked.
+std::optional<statement_error> find_wrong_consistency(const json::object& members) {
+    const json::value* given = members.find("scan_consistency");
+    const std::string text(given == nullptr ? "" : given->as_string().value_or("?"));
+    constexpr std::string_view known[] = {
+        "", "not_bounded", "request_plus", "statement_plus", "at_plus"};
+    if (std::ranges::none_of(
+            known, [&text](auto each) { return http::equal_ignoring_case(each, text); })) {
+        return statement_error{1030, "Unknown scan_consistency value: " + text, 0, {}};
+    }
+    if (http::equal_ignoring_case(text, "at_plus") && members.find("scan_vector") == nullptr &&
+        members.find("scan_vectors") == nullptr) {
+        return statement_error{1050, "No scan_vector value", 0, {}};
     }
     return std::nullopt;
 }
@@ -149,25 +190,24 @@ query_body read_members(const json::object& members) {
     for (const json::member& each : members) {
         if (each.name.starts_with('$')) {
             body.parameters.named.set(std::string_view(each.name).substr(1), each.content);
-        } else if (
-            std::ranges::find(known_members, each.name, &request_member::name) ==
-            std::end(known_members)) {
+            continue;
+        }
+        const auto known = std::ranges::find(known_members, each.name, &request_member::name);
+        if (known == std::end(known_members)) {
             body.problem = {1065, "Unrecognized parameter in request: " + each.name, 0, {}};
+        } else if (auto wrong = find_wrong_value(*known, each.content)) {
+            body.problem = std::move(wrong);
         }
     }
-    if (const json::value* list = members.find("args"); list != nullptr) {
-        if (list->as_array() == nullptr) {
-            body.problem = {1070, "Type mismatch: args should be an array", 0, {}};
-        } else {
-            body.parameters.positional = *list->as_array();
-        }
+    if (const json::value* list = members.find("args"); list != nullptr && !body.problem) {
+        body.parameters.positional = *list->as_array();
     }
     body.keeps_expiry = flag_of_member(members, "preserve_expiry", false);
     read_timeout(members, body);
-    if (auto limited = find_limited(members)) {
-        body.problem = std::move(limited);
+    if (auto wrong = find_wrong_consistency(members)) {
+        body.problem = std::move(wrong);
     }
-    if (body.statement.empty() && body.prepared.empty()) {
+    if (members.find("statement") == nullptr && body.prepared.empty()) {
         body.problem = {1050, "No statement or prepared value", 0, {}};
     }
     return body;
@@ -194,7 +234,7 @@ query_body read_query_body(const service_request& request) {
     const auto parsed = json::parse(request.body);
     query_body body;
     if (!parsed || parsed->root.as_object() == nullptr) {
-        body.problem = {1100, "Error processing JSON request body", 0, {}};
+        body.problem = {1040, "Error processing JSON request body", 0, {}};
         return body;
     }
     return read_members(*parsed->root.as_object());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,10 +37,17 @@ struct query_body {
 
 // A member that a request may have in addition to named parameters, and the values that are
 // accepted where the sandbox would have to ignore others.
+enum class member_type : std::uint8_t {
+    free,    // checked where it is used
+    flag,    // a boolean, or its text
+    number,  // an integer, or its text
+    list,
+    limited  // one of `accepted`, or empty
+};
 struct request_member {
     std::string_view name;
-    std::string_view accepted;  // values separated by spaces
-    bool is_limited = false;
+    member_type type = member_type::free;
+    std::string_view accepted{};  // values separated by spaces
 };
 std::span<const request_member> request_members() noexcept;
 

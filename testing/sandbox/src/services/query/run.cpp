@@ -47,6 +47,7 @@ std::optional<statement_error> find_unreachable(
                 "Error performing bulk get operation - cause: no node is responsible for " + id,
                 0,
                 {},
+                true,
                 true};
         }
     }
@@ -315,7 +316,8 @@ statement_result run_select(const statement_setting& in, statement what) {
     }
     auto found = source_rows(in, what);
     if (!found) {
-        return refuse_statement(std::move(found.error()));
+        result.errors.push_back(std::move(found.error()));
+        return result;
     }
     evaluator evaluate(in.parameters);
     std::vector<json::value> rows;
@@ -338,7 +340,8 @@ statement_result run_select(const statement_setting& in, statement what) {
     }
     cut_rows(evaluate, what, rows);
     if (evaluate.error()) {
-        return refuse_statement(*evaluate.error());
+        result.errors.push_back(*evaluate.error());
+        return result;
     }
     for (const json::value& row : rows) {
         result.add_row(json::serialize(row));

@@ -118,17 +118,13 @@ private:
         }
     }
 
-    // A star needs rows, and COUNT(*) must be the only item.
+    // COUNT(*) must be the only item.
     void check_projection(const statement& made) {
         for (const projection_item& item : made.result.items) {
-            const bool is_lonely_star = item.is_star && made.from.what == source_kind::none;
             const bool is_mixed_count = item.value.what == expression_kind::count_all &&
                                         (made.result.items.size() > 1 || !made.order.empty());
             if (is_mixed_count) {
                 refuse("COUNT(*) with other items or ORDER BY");
-            }
-            if (is_lonely_star) {
-                fail();
             }
         }
     }
@@ -139,6 +135,7 @@ private:
             accept({"all"});
         }
         into.is_raw = accept({"raw"}) || accept({"element"}) || accept({"value"});
+        std::size_t unnamed = 0;
         do {
             projection_item item;
             if (accept_sign("*")) {
@@ -154,20 +151,16 @@ private:
             if (accept({"as"}) || (!item.is_star && is_name())) {
                 item.alias = expect_name();
             }
-            if (item.alias.empty()) {
-                item.alias = default_alias(item.value, into.items.size() + 1);
+            const bool has_name = item.value.what == expression_kind::name ||
+                                  item.value.what == expression_kind::member;
+            if (item.alias.empty() && !item.is_star) {
+                item.alias = has_name ? item.value.text : "$" + std::to_string(++unnamed);
             }
             if (into.is_raw && item.is_star) {
                 fail();
             }
             into.items.push_back(std::move(item));
         } while (!into.is_raw && accept_sign(","));
-    }
-
-    static std::string default_alias(const expression& of, std::size_t number) {
-        const bool has_name =
-            of.what == expression_kind::name || of.what == expression_kind::member;
-        return has_name ? of.text : "$" + std::to_string(number);
     }
 
     void read_source(row_source& into) {
@@ -340,7 +333,7 @@ private:
         while (accept_sign(".")) {
             path.push_back(expect_member_name());
         }
-        if (is_sign("(")) {
+        if (is_sign("(") && is_word("expiration", 3)) {
             refuse("SET of META()");
         }
         if (is_sign("[")) {
@@ -442,6 +435,9 @@ private:
             expect_sign("(");
             do {
                 const std::size_t begin = position();
+                if (is_word("distinct") || is_word("all")) {
+                    refuse("An array index");
+                }
                 read_expression();
                 index.keys.emplace_back(text_between(begin, position()));
                 if (!accept({"asc"})) {

@@ -1,6 +1,10 @@
 #include "services/query/value.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
 
 namespace reprise::sandbox::detail {
 
@@ -94,6 +98,42 @@ int collate(const json::value& left, const json::value& right) {
             return collate_objects(*left.as_object(), *right.as_object());
         default:
             return 0;
+    }
+}
+
+json::value make_number(double number) {
+    constexpr double integer_limit = 9223372036854775808.0;  // 2^63
+    constexpr double plain_limit = 1e21;                     // larger ones have an exponent
+    if (std::trunc(number) != number || std::abs(number) >= plain_limit) {
+        return number;
+    }
+    if (std::abs(number) < integer_limit) {
+        return static_cast<std::int64_t>(number);
+    }
+    // The shortest digits that identify the double ("1.5e+20"), then zeros up to the point.
+    std::array<char, 32> buffer{};
+    const char* end = std::to_chars(
+                          buffer.data(), buffer.data() + buffer.size(), std::abs(number),
+                          std::chars_format::scientific)
+                          .ptr;
+    const char* mark = std::find(std::as_const(buffer).data(), end, 'e');
+    std::size_t exponent = 0;
+    std::from_chars(mark + 2, end, exponent);
+    std::string text(std::as_const(buffer).data(), mark);
+    std::erase(text, '.');
+    text.resize(exponent + 1, '0');
+    return json::real{number, (number < 0 ? "-" : "") + text};
+}
+
+void normalize_numbers(json::value& in) {
+    if (in.as_real() != nullptr || in.what() == json::kind::unsigned_integer) {
+        in = make_number(*in.as_double());
+    } else if (json::array* list = in.as_array()) {
+        std::ranges::for_each(*list, normalize_numbers);
+    } else if (json::object* members = in.as_object()) {
+        for (json::member& each : *members) {
+            normalize_numbers(each.content);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
+#include "services/missing_paths.hpp"
 #include "services/query/language.hpp"
 #include "services/routes.hpp"
 #include "services/search/search_query.hpp"
@@ -64,17 +65,36 @@ std::vector<searched_document> searched_documents(
     return all;
 }
 
-// `fields`: names of fields, or "*" for all top-level fields.
-json::object shown_fields(const json::value& wanted, const json::value& content) {
+// Adds every value below `content` under its dotted path. A path with several values has a list.
+void flatten(const json::value& content, const std::string& path, json::object& into) {
+    if (const json::object* members = content.as_object()) {
+        for (const json::member& each : *members) {
+            flatten(each.content, path.empty() ? each.name : path + "." + each.name, into);
+        }
+    } else if (const json::array* elements = content.as_array()) {
+        for (const json::value& each : *elements) {
+            flatten(each, path, into);
+        }
+    } else if (json::value* known = content.is_null() ? nullptr : into.find(path)) {
+        json::array all = known->as_array() != nullptr ? *known->as_array() : json::array{*known};
+        all.push_back(content);
+        *known = std::move(all);
+    } else if (!content.is_null()) {
+        into.set(path, content);
+    }
+}
+
+// `fields`: dotted paths of values, or "*" for all of them.
+json::object shown_fields(const json::array& wanted, const json::value& content) {
+    json::object all;
+    flatten(content, "", all);
     json::object shown;
-    for (const json::value& each : *wanted.as_array()) {
-        const std::string_view name = each.as_string().value_or("");
-        if (name == "*" && content.as_object() != nullptr) {
-            for (const json::member& field : *content.as_object()) {
-                shown.set(field.name, field.content);
-            }
-        } else if (const json::value* found = find_dotted(content, name)) {
-            shown.set(name, *found);
+    for (const json::member& field : all) {
+        const auto is_wanted = [&field](const json::value& each) {
+            return each.as_string() == "*" || each.as_string() == field.name;
+        };
+        if (std::ranges::any_of(wanted, is_wanted)) {
+            shown.set(field.name, field.content);
         }
     }
     return shown;
@@ -87,6 +107,7 @@ std::uint64_t count_member(const json::value& of, std::string_view name, std::ui
 
 // The order of hits. The score is the same for all.
 struct search_order {
+    bool is_by_id = false;
     bool is_backwards = false;
     std::string problem{};
 };
@@ -94,6 +115,9 @@ struct search_order {
 search_order read_order(const json::value& request) {
     search_order order;
     const json::value* sort = request.find("sort");
+    if (sort != nullptr && !sort->is_null() && sort->as_array() == nullptr) {
+        order.problem = "cannot unmarshal the value of sort";
+    }
     const json::value* first = sort == nullptr ? nullptr : sort->at(0);
     if (first == nullptr) {
         return order;
@@ -103,6 +127,7 @@ search_order read_order(const json::value& request) {
     const std::string_view text = first->as_string().value_or("");
     const std::string_view word = by == nullptr ? "" : by->as_string().value_or("");
     if (text == "_id" || text == "-_id" || word == "id") {
+        order.is_by_id = true;
         order.is_backwards =
             text == "-_id" || (descending != nullptr && descending->as_bool() == true);
     } else if (text != "_score" && text != "-_score" && word != "score") {
@@ -111,19 +136,42 @@ search_order read_order(const json::value& request) {
     return order;
 }
 
-// The supported members of a request. Others are refused by name unless they are null.
-constexpr std::array<std::string_view, 10> search_members{
-    "query",       "from", "size",  "fields",      "sort",
-    "showrequest", "ctl",  "score", "collections", "indexName"};
+// Members of real requests that the sandbox does not support. Others that it does not read are
+// ignored, as by servers.
+constexpr std::array<std::string_view, 8> missing_request_members{
+    "facets",       "highlight",        "explain",      "knn",
+    "knn_operator", "includeLocations", "search_after", "search_before"};
 
 std::optional<std::string> find_request_problem(const json::value& request) {
     for (const json::member& each : *request.as_object()) {
         const bool is_unset = each.content.is_null() || each.content.as_bool() == false;
-        if (!is_unset && std::ranges::find(search_members, each.name) == search_members.end()) {
+        if (is_unset) {
+            continue;
+        }
+        if (std::ranges::find(missing_request_members, each.name) !=
+            missing_request_members.end()) {
             return not_in_sandbox_text("\"" + each.name + "\" of a search request");
+        }
+        const bool is_count = each.name == "from" || each.name == "size";
+        const bool is_list = each.name == "fields" || each.name == "collections";
+        if ((is_count && !each.content.as_uint64()) ||
+            (is_list && each.content.as_array() == nullptr) ||
+            (each.name == "ctl" && each.content.as_object() == nullptr)) {
+            return "cannot unmarshal the value of " + each.name;
         }
     }
     return std::nullopt;
+}
+
+// Every search sees every write, so the consistency is only checked.
+std::optional<std::string> find_consistency_problem(const json::value& request) {
+    const json::value* control = request.find("ctl");
+    const json::value* given = control == nullptr ? nullptr : control->find("consistency");
+    const json::value* level = given == nullptr ? nullptr : given->find("level");
+    const std::string_view text = level == nullptr ? "" : level->as_string().value_or("?");
+    return text.empty() || text == "not_bounded" || text == "at_plus"
+               ? std::nullopt
+               : std::optional("unsupported consistency level: " + std::string(text));
 }
 
 // Whether the request includes the document's collection.
@@ -141,16 +189,17 @@ json::array shown_hits(
     const std::uint64_t from = count_member(request, "from", 0);
     const std::uint64_t size = count_member(request, "size", hit_count_default);
     const json::value* fields = request.find("fields");
+    const bool is_by_id = read_order(request).is_by_id;
     json::array shown;
     for (std::uint64_t i = from; i < hits.size() && shown.size() < size; ++i) {
         json::object hit{
             {"index", name + "_" + index.uuid + "_0"},
             {"id", hits[i]->id},
             {"score", 1.0},
-            {"sort", json::array{"_score"}}};
+            {"sort", json::array{is_by_id ? hits[i]->id : "_score"}}};
         json::object shown_of_hit;
         if (fields != nullptr && fields->as_array() != nullptr) {
-            shown_of_hit = shown_fields(*fields, hits[i]->content);
+            shown_of_hit = shown_fields(*fields->as_array(), hits[i]->content);
         }
         shown_of_hit.set("_$c", hits[i]->collection);
         hit.set("fields", std::move(shown_of_hit));
@@ -168,6 +217,7 @@ service_response run_search(
     }
     const search_order order = read_order(parsed->root);
     auto problem = find_request_problem(parsed->root);
+    problem = problem ? problem : find_consistency_problem(parsed->root);
     problem = problem ? problem : find_search_problem(*query);
     if (problem || !order.problem.empty()) {
         return search_error(
@@ -407,6 +457,9 @@ service_response answer_search(service_exchange& with) {
     }
     if (found.route != nullptr) {
         return found.route->answer(with);
+    }
+    if (auto refused = refuse_missing_path(with)) {
+        return *std::move(refused);
     }
     return found.is_path ? definition_error(405, "Method not allowed")
                          : make_service_response(404, "404 page not found\n", "text/plain");

@@ -16,6 +16,32 @@ constexpr std::size_t query_depth_max = 32;
 
 using word_list = std::vector<std::string>;
 
+// English words that the standard analyzer leaves out of texts and of queries. In order.
+constexpr std::string_view stop_words[] = {
+    "a",      "about",    "above",     "after",      "again",   "against", "all",     "am",
+    "an",     "and",      "any",       "are",        "as",      "at",      "be",      "because",
+    "been",   "before",   "being",     "below",      "between", "both",    "but",     "by",
+    "could",  "did",      "do",        "does",       "doing",   "down",    "during",  "each",
+    "few",    "for",      "from",      "further",    "had",     "has",     "have",    "having",
+    "he",     "her",      "here",      "hers",       "herself", "him",     "himself", "his",
+    "how",    "i",        "if",        "in",         "into",    "is",      "it",      "its",
+    "itself", "me",       "more",      "most",       "my",      "myself",  "no",      "nor",
+    "not",    "of",       "off",       "on",         "once",    "only",    "or",      "other",
+    "ought",  "our",      "ours",      "ourselves",  "out",     "over",    "own",     "same",
+    "she",    "should",   "so",        "some",       "such",    "than",    "that",    "the",
+    "their",  "theirs",   "them",      "themselves", "then",    "there",   "these",   "they",
+    "this",   "those",    "through",   "to",         "too",     "under",   "until",   "up",
+    "very",   "was",      "we",        "were",       "what",    "when",    "where",   "which",
+    "while",  "who",      "whom",      "why",        "with",    "would",   "you",     "your",
+    "yours",  "yourself", "yourselves"};
+static_assert(std::ranges::is_sorted(stop_words));
+
+void add_word(word_list& words, std::string word) {
+    if (!word.empty() && !std::ranges::binary_search(stop_words, std::string_view(word))) {
+        words.push_back(std::move(word));
+    }
+}
+
 word_list words_of(std::string_view text) {
     word_list words;
     std::string word;
@@ -25,13 +51,11 @@ word_list words_of(std::string_view text) {
                              static_cast<unsigned char>(c) >= 0x80;
         if (is_part) {
             word += is_upper ? static_cast<char>(c + 32) : c;
-        } else if (!word.empty()) {
-            words.push_back(std::exchange(word, {}));
+        } else {
+            add_word(words, std::exchange(word, {}));
         }
     }
-    if (!word.empty()) {
-        words.push_back(std::move(word));
-    }
+    add_word(words, std::move(word));
     return words;
 }
 
@@ -183,8 +207,41 @@ bool fits_range(const json::value& query, const searched_document& in) {
 
 // --- validation ----------------------------------------------------------------------------------
 
+std::optional<std::string> wrong_type(std::string_view name) {
+    return "cannot unmarshal the value of " + std::string(name);
+}
+
 std::optional<std::string> check_nothing(const json::value&, std::size_t) {
     return std::nullopt;
+}
+
+// The members that must be texts, in whatever kind of query.
+std::optional<std::string> check_texts(const json::value& query, std::size_t) {
+    for (const std::string_view name :
+         {"match", "match_phrase", "term", "prefix", "wildcard", "query", "field", "operator"}) {
+        const json::value* found = query.find(name);
+        if (found != nullptr && !found->is_null() && !found->as_string()) {
+            return wrong_type(name);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> check_flag(const json::value& query, std::size_t depth) {
+    return query.find("bool")->as_bool() ? check_texts(query, depth) : wrong_type("bool");
+}
+
+std::optional<std::string> check_range(const json::value& query, std::size_t depth) {
+    for (const std::string_view name : {"min", "max"}) {
+        const json::value* found = query.find(name);
+        if (found != nullptr && found->as_string()) {
+            return not_in_sandbox_text("A range of texts");
+        }
+        if (found != nullptr && !found->is_null() && !found->is_number()) {
+            return wrong_type(name);
+        }
+    }
+    return check_texts(query, depth);
 }
 
 std::optional<std::string> check_parts(const json::value& parts, std::size_t depth) {
@@ -208,9 +265,9 @@ std::optional<std::string> check_disjuncts(const json::value& query, std::size_t
 }
 
 std::optional<std::string> check_ids(const json::value& query, std::size_t) {
-    return query.find("ids")->as_array() == nullptr
-               ? std::optional<std::string>("the ids must be a list")
-               : std::nullopt;
+    const json::array* ids = query.find("ids")->as_array();
+    const auto is_text = [](const json::value& each) { return each.as_string().has_value(); };
+    return ids == nullptr || !std::ranges::all_of(*ids, is_text) ? wrong_type("ids") : std::nullopt;
 }
 
 std::optional<std::string> check_boolean(const json::value& query, std::size_t depth) {
@@ -227,14 +284,20 @@ std::optional<std::string> check_boolean(const json::value& query, std::size_t d
 
 // Only words are accepted: the operators of the query string language would be taken for parts of
 // words.
-std::optional<std::string> check_query_string(const json::value& query, std::size_t) {
+std::optional<std::string> check_query_string(const json::value& query, std::size_t depth) {
+    if (auto problem = check_texts(query, depth)) {
+        return problem;
+    }
     const std::string_view text = text_member(query, "query");
     return text.find_first_of("+-:\"~^*?/\\()<>=!{}[]&|") == std::string_view::npos
                ? std::nullopt
                : std::optional(not_in_sandbox_text("A query string with operators"));
 }
 
-std::optional<std::string> check_match(const json::value& query, std::size_t) {
+std::optional<std::string> check_match(const json::value& query, std::size_t depth) {
+    if (auto problem = check_texts(query, depth)) {
+        return problem;
+    }
     const std::string_view word = text_member(query, "operator");
     return word.empty() || word == "and" || word == "or"
                ? std::nullopt
@@ -251,17 +314,21 @@ constexpr search_kind kinds[] = {
     {"should", "must_not", "a boolean query", fits_boolean, check_boolean},
     {"must_not", "", "a boolean query", fits_boolean, check_boolean},
     {"match", "field operator", "any of the words, or all of them", fits_match, check_match},
-    {"match_phrase", "field", "the words in a row", fits_match_phrase, check_nothing},
-    {"term", "field", "exactly this word", fits_term, check_nothing},
-    {"prefix", "field", "a word with this prefix", fits_prefix, check_nothing},
+    {"match_phrase", "field", "the words in a row", fits_match_phrase, check_texts},
+    {"term", "field", "exactly this word", fits_term, check_texts},
+    {"prefix", "field", "a word with this prefix", fits_prefix, check_texts},
     {"wildcard", "field", "a word that matches this pattern of `*` and `?`", fits_wildcard,
-     check_nothing},
+     check_texts},
     {"query", "", "any of the words; without operators", fits_query_string, check_query_string},
-    {"bool", "field", "a field that is true, or false", fits_boolean_field, check_nothing},
-    {"min", "max inclusive_min inclusive_max field", "a range of numbers", fits_range,
-     check_nothing},
-    {"max", "inclusive_min inclusive_max field", "a range of numbers", fits_range, check_nothing},
+    {"bool", "field", "a field that is true, or false", fits_boolean_field, check_flag},
+    {"min", "max inclusive_min inclusive_max field", "a range of numbers", fits_range, check_range},
+    {"max", "inclusive_min inclusive_max field", "a range of numbers", fits_range, check_range},
 };
+
+// Members of real queries that have no meaning here. All others are ignored, as by servers.
+constexpr std::string_view missing_members[] = {
+    "analyzer", "boost",          "cidr",          "distance", "end",   "fuzziness", "geometry",
+    "location", "polygon_points", "prefix_length", "regexp",   "start", "terms",     "top_left"};
 
 const search_kind* kind_of(const json::value& query) {
     for (const search_kind& each : kinds) {
@@ -270,17 +337,6 @@ const search_kind* kind_of(const json::value& query) {
         }
     }
     return nullptr;
-}
-
-bool is_listed(std::string_view list, std::string_view name) {
-    while (!list.empty()) {
-        const std::string_view word = list.substr(0, list.find(' '));
-        if (word == name) {
-            return true;
-        }
-        list.remove_prefix(std::min(word.size() + 1, list.size()));
-    }
-    return false;
 }
 
 }  // namespace
@@ -307,19 +363,14 @@ std::optional<std::string> find_search_problem(const json::value& query, std::si
         return "the query must be an object with members";
     }
     const search_kind* kind = kind_of(query);
-    if (kind == nullptr) {
-        return not_in_sandbox_text(
-            "A search query with \"" + query.as_object()->begin()->name + "\"");
-    }
     for (const json::member& each : *query.as_object()) {
         // Many clients send members that they do not set as null.
-        const bool is_unset = each.content.is_null();
-        if (each.name != kind->name && !is_unset && !is_listed(kind->members, each.name)) {
-            return not_in_sandbox_text(
-                "\"" + each.name + "\" of a " + std::string(kind->name) + " query");
+        if (!each.content.is_null() &&
+            std::ranges::find(missing_members, each.name) != std::end(missing_members)) {
+            return not_in_sandbox_text("A search query with \"" + each.name + "\"");
         }
     }
-    return kind->find_problem(query, depth);
+    return kind == nullptr ? "unknown query type" : kind->find_problem(query, depth);
 }
 
 bool fits_search(const json::value& query, const searched_document& in) {

@@ -11,7 +11,7 @@
 namespace reprise::sandbox::detail {
 
 // Queries of the search service over whole documents. Texts are split into lower-case words of
-// ASCII letters, digits and non-ASCII characters; there is no other analysis.
+// ASCII letters, digits and non-ASCII characters, without the stop words of the standard analyzer.
 
 struct searched_document {
     std::string id{};
@@ -22,7 +22,7 @@ struct searched_document {
 // A kind of query, identified by the member that only this kind has.
 struct search_kind {
     std::string_view name;
-    std::string_view members;  // members allowed in addition to `name`, separated by spaces
+    std::string_view members;  // further members, separated by spaces
     std::string_view meaning;
     // Requires a well-formed `query`.
     bool (*fits)(const json::value& query, const searched_document& in);

@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
 
-#include <reprise/base/base64.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -167,16 +165,7 @@ std::vector<view_row> view_rows(
         }
         auto parsed =
             found->is_json ? json::parse(found->value) : std::unexpected(json::parse_error{});
-        const json::value content =
-            parsed ? std::move(parsed->root) : json::value(base::encode_base64(found->value));
-        const json::value meta = json::object{
-            {"id", id},
-            {"rev", "1-" + std::to_string(found->cas)},
-            {"cas", found->cas},
-            {"flags", found->flags},
-            {"expiration", found->expiry},
-            {"type", parsed ? "json" : "base64"}};
-        map.run(id, content, meta, rows);
+        map.run(id, parsed ? parsed->root : json::value(), rows);
     }
     for (std::size_t index = 0; index < rows.size(); ++index) {
         rows[index].order = index;
@@ -239,19 +228,15 @@ std::optional<json::value> reduce_group(view_reduce how, std::span<const view_ro
         least = std::min(least, *number);
         most = std::max(most, *number);
     }
-    const auto shown = [](double number) {
-        const bool is_whole = std::trunc(number) == number && std::abs(number) < 9007199254740992.0;
-        return is_whole ? json::value(static_cast<std::int64_t>(number)) : json::value(number);
-    };
     if (how == view_reduce::sum) {
-        return shown(sum);
+        return make_number(sum);
     }
     return json::object{
-        {"sum", shown(sum)},
+        {"sum", make_number(sum)},
         {"count", group.size()},
-        {"min", shown(least)},
-        {"max", shown(most)},
-        {"sumsqr", shown(squares)}};
+        {"min", make_number(least)},
+        {"max", make_number(most)},
+        {"sumsqr", make_number(squares)}};
 }
 
 json::value group_key(const view_query& query, const json::value& key) {
@@ -445,8 +430,7 @@ std::expected<void, cluster_errc> service_host::put_view(
     if (views == nullptr) {
         views = &text.set("views", json::object{});
     }
-    views->as_object()->set(
-        view, json::object{{"map", "function (doc, meta) { emit(meta.id, null); }"}});
+    views->as_object()->set(view, json::object{{"map", "_by_id"}});
     document = detail::read_design_document(std::move(text)).value();
     return {};
 }

@@ -22,7 +22,7 @@ struct service_language : testing::Test, service_client {
         EXPECT_EQ(made.status, 400);
         EXPECT_EQ(made.member("status"), "\"fatal\"");
         const std::string text = message(made);
-        const std::string_view end = " is not supported by the sandbox";
+        const std::string_view end = " is not in the sandbox; docs/sandbox.md lists what is";
         EXPECT_TRUE(text.ends_with(end)) << text;
         return text.substr(0, text.size() - std::min(end.size(), text.size()));
     }
@@ -138,7 +138,8 @@ TEST_F(service_language, refuses_request_parameters_that_it_would_ignore) {
 TEST_F(service_language, analytics_refuses_by_name_with_the_same_code) {
     const reply made = analytics("CREATE DATAVERSE d");
     EXPECT_EQ(made.code(), 90000);
-    EXPECT_EQ(message(made), "CREATE DATAVERSE is not supported by the sandbox");
+    EXPECT_EQ(
+        message(made), "CREATE DATAVERSE is not in the sandbox; docs/sandbox.md lists what is");
     EXPECT_EQ(made.status, 400);
     EXPECT_EQ(analytics("DELETE FROM travel USE KEYS 'k1'").code(), 90000);
     EXPECT_EQ(analytics("SELECT VALUE n FROM travel GROUP BY n").code(), 90000);
