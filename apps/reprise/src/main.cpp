@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/base/closest_name.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/retry/version.hpp>
 #include <reprise/wire/connection_string.hpp>
@@ -126,7 +127,7 @@ void check_command_names(const CLI::App& app, int argc, char** argv) {
             next = each->get_name() == word ? each : next;
         }
         if (next == nullptr) {
-            const std::string_view closest = reprise::wire::closest_name(word, names);
+            const std::string_view closest = reprise::base::closest_name(word, names);
             throw usage_error(fmt::format(
                 "'{}' is not a command of '{}'{}", word, path,
                 closest.empty() ? fmt::format("; the commands are {}", fmt::join(names, ", "))

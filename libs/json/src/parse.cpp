@@ -100,7 +100,7 @@ public:
         builder_.add(value(nullptr));
         return true;
     }
-    // Never called, because comments are a syntax error with the default options.
+    // Comments have no place in the tree.
     bool on_comment_part(boost_json::string_view, boost_json::error_code&) { return true; }
     bool on_comment(boost_json::string_view, boost_json::error_code&) { return true; }
 
@@ -191,6 +191,7 @@ std::expected<document, parse_error> parse(std::string_view text, const parse_op
     // Passes the whole text in one call: `more` is false, so missing text is an error.
     boost_json::parse_options boost_options;
     boost_options.max_depth = options.depth_max;
+    boost_options.allow_comments = options.allows_comments;
     boost_json::basic_parser<parse_handler> parser(boost_options, options.duplicates);
     boost_json::error_code ec;
     const std::size_t consumed = parser.write_some(false, text.data(), text.size(), ec);

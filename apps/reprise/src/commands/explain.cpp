@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/base/closest_name.hpp>
 #include <reprise/couchbase.hpp>
 #include <reprise/wire/connection_string.hpp>
 #include <reprise/wire/error_map.hpp>
@@ -167,7 +168,8 @@ void explain(const strategy_facts& strategy) {
         names.push_back(name_of(each));
         plain_names.push_back(plain_name(names.back()));
     }
-    const auto closest = wire::closest_name(plain, {plain_names.begin(), plain_names.end()});
+    const std::vector<std::string_view> candidates(plain_names.begin(), plain_names.end());
+    const auto closest = base::closest_name(plain, candidates);
     const auto found = std::find(plain_names.begin(), plain_names.end(), closest);
     return fmt::format(
         "'{}' is not a status, retry reason, error or strategy{}", typed,

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include <reprise/base/closest_name.hpp>
+#include <reprise/base/duration_text.hpp>
 #include <reprise/base/hex.hpp>
 #include <reprise/base/percent_encoding.hpp>
 
@@ -144,62 +146,10 @@ std::unexpected<connection_string_error> refuse_unknown(
     }
     return std::unexpected(connection_string_error{
         connection_string_errc::parameter_unknown, position, std::string(name), "",
-        std::string(closest_name(name, names))});
+        std::string(base::closest_name(name, names))});
 }
-
-struct duration_unit {
-    std::string_view name;
-    std::int64_t nanoseconds;
-};
-
-// Longer names come first, so that "ms" is not read as "m".
-constexpr std::array<duration_unit, 7> duration_units{{
-    {"ns", 1},
-    {"us", 1'000},
-    {"\xc2\xb5s", 1'000},  // micro sign
-    {"ms", 1'000'000},
-    {"s", 1'000'000'000},
-    {"m", 60'000'000'000},
-    {"h", 3'600'000'000'000},
-}};
 
 constexpr std::int64_t duration_max_ms = std::numeric_limits<std::int32_t>::max();
-
-// Removes one part such as "2.5s" from the front of `text`. Returns nanoseconds.
-std::optional<double> take_duration_part(std::string_view& text) noexcept {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    double number = 0;
-    const auto result =
-        std::from_chars(text.data(), text.data() + digits, number, std::chars_format::fixed);
-    if (digits == 0 || result.ec != std::errc{} || result.ptr != text.data() + digits) {
-        return std::nullopt;
-    }
-    text.remove_prefix(digits);
-    for (const duration_unit& unit : duration_units) {
-        if (text.starts_with(unit.name)) {
-            text.remove_prefix(unit.name.size());
-            return number * static_cast<double>(unit.nanoseconds);
-        }
-    }
-    return std::nullopt;
-}
-
-// The Levenshtein distance, computed one row at a time.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t column = 0; column <= b.size(); ++column) {
-        row[column] = column;
-    }
-    for (std::size_t line = 1; line <= a.size(); ++line) {
-        std::size_t diagonal = std::exchange(row[0], line);
-        for (std::size_t column = 1; column <= b.size(); ++column) {
-            const std::size_t change = diagonal + (a[line - 1] == b[column - 1] ? 0 : 1);
-            diagonal = row[column];
-            row[column] = std::min({change, row[column] + 1, row[column - 1] + 1});
-        }
-    }
-    return row.back();
-}
 
 // Accepts four decimal numbers up to 255.
 bool is_ipv4(std::string_view host) noexcept {
@@ -318,43 +268,16 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) n
         }
         return std::chrono::milliseconds(bare);
     }
-    if (text.empty()) {
+    const auto nanoseconds = base::parse_duration_text(text);
+    if (!nanoseconds) {
         return std::nullopt;
     }
-    // Doubles are precise enough: the result is rounded to milliseconds and at most 24 days.
-    double nanoseconds = 0;
-    while (!text.empty()) {
-        const auto part = take_duration_part(text);
-        if (!part) {
-            return std::nullopt;
-        }
-        nanoseconds += *part;
-    }
-    const double milliseconds = nanoseconds / 1e6;
+    const double milliseconds = static_cast<double>(nanoseconds->count()) / 1e6;
     if (milliseconds > static_cast<double>(duration_max_ms) ||
         (milliseconds > 0 && milliseconds < 1)) {
         return std::nullopt;
     }
     return std::chrono::milliseconds(std::llround(milliseconds));
-}
-
-std::string_view closest_name(
-    std::string_view word, const std::vector<std::string_view>& candidates) {
-    // A long word is not a typo of a short name. Skipping it limits the work on hostile input.
-    constexpr std::size_t word_size_max = 64;
-    if (word.size() > word_size_max) {
-        return {};
-    }
-    std::string_view closest;
-    std::size_t closest_distance = std::numeric_limits<std::size_t>::max();
-    for (const std::string_view candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
-        if (distance * 3 <= candidate.size() && distance < closest_distance) {
-            closest = candidate;
-            closest_distance = distance;
-        }
-    }
-    return closest;
 }
 
 bool is_ip_address(std::string_view host) noexcept {

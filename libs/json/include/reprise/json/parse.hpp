@@ -26,6 +26,8 @@ struct parse_options {
     /// tree.
     std::size_t depth_max = 64;
     duplicate_policy duplicates = duplicate_policy::last_wins;
+    /// Accepts `// ...` and `/* ... */` where white space may be, for files that people write.
+    bool allows_comments = false;
 };
 
 enum class parse_errc : std::uint8_t {
@@ -68,8 +70,8 @@ struct document {
     std::vector<duplicate_member> duplicates;
 };
 
-/// Parses one JSON text (RFC 8259: no comments, no trailing commas), which may have white space
-/// around it. Never throws on bad input; it can only fail to allocate.
+/// Parses one JSON text (RFC 8259: no trailing commas, comments only on request), which may have
+/// white space around it. Never throws on bad input; it can only fail to allocate.
 std::expected<document, parse_error> parse(
     std::string_view text, const parse_options& options = {});
 

@@ -1,26 +1,95 @@
 #pragma once
 
-/// The storm models of the lab, by name.
+/// Scenarios: a model and the retry settings to compare in it, from files that people write. The
+/// format is described in docs/guide/lab.md.
+///
+///     const auto read = lab::read_scenario(text);
+///     if (!read) {
+///         fail(to_string(read.error()));  // "line 7: services[0].nodes: must be between 1 and ..."
+///     }
+///     const lab::comparison compared = lab::compare(*read);
 
+#include <cstddef>
+#include <expected>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include <reprise/lab/storm_options.hpp>
+#include <reprise/lab/model.hpp>
+#include <reprise/lab/run.hpp>
 
 namespace reprise::lab {
 
-/// A model and what it demonstrates. All text lives as long as the program.
-struct scenario {
-    std::string_view name;     ///< As typed on the command line.
-    std::string_view title;    ///< One line.
-    std::string_view summary;  ///< Two or three sentences: what happens, what to look at.
-    storm_options options;     ///< You may change them before the run.
+/// Retry settings with a name, to be compared with others in the same model.
+struct strategy_choice {
+    std::string name;  ///< As shown in reports.
+    retry_options retries{};
+    /// Services use these settings for their own calls, too. Otherwise only clients do.
+    bool is_in_every_layer = false;
 };
 
-/// All scenarios, in the order in which to read them: `outage`, `metastable`, `hedging`.
-[[nodiscard]] std::span<const scenario> scenarios();
+struct scenario {
+    std::string name;  ///< Of the file or the gallery's entry; may be empty.
+    std::string title = "A scenario";
+    std::string summary{};  ///< What happens and what to look at; may be empty.
+    lab::model model{};
+    std::vector<strategy_choice> strategies{};  ///< 1 to 8.
+};
 
-/// Returns null if there is no scenario with that name.
-[[nodiscard]] const scenario* find_scenario(std::string_view name);
+/// The model with a strategy in place of the clients' retries (or all layers'). Timeouts and
+/// deadlines that the strategy leaves open stay as they are in the model.
+[[nodiscard]] model with_strategy(const scenario& in, const strategy_choice& choice);
+
+struct scenario_error {
+    std::size_t line = 0;  ///< Starts at 1; 0 if the problem is in an override.
+    std::string path;      ///< "services[0].nodes"; empty for text that is not JSON.
+    std::string message;   ///< What is wrong and what is accepted.
+};
+
+/// "line 7: services[0].nodes: must be between 1 and 1,000"
+[[nodiscard]] std::string to_string(const scenario_error& error);
+
+/// Replaces one value of a file before it is read: {"clients.count", "1000"}. A value that is not
+/// JSON is taken as a string, so "500ms" needs no quotes.
+struct scenario_override {
+    std::string path;
+    std::string value;
+};
+
+/// Reads a scenario; never throws on bad input. Text above 1 MB is refused.
+[[nodiscard]] std::expected<scenario, scenario_error> read_scenario(
+    std::string_view text, std::span<const scenario_override> overrides = {});
+
+/// Reads the retry settings of one strategy: the same formats as in a scenario, including a gRPC
+/// service config and an Envoy retry policy.
+[[nodiscard]] std::expected<retry_options, scenario_error> read_retry_options(
+    std::string_view text);
+
+/// One result for each strategy, with the same arrivals.
+struct strategy_result {
+    strategy_choice strategy;
+    run_result result;
+};
+struct comparison {
+    lab::scenario scenario;
+    std::vector<strategy_result> results;
+};
+
+/// Runs all strategies one after the other. Throws `invalid_settings` for a model that `check`
+/// rejects.
+[[nodiscard]] comparison compare(const scenario& asked);
+
+/// A scenario that comes with the lab.
+struct gallery_entry {
+    std::string_view name;  ///< As typed on the command line.
+    std::string_view text;  ///< The commented file.
+};
+
+/// In the order in which to read them.
+[[nodiscard]] std::span<const gallery_entry> gallery();
+
+/// Returns null if there is no entry with that name.
+[[nodiscard]] const gallery_entry* find_gallery_entry(std::string_view name);
 
 }  // namespace reprise::lab

@@ -105,11 +105,6 @@ std::expected<connection_string, connection_string_error> parse_connection_strin
 /// nothing if the text is malformed or the duration exceeds 24 days.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
 
-/// Returns the candidate with the smallest edit distance to `word` if it is close enough to be a
-/// typo, which means that at most a third of its letters differ. Otherwise returns an empty view.
-std::string_view closest_name(
-    std::string_view word, const std::vector<std::string_view>& candidates);
-
 /// Whether the text is an IPv4 address in dotted form or an IPv6 address.
 bool is_ip_address(std::string_view host) noexcept;
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace reprise::base {
+
+/// Parses one or more numbers, each with its unit: "500ms", "2.5s", "1m30s". The units are ns, us,
+/// ms, s, m and h. Returns nothing if the text is malformed or the duration exceeds a year.
+std::optional<std::chrono::nanoseconds> parse_duration_text(std::string_view text) noexcept;
+
+}  // namespace reprise::base
