@@ -42,7 +42,7 @@ constexpr const char* examples =
     "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret\n"
     "  reprise sandbox run --bucket travel -- ./my_program\n"
     "  reprise sim --seeds 1..1000\n"
-    "  reprise lab run outage --clients 100 --seed 7 --html storm.html\n"
+    "  reprise lab run outage --strategy grpc_a6 --html storm.html\n"
     "\n"
     "Every command accepts --json; an error is then an object with a symbolic name.\n"
     "\n";

@@ -96,7 +96,7 @@ class OutputTest(unittest.TestCase):
             with open(victim, "w", encoding="utf-8") as file:
                 file.write("precious")
             os.symlink(victim, os.path.join(folder, "reprise-outage.html"))
-            command = [PROGRAM, "lab", "run", "outage", "--rps", "50", "--capacity", "100"]
+            command = [PROGRAM, "lab", "run", "outage"]
             trap = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
                                   timeout=PATIENCE_SECONDS)
             self.assertEqual(trap.returncode, 1)

@@ -70,8 +70,8 @@ class PagesTest(unittest.TestCase):
             return self.ask("bash", "-c", ASK_BASH, self.pages / "reprise.bash", "reprise",
                             *words).split()
         self.assertEqual(complete("sand"), ["sandbox"])
-        self.assertEqual(complete("lab", ""), ["list", "run"])
-        self.assertEqual(complete("lab", "run", "outage", "--cl"), ["--clients"])
+        self.assertEqual(complete("lab", ""), ["list", "run", "region", "new", "lint"])
+        self.assertEqual(complete("lab", "run", "outage", "--stra"), ["--strategy"])
         self.assertIn("--password-file", complete("get", "key", "--pass"))
         self.assertEqual(complete("get", "--ca-file", str(self.pages / "man")),
                          [str(self.pages / "man1")])
@@ -79,8 +79,8 @@ class PagesTest(unittest.TestCase):
     def test_zsh_completes_commands_with_their_texts(self):
         def complete(*words):
             return self.ask("zsh", "-fc", ASK_ZSH, "zsh", self.pages / "_reprise", "reprise", *words)
-        self.assertIn("list:List the scenarios", complete("lab", ""))
-        self.assertIn("--clients:Clients, each", complete("lab", "run", "outage", "--cl"))
+        self.assertIn("list:List the gallery", complete("lab", ""))
+        self.assertIn("--strategy:Strategy to compare", complete("lab", "run", "outage", "--stra"))
         self.assertEqual(complete("get", "key", ""), "files\n")
 
 

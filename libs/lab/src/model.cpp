@@ -13,7 +13,7 @@ namespace reprise::lab {
 namespace {
 
 using namespace std::chrono_literals;
-using detail::problem;
+using detail::invalid_option;
 using detail::refuse;
 using detail::under;
 
@@ -27,7 +27,7 @@ using detail::under;
     return value >= low && value <= high;
 }
 
-[[nodiscard]] problem check_clients(const client_options& clients) {
+[[nodiscard]] invalid_option check_clients(const client_options& clients) {
     if (clients.count == 0 || clients.count > 1'000'000) {
         return refuse("count", "must be between 1 and 1,000,000");
     }
@@ -50,7 +50,7 @@ using detail::under;
     return under("retries", check(clients.retries));
 }
 
-[[nodiscard]] problem check_work(const service_options& service) {
+[[nodiscard]] invalid_option check_work(const service_options& service) {
     if (service.capacity_per_second && !is_rate(*service.capacity_per_second)) {
         return refuse("capacity_per_second", "must be above 0 and at most 10,000,000");
     }
@@ -78,7 +78,7 @@ using detail::under;
     return std::nullopt;
 }
 
-[[nodiscard]] problem check_service(const service_options& service) {
+[[nodiscard]] invalid_option check_service(const service_options& service) {
     if (service.name.empty() || service.name.size() > 60) {
         return refuse("name", "must have 1 to 60 characters");
     }
@@ -144,7 +144,7 @@ enum class mark : std::uint8_t { unseen, open, done };
     return in.services.size();
 }
 
-[[nodiscard]] problem check_services(const model& in) {
+[[nodiscard]] invalid_option check_services(const model& in) {
     if (in.services.empty() || in.services.size() > 20) {
         return refuse("services", "must be 1 to 20");
     }
@@ -182,7 +182,7 @@ enum class mark : std::uint8_t { unseen, open, done };
     return std::nullopt;
 }
 
-[[nodiscard]] problem check_trouble(const trouble& what, const model& in) {
+[[nodiscard]] invalid_option check_trouble(const trouble& what, const model& in) {
     if (!what.service.empty() && index_of(in, what.service) == in.services.size()) {
         return refuse("service", "there is no service '" + what.service + "'");
     }

@@ -1,6 +1,6 @@
 #include <reprise/lab/recovery.hpp>
 
-#include <reprise/lab/storm_options.hpp>
+#include <reprise/lab/slot.hpp>
 
 namespace reprise::lab {
 

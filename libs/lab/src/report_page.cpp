@@ -4,34 +4,19 @@
 #include <vector>
 
 #include "embedded.hpp"
-#include "number_text.hpp"
+#include "html_text.hpp"
 #include "summary.hpp"
 
 namespace reprise::lab {
 
 namespace {
 
-[[nodiscard]] std::string html_text(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            default:
-                escaped += c;
-        }
+[[nodiscard]] std::string table_head(const comparison& compared) {
+    std::string head = "<th></th>";
+    for (const strategy_result& each : compared.results) {
+        head += "<th scope=\"col\">" + html_text(each.strategy.name) + "</th>";
     }
-    return escaped;
+    return head;
 }
 
 [[nodiscard]] std::string table_rows(const comparison& compared) {
@@ -46,57 +31,14 @@ namespace {
     return rows;
 }
 
-[[nodiscard]] std::string settings_list(const storm_options& options) {
-    const standard_options& standard = options.standard;
-    const std::pair<std::string_view, std::string> lines[] = {
-        {"clients", grouped(options.clients) + ", each with its own strategy and bucket"},
-        {"requests",
-         rate_text(options.requests_per_second) + " in total, at random times (Poisson)"},
-        {"server", rate_text(options.capacity_per_second) +
-                       ", one at a time, first come first "
-                       "served; " +
-                       grouped(options.queue_limit) + " may wait, more are rejected"},
-        {"faults",
-         percent(options.fault_share) + " of the work ends in an error even without an outage"},
-        {"patience", "a client gives up an attempt after " + seconds_text(options.attempt_timeout) +
-                         "; the server still does the work"},
-        {"naive retries", std::to_string(options.attempts_max) + " attempts, no pause, no budget"},
-        {"standard strategy", std::to_string(options.attempts_max) + " attempts; pause up to " +
-                                  seconds_text(standard.backoff.base) + ", doubling up to " +
-                                  seconds_text(standard.backoff.cap) + ", full jitter; bucket of " +
-                                  decimal(standard.bucket.capacity, 0) + " units, a retry costs " +
-                                  decimal(standard.prices.retry, 0) + ", after a timeout " +
-                                  decimal(standard.prices.timeout, 0) + ", a success returns " +
-                                  decimal(standard.prices.refund, 0)},
-        {"seed", std::to_string(options.seed)},
-    };
+[[nodiscard]] std::string settings_list(const comparison& compared) {
     std::string list;
-    for (const auto& [name, value] : lines) {
-        list += "<dt>" + html_text(name) + "</dt><dd>" + html_text(value) + "</dd>\n";
+    for (const strategy_result& each : compared.results) {
+        list += "<dt>" + html_text(each.strategy.name) + "</dt><dd>" +
+                html_text(describe(each.strategy.retries)) +
+                (each.strategy.is_in_every_layer ? "; in every layer" : "") + "</dd>\n";
     }
     return list;
-}
-
-/// Replaces each `{{name}}`. Inserted text is not searched again.
-[[nodiscard]] std::string fill_in(
-    std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& values) {
-    std::string filled;
-    while (!page.empty()) {
-        const std::size_t open = page.find("{{");
-        const std::size_t close = page.find("}}", open == page.npos ? 0 : open);
-        if (open == page.npos || close == page.npos) {
-            break;
-        }
-        filled.append(page.substr(0, open));
-        const std::string_view name = page.substr(open + 2, close - open - 2);
-        for (const auto& [key, value] : values) {
-            if (key == name) {
-                filled.append(value);
-            }
-        }
-        page.remove_prefix(close + 2);
-    }
-    return filled.append(page);
 }
 
 /// Makes JSON safe inside a script element: only its strings contain `<`, which is escaped.
@@ -110,15 +52,20 @@ namespace {
 
 }  // namespace
 
-std::string to_html(const comparison& compared, const report_heading& heading) {
+std::string to_html(const comparison& compared, std::string_view command) {
+    const scenario& about = compared.scenario;
     return fill_in(
-        embedded::page(), {{"name", html_text(heading.name)},
-                           {"title", html_text(heading.title)},
-                           {"command", html_text(heading.command)},
+        embedded::page(), {{"style", std::string(embedded::style())},
+                           {"charts", std::string(embedded::charts())},
+                           {"title", html_text(about.title)},
+                           {"description", html_text(describe(about.model))},
+                           {"summary", html_text(about.summary)},
+                           {"command", html_text(command)},
                            {"reading", html_text(to_reading(compared))},
+                           {"head", table_head(compared)},
                            {"rows", table_rows(compared)},
-                           {"settings", settings_list(compared.options)},
-                           {"data", script_text(to_json(compared, heading))},
+                           {"settings", settings_list(compared)},
+                           {"data", script_text(to_json(compared, command))},
                            {"chart_library", std::string(embedded::chart_library())}});
 }
 

@@ -12,7 +12,7 @@ namespace reprise::lab {
 namespace {
 
 using namespace std::chrono_literals;
-using detail::problem;
+using detail::invalid_option;
 using detail::refuse;
 using detail::under;
 
@@ -90,7 +90,7 @@ using detail::under;
     return options;
 }
 
-[[nodiscard]] problem check_budget(const budget_options& budget) {
+[[nodiscard]] invalid_option check_budget(const budget_options& budget) {
     if (const auto* bucket = std::get_if<bucket_options>(&budget)) {
         if (auto error = check(bucket->bucket)) {
             return under("budget.bucket", std::move(error));
@@ -110,7 +110,7 @@ using detail::under;
     return value && (*value < low || *value > high);
 }
 
-[[nodiscard]] problem check_times(const retry_options& options) {
+[[nodiscard]] invalid_option check_times(const retry_options& options) {
     if (options.delays.size() > 100) {
         return refuse("delays", "must be at most 100");
     }

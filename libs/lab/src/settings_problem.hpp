@@ -10,14 +10,14 @@
 
 namespace reprise::lab::detail {
 
-using problem = std::optional<settings_error>;
+using invalid_option = std::optional<settings_error>;
 
-[[nodiscard]] inline problem refuse(std::string field, std::string message) {
+[[nodiscard]] inline invalid_option refuse(std::string field, std::string message) {
     return settings_error{std::move(field), std::move(message)};
 }
 
 /// Puts `path` before the field of an error, if there is one.
-[[nodiscard]] inline problem under(const std::string& path, problem error) {
+[[nodiscard]] inline invalid_option under(const std::string& path, invalid_option error) {
     if (error) {
         error->field = path + "." + error->field;
     }

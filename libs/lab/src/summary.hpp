@@ -2,30 +2,34 @@
 
 /// The figures of every report, in one order and with the same labels.
 
-#include <array>
 #include <string>
 #include <vector>
 
-#include <reprise/lab/storm.hpp>
+#include <reprise/lab/scenario.hpp>
 
 namespace reprise::lab {
 
-/// One line of the table: a figure and its value under each policy.
+/// One line of the table: a figure and its value for each strategy.
 struct summary_row {
     std::string label;
-    std::array<std::string, policies.size()> cells;
+    std::vector<std::string> cells;
 };
 
 [[nodiscard]] std::vector<summary_row> summarise(const comparison& compared);
 
-/// The share of the requests offered before the outage that succeeded or are still running. Without
-/// an outage, of all requests.
-[[nodiscard]] double success_before(const storm_options& options, const storm_result& result);
+/// "6.1 s", "immediate", "never", or why there is no such time.
+[[nodiscard]] std::string recovery_text(const recovery& found);
 
-/// The last ten seconds of the run, or all of a shorter run, as one slot.
-[[nodiscard]] slot final_seconds(const storm_result& result);
+/// How long a run continues after its trouble.
+[[nodiscard]] duration observed_after(const model& asked);
 
-/// Returns "6.1 s", "immediate", "never (70 s observed)", "-", or why there is no such time.
-[[nodiscard]] std::string recovery_text(const storm_options& options, const recovery& found);
+/// The time that a service needs for `waiting` attempts; zero without a capacity.
+[[nodiscard]] duration drain_time(const service_options& service, double waiting);
+
+/// "21 ms", "1.5 s"; "-" if absent.
+[[nodiscard]] std::string latency_text(const std::optional<duration>& latency);
+
+/// The step of the series in reports: 1 s, or 100 ms for short runs.
+[[nodiscard]] duration series_step(const model& asked);
 
 }  // namespace reprise::lab

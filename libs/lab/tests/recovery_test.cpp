@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <reprise/lab/recovery.hpp>
-#include <reprise/lab/storm_options.hpp>
+#include <reprise/lab/slot.hpp>
 
 namespace reprise::lab {
 

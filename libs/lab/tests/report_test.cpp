@@ -1,12 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <sstream>
-
+#include <reprise/json/parse.hpp>
+#include <reprise/lab/region.hpp>
 #include <reprise/lab/report.hpp>
-#include <reprise/lab/scenario.hpp>
-
-#include "number_text.hpp"
 
 namespace reprise::lab {
 
@@ -14,121 +10,118 @@ using namespace std::chrono_literals;
 
 namespace report_test {
 
-const comparison& metastable() {
-    static const comparison compared = compare_policies(find_scenario("metastable")->options);
-    return compared;
-}
-
-constexpr report_heading heading{"metastable", "A <busy> server & \"friends\"", "reprise lab run"};
-
-std::size_t count(std::string_view text, std::string_view part) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++found;
-    }
-    return found;
-}
-
-bool contains(std::string_view text, std::string_view part) {
-    return text.find(part) != text.npos;
+/// A tenth of the gallery's metastable model, with text that must be escaped.
+comparison small_comparison() {
+    auto read = read_scenario(R"({
+        "title": "A <b>stall</b>", "length": "40s",
+        "clients": {"count": 5, "requests_per_second": 75, "attempt_timeout": "500ms"},
+        "services": [{"name": "shop \"1\", <i>", "capacity_per_second": 100, "queue_limit": 200}],
+        "troubles": [{"kind": "stall", "start": "5s", "length": "5s"}],
+        "strategies": ["none", {"name": "no </script>", "retries": "naive"}, "standard"]})");
+    EXPECT_TRUE(read.has_value()) << to_string(read.error());
+    return compare(*read);
 }
 
 }  // namespace report_test
 
-using namespace report_test;
+TEST(report, the_reading_says_which_strategies_recover_and_why_others_do_not) {
+    const std::string text = to_reading(report_test::small_comparison());
+    EXPECT_NE(text.find("recovers after"), std::string::npos) << text;
+    EXPECT_NE(text.find("does not recover with 'no </script>' in the 30 s"), std::string::npos);
+    EXPECT_NE(text.find("works for clients that have given up"), std::string::npos);
+    EXPECT_LT(text.size(), 700U);
+}
 
-TEST(report, table_is_aligned_and_has_a_column_per_policy) {
-    std::istringstream lines(to_table(metastable()));
-    std::string line;
-    ASSERT_TRUE(std::getline(lines, line));
-    const std::size_t width = line.size();
-    for (const policy which : policies) {
-        EXPECT_TRUE(contains(line, to_string(which)));
+TEST(report, the_table_has_a_column_for_each_strategy) {
+    const std::string text = to_table(report_test::small_comparison());
+    EXPECT_NE(text.find("no </script>   standard"), std::string::npos) << text;
+    EXPECT_NE(text.find("recovery, 30 s observed"), std::string::npos);
+    EXPECT_NE(text.find("99 % answered within"), std::string::npos);
+    EXPECT_EQ(text.find("mean"), std::string::npos);
+}
+
+TEST(report, json_has_series_of_every_service_and_percentiles) {
+    const auto parsed = json::parse(to_json(report_test::small_comparison(), "reprise"));
+    ASSERT_TRUE(parsed.has_value());
+    const json::value& root = parsed->root;
+    EXPECT_EQ(root.find("step_s")->as_double(), 1.0);
+    ASSERT_EQ(root.find("strategies")->as_array()->size(), 3U);
+    const json::value& standard = *root.find("strategies")->at(2);
+    const json::value& service = *standard.find("services")->at(0);
+    for (const char* name :
+         {"offered", "attempts", "useful", "wasted", "errors", "failed", "waiting",
+          "bucket_share"}) {
+        ASSERT_NE(service.find("series")->find(name), nullptr) << name;
+        EXPECT_EQ(service.find("series")->find(name)->as_array()->size(), 40U) << name;
     }
-    int rows = 0;
-    for (; std::getline(lines, line); ++rows) {
-        EXPECT_EQ(line.size(), width) << line;
-        EXPECT_LE(line.size(), 100U);
+    EXPECT_EQ(standard.find("latency_by_second")->find("p99_s")->as_array()->size(), 40U);
+    EXPECT_TRUE(standard.find("latency_before_trouble")->find("p99_s")->as_double().has_value());
+}
+
+TEST(report, csv_has_one_line_for_each_strategy_service_and_second) {
+    const std::string text = to_csv(report_test::small_comparison());
+    EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 * 40);
+    EXPECT_NE(text.find("\nnone,\"shop \"\"1\"\", <i>\",0,"), std::string::npos);
+}
+
+TEST(report, the_page_escapes_text_and_has_no_placeholder_left) {
+    const std::string page = to_html(report_test::small_comparison(), "reprise lab <x>");
+    EXPECT_NE(page.find("A &lt;b&gt;stall&lt;/b&gt;"), std::string::npos);
+    EXPECT_EQ(page.find("no </script>"), std::string::npos);
+    EXPECT_EQ(page.find("<i>"), std::string::npos);
+    EXPECT_EQ(page.find("{{"), std::string::npos);
+    // The settings are in the title, so that two reports do not look alike.
+    const std::string title = page.substr(page.find("<title>"), 200);
+    EXPECT_NE(title.find("75 requests/s"), std::string::npos) << title;
+}
+
+TEST(report, equal_runs_give_equal_bytes) {
+    const comparison first = report_test::small_comparison();
+    const comparison second = report_test::small_comparison();
+    EXPECT_EQ(to_html(first, "x"), to_html(second, "x"));
+}
+
+TEST(region, the_edge_is_the_capacity_divided_by_the_attempts) {
+    auto read = read_scenario(R"({
+        "length": "300s",
+        "clients": {"requests_per_second": 100, "attempt_timeout": "1s", "retries":
+            {"attempts_max": 2, "backoff": {"base": "50ms"}, "budget": "none"}},
+        "services": [{"capacity_per_second": 300}],
+        "troubles": [{"kind": "stall", "start": "10s", "length": "10s"}]})");
+    ASSERT_TRUE(read.has_value());
+    for (const double attempts : {2.0, 3.0}) {
+        const auto point = find_edge(read->model, region_axis::attempts, attempts);
+        ASSERT_TRUE(point.has_value());
+        EXPECT_NEAR(point->heals_up_to, 300.0 / attempts, 9.0);
+        EXPECT_LE(*point->stays_down_from - point->heals_up_to, 3.0);
     }
-    EXPECT_EQ(rows, 11);
+    EXPECT_FALSE(find_edge(read->model, region_axis::attempts, 2.0, [](double) { return true; }));
 }
 
-TEST(report, reading_reports_which_policies_recovered_and_why_not) {
-    const std::string text = to_reading(metastable());
-    EXPECT_TRUE(contains(text, "stalls from 10 s to 20 s"));
-    EXPECT_TRUE(contains(text, "useful work does not recover in the 70 s"));
-    EXPECT_TRUE(contains(text, "clients wait 0.5 s"));
-    EXPECT_TRUE(contains(text, "ends the extra load"));
-    EXPECT_FALSE(contains(text, "\n"));
-    EXPECT_TRUE(text.ends_with(".")) << text;
+TEST(region, needs_a_capacity_trouble_and_for_a_bucket_a_bucket) {
+    model asked;
+    EXPECT_EQ(
+        check_region(asked, region_axis::attempts, 2)->field, "services[0].capacity_per_second");
+    asked.services.front().capacity_per_second = 100.0;
+    EXPECT_EQ(check_region(asked, region_axis::attempts, 2)->field, "troubles");
+    asked.troubles.resize(1);
+    EXPECT_FALSE(check_region(asked, region_axis::attempts, 2));
+    EXPECT_EQ(check_region(asked, region_axis::attempts, 0)->field, "clients.retries.attempts_max");
+    EXPECT_EQ(check_region(asked, region_axis::bucket, 50)->field, "budget");
+    asked.clients.retries.budget = bucket_options{};
+    EXPECT_FALSE(check_region(asked, region_axis::bucket, 50));
 }
 
-TEST(report, reading_follows_the_results_and_not_the_scenario) {
-    storm_options options = find_scenario("metastable")->options;
-    options.requests_per_second = 100.0;
-    options.attempts_max = 2;
-    const std::string text = to_reading(compare_policies(options));
-    EXPECT_FALSE(contains(text, "does not recover")) << text;
-
-    options.outage_length = 0s;
-    const std::string calm = to_reading(compare_policies(options));
-    EXPECT_TRUE(contains(calm, "there is no outage")) << calm;
-    EXPECT_FALSE(contains(calm, "recover")) << calm;
-}
-
-TEST(report, reading_advises_when_buckets_were_too_large_to_stop_the_storm) {
-    storm_options options = find_scenario("metastable")->options;
-    options.standard.bucket.capacity = 1e9;
-    const std::string text = to_reading(compare_policies(options));
-    EXPECT_TRUE(contains(text, "smaller buckets")) << text;
-}
-
-TEST(report, json_has_options_totals_and_a_series_per_second_for_each_policy) {
-    const std::string text = to_json(metastable(), heading);
-    EXPECT_EQ(count(text, "\"series\":{"), 3U);
-    EXPECT_EQ(count(text, "\"totals\":{"), 3U);
-    EXPECT_EQ(count(text, "{"), count(text, "}"));
-    EXPECT_TRUE(contains(text, "\"capacity_per_second\":1000.0,"));
-    EXPECT_TRUE(contains(text, "\"recovery\":\"never\",\"recovery_s\":null"));
-    const std::size_t start = text.find("\"useful\":[");
-    const std::string_view useful =
-        std::string_view(text).substr(start, text.find(']', start) - start);
-    EXPECT_EQ(count(useful, ",") + 1, 90U);
-}
-
-TEST(report, page_is_self_contained_and_fills_every_placeholder) {
-    const std::string page = to_html(metastable(), heading);
-    EXPECT_TRUE(page.starts_with("<!doctype html>"));
-    EXPECT_FALSE(contains(page, "{{title}}"));
-    EXPECT_FALSE(contains(page, "{{data}}"));
-    EXPECT_FALSE(contains(page, "{{chart_library}}"));
-    EXPECT_EQ(count(page, " src="), 0U);
-    EXPECT_FALSE(contains(page, "<link"));
-    EXPECT_FALSE(contains(page, "@import"));
-    EXPECT_EQ(count(page, "\"series\":{"), 3U);
-    EXPECT_EQ(count(page, "</script>"), 3U);
-    EXPECT_TRUE(contains(page, "Chart.js"));
-    EXPECT_TRUE(contains(page, "A &lt;busy&gt; server &amp; &quot;friends&quot;"));
-    EXPECT_EQ(page, to_html(metastable(), heading));
-}
-
-TEST(report, page_data_cannot_close_its_script_element) {
-    const report_heading hostile{"x", "</script><script>alert(1)</script>", ""};
-    EXPECT_EQ(count(to_html(metastable(), hostile), "</script>"), 3U);
-}
-
-TEST(number_text, formats_for_people) {
-    EXPECT_EQ(grouped(0), "0");
-    EXPECT_EQ(grouped(999), "999");
-    EXPECT_EQ(grouped(1000), "1,000");
-    EXPECT_EQ(grouped(1234567), "1,234,567");
-    EXPECT_EQ(decimal(1234.56, 1), "1,234.6");
-    EXPECT_EQ(decimal(5.0, 0), "5");
-    EXPECT_EQ(percent(0.98765), "98.8 %");
-    EXPECT_EQ(seconds_text(10s), "10 s");
-    EXPECT_EQ(seconds_text(500ms), "0.5 s");
-    EXPECT_EQ(rate_text(750.0), "750/s");
-    EXPECT_EQ(rate_text(0.4), "0.4/s");
+TEST(region, reports_have_a_line_for_each_value) {
+    const region found{region_axis::attempts, 300.0, {{2, 148, 151, 8}, {3, 97, 100, 8}}};
+    scenario about;
+    about.title = "<t>";
+    EXPECT_NE(to_table(found, about.model).find("148/s"), std::string::npos);
+    const std::string page = to_html(found, about, {"mine", {}, false}, "reprise");
+    EXPECT_NE(page.find("&lt;t&gt;"), std::string::npos);
+    EXPECT_EQ(page.find("{{"), std::string::npos);
+    const auto parsed = json::parse(to_json(found, about, {"mine", {}, false}, "reprise"));
+    EXPECT_EQ(parsed->root.find("points")->as_array()->size(), 2U);
 }
 
 }  // namespace reprise::lab

@@ -1,11 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include <reprise/lab/scenario.hpp>
-#include <reprise/lab/storm.hpp>
 
 namespace reprise::lab {
 
@@ -13,151 +8,273 @@ using namespace std::chrono_literals;
 
 namespace scenario_test {
 
-comparison run_scenario(std::string_view name, std::uint64_t seed) {
-    storm_options options = find_scenario(name)->options;
-    options.seed = seed;
-    return compare_policies(options);
+/// The message for a text that must be refused.
+std::string refusal(std::string_view text, std::span<const scenario_override> overrides = {}) {
+    const auto read = read_scenario(text, overrides);
+    EXPECT_FALSE(read.has_value()) << text;
+    return read ? "" : to_string(read.error());
 }
 
-/// Useful answers of the last ten seconds per request offered in that time.
-double final_level(const storm_result& result) {
-    double offered = 0.0;
-    double useful = 0.0;
-    for (const slot& s : std::span(result.slots).last(100)) {
-        offered += s.offered;
-        useful += s.useful;
-    }
-    return useful / offered;
+scenario accepted(std::string_view text, std::span<const scenario_override> overrides = {}) {
+    auto read = read_scenario(text, overrides);
+    EXPECT_TRUE(read.has_value()) << (read ? "" : to_string(read.error()));
+    return read ? *read : scenario{};
 }
 
-struct refused_option {
-    const char* field;
-    std::function<void(storm_options&)> invalidate;
-};
+/// Wraps retry settings of the clients into a scenario.
+std::string with_retries(std::string_view retries) {
+    return "{\n\"clients\": {\n\"retries\":\n" + std::string(retries) + "}}";
+}
+
+retry_options accepted_retries(std::string_view retries) {
+    return accepted(with_retries(retries)).model.clients.retries;
+}
 
 }  // namespace scenario_test
 
-using namespace scenario_test;
+using scenario_test::accepted;
+using scenario_test::accepted_retries;
+using scenario_test::refusal;
+using scenario_test::with_retries;
 
-// What the two models demonstrate must hold for every seed.
+TEST(scenario, all_of_a_model_can_be_written) {
+    const scenario read = accepted(R"({
+        // A comment.
+        "title": "t", "summary": "s", "seed": 7, "length": "1m30s",
+        "clients": {"count": 3, "requests_per_second": 12.5, "is_warm": true,
+                    "restart_interval": "20s", "attempt_timeout": "250ms", "retries": "smithy"},
+        "services": [
+            {"name": "a", "capacity_per_second": 100, "work": "fixed", "concurrency": 2, "nodes": 3,
+             "queue_limit": 9, "order": "last_in", "shed_after": "1s", "drops_expired": true,
+             "failure_share": 0.25, "slow_share": 0.5, "slow_delay": "2s", "network_delay": "3ms",
+             "network_jitter": "1us", "calls": ["b", {"service": "b", "count": 4}],
+             "retries": {"preset": "none", "attempt_timeout": "1s"}},
+            {"name": "b", "work_mean": "5ms"}],
+        "troubles": [{"kind": "slow_answers", "service": "b", "start": "3s", "length": "4s",
+                      "share": 0.75, "delay": "9ms"},
+                     {"kind": "spike", "factor": 3}, {"kind": "deploy", "burst": 2}],
+        "strategies": ["none", {"name": "mine", "layers": "all", "retries": "naive"}]})");
+    EXPECT_EQ(read.title, "t");
+    EXPECT_EQ(read.model.seed, 7U);
+    EXPECT_EQ(read.model.length, 90s);
+    EXPECT_EQ(read.model.clients.requests_per_second, 12.5);
+    EXPECT_EQ(read.model.clients.restart_interval, 20s);
+    EXPECT_EQ(read.model.clients.retries.attempt_timeout, 250ms);
+    const service_options& a = read.model.services.front();
+    EXPECT_EQ(a.capacity_per_second, 100.0);
+    EXPECT_EQ(a.work, work_time::fixed);
+    EXPECT_EQ(a.nodes, 3U);
+    EXPECT_EQ(a.queue_limit, 9U);
+    EXPECT_EQ(a.order, queue_order::last_in);
+    EXPECT_EQ(a.shed_after, 1s);
+    EXPECT_TRUE(a.drops_expired);
+    EXPECT_EQ(a.network_jitter, 1us);
+    ASSERT_EQ(a.calls.size(), 2U);
+    EXPECT_EQ(a.calls[1].count, 4U);
+    EXPECT_EQ(a.retries.attempt_timeout, 1s);
+    EXPECT_EQ(read.model.troubles[0].delay, 9ms);
+    EXPECT_EQ(read.model.troubles[1].factor, 3.0);
+    EXPECT_EQ(read.model.troubles[2].burst, 2U);
+    ASSERT_EQ(read.strategies.size(), 2U);
+    EXPECT_TRUE(read.strategies[1].is_in_every_layer);
+}
 
-TEST(scenario, metastable_never_recovers_under_naive_retries_and_does_under_the_standard_strategy) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        SCOPED_TRACE(seed);
-        const comparison compared = run_scenario("metastable", seed);
-        const auto& [none, naive, standard] = compared.results;
-        EXPECT_EQ(none.recovery.outcome, recovery_outcome::recovered);
-        EXPECT_EQ(naive.recovery.outcome, recovery_outcome::never);
-        EXPECT_LT(final_level(naive), 0.01);
-        ASSERT_EQ(standard.recovery.outcome, recovery_outcome::recovered);
-        EXPECT_LT(standard.recovery.after, 15s);
-        EXPECT_GT(final_level(standard), 0.99);
-        EXPECT_GT(standard.success_share(), 5.0 * naive.success_share());
+TEST(scenario, all_retry_settings_can_be_written) {
+    const retry_options read = accepted_retries(R"({
+        "preset": "aws_2_1", "attempts_max": "unlimited",
+        "backoff": {"base": "2ms", "factor": 3, "cap": "4s", "jitter": "equal", "step": "1ms",
+                    "hint_excess_max": "5s"},
+        "throttling_backoff": {"base": "7ms"},
+        "budget": {"bucket": {"capacity": 60, "initial": 1}, "prices": {"retry": 2, "timeout": 3,
+                   "throttling": 4, "refund": 0.5, "refund_last_cost": false}},
+        "budget_sharing": "shared",
+        "breaker": {"volume_threshold": 9, "error_threshold_percent": 40, "rolling_window": "30s",
+                    "sleep_window": "2s", "probe_timeout": "3s"},
+        "breaker_sharing": "per_client", "hedge": {"delay": "9ms", "percentile": 95},
+        "wake": {"per_second": 10}, "delays": ["1ms", "2ms"], "attempt_timeout": "1s",
+        "deadline": "8s", "propagates_deadline": true, "passes_allowance": true})");
+    EXPECT_EQ(read.attempts_max, std::nullopt);
+    EXPECT_EQ(read.backoff.step, 1ms);
+    EXPECT_EQ(read.backoff.jitter, jitter::equal);
+    EXPECT_EQ(read.throttling_backoff->base, 7ms);
+    EXPECT_EQ(read.throttling_backoff->cap, 20s);  // From the preset.
+    const auto& bucket = std::get<bucket_options>(read.budget);
+    EXPECT_EQ(bucket.bucket.initial, 1.0);
+    EXPECT_EQ(bucket.prices.throttling, 4.0);
+    EXPECT_EQ(read.budget_sharing, sharing::shared);
+    EXPECT_EQ(read.breaker->volume_threshold, 9U);
+    EXPECT_EQ(read.breaker_sharing, sharing::per_client);
+    EXPECT_EQ(read.hedge->percentile, 95.0);
+    EXPECT_EQ(read.wake->per_second, 10.0);
+    EXPECT_EQ(read.delays, (std::vector<duration>{1ms, 2ms}));
+    EXPECT_EQ(read.deadline, 8s);
+    EXPECT_TRUE(read.propagates_deadline && read.passes_allowance);
+    const retry_options window =
+        accepted_retries(R"({"budget": {"window": {"percent": 5, "minimum_per_second": 1}}})");
+    EXPECT_EQ(std::get<windowed_budget_options>(window.budget).percent, 5.0);
+    const retry_options free = accepted_retries(R"({"preset": "standard", "budget": "none"})");
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(free.budget));
+}
+
+TEST(scenario, a_grpc_service_config_is_read_as_it_is) {
+    const retry_options read = accepted_retries(R"({
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [{"name": [{"service": "foo"}], "timeout": "2s", "retryPolicy": {
+            "maxAttempts": 9, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+            "retryableStatusCodes": ["UNAVAILABLE"]}}],
+        "retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2}})");
+    EXPECT_EQ(read.attempts_max, 5U);  // gRPC makes no more.
+    EXPECT_EQ(read.backoff.base, 100ms);
+    EXPECT_EQ(read.backoff.cap, 1s);
+    EXPECT_EQ(read.deadline, 2s);
+    EXPECT_EQ(std::get<failure_throttle_options>(read.budget).units_max, 20.0);
+    const retry_options hedged =
+        accepted_retries(R"({"hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0.5s"}})");
+    EXPECT_EQ(hedged.attempts_max, 3U);
+    EXPECT_EQ(hedged.hedge->delay, 500ms);
+    EXPECT_EQ(
+        refusal(with_retries(R"({"retryPolicy": {"maxAttempts": 3, "initialBackof": "1s",
+            "maxBackoff": "1s", "backoffMultiplier": 2}})")),
+        "line 4: clients.retries.retryPolicy: needs 'initialBackoff'");
+    EXPECT_EQ(
+        refusal(with_retries(R"({"hedgingPolicy": {"maxAttempts": 3, "hedgingDely": "1s"}})")),
+        "line 4: clients.retries.hedgingPolicy.hedgingDely: is unknown here; did you mean "
+        "'hedgingDelay'?");
+}
+
+TEST(scenario, an_envoy_retry_policy_is_read_as_it_is) {
+    const retry_options read = accepted_retries(R"({"retry_policy": {
+        "retry_on": "5xx", "num_retries": 3, "per_try_timeout": "0.25s",
+        "retry_back_off": {"base_interval": "0.01s", "max_interval": "0.05s"}}, "timeout": "1s"})");
+    EXPECT_EQ(read.attempts_max, 4U);
+    EXPECT_EQ(read.attempt_timeout, 250ms);
+    EXPECT_EQ(read.backoff.base, 10ms);
+    EXPECT_EQ(read.backoff.cap, 50ms);
+    EXPECT_EQ(read.deadline, 1s);
+    const retry_options plain = accepted_retries(R"({"retry_on": "reset"})");
+    EXPECT_EQ(plain.attempts_max, 2U);
+    EXPECT_EQ(plain.backoff.base, 25ms);
+}
+
+TEST(scenario, problems_name_line_path_and_what_is_accepted) {
+    EXPECT_EQ(
+        refusal("{\n\n\"clents\": {}}"),
+        "line 3: clents: is unknown here; did you mean 'clients'?");
+    // Members that are absent are suggested, too.
+    EXPECT_EQ(
+        refusal("{\"services\": [{\"queue_limt\": 5}]}"),
+        "line 1: services[0].queue_limt: is unknown here; did you mean 'queue_limit'?");
+    EXPECT_EQ(
+        refusal("{\"services\": [{\"ordr\": 5}]}"),
+        "line 1: services[0].ordr: is unknown here; did you mean 'order'?");
+    EXPECT_EQ(
+        refusal("{\"length\": 90}"),
+        "line 1: length: must be a time with its unit, such as \"500ms\"");
+    EXPECT_EQ(
+        refusal("{\"length\": \"90\"}"),
+        "line 1: length: '90' is not a time with its unit, such as \"2.5s\"");
+    EXPECT_EQ(
+        refusal("{\"services\": [\n{\"capacity_per_second\": 0}]}"),
+        "line 2: services[0].capacity_per_second: must be above 0 and at most 10,000,000");
+    EXPECT_EQ(
+        refusal("{\"services\": [{\"name\": \"a\",\n\"calls\": [\"a\"]}]}"),
+        "line 2: services[0].calls: services call each other in a cycle");
+    EXPECT_EQ(
+        refusal("{\"clients\": {\n\"count\": 99999999}}"),
+        "line 2: clients.count: must be between 1 and 1,000,000");
+    EXPECT_EQ(
+        refusal("{\"clients\": {\"requests_per_second\": 9e6}}"),
+        "line 1: clients: would send more than 50 million requests in one run");
+    EXPECT_EQ(
+        refusal(with_retries("\"standrad\"")),
+        "line 3: clients.retries: there is no preset 'standrad'; did you mean 'standard'?");
+    EXPECT_EQ(
+        refusal(with_retries("{\"backoff\": {\n\"jitter\": \"ful\"}}")),
+        "line 5: clients.retries.backoff.jitter: 'ful' is unknown; did you mean 'full'?");
+    EXPECT_EQ(
+        refusal("{\"troubles\": [{\"kind\": \"stall\",\n\"factor\": 2}]}"),
+        "line 2: troubles[0].factor: is unknown here; accepted: kind, start, length, service");
+    EXPECT_EQ(
+        refusal("{\"strategies\": [\"none\",\n{\"name\": \"x\", \"retries\": {\"backoff\": "
+                "{\"base\": \"9s\", \"cap\": \"1s\"}}}]}")
+            .substr(0, 43),
+        "line 2: strategies[1].retries.backoff.cap: ");
+    EXPECT_EQ(refusal("{\"seed\": 1,}").substr(0, 8), "line 1: ");
+    EXPECT_EQ(refusal("{\n\"seed\": 1, \"seed\": 2}"), "line 2: duplicate member: seed");
+    EXPECT_EQ(refusal("[]"), "line 1: must be an object, not an array");
+    EXPECT_EQ(refusal(""), "line 1: no JSON text");
+}
+
+TEST(scenario, arrivals_determine_which_options_clients_have) {
+    EXPECT_EQ(
+        refusal(R"({"clients": {"arrivals": "closed", "requests_per_second": 5}})").substr(0, 61),
+        "line 1: clients.requests_per_second: is unknown here; accepte");
+    EXPECT_EQ(
+        accepted(R"({"clients": {"arrivals": "closed", "requests_each": 5}})")
+            .model.clients.requests_each,
+        5U);
+}
+
+TEST(scenario, overrides_replace_values_and_problems_name_their_path_without_a_line) {
+    const std::vector<scenario_override> changes{
+        {"clients.count", "5"}, {"length", "2m"}, {"services[0].name", "x"}};
+    const scenario read = accepted(R"({"services": [{"name": "a"}]})", changes);
+    EXPECT_EQ(read.model.clients.count, 5U);
+    EXPECT_EQ(read.model.length, 120s);
+    EXPECT_EQ(read.model.services.front().name, "x");
+    EXPECT_EQ(
+        refusal("{}", std::vector<scenario_override>{{"clients.count", "0"}}),
+        "clients.count: must be between 1 and 1,000,000");
+    EXPECT_EQ(
+        refusal("{}", std::vector<scenario_override>{{"services[3].name", "a"}}),
+        "services: must be a list of at most 20");
+    EXPECT_EQ(
+        refusal(R"({"services": []})", std::vector<scenario_override>{{"services[3].name", "a"}}),
+        "services[3].name: '3' is not an element of the list");
+}
+
+TEST(scenario, a_strategy_keeps_timeouts_of_the_model_that_it_does_not_set) {
+    const scenario read = accepted(R"({
+        "clients": {"attempt_timeout": "250ms"},
+        "services": [{"name": "a", "calls": ["b"], "attempt_timeout": "1s"}, {"name": "b"}],
+        "strategies": ["naive", {"name": "all", "layers": "all", "retries":
+            {"attempts_max": 2, "attempt_timeout": "9ms"}}]})");
+    const model naive = with_strategy(read, read.strategies[0]);
+    EXPECT_EQ(naive.clients.retries.attempts_max, 5U);
+    EXPECT_EQ(naive.clients.retries.attempt_timeout, 250ms);
+    EXPECT_EQ(naive.services[0].retries.attempts_max, 1U);
+    const model all = with_strategy(read, read.strategies[1]);
+    EXPECT_EQ(all.clients.retries.attempt_timeout, 9ms);
+    EXPECT_EQ(all.services[0].retries.attempts_max, 2U);
+}
+
+TEST(scenario, a_file_without_strategies_compares_its_own_settings_with_others) {
+    const scenario read = accepted(with_retries("{\"attempts_max\": 2}"));
+    ASSERT_EQ(read.strategies.size(), 4U);
+    EXPECT_EQ(read.strategies[0].name, "your settings");
+    EXPECT_EQ(read.strategies[0].retries.attempts_max, 2U);
+    EXPECT_EQ(accepted("{}").strategies.size(), 3U);
+}
+
+TEST(scenario, every_entry_of_the_gallery_is_valid_and_explains_itself) {
+    for (const gallery_entry& entry : gallery()) {
+        SCOPED_TRACE(entry.name);
+        const scenario read = accepted(entry.text);
+        EXPECT_FALSE(read.title.empty());
+        EXPECT_FALSE(read.summary.empty());
+        EXPECT_GE(read.strategies.size(), 3U);
+        EXPECT_EQ(find_gallery_entry(entry.name), &entry);
     }
+    EXPECT_EQ(find_gallery_entry("calm"), nullptr);
+    EXPECT_EQ(accepted(new_scenario()).strategies[0].name, "your settings");
+    EXPECT_LE(std::ranges::count(new_scenario(), '\n'), 20);
 }
 
-TEST(scenario, metastable_storm_is_stopped_by_the_bucket_and_not_by_the_backoff_alone) {
-    storm_options options = find_scenario("metastable")->options;
-    options.standard.bucket.capacity = 1e9;
-    const storm_result unlimited = run_storm(options, policy::standard);
-    EXPECT_NE(unlimited.recovery.outcome, recovery_outcome::recovered);
-}
-
-// The rule of thumb that the library's linter uses.
-TEST(scenario, metastable_storm_of_naive_retries_heals_only_below_capacity_divided_by_attempts) {
-    storm_options options = find_scenario("metastable")->options;
-    const double healing_load = options.capacity_per_second / options.attempts_max;
-    options.requests_per_second = 0.9 * healing_load;
-    EXPECT_EQ(run_storm(options, policy::naive).recovery.outcome, recovery_outcome::recovered);
-    options.requests_per_second = 1.1 * healing_load;
-    EXPECT_EQ(run_storm(options, policy::naive).recovery.outcome, recovery_outcome::never);
-}
-
-// A bucket limits retries per client. Of a thousand clients that hardly ever send, each can pay for
-// all its retries, and together they cause the storm that the bucket should prevent.
-TEST(scenario, outage_with_many_slow_clients_needs_smaller_buckets) {
-    storm_options options = find_scenario("outage")->options;
-    options.clients = 1000;
-    EXPECT_EQ(run_storm(options, policy::standard).recovery.outcome, recovery_outcome::never);
-    options.standard.bucket.capacity = 10.0;
-    EXPECT_EQ(run_storm(options, policy::standard).recovery.outcome, recovery_outcome::recovered);
-}
-
-TEST(scenario, outage_recovers_under_every_policy_but_naive_retries_multiply_the_load) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        SCOPED_TRACE(seed);
-        const comparison compared = run_scenario("outage", seed);
-        const auto& [none, naive, standard] = compared.results;
-        for (const storm_result& result : compared.results) {
-            ASSERT_EQ(result.recovery.outcome, recovery_outcome::recovered);
-            EXPECT_LT(result.recovery.after, 2s);
-        }
-        EXPECT_GT(naive.worst_amplification, 4.5);
-        EXPECT_LT(standard.worst_amplification, 3.5);
-        EXPECT_LT(standard.amplification(), 1.2);
-        EXPECT_LT(none.worst_amplification, 1.2);
-    }
-}
-
-TEST(scenario, retries_recover_from_single_faults_without_an_outage) {
-    storm_options options = find_scenario("outage")->options;
-    options.outage_length = 0s;
-    const comparison compared = compare_policies(options);
-    const auto& [none, naive, standard] = compared.results;
-    EXPECT_NEAR(none.success_share(), 0.99, 0.003);
-    EXPECT_GT(naive.success_share(), 0.9999);
-    EXPECT_GT(standard.success_share(), 0.9999);
-    EXPECT_EQ(none.recovery.outcome, recovery_outcome::no_outage);
-}
-
-TEST(scenario, names_are_found_and_unknown_names_are_not) {
-    ASSERT_EQ(scenarios().size(), 3U);
-    for (const scenario& one : scenarios()) {
-        EXPECT_EQ(find_scenario(one.name), &one);
-        EXPECT_EQ(check(one.options), std::nullopt);
-    }
-    EXPECT_EQ(find_scenario("calm"), nullptr);
-    EXPECT_EQ(find_scenario(""), nullptr);
-}
-
-TEST(scenario, invalid_options_are_rejected_with_their_name) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    const double infinity = std::numeric_limits<double>::infinity();
-    const refused_option cases[] = {
-        {"clients", [](auto& o) { o.clients = 0; }},
-        {"clients", [](auto& o) { o.clients = 1'000'001; }},
-        {"requests_per_second", [](auto& o) { o.requests_per_second = 0.0; }},
-        {"requests_per_second", [=](auto& o) { o.requests_per_second = nan; }},
-        {"requests_per_second", [](auto& o) { o.requests_per_second = 1e6; }},
-        {"capacity_per_second", [](auto& o) { o.capacity_per_second = -1.0; }},
-        {"capacity_per_second", [=](auto& o) { o.capacity_per_second = infinity; }},
-        {"queue_limit", [](auto& o) { o.queue_limit = 10'000'001; }},
-        {"fault_share", [](auto& o) { o.fault_share = 1.01; }},
-        {"fault_share", [=](auto& o) { o.fault_share = nan; }},
-        {"slow_share", [](auto& o) { o.slow_share = -0.1; }},
-        {"slow_delay", [](auto& o) { o.slow_delay = 2h; }},
-        {"hedge_delay", [](auto& o) { o.hedge_delay = 0s; }},
-        {"attempts_max", [](auto& o) { o.attempts_max = 0; }},
-        {"attempts_max", [](auto& o) { o.attempts_max = 101; }},
-        {"network_delay", [](auto& o) { o.network_delay = -1ns; }},
-        {"attempt_timeout", [](auto& o) { o.attempt_timeout = 0s; }},
-        {"attempt_timeout", [](auto& o) { o.attempt_timeout = duration::max(); }},
-        {"length", [](auto& o) { o.length = 0s; }},
-        {"length", [](auto& o) { o.length = 60050ms; }},
-        {"length", [](auto& o) { o.length = 24s; }},
-        {"outage_length", [](auto& o) { o.outage_length = -1s; }},
-        {"outage_start", [](auto& o) { o.outage_start = 1s; }},
-        {"standard.bucket.capacity", [](auto& o) { o.standard.bucket.capacity = 0.0; }},
-    };
-    for (const refused_option& one : cases) {
-        storm_options options;
-        one.invalidate(options);
-        const std::optional<settings_error> error = check(options);
-        ASSERT_TRUE(error.has_value()) << one.field;
-        EXPECT_EQ(error->field, one.field);
-        EXPECT_FALSE(error->message.empty());
-    }
-    EXPECT_EQ(check(storm_options{}), std::nullopt);
+TEST(scenario, hostile_text_is_refused) {
+    EXPECT_EQ(refusal(std::string(2'000'000, ' ')).substr(0, 29), "line 1: JSON text too large: ");
+    EXPECT_NE(refusal(std::string(100'000, '[')).find("deep"), std::string::npos);
+    EXPECT_NE(
+        refusal("{\"strategies\": [1,2,3,4,5,6,7,8,9]}").find("at most 8"), std::string::npos);
 }
 
 }  // namespace reprise::lab

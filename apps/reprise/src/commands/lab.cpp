@@ -1,164 +1,251 @@
-/// `reprise lab`: the storm models of `libs/lab`, as a table, as JSON and as a page.
+/// `reprise lab`: scenarios of `libs/lab`, as tables, as data and as pages.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <chrono>
-#include <cmath>
-#include <concepts>
-#include <limits>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <reprise/json/write.hpp>
+#include <reprise/lab/region.hpp>
 #include <reprise/lab/report.hpp>
-#include <reprise/lab/scenario.hpp>
 
 #include "commands/commands.hpp"
-#include "interrupt.hpp"
+#include "kv_access.hpp"
+#include "lab/lint.hpp"
+#include "lab/side_by_side.hpp"
+#include "lab/sources.hpp"
 #include "output/output.hpp"
 
 namespace reprise::app {
 
 namespace {
 
-/// What was typed. Absent: the scenario's own value.
-struct lab_run_options {
-    std::string scenario;
-    std::optional<std::uint64_t> seed;
-    std::optional<std::uint32_t> clients;
-    std::optional<double> rps;
-    std::optional<double> capacity;
-    std::optional<double> outage_seconds;
-    std::optional<double> duration_seconds;
-    std::optional<double> timeout_milliseconds;
-    std::optional<std::uint32_t> attempts;
-    std::optional<double> bucket_units;
-    std::optional<double> hedge_milliseconds;
+/// Requests per second of one core, for estimates only; see docs/guide/lab.md.
+constexpr double usual_speed = 1'000'000.0;
+
+struct lab_output_options {
     std::string html;
-    bool json = false;
-    bool quiet = false;
+    bool is_json = false;
+    bool is_csv = false;
+    bool is_quiet = false;
+    std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
 };
 
-/// The option for each field of the model, so that a refusal names the option.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> option_of_field{{
-    {"clients", "--clients"},
-    {"requests_per_second", "--rps"},
-    {"capacity_per_second", "--capacity"},
-    {"outage_length", "--outage"},
-    {"length", "--duration"},
-    {"attempt_timeout", "--timeout"},
-    {"attempts_max", "--attempts"},
-    {"standard", "--bucket"},
-    {"hedge_delay", "--hedge"},
-}};
+struct lab_run_options {
+    scenario_source source;
+    lab_output_options output;
+};
 
-[[nodiscard]] std::string_view name_lab_option(std::string_view field) {
-    for (const auto& [known, option] : option_of_field) {
-        if (field == known || (field.starts_with(known) && field[known.size()] == '.')) {
-            return option;
+struct lab_region_options {
+    scenario_source source;
+    lab_output_options output;
+    std::string axis = "attempts";
+    std::vector<std::string> values;
+};
+
+struct lab_new_options {
+    std::string file;
+    std::string from;
+    bool overwrites = false;
+    bool is_json = false;
+};
+
+[[nodiscard]] std::string usual_time(double seconds) {
+    return seconds < 1.0 ? "less than a second" : fmt::format("about {:.0f} s", seconds);
+}
+
+/// Before a run, what to expect of it.
+void announce(std::size_t runs, double requests, const lab_output_options& output) {
+    if (output.is_quiet || output.is_json || output.is_csv) {
+        return;
+    }
+    const double seconds = static_cast<double>(runs) * requests / usual_speed /
+                           static_cast<double>(std::min(runs, output.threads));
+    print_aside(fmt::format(
+        "{} runs of about {:.0f} requests in virtual time: {}\n", runs, requests,
+        usual_time(seconds)));
+}
+
+/// Writes the page where it was asked for, or beside us; returns its path, or nothing.
+[[nodiscard]] std::string write_page(
+    const lab_output_options& output, const std::string& name, std::string_view page) {
+    const bool is_named = !output.html.empty();
+    if ((output.is_json || output.is_csv) && !is_named) {
+        return {};
+    }
+    std::string path = is_named ? output.html : fmt::format("reprise-{}.html", name);
+    write_file(path, page, is_named ? file_choice::by_user : file_choice::by_us);
+    return path;
+}
+
+void print_comparison(const lab_run_options& typed, const lab::comparison& compared) {
+    const std::string command = command_of("run", typed.source);
+    const std::string page =
+        write_page(typed.output, compared.scenario.name, lab::to_html(compared, command));
+    if (typed.output.is_quiet) {
+        return;
+    }
+    if (typed.output.is_json) {
+        print(lab::to_json(compared, command) + "\n");
+    } else if (typed.output.is_csv) {
+        print(lab::to_csv(compared));
+    } else {
+        print(fmt::format(
+            "{}\n{}\n{}\n{}\nCharts: {}\n", compared.scenario.title,
+            wrap(lab::describe(compared.scenario.model)), lab::to_table(compared),
+            wrap(lab::to_reading(compared)), page));
+    }
+}
+
+void run_scenario(const lab_run_options& typed) {
+    lab::comparison compared{load_scenario(typed.source), {}};
+    const std::vector<lab::strategy_choice>& strategies = compared.scenario.strategies;
+    announce(strategies.size(), lab::expected_attempts(compared.scenario.model), typed.output);
+    std::vector<std::optional<lab::run_result>> results(strategies.size());
+    side_by_side runs(strategies.size(), typed.output.threads, typed.output.is_quiet);
+    runs.run([&](std::size_t index, const lab::run_monitor& monitor) {
+        results[index] = lab::run(with_strategy(compared.scenario, strategies[index]), monitor);
+    });
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i]) {
+            compared.results.push_back({strategies[i], *std::move(results[i])});
         }
     }
-    return field;
-}
-
-/// Converts a typed number of seconds or milliseconds. Throws `usage_error` if it cannot be a
-/// duration.
-[[nodiscard]] duration to_duration(double value, double unit_ns, std::string_view option) {
-    constexpr double week_ns = 7 * 86400e9;
-    if (!std::isfinite(value) || value < 0.0 || value * unit_ns > week_ns) {
-        throw usage_error(fmt::format("{}: must be between 0 and a week", option));
+    const int signal = runs.watch().number();
+    if (signal != 0) {
+        complain("interrupted; these are the results so far");
     }
-    return duration{std::llround(value * unit_ns)};
-}
-
-template <class Field, class Value>
-void set_if_given(Field& field, const std::optional<Value>& value) {
-    if (value) {
-        field = *value;
+    if (!compared.results.empty()) {
+        print_comparison(typed, compared);
+    }
+    if (signal != 0) {
+        throw exit_request(exit_code_of_signal(signal));
     }
 }
 
-/// Describes the refusal in terms of the command line.
-[[nodiscard]] std::string explain(const settings_error& error, const lab_run_options& typed) {
-    if (error.field.starts_with("standard.prices")) {
-        return fmt::format(
-            "--bucket: must be at least {} units, the cost of a retry after a timeout",
-            retry_prices{}.timeout);
-    }
-    if (error.field == "length" && !typed.duration_seconds) {
-        return "--outage: would make the run longer than a day";
-    }
-    return fmt::format("{}: {}", name_lab_option(error.field), error.message);
-}
-
-[[nodiscard]] lab::storm_options make_model(
-    const lab_run_options& typed, const lab::scenario& scenario) {
-    lab::storm_options model = scenario.options;
-    set_if_given(model.seed, typed.seed);
-    set_if_given(model.clients, typed.clients);
-    set_if_given(model.requests_per_second, typed.rps);
-    set_if_given(model.attempts_max, typed.attempts);
-    set_if_given(model.standard.bucket.capacity, typed.bucket_units);
-    if (typed.capacity) {
-        // The queue keeps its meaning: a number of seconds of work.
-        const double seconds = static_cast<double>(model.queue_limit) / model.capacity_per_second;
-        model.capacity_per_second = *typed.capacity;
-        const double limit = *typed.capacity * seconds;
-        model.queue_limit = static_cast<std::size_t>(limit > 0.0 && limit < 1e7 ? limit : 1e7);
-    }
-    if (typed.outage_seconds) {
-        const duration length = to_duration(*typed.outage_seconds, 1e9, "--outage");
-        model.length += length - model.outage_length;  // Observe the same time after the outage.
-        model.length -= model.length % lab::slot_length;
-        model.outage_length = length;
-    }
-    if (typed.duration_seconds) {
-        model.length = to_duration(*typed.duration_seconds, 1e9, "--duration");
-    }
-    if (typed.timeout_milliseconds) {
-        model.attempt_timeout = to_duration(*typed.timeout_milliseconds, 1e6, "--timeout");
-    }
-    if (typed.hedge_milliseconds) {
-        model.hedge_delay = to_duration(*typed.hedge_milliseconds, 1e6, "--hedge");
-    }
-    if (const std::optional<settings_error> error = check(model)) {
-        throw usage_error(explain(*error, typed));
-    }
-    return model;
-}
-
-/// The shortest command that reproduces the run.
-[[nodiscard]] std::string command_of(const lab_run_options& typed) {
-    std::string command = "reprise lab run " + typed.scenario;
-    const auto add = [&](const char* option, const auto& value) {
-        if (value) {
-            command += fmt::format(" {} {}", option, *value);
+[[nodiscard]] lab::region_axis parse_axis(const std::string& text) {
+    for (const lab::region_axis each :
+         {lab::region_axis::attempts, lab::region_axis::timeout, lab::region_axis::bucket}) {
+        if (to_string(each) == text) {
+            return each;
         }
-    };
-    add("--seed", typed.seed);
-    add("--clients", typed.clients);
-    add("--rps", typed.rps);
-    add("--capacity", typed.capacity);
-    add("--outage", typed.outage_seconds);
-    add("--duration", typed.duration_seconds);
-    add("--timeout", typed.timeout_milliseconds);
-    add("--attempts", typed.attempts);
-    add("--bucket", typed.bucket_units);
-    add("--hedge", typed.hedge_milliseconds);
-    return command;
+    }
+    throw usage_error(fmt::format("--over: '{}' is not attempts, timeout or bucket", text));
 }
 
-void list_scenarios() {
+[[nodiscard]] std::vector<double> parse_values(
+    const lab_region_options& typed, lab::region_axis axis, const lab::model& asked) {
+    if (typed.values.empty()) {
+        return lab::usual_values(asked, axis);
+    }
+    std::vector<double> values;
+    for (const std::string& each : typed.values) {
+        if (axis == lab::region_axis::timeout) {
+            values.push_back(std::chrono::duration<double>(parse_time(each, "--values")).count());
+            continue;
+        }
+        double number = 0.0;
+        const char* const end = each.data() + each.size();
+        const auto [stop, error] = std::from_chars(each.data(), end, number);
+        if (error != std::errc{} || stop != end) {
+            throw usage_error(fmt::format("--values: '{}' is not a number", each));
+        }
+        values.push_back(number);
+    }
+    return values;
+}
+
+void print_region(
+    const lab_region_options& typed, const lab::region& found, const lab::scenario& about) {
+    const lab::strategy_choice& choice = about.strategies.front();
+    const std::string command = command_of("region --over " + typed.axis, typed.source);
+    const std::string page = write_page(
+        typed.output, about.name + "-region", lab::to_html(found, about, choice, command));
+    if (typed.output.is_quiet) {
+        return;
+    }
+    if (typed.output.is_json) {
+        print(lab::to_json(found, about, choice, command) + "\n");
+        return;
+    }
+    print(fmt::format(
+        "{}\n{}: {}\n\n{}\nMap: {}\n", about.title, choice.name, lab::describe(choice.retries),
+        lab::to_table(found, about.model), page));
+}
+
+void find_region(const lab_region_options& typed) {
+    const lab::scenario about = load_scenario(typed.source);
+    const lab::region_axis axis = parse_axis(typed.axis);
+    const lab::model asked = with_strategy(about, about.strategies.front());
+    const std::vector<double> values = parse_values(typed, axis, asked);
+    for (const double each : values.empty() ? std::vector{1.0} : values) {
+        if (const auto error = check_region(asked, axis, each)) {
+            throw usage_error(fmt::format("{}: {}", error->field, error->message));
+        }
+    }
+    announce(values.size() * 8, lab::expected_attempts(asked), typed.output);
+    std::vector<std::optional<lab::region_point>> points(values.size());
+    side_by_side runs(values.size(), typed.output.threads, typed.output.is_quiet);
+    runs.run([&](std::size_t index, const lab::run_monitor& monitor) {
+        points[index] = find_edge(asked, axis, values[index], monitor);
+    });
+    lab::region found{axis, asked.services.front().capacity_per_second.value_or(0.0), {}};
+    for (const std::optional<lab::region_point>& each : points) {
+        if (each) {
+            found.points.push_back(*each);
+        }
+    }
+    const int signal = runs.watch().number();
+    if (signal != 0) {
+        complain("interrupted; these are the results so far");
+    }
+    if (!found.points.empty()) {
+        print_region(typed, found, about);
+    }
+    if (signal != 0) {
+        throw exit_request(exit_code_of_signal(signal));
+    }
+}
+
+void write_new_scenario(const lab_new_options& typed) {
+    const lab::gallery_entry* entry = lab::find_gallery_entry(typed.from);
+    if (!typed.from.empty() && entry == nullptr) {
+        throw usage_error(
+            fmt::format("--from: '{}' is not in the gallery; see reprise lab list", typed.from));
+    }
+    const std::string_view text = entry != nullptr ? entry->text : lab::new_scenario();
+    if (typed.file == "-") {
+        print(text);
+        return;
+    }
+    if (!typed.overwrites && std::filesystem::exists(typed.file)) {
+        throw failure(fmt::format("{} exists; --force overwrites it", typed.file));
+    }
+    write_file(typed.file, text, file_choice::by_user);
+    std::string json_text;
+    json::writer(json_text).begin_object().member("file", typed.file).end_object();
+    print(
+        typed.is_json ? json_text + "\n"
+                      : fmt::format("Wrote {0}. Run it with: reprise lab run {0}\n", typed.file));
+}
+
+[[nodiscard]] lab::scenario read_entry(const lab::gallery_entry& entry) {
+    auto read = lab::read_scenario(entry.text);
+    return read ? *std::move(read) : lab::scenario{};
+}
+
+void list_gallery() {
     std::string text;
-    for (const lab::scenario& scenario : lab::scenarios()) {
-        text += fmt::format("{}\n    {}\n", scenario.name, scenario.title);
+    for (const lab::gallery_entry& each : lab::gallery()) {
+        const lab::scenario scenario = read_entry(each);
+        text += fmt::format("{}\n    {}\n", each.name, scenario.title);
         const std::string summary = wrap(scenario.summary, 88);
         for (std::size_t start = 0; start < summary.size();) {
             const std::size_t end = summary.find('\n', start);
@@ -167,165 +254,131 @@ void list_scenarios() {
         }
         text += '\n';
     }
-    print(text + "Run one with: reprise lab run NAME\n");
+    text += "Presets for --strategy:\n";
+    for (const lab::retry_preset& each : lab::retry_presets()) {
+        text += fmt::format("    {:<22} {}\n", each.name, each.summary);
+    }
+    print(text + "\nRun one with: reprise lab run NAME\n");
 }
 
-void list_scenarios_json() {
+void list_gallery_json() {
     std::string text;
     json::writer out(text, json::layout::indented);
     out.begin_object().key("scenarios").begin_array();
-    for (const lab::scenario& scenario : lab::scenarios()) {
-        out.begin_object();
-        out.member("name", scenario.name);
-        out.member("title", scenario.title);
-        out.member("summary", scenario.summary);
-        out.end_object();
+    for (const lab::gallery_entry& each : lab::gallery()) {
+        const lab::scenario scenario = read_entry(each);
+        out.begin_object()
+            .member("name", each.name)
+            .member("title", scenario.title)
+            .member("summary", scenario.summary)
+            .end_object();
+    }
+    out.end_array().key("presets").begin_array();
+    for (const lab::retry_preset& each : lab::retry_presets()) {
+        out.begin_object().member("name", each.name).member("summary", each.summary).end_object();
     }
     out.end_array().end_object();
     print(text + "\n");
 }
 
-[[nodiscard]] double watched_seconds(const lab::storm_result& result) {
-    return std::chrono::duration<double>(
-               lab::slot_length * static_cast<std::int64_t>(result.slots.size()))
-        .count();
+[[nodiscard]] std::string check_thread_count(const std::string& text) {
+    std::size_t count = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool is_valid =
+        error == std::errc{} && stop == text.data() + text.size() && count >= 1 && count <= 256;
+    return is_valid ? std::string() : fmt::format("'{}' is not a number from 1 to 256", text);
 }
 
-/// Prints what is available of an interrupted run: no page and no conclusions, since those compare
-/// all three policies.
-void print_part(const std::vector<lab::storm_result>& results, bool is_json) {
-    std::string json_text;
-    json::writer out(json_text, json::layout::indented);
-    std::string text = "Interrupted; so far:\n";
-    out.begin_object();
-    out.member("interrupted", true);
-    out.key("policies").begin_array();
-    for (const lab::storm_result& each : results) {
-        text += fmt::format(
-            "  {:<18} {} {:.1f} s, {} requests, {:.1f} % succeed, {:.2f} attempts per request\n",
-            lab::to_string(each.policy), each.is_complete ? "complete," : "stopped after",
-            watched_seconds(each), each.totals.requests, 100.0 * each.success_share(),
-            each.amplification());
-        out.begin_object();
-        out.member("policy", lab::to_string(each.policy));
-        out.member("complete", each.is_complete);
-        out.member("watched_s", watched_seconds(each));
-        out.member("requests", each.totals.requests);
-        out.member("success_share", each.success_share());
-        out.member("amplification", each.amplification());
-        out.end_object();
-    }
-    out.end_array().end_object();
-    print(is_json ? json_text + "\n" : text);
-}
-
-void print_comparison(
-    const lab_run_options& typed, const lab::scenario& scenario, const lab::comparison& compared) {
-    const std::string command = command_of(typed);
-    const lab::report_heading heading{scenario.name, scenario.title, command};
-    const bool is_named = !typed.html.empty();
-    const std::string path = is_named ? typed.html : fmt::format("reprise-{}.html", scenario.name);
-    if (!typed.json || is_named) {
-        write_file(
-            path, lab::to_html(compared, heading),
-            is_named ? file_choice::by_user : file_choice::by_us);
-    }
-    if (typed.quiet) {
-        return;
-    }
-    if (typed.json) {
-        print(lab::to_json(compared, heading) + "\n");
-        return;
-    }
-    print(fmt::format(
-        "{}\n\n{}\n{}\nCharts: {}\n", scenario.title, lab::to_table(compared),
-        wrap(lab::to_reading(compared)), path));
-}
-
-void run_scenario(const lab_run_options& typed) {
-    const lab::scenario* scenario = lab::find_scenario(typed.scenario);
-    if (scenario == nullptr) {
-        throw usage_error(
-            fmt::format("scenario: '{}' does not exist; see reprise lab list", typed.scenario));
-    }
-    lab::comparison compared{make_model(typed, *scenario), {}};
-    const interrupt_watch watch;
-    auto results = lab::run_policies(compared.options, [&watch] { return watch.has_come(); });
-    if (results.size() < compared.results.size() || !results.back().is_complete) {
-        if (!typed.quiet) {
-            print_part(results, typed.json);
-        }
-        throw exit_request(exit_code_of_signal(watch.number()));
-    }
-    std::ranges::move(results, compared.results.begin());
-    print_comparison(typed, *scenario, compared);
-}
-
-/// CLI11 reads "-1" as a very large unsigned number and truncates numbers that are too large; this
-/// does not.
-template <std::unsigned_integral Number>
-[[nodiscard]] std::string check_whole_number(const std::string& text) {
-    Number value{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc{} && stop == end) {
-        return {};
-    }
-    return fmt::format(
-        "'{}' is not a whole number from 0 to {}", text, std::numeric_limits<Number>::max());
+void add_output_options(CLI::App& command, lab_output_options& into) {
+    command.add_option("--html", into.html, "File for the page");
+    command.add_flag(
+        "--json", into.is_json, "Print JSON instead of the table; write a page only with --html");
+    command.add_option("--threads", into.threads, "Runs at the same time (one per core)")
+        ->check(check_thread_count);
+    command.add_flag("--quiet", into.is_quiet, "Print nothing, only write the page");
 }
 
 void add_run_command(CLI::App& lab) {
-    CLI::App* run = lab.add_subcommand("run", "Run a scenario under three policies, side by side");
+    CLI::App* run = lab.add_subcommand("run", "Run a scenario under several retry strategies");
     const auto typed = std::make_shared<lab_run_options>();
-    run->add_option("scenario", typed->scenario, "Name of the scenario; see 'reprise lab list'")
-        ->required();
-    run->add_option("--seed", typed->seed, "Seed of all randomness (1)")
-        ->check(check_whole_number<std::uint64_t>);
-    run->add_option("--clients", typed->clients, "Clients, each with its own retry budget (20)")
-        ->check(check_whole_number<std::uint32_t>);
-    run->add_option("--rps", typed->rps, "Total requests per second of all clients");
-    run->add_option(
-        "--capacity", typed->capacity, "Requests per second that the server can handle (1000)");
-    run->add_option("--outage", typed->outage_seconds, "Length of the outage in seconds (10)");
-    run->add_option("--duration", typed->duration_seconds, "Length of the run in seconds");
-    run->add_option(
-        "--timeout", typed->timeout_milliseconds,
-        "Milliseconds until a client gives up an attempt (500)");
-    run->add_option("--attempts", typed->attempts, "Attempts per request, including the first (5)")
-        ->check(check_whole_number<std::uint32_t>);
-    run->add_option(
-        "--bucket", typed->bucket_units,
-        "Units in each client's retry budget; a retry costs 5, after a timeout 10 (500)");
-    run->add_option(
-        "--hedge", typed->hedge_milliseconds,
-        "Milliseconds after which the standard strategy sends a second attempt beside a slow one");
-    run->add_option("--html", typed->html, "File for the page (reprise-<scenario>.html)");
-    run->add_flag(
-        "--json", typed->json, "Print JSON instead of the table; write a page only with --html");
-    run->add_flag("--quiet", typed->quiet, "Print nothing, only write the page");
+    add_source_options(*run, typed->source);
+    add_output_options(*run, typed->output);
+    run->add_flag("--csv", typed->output.is_csv, "Print the curves as CSV")->excludes("--json");
     run->footer(
         exit_code_help({exit_code::interrupted, exit_code::terminated}) +
         "\nExamples:\n"
         "  reprise lab run metastable\n"
-        "  reprise lab run metastable --attempts 2 --seed 7\n"
-        "  reprise lab run outage --clients 1000 --bucket 10 --html storm.html\n"
-        "  reprise lab run outage --json > outage.json");
+        "  reprise lab run metastable --strategy standard --strategy grpc_a6\n"
+        "  reprise lab run outage --strategy service_config.json --set clients.count=1000\n"
+        "  reprise lab run scenario.json --json > result.json");
     run->callback([typed] { run_scenario(*typed); });
+}
+
+void add_region_command(CLI::App& lab) {
+    CLI::App* region = lab.add_subcommand(
+        "region", "Find the load up to which the first strategy recovers, for several settings");
+    const auto typed = std::make_shared<lab_region_options>();
+    add_source_options(*region, typed->source);
+    add_output_options(*region, typed->output);
+    region->add_option(
+        "--over", typed->axis, "What varies: attempts, timeout or bucket (attempts)");
+    region->add_option("--values", typed->values, "Values to try: 1,2,3, or 500ms,1s for timeout")
+        ->delimiter(',');
+    region->footer(
+        exit_code_help({exit_code::interrupted, exit_code::terminated}) +
+        "\nExamples:\n"
+        "  reprise lab region metastable --strategy backoff\n"
+        "  reprise lab region scenario.json --over timeout --values 250ms,500ms,1s");
+    region->callback([typed] { find_region(*typed); });
+}
+
+void add_new_command(CLI::App& lab) {
+    CLI::App* create = lab.add_subcommand("new", "Write a commented scenario to start from");
+    const auto typed = std::make_shared<lab_new_options>();
+    create->add_option("file", typed->file, "File to write ('-': standard output)")->required();
+    create->add_option("--from", typed->from, "Start from a scenario of the gallery");
+    create->add_flag("--force", typed->overwrites, "Overwrite the file if it exists");
+    create->add_flag("--json", typed->is_json, "Print the name of the file as JSON");
+    create->footer(
+        exit_code_help() +
+        "\nExamples:\n  reprise lab new scenario.json\n  reprise lab new - --from layers");
+    create->callback([typed] { write_new_scenario(*typed); });
+}
+
+void add_list_command(CLI::App& lab) {
+    CLI::App* list = lab.add_subcommand("list", "List the gallery's scenarios and the presets");
+    const auto is_json = std::make_shared<bool>(false);
+    list->add_flag("--json", *is_json, "Print JSON");
+    list->footer(exit_code_help() + "\nExamples:\n  reprise lab list\n  reprise lab list --json");
+    list->callback([is_json] { *is_json ? list_gallery_json() : list_gallery(); });
+}
+
+void add_lint_command(CLI::App& lab) {
+    CLI::App* lint = lab.add_subcommand("lint", "Warn about settings, and show why in a run");
+    const auto file = std::make_shared<std::string>();
+    const auto is_json = std::make_shared<bool>(false);
+    lint->add_option("file", *file, "Scenario, or settings of reprise, gRPC or Envoy")->required();
+    lint->add_flag("--json", *is_json, "Print the warnings as JSON, without curves");
+    lint->footer(
+        exit_code_help() +
+        "\nExits with 1 if there are warnings.\n"
+        "\nExamples:\n  reprise lab lint scenario.json\n  reprise lab lint service_config.json");
+    lint->callback([file, is_json] { lint_file(*file, *is_json); });
 }
 
 }  // namespace
 
 void add_lab_command(CLI::App& app) {
-    CLI::App* lab = app.add_subcommand("lab", "Simulate retry storms in virtual time");
+    CLI::App* lab = app.add_subcommand("lab", "Simulate retries in trouble, in virtual time");
     lab->require_subcommand(1);
-    lab->footer("Examples:\n  reprise lab list\n  reprise lab run metastable --attempts 2");
-    CLI::App* list = lab->add_subcommand("list", "List the scenarios");
-    const auto is_json = std::make_shared<bool>(false);
-    list->add_flag("--json", *is_json, "Print JSON");
-    list->footer(exit_code_help() + "\nExamples:\n  reprise lab list\n  reprise lab list --json");
-    list->callback([is_json] { *is_json ? list_scenarios_json() : list_scenarios(); });
+    lab->footer(
+        "Examples:\n  reprise lab list\n  reprise lab run metastable --strategy grpc_a6\n"
+        "  reprise lab new scenario.json");
+    add_list_command(*lab);
     add_run_command(*lab);
+    add_region_command(*lab);
+    add_new_command(*lab);
+    add_lint_command(*lab);
 }
 
 }  // namespace reprise::app

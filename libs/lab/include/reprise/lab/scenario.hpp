@@ -5,7 +5,8 @@
 ///
 ///     const auto read = lab::read_scenario(text);
 ///     if (!read) {
-///         fail(to_string(read.error()));  // "line 7: services[0].nodes: must be between 1 and ..."
+///         fail(to_string(read.error()));  // "line 7: services[0].nodes: must be between 1 and
+///         ..."
 ///     }
 ///     const lab::comparison compared = lab::compare(*read);
 
@@ -91,5 +92,8 @@ struct gallery_entry {
 
 /// Returns null if there is no entry with that name.
 [[nodiscard]] const gallery_entry* find_gallery_entry(std::string_view name);
+
+/// A small commented file to start from.
+[[nodiscard]] std::string_view new_scenario();
 
 }  // namespace reprise::lab

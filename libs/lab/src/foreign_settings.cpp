@@ -1,0 +1,184 @@
+/// Settings in the formats of gRPC and Envoy, read as they are. Members that say which errors are
+/// retried are accepted and have no effect: the lab's services only fail in ways that are.
+
+#include <algorithm>
+
+#include "settings_reader.hpp"
+
+namespace reprise::lab::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// gRPC treats larger values of maxAttempts as 5.
+constexpr std::uint32_t grpc_attempts_max = 5;
+
+[[nodiscard]] bool has_any(
+    const json::value& content, std::initializer_list<std::string_view> names) {
+    return std::ranges::any_of(
+        names, [&](std::string_view name) { return content.find(name) != nullptr; });
+}
+
+void read_grpc_attempts(object_reader& in, retry_options& into) {
+    std::uint32_t attempts = 0;
+    in.require("maxAttempts");
+    in.read("maxAttempts", attempts);
+    if (attempts < 2) {
+        in.fail("maxAttempts", "must be a whole number above 1");
+    }
+    into.attempts_max = std::min(attempts, grpc_attempts_max);
+}
+
+void read_retry_policy(
+    const json::value& content, json_path path, reading_problem& problem, retry_options& into) {
+    object_reader in(content, std::move(path), problem);
+    read_grpc_attempts(in, into);
+    in.require("initialBackoff");
+    in.require("maxBackoff");
+    in.require("backoffMultiplier");
+    into.backoff = {100ms, 2.0, 1s, jitter::full, std::nullopt};
+    in.read("initialBackoff", into.backoff.base);
+    in.read("maxBackoff", into.backoff.cap);
+    in.read("backoffMultiplier", into.backoff.factor);
+    if (into.backoff.base > into.backoff.cap) {
+        into.backoff.base = into.backoff.cap;  // gRPC takes the smaller one.
+    }
+    in.ignore("retryableStatusCodes");
+    in.ignore("perAttemptRecvTimeout");
+    in.finish();
+}
+
+void read_hedging_policy(
+    const json::value& content, json_path path, reading_problem& problem, retry_options& into) {
+    object_reader in(content, std::move(path), problem);
+    read_grpc_attempts(in, into);
+    // A failed attempt is followed by the next one at once.
+    into.backoff.base = into.backoff.cap = duration::zero();
+    into.backoff.jitter = jitter::none;
+    duration delay{};
+    in.read("hedgingDelay", delay);
+    into.hedge = hedge_options{.delay = std::max<duration>(delay, 1us), .percentile = {}};
+    in.ignore("nonFatalStatusCodes");
+    in.finish();
+}
+
+void read_method(object_reader& in, retry_options& into) {
+    into.attempts_max = 1;
+    if (in.has("retryPolicy") && in.has("hedgingPolicy")) {
+        in.fail("hedgingPolicy", "excludes 'retryPolicy'");
+    }
+    if (const json::value* policy = in.take("retryPolicy")) {
+        read_retry_policy(*policy, in.path_of("retryPolicy"), in.problem(), into);
+    }
+    if (const json::value* policy = in.take("hedgingPolicy")) {
+        read_hedging_policy(*policy, in.path_of("hedgingPolicy"), in.problem(), into);
+    }
+    in.read("timeout", into.deadline);
+}
+
+void read_methods(object_reader& from, retry_options& into) {
+    const json::value* methods = from.take("methodConfig");
+    if (methods == nullptr) {
+        return;
+    }
+    if (methods->as_array() == nullptr) {
+        from.fail("methodConfig", "must be a list");
+        return;
+    }
+    bool is_found = false;
+    for (std::size_t i = 0; i < methods->as_array()->size(); ++i) {
+        json_path path = from.path_of("methodConfig");
+        path.push_back(std::to_string(i));
+        const json::value& each = *methods->at(i);
+        object_reader in(each, path, from.problem());
+        const bool has_policy = has_any(each, {"retryPolicy", "hedgingPolicy"});
+        if (has_policy && std::exchange(is_found, true)) {
+            in.fail({}, "is the second method with a policy; keep the one to simulate");
+        }
+        retry_options read;
+        for (const std::string_view name :
+             {"name", "waitForReady", "maxRequestMessageBytes", "maxResponseMessageBytes"}) {
+            in.ignore(name);
+        }
+        read_method(in, read);
+        in.finish();
+        if (has_policy) {
+            into = read;
+        }
+    }
+}
+
+}  // namespace
+
+bool is_grpc_config(const json::value& content) {
+    return has_any(content, {"methodConfig", "retryPolicy", "hedgingPolicy", "retryThrottling"});
+}
+
+retry_options read_grpc_config(
+    const json::value& content, const json_path& path, reading_problem& problem) {
+    object_reader in(content, path, problem);
+    retry_options options;
+    read_method(in, options);
+    read_methods(in, options);
+    if (const json::value* throttling = in.take("retryThrottling")) {
+        failure_throttle_options throttle;
+        object_reader fields(*throttling, in.path_of("retryThrottling"), problem);
+        fields.require("maxTokens");
+        fields.require("tokenRatio");
+        fields.read("maxTokens", throttle.units_max);
+        fields.read("tokenRatio", throttle.ratio);
+        fields.finish();
+        options.budget = throttle;
+    }
+    for (const std::string_view name :
+         {"loadBalancingPolicy", "loadBalancingConfig", "healthCheckConfig"}) {
+        in.ignore(name);
+    }
+    in.finish();
+    return options;
+}
+
+bool is_envoy_policy(const json::value& content) {
+    return has_any(content, {"retry_policy", "num_retries", "retry_on", "retry_back_off"});
+}
+
+retry_options read_envoy_policy(
+    const json::value& content, const json_path& path, reading_problem& problem) {
+    if (const json::value* inner = content.find("retry_policy")) {
+        object_reader in(content, path, problem);
+        in.ignore("retry_policy");
+        in.ignore("timeout");
+        retry_options options = read_envoy_policy(*inner, in.path_of("retry_policy"), problem);
+        in.read("timeout", options.deadline);  // Of the route.
+        in.finish();
+        return options;
+    }
+    object_reader in(content, path, problem);
+    retry_options options = find_retry_preset("envoy")->options;
+    std::uint32_t retries = 1;
+    in.read("num_retries", retries);
+    options.attempts_max = std::min(retries, 999U) + 1;
+    in.read("per_try_timeout", options.attempt_timeout);
+    if (options.attempt_timeout == duration::zero()) {
+        options.attempt_timeout.reset();
+    }
+    if (const json::value* backoff = in.take("retry_back_off")) {
+        object_reader fields(*backoff, in.path_of("retry_back_off"), problem);
+        fields.require("base_interval");
+        fields.read("base_interval", options.backoff.base);
+        options.backoff.cap = 10 * options.backoff.base;
+        fields.read("max_interval", options.backoff.cap);
+        fields.finish();
+    }
+    for (const std::string_view name :
+         {"retry_on", "retry_priority", "retry_host_predicate", "retry_options_predicates",
+          "host_selection_retry_max_attempts", "retriable_status_codes", "retriable_headers",
+          "retriable_request_headers", "per_try_idle_timeout", "rate_limited_retry_back_off"}) {
+        in.ignore(name);
+    }
+    in.finish();
+    return options;
+}
+
+}  // namespace reprise::lab::detail

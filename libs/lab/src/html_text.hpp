@@ -1,0 +1,19 @@
+#pragma once
+
+/// Puts text into pages.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace reprise::lab {
+
+/// Escapes text for elements and attributes.
+[[nodiscard]] std::string html_text(std::string_view text);
+
+/// Replaces each `{{name}}`. Inserted text is not searched again.
+[[nodiscard]] std::string fill_in(
+    std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& values);
+
+}  // namespace reprise::lab

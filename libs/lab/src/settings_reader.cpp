@@ -1,0 +1,216 @@
+#include "settings_reader.hpp"
+
+namespace reprise::lab::detail {
+
+namespace {
+
+constexpr std::pair<std::string_view, jitter> jitter_names[] = {
+    {"full", jitter::full},
+    {"equal", jitter::equal},
+    {"decorrelated", jitter::decorrelated},
+    {"none", jitter::none},
+};
+constexpr std::pair<std::string_view, sharing> sharing_names[] = {
+    {"per_client", sharing::per_client},
+    {"shared", sharing::shared},
+};
+
+[[nodiscard]] retry_options read_preset(
+    std::string_view name, const json_path& path, reading_problem& problem) {
+    if (const retry_preset* found = find_retry_preset(name)) {
+        return found->options;
+    }
+    std::vector<std::string_view> names;
+    for (const retry_preset& each : retry_presets()) {
+        names.push_back(each.name);
+    }
+    if (!problem) {
+        problem = reading_error{
+            path, "there is no preset '" + std::string(name) + "'" + suggest(name, names)};
+    }
+    return {};
+}
+
+void read_backoff(object_reader& from, std::string_view name, backoff_options& into) {
+    if (const json::value* found = from.take(name)) {
+        object_reader in(*found, from.path_of(name), from.problem());
+        in.read("base", into.base);
+        in.read("factor", into.factor);
+        in.read("cap", into.cap);
+        in.read<jitter>("jitter", into.jitter, jitter_names);
+        in.read("hint_excess_max", into.hint_excess_max);
+        in.read("step", into.step);
+        in.finish();
+    }
+}
+
+void read_bucket(object_reader& in, budget_options& into) {
+    // Members that are absent keep what a preset says.
+    bucket_options bucket;
+    if (const auto* preset = std::get_if<bucket_options>(&into)) {
+        bucket = *preset;
+    }
+    if (const json::value* found = in.take("bucket")) {
+        object_reader size(*found, in.path_of("bucket"), in.problem());
+        size.read("capacity", bucket.bucket.capacity);
+        size.read("initial", bucket.bucket.initial);
+        size.finish();
+    }
+    if (const json::value* found = in.take("prices")) {
+        object_reader prices(*found, in.path_of("prices"), in.problem());
+        prices.read("retry", bucket.prices.retry);
+        prices.read("timeout", bucket.prices.timeout);
+        prices.read("throttling", bucket.prices.throttling);
+        prices.read("refund", bucket.prices.refund);
+        prices.read("refund_last_cost", bucket.prices.refund_last_cost);
+        prices.finish();
+    }
+    into = bucket;
+}
+
+void read_budget(object_reader& from, budget_options& into) {
+    const json::value* found = from.take("budget");
+    if (found == nullptr) {
+        return;
+    }
+    if (found->as_string() == "none") {
+        into = std::monostate{};
+        return;
+    }
+    if (found->as_object() == nullptr) {
+        from.fail("budget", "must be \"none\" or an object with bucket, throttle or window");
+        return;
+    }
+    object_reader in(*found, from.path_of("budget"), from.problem());
+    if (const json::value* throttle = in.take("throttle")) {
+        failure_throttle_options options;
+        object_reader fields(*throttle, in.path_of("throttle"), in.problem());
+        fields.read("units_max", options.units_max);
+        fields.read("ratio", options.ratio);
+        fields.finish();
+        into = options;
+    } else if (const json::value* window = in.take("window")) {
+        windowed_budget_options options;
+        object_reader fields(*window, in.path_of("window"), in.problem());
+        fields.read("percent", options.percent);
+        fields.read("minimum_per_second", options.minimum_per_second);
+        fields.read("window", options.window);
+        fields.finish();
+        into = options;
+    } else {
+        read_bucket(in, into);
+    }
+    in.finish();
+}
+
+void read_breaker(object_reader& from, std::optional<circuit_breaker_options>& into) {
+    if (const json::value* found = from.take("breaker")) {
+        into.emplace();
+        object_reader in(*found, from.path_of("breaker"), from.problem());
+        in.read("volume_threshold", into->volume_threshold);
+        in.read("error_threshold_percent", into->error_threshold_percent);
+        in.read("rolling_window", into->rolling_window);
+        in.read("sleep_window", into->sleep_window);
+        in.read("probe_timeout", into->probe_timeout);
+        in.finish();
+    }
+}
+
+void read_parallel_attempts(object_reader& from, retry_options& into) {
+    if (const json::value* found = from.take("hedge")) {
+        into.hedge.emplace();
+        object_reader in(*found, from.path_of("hedge"), from.problem());
+        in.read("delay", into.hedge->delay);
+        in.read("percentile", into.hedge->percentile);
+        in.finish();
+    }
+    if (const json::value* found = from.take("wake")) {
+        into.wake.emplace();
+        object_reader in(*found, from.path_of("wake"), from.problem());
+        in.read("per_second", into.wake->per_second);
+        in.finish();
+    }
+}
+
+void read_attempts(object_reader& from, retry_options& into) {
+    const json::value* found = from.take("attempts_max");
+    if (found != nullptr && found->as_string() == "unlimited") {
+        into.attempts_max.reset();
+    } else if (found != nullptr) {
+        const auto number = found->as_uint64();
+        if (!number || *number == 0 || *number > 1000) {
+            from.fail("attempts_max", "must be a whole number from 1 to 1000, or \"unlimited\"");
+            return;
+        }
+        into.attempts_max = static_cast<std::uint32_t>(*number);
+    }
+    if (const json::value* delays = from.take("delays")) {
+        into.delays.clear();
+        if (delays->as_array() == nullptr) {
+            from.fail("delays", "must be a list of times");
+            return;
+        }
+        for (const json::value& each : *delays->as_array()) {
+            into.delays.push_back(read_duration(each, from.path_of("delays"), from.problem()));
+        }
+    }
+}
+
+[[nodiscard]] retry_options read_own(
+    const json::value& content, const json_path& path, reading_problem& problem) {
+    object_reader in(content, path, problem);
+    retry_options options;
+    std::string preset;
+    in.read("preset", preset);
+    if (!preset.empty()) {
+        options = read_preset(preset, in.path_of("preset"), problem);
+    }
+    read_attempts(in, options);
+    read_backoff(in, "backoff", options.backoff);
+    if (in.has("throttling_backoff")) {
+        options.throttling_backoff = options.throttling_backoff.value_or(options.backoff);
+        read_backoff(in, "throttling_backoff", *options.throttling_backoff);
+    }
+    read_budget(in, options.budget);
+    in.read<sharing>("budget_sharing", options.budget_sharing, sharing_names);
+    read_breaker(in, options.breaker);
+    in.read<sharing>("breaker_sharing", options.breaker_sharing, sharing_names);
+    read_parallel_attempts(in, options);
+    in.read("attempt_timeout", options.attempt_timeout);
+    in.read("deadline", options.deadline);
+    in.read("propagates_deadline", options.propagates_deadline);
+    in.read("passes_allowance", options.passes_allowance);
+    static_cast<void>(in.take("throttling_backoff"));
+    in.finish();
+    return options;
+}
+
+}  // namespace
+
+retry_options read_retries(
+    const json::value& content, const json_path& path, reading_problem& problem) {
+    if (const auto name = content.as_string()) {
+        return read_preset(*name, path, problem);
+    }
+    if (content.as_object() == nullptr) {
+        if (!problem) {
+            problem = reading_error{
+                path, "must be the name of a preset, or an object with retry settings"};
+        }
+        return {};
+    }
+    const retry_options options = is_grpc_config(content) ? read_grpc_config(content, path, problem)
+                                  : is_envoy_policy(content)
+                                      ? read_envoy_policy(content, path, problem)
+                                      : read_own(content, path, problem);
+    if (const auto error = problem ? std::nullopt : check(options)) {
+        json_path place = path;
+        for (std::string& step : parse_path(error->field)) {
+            place.push_back(std::move(step));
+        }
+        problem = reading_error{std::move(place), error->message};
+    }
+    return options;
+}
+
+}  // namespace reprise::lab::detail
