@@ -126,8 +126,8 @@ struct answer_route {
     decision_ticket ticket{};
 };
 
-/// What applies to a request, apart from its strategy. What it points to must live during the call
-/// that takes it.
+/// What applies to a request, apart from its strategy. For one call of the orchestrator, during
+/// which what it points to must live.
 struct request_terms {
     time_point started{};  ///< Offsets in histories count from here.
     repeatability repeat = repeatability::unspecified;
@@ -190,8 +190,7 @@ public:
 
     /// The running attempt failed, or could not be made.
     [[nodiscard]] retry_step on_failure(
-        const failed_attempt& failed, const request_terms& terms,
-        const decision_context& at) noexcept {
+        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         if (attached_) {
             attached_->on_failure(failed.facts, failed.failure, failed.is_canceled, at.now);
         }
@@ -213,7 +212,7 @@ public:
     /// After a deferred step: the strategy has answered, or has failed if `action` is absent.
     [[nodiscard]] retry_step on_answer(
         const std::optional<retry_action>& action, const failed_attempt& failed,
-        const request_terms& terms, time_point now) noexcept {
+        request_terms& terms, time_point now) noexcept {
         if (failed.is_canceled) {
             return refuse(refusal_reason::canceled, failed, terms, now);
         }
@@ -223,14 +222,14 @@ public:
     }
     /// After a deferred step: the deadline came before the answer.
     [[nodiscard]] retry_step on_no_answer(
-        const failed_attempt& failed, const request_terms& terms, time_point now) noexcept {
+        const failed_attempt& failed, request_terms& terms, time_point now) noexcept {
         return refuse(refusal_reason::deadline, failed, terms, now);
     }
 
     /// The cause of a capped retry has ended before the deadline: the retry is paid for now, and
     /// made unless the step is a refusal.
     [[nodiscard]] retry_step on_woken(
-        const failed_attempt& failed, const request_terms& terms, time_point now) noexcept {
+        const failed_attempt& failed, request_terms& terms, time_point now) noexcept {
         if (!progress_.is_charge_pending()) {
             return {.is_retry = true};
         }
@@ -243,7 +242,7 @@ public:
     /// The running attempt takes long, and the driver wants another one beside it (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
-    [[nodiscard]] bool admit_hedge(const request_terms& terms, time_point now) noexcept {
+    [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer =
@@ -264,7 +263,7 @@ public:
     }
 
     /// The next attempt is not made: its wait was canceled, or the breaker refused it.
-    void on_not_attempted(refusal_reason why, const request_terms& terms, time_point now) noexcept {
+    void on_not_attempted(refusal_reason why, request_terms& terms, time_point now) noexcept {
         const retry_step step{.refusal = why};
         const failed_attempt nothing_failed;
         record(entry_kind::unattempted, progress_.retries() + 1, step, nothing_failed, terms, now);
@@ -291,8 +290,7 @@ private:
     }
 
     [[nodiscard]] retry_step ask(
-        const failed_attempt& failed, const request_terms& terms,
-        const decision_context& at) noexcept {
+        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         retry_question question;
         question.facts = failed.facts;
         question.at = at;
@@ -329,7 +327,7 @@ private:
     }
 
     [[nodiscard]] retry_step conclude(
-        const retry_action& action, const failed_attempt& failed, const request_terms& terms,
+        const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const std::uint32_t number = progress_.retries() + 1;
         const bool is_blocked =
@@ -347,7 +345,7 @@ private:
     }
 
     [[nodiscard]] retry_step retry_always(
-        const failed_attempt& failed, const request_terms& terms, time_point now) noexcept {
+        const failed_attempt& failed, request_terms& terms, time_point now) noexcept {
         const std::uint32_t number = progress_.retries() + 1;
         proposed_retry proposal = proposal_of(failed, now);
         proposal.delay = failed.rule.delay();
@@ -356,7 +354,7 @@ private:
     }
 
     [[nodiscard]] retry_step refuse(
-        refusal_reason why, const failed_attempt& failed, const request_terms& terms,
+        refusal_reason why, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const retry_step step{.refusal = why};
         record(entry_kind::attempt, progress_.retries() + 1, step, failed, terms, now);
@@ -375,7 +373,7 @@ private:
 
     [[nodiscard]] retry_step recorded(
         std::uint32_t number, const admission& answer, const failed_attempt& failed,
-        const request_terms& terms, time_point now) noexcept {
+        request_terms& terms, time_point now) noexcept {
         const retry_step step = step_of(answer);
         record(entry_kind::attempt, number, step, failed, terms, now);
         return step;
@@ -391,12 +389,11 @@ private:
     }
 
     /// A strategy with a budget of its own is charged only to that budget.
-    [[nodiscard]] retry_limits limits_of(const request_terms& terms) noexcept {
-        retry_limits limits = terms.limits;
+    [[nodiscard]] const retry_limits& limits_of(request_terms& terms) noexcept {
         if (retry_budget* const own = detail::budget_of(strategy_)) {
-            limits.budget = own;
+            terms.limits.budget = own;
         }
-        return limits;
+        return terms.limits;
     }
 
     [[nodiscard]] retry_action propose_hedge() const noexcept {
@@ -409,7 +406,7 @@ private:
 
     void record(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
-        const request_terms& terms, time_point now) noexcept {
+        request_terms& terms, time_point now) noexcept {
         const bool is_observed = attached_ && attached_->observation.has_observers();
         if (terms.recorder == nullptr && !is_observed) {
             return;

@@ -147,13 +147,13 @@ public:
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
         failure_view failure = {}) noexcept {
-        failed_.facts = facts;
-        failed_.failure = failure;
-        failed_.is_canceled = is_canceled;
+        failed_attempt& failed = failed_.emplace();
+        failed.facts = facts;
+        failed.failure = failure;
+        failed.is_canceled = is_canceled;
         late_.reset();
-        return decided(at.now, [&](const request_terms& terms) {
-            return core().on_failure(failed_, terms, at);
-        });
+        return decided(
+            at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
     }
 
     /// After a deferred step: stops when the answer is there, or when the caller asked to stop.
@@ -162,11 +162,11 @@ public:
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
         const late_answer::result answer = late_->take();
         late_.reset();
-        failed_.is_canceled = is_canceled;
-        return decided(now, [&](const request_terms& terms) {
+        failed_->is_canceled = is_canceled;
+        return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled
-                       ? core().on_answer(answer.action, failed_, terms, now)
-                       : core().on_no_answer(failed_, terms, now);
+                       ? core().on_answer(answer.action, *failed_, terms, now)
+                       : core().on_no_answer(*failed_, terms, now);
         });
     }
 
@@ -174,8 +174,7 @@ public:
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
-        return with_terms(
-            [&](const request_terms& terms) { return core().admit_hedge(terms, at.now); });
+        return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
     /// that another one was better.
@@ -265,7 +264,7 @@ private:
 
     /// The call ends with an attempt that is not made.
     void end_unattempted(refusal_reason why, time_point now) noexcept {
-        with_terms([&](const request_terms& terms) { core().on_not_attempted(why, terms, now); });
+        with_terms([&](request_terms& terms) { core().on_not_attempted(why, terms, now); });
         core().on_end(why, now);
     }
 
@@ -275,7 +274,7 @@ private:
     time_point started_{};
     time_point deadline_ = no_deadline;
     retry_progress progress_{};
-    failed_attempt failed_{};  // the attempt that failed last
+    std::optional<failed_attempt> failed_;  // the attempt that failed last; absent before
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     [[no_unique_address]] owned_attachments attached_;  // null for most calls
