@@ -10,13 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from rules import (charges, clock, decoders, defaults, files, headers, includes, pages, sizes,
-                   snippets, switches)
+from rules import (charges, clock, decoders, defaults, extensions, files, headers, includes, pages,
+                   sizes, snippets, switches)
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
          for module in (includes, sizes, clock, snippets, files, headers, switches, charges,
-                        decoders, defaults, pages)}
+                        decoders, defaults, extensions, pages)}
 
 
 def main():

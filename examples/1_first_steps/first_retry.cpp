@@ -8,7 +8,8 @@ int main() {
     reprise::standard_strategy strategy({.backoff = {.base = std::chrono::milliseconds{20}}});
     reprise::retry_history history;
     const double degrees = reprise::retry(strategy, {.history = &history}, [calls = 0]() mutable {
-        return ++calls < 3 ? throw std::system_error(ECONNREFUSED, std::system_category()) : 21.0;
+        return ++calls < 3 ? throw std::system_error(make_error_code(std::errc::connection_refused))
+                           : 21.0;
     });
     std::cout << degrees << " degrees, after:\n" << history;
 }

@@ -2,8 +2,7 @@
 /// its facts.
 
 #include <iostream>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <string>
 #include <utility>
 

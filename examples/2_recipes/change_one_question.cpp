@@ -2,8 +2,7 @@
 /// one answer, replace one policy and keep the rest.
 
 #include <iostream>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 
 // [policy]
 // Our storage answers 409 when two writers meet. The library calls that the caller's fault; here it

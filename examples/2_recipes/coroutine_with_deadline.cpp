@@ -9,7 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <iostream>
 #include <reprise/asio/co_retry.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <string>
 
 namespace asio = boost::asio;

@@ -9,9 +9,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/http_facts.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <string>
 #include <string_view>
 #include <thread>

@@ -2,8 +2,7 @@
 /// from the outer one's allowance instead, and the whole nest makes five.
 
 #include <iostream>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 int main() {

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 #include <reprise/retry.hpp>
-#include <reprise/retry/retry_metrics.hpp>
 #include <stdexcept>
 
 using namespace std::chrono_literals;

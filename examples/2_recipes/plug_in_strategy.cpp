@@ -2,8 +2,7 @@
 
 #include <iostream>
 #include <memory>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 #include <string_view>
 

@@ -2,8 +2,7 @@
 /// load together, whoever spends first.
 
 #include <iostream>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 
 int main() {
     using namespace std::chrono_literals;

@@ -2,8 +2,7 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/standard_strategy.hpp>
+#include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 

@@ -1,6 +1,5 @@
 /// Spans of a call and its attempts, printed. An adapter for a tracing library has the same shape.
 
-#include <cerrno>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -48,7 +47,8 @@ public:
 int main() {
     int calls = 0;
     const auto fetch = [&] {
-        return ++calls < 3 ? throw std::system_error(ECONNREFUSED, std::system_category()) : 21U;
+        return ++calls < 3 ? throw std::system_error(make_error_code(std::errc::connection_refused))
+                           : 21U;
     };
     // [call]
     printing_tracer tracer;

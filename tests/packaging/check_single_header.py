@@ -3,12 +3,13 @@
 
 check_single_header.py COMPILER...: as C++20, with warnings as errors, by each of them. One source
 only includes the header; the other holds the implementation, and includes the header once before
-it asks for that.
+it asks for that. The first compiler also compiles the guides' programs.
 """
 
+import re
 import sys
 
-from steps import CONSUMER, ROOT, main, run
+from steps import CONSUMER, ROOT, StepFailed, main, run
 
 IMPLEMENTATION = """\
 #include "reprise.hpp"
@@ -17,6 +18,23 @@ IMPLEMENTATION = """\
 #include "reprise.hpp"
 """
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def compile_examples(folder, compiler):
+    """The guides' programs that need no other library compile as they stand with the header as
+    reprise/retry.hpp, and include no other header of libs/retry."""
+    header = folder / "include/reprise/retry.hpp"
+    header.parent.mkdir(parents=True)
+    (folder / "reprise.hpp").rename(header)
+    command = [compiler, "-std=c++20", *WARNINGS, f"-I{folder / 'include'}"]
+    run("precompile it", [*command, "-x", "c++-header", header, "-o", f"{header}.gch"])
+    for program in sorted((ROOT / "examples").glob("[012]_*/*.cpp")):
+        names = re.findall(r"#include <(reprise/[^>]+)>", program.read_text(encoding="utf-8"))
+        parts = [name for name in names if re.match(r"reprise/retry/(?!adapters/)", name)]
+        if parts:
+            raise StepFailed(f"{program} includes {parts[0]}; reprise/retry.hpp has all of it")
+        if names == ["reprise/retry.hpp"]:
+            run(f"compile {program.name}", [*command, "-fsyntax-only", program])
 
 
 def check(folder):
@@ -33,6 +51,7 @@ def check(folder):
                                        folder / "main.cpp", folder / "implementation.cpp",
                                        "-o", program])
         run(f"run what {compiler} built", [program])
+    compile_examples(folder, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -187,7 +187,8 @@ class clock_rule(planted_tree):
     READS = ("auto t = std::chrono::steady_clock::now();", "auto t = clock::now();",
              "std::random_device device;", "auto t = time(nullptr);", "auto t = std::time(&x);",
              "int r = rand();", "gettimeofday(&tv, nullptr);", "clock_gettime(0, &ts);",
-             "using c = std::chrono::high_resolution_clock;", "std::this_thread::sleep_for(d);")
+             "using c = std::chrono::high_resolution_clock;", "std::this_thread::sleep_for(d);",
+             "std::mt19937 engine;", "std::default_random_engine engine(seed);")
 
     def test_clean_tree_passes(self):
         self.assert_clean()
@@ -197,6 +198,14 @@ class clock_rule(planted_tree):
             with self.subTest(line):
                 self.plant("libs/retry/src/decide.cpp", f"\n{line}\n")
                 self.assert_reported("decide.cpp:2")
+                self.plant("libs/retry_adapters/include/reprise/fetch.hpp", f"\n{line}\n")
+                self.assert_reported("fetch.hpp:2")
+
+    def test_engines_that_get_their_seed_as_an_argument_are_listed(self):
+        self.plant("testing/sandbox/src/faults.cpp", "std::mt19937_64 engine(seed);\n")
+        self.assert_reported("faults.cpp:1", "is a random engine")
+        self.plant("tests/rules/random_engines.tsv", "testing/sandbox\tseeded\n")
+        self.assert_clean()
 
     def test_drivers_may_read_it(self):
         for path in ("libs/net/src/loop.cpp", "libs/retry/src/steady_clock.cpp", "apps/x/main.cpp"):
@@ -413,6 +422,32 @@ class defaults_rule(planted_tree):
             with self.subTest(default):
                 self.plant_switch("state::open", default)
                 self.assert_reported("libs/retry/src/loop.cpp:4", "enumeration")
+
+
+class extensions_rule(planted_tree):
+    rule = "extensions"
+    header = "libs/retry/include/reprise/retry/wide.hpp"
+
+    def test_each_extension_is_reported(self):
+        for line in ("using wide = unsigned __int128;", "[[gnu::always_inline]] void run();",
+                     "void run() __attribute__((cold));", "int n = __builtin_clz(1);"):
+            with self.subTest(line):
+                self.plant(self.header, f"#pragma once\n{line}\n")
+                self.assert_reported("wide.hpp:2", "extension")
+
+    def test_header_of_macros_comments_and_private_code_pass(self):
+        self.plant("libs/retry/include/reprise/retry/detail/export.hpp",
+                   "#pragma once\n#define REPRISE_EXPORT [[gnu::visibility(\"default\")]]\n")
+        self.plant(self.header, "#pragma once\n// no __int128\n")
+        self.plant("libs/services/src/rows.cpp", "int n = __builtin_clz(1);\n")
+        self.assert_clean()
+
+    def test_pragma_needs_a_condition_that_names_the_compiler(self):
+        self.plant(self.header, "#pragma once\n#pragma GCC diagnostic push\n")
+        self.assert_reported("wide.hpp:2", "pragma")
+        self.plant(self.header, "#pragma once\n#if defined(__GNUC__)\n"
+                                "#pragma GCC diagnostic push\n#endif\n")
+        self.assert_clean()
 
 
 class pages_rule(planted_tree):

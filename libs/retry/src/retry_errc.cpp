@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 
 #include <reprise/retry/retry_errc.hpp>
 
@@ -19,6 +20,10 @@ public:
         return static_cast<retry_errc>(value) == retry_errc::circuit_open
                    ? std::errc::resource_unavailable_try_again
                    : std::error_condition(value, *this);
+    }
+    [[nodiscard]] bool equivalent(
+        const std::error_code& code, int condition) const noexcept override {
+        return code.value() == condition && std::string_view(code.category().name()) == name();
     }
 };
 

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include <reprise/retry/retry_strategy.hpp>
@@ -42,7 +44,10 @@ retry_action detail::ask(retry_strategy& strategy, const retry_question& questio
 
 std::uint64_t detail::next_issuer_id() noexcept {
     static std::atomic<std::uint64_t> last{0};  // 0 is reserved for "no issuer".
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+    // Where several plugins have a copy of this library, each counts in a range of its own: the
+    // address of its counter tells them apart.
+    const auto range = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&last));
+    return (range << 16U) + last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace reprise

@@ -14,12 +14,22 @@ namespace reprise {
 
 retry_clock::~retry_clock() = default;
 
+std::chrono::sys_seconds retry_clock::calendar_time() noexcept {
+    constexpr std::chrono::sys_seconds start{
+        std::chrono::sys_days{std::chrono::year{2000} / std::chrono::January / 1}};
+    return start + std::chrono::floor<std::chrono::seconds>(now().time_since_epoch());
+}
+
 namespace {
 
 class steady_driver final : public retry_clock {
 public:
     time_point now() noexcept override {
         return std::chrono::time_point_cast<duration>(std::chrono::steady_clock::now());
+    }
+
+    std::chrono::sys_seconds calendar_time() noexcept override {
+        return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     }
 
     bool wait_until(time_point until, const std::stop_token& stop) override {

@@ -106,4 +106,21 @@ TEST(backoff, time_arithmetic_saturates) {
     EXPECT_EQ(time_left(time_point{}, no_deadline), duration::max());
 }
 
+// Without a type of 128 bits, which only some compilers have.
+TEST(backoff, SM_13_random_numbers_are_scaled_exactly_at_all_extremes) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    static_assert(detail::multiply_high(most, most) == most - 1);
+    static_assert(detail::multiply_high(most, 1) == 0);
+    static_assert(detail::multiply_high(most, 2) == 1);
+    static_assert(detail::multiply_high(0x1'0000'0000, 0x1'0000'0000) == 1);
+    static_assert(detail::multiply_high(0xffff'ffff, 0xffff'ffff) == 0);
+    static_assert(
+        detail::multiply_high(0x1234'5678'9abc'def0, 0xfedc'ba98'7654'3210) ==
+        0x121f'a00a'd77d'7422);
+    EXPECT_EQ(scale_random(duration::max(), most), duration::max() - 1ns);
+    EXPECT_EQ(scale_random(duration::max(), 0), 0ns);
+    EXPECT_EQ(scale_random(10ns, most), 9ns);
+    EXPECT_EQ(scale_random(10ns, most / 2 + 1), 5ns);
+}
+
 }  // namespace reprise

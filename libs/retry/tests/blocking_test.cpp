@@ -457,4 +457,17 @@ TEST(blocking, no_retry_makes_one_attempt) {
     EXPECT_EQ(f.trace.refusal(), refusal_reason::attempts_exhausted);
 }
 
+TEST(blocking, an_attempt_can_read_the_time_and_the_date_of_its_calls_clock) {
+    fixture f;
+    f.clock.advance(90s);
+    const auto start = std::chrono::sys_days{std::chrono::year{2000} / 1 / 1};
+    standard_strategy strategy;
+    retry(strategy, f.options(), [&](const attempt& a) {
+        EXPECT_EQ(a.now(), time_point{} + 90s);
+        EXPECT_EQ(a.calendar_time(), start + 90s);
+    });
+    EXPECT_GT(attempt{}.calendar_time(), start + 24h * 365 * 20) << "outside of a loop: real time";
+    EXPECT_EQ(testing::virtual_clock(time_point{} - 1ns).calendar_time(), start - 1s);
+}
+
 }  // namespace reprise

@@ -150,4 +150,23 @@ TEST(curl_result, describes_its_failure_in_words) {
     EXPECT_EQ(result.message(), curl_easy_strerror(CURLE_COULDNT_CONNECT));
 }
 
+// A date in Retry-After used to be compared with the date of the machine, also in virtual time.
+TEST(curl_perform, transfer_ends_at_the_date_of_the_calls_clock) {
+    using namespace std::chrono_literals;
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, "file:///reprise/no/such/file");
+    reprise::testing::virtual_clock clock;
+    clock.advance(24h);
+    curl_result ended = reprise::retry(
+        reprise::attempts(1), {.clock = &clock}, [&](const reprise::attempt& current) {
+            return reprise::adapters::curl_perform(curl.get(), current);
+        });
+    EXPECT_EQ(ended.ended_at, std::chrono::sys_days{std::chrono::year{2000} / 1 / 2});
+    ended.code = CURLE_OK;
+    ended.status = 503;
+    ended.retry_after = "Sun, 02 Jan 2000 00:00:07 GMT";
+    EXPECT_EQ(ended.retry_facts().minimum_wait, 7s);
+}
+
 }  // namespace

@@ -113,4 +113,26 @@ TEST(one_liners, a_deferred_loop_keeps_the_rule_until_it_is_awaited) {
     EXPECT_EQ(seen, error_code{});
 }
 
+TEST(one_liners, attempts_of_both_forms_can_read_the_calls_clock) {
+    bench b;
+    b.time.advance(7s);
+    b.play([&]() -> asio::awaitable<void> {
+        const auto fetch = [&](attempt a) -> asio::awaitable<void> {
+            EXPECT_EQ(a.now(), time_point{} + 7s);
+            EXPECT_EQ(a.calendar_time(), b.time.calendar_time());
+            co_return;
+        };
+        co_await async_retry(attempts(1), b.options, fetch);
+    });
+    EXPECT_EQ(b.thrown, nullptr);
+    async_retry<void(error_code)>(
+        b.io, attempts(1), b.options,
+        [&](const attempt& a, auto handler) {
+            EXPECT_EQ(a.now(), time_point{} + 7s);
+            std::move(handler)(error_code{});
+        },
+        [&](error_code code) { EXPECT_EQ(code, error_code{}); });
+    b.time.run(b.io);
+}
+
 }  // namespace reprise::one_liners_test

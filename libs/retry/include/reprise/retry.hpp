@@ -12,6 +12,7 @@
 #include <reprise/retry/http_facts.hpp>
 #include <reprise/retry/modelled_failure.hpp>
 #include <reprise/retry/presets.hpp>
+#include <reprise/retry/retry_metrics.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 #include <reprise/retry/version.hpp>

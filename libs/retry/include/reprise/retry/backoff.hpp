@@ -36,14 +36,26 @@ struct backoff_options {
 /// The first contradiction, if any.
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
 
+namespace detail {
+
+/// The upper 64 bits of the product, by halves of 32 bits.
+[[nodiscard]] constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
+    constexpr std::uint64_t low_half = 0xffff'ffff;
+    const std::uint64_t low = (a & low_half) * (b & low_half);
+    const std::uint64_t first = (a >> 32U) * (b & low_half) + (low >> 32U);
+    const std::uint64_t second = (a & low_half) * (b >> 32U) + (first & low_half);
+    return (a >> 32U) * (b >> 32U) + (first >> 32U) + (second >> 32U);
+}
+
+}  // namespace detail
+
 /// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
 [[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
-    __extension__ using wide = unsigned __int128;
     if (span <= duration::zero()) {
         return duration::zero();
     }
-    const wide product = static_cast<wide>(static_cast<std::uint64_t>(span.count())) * random;
-    return duration{static_cast<std::int64_t>(static_cast<std::uint64_t>(product >> 64))};
+    return duration{static_cast<std::int64_t>(
+        detail::multiply_high(static_cast<std::uint64_t>(span.count()), random))};
 }
 
 /// `a * b` for non-negative durations, held at `limit`.

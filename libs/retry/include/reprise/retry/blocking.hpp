@@ -233,8 +233,8 @@ template <class Session>
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    attempt next{
-        session.attempt_number(), no_deadline, duration::max(), &session.allowance(), options.stop};
+    attempt next{session.attempt_number(), no_deadline,  duration::max(),
+                 &session.allowance(),     options.stop, &time.clock()};
     time.limit(next, session.deadline());
     return next;
 }

@@ -2,6 +2,7 @@
 
 /// Options of one call, and what the loop passes to each attempt.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -58,6 +59,18 @@ struct attempt {
     retry_allowance* allowance = nullptr;
     /// The call's stop token.
     std::stop_token stop{};
+    /// The call's clock; null outside of a loop, which means the real clock.
+    retry_clock* clock = nullptr;
+
+    /// The time on the call's clock.
+    [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
+    /// The date that corresponds to it, e.g. for `http_facts`.
+    [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
+        return clock_or_real().calendar_time();
+    }
+    [[nodiscard]] retry_clock& clock_or_real() const noexcept {
+        return clock != nullptr ? *clock : real_clock();
+    }
 };
 
 }  // namespace reprise

@@ -4,6 +4,7 @@
 /// randomness. Replace both to run a program's retries in virtual time
 /// (`reprise::testing::virtual_clock`).
 
+#include <chrono>
 #include <cstdint>
 #include <stop_token>
 
@@ -20,6 +21,10 @@ public:
     /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
     /// reached. A time in the past returns at once.
     [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
+    /// The date that corresponds to `now`, for services that name dates (`Retry-After`). Unless
+    /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
+    /// every run. The real clock returns the date of this machine.
+    [[nodiscard]] virtual std::chrono::sys_seconds calendar_time() noexcept;
 };
 
 /// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.

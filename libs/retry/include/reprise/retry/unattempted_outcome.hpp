@@ -24,7 +24,7 @@ public:
 /// attempt and the result cannot carry `retry_errc::circuit_open`.
 class REPRISE_EXPORT circuit_open_error : public std::system_error {
 public:
-    circuit_open_error() : std::system_error(retry_errc::circuit_open) {}
+    circuit_open_error() : std::system_error(make_error_code(retry_errc::circuit_open)) {}
 };
 
 namespace detail {

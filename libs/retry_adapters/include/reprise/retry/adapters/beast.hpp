@@ -129,9 +129,8 @@ template <class RequestBody, class Fields>
     result.repeat = repeat;
     const auto executor = co_await asio::this_coro::executor;
     auto checked = asio::redirect_error(asio::use_awaitable, result.error);
-    const auto ended = [&result] {
-        result.ended_at =
-            std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto ended = [&result, &current] {
+        result.ended_at = current.calendar_time();
         return result.error.failed();
     };
     asio::ip::tcp::resolver resolver(executor);

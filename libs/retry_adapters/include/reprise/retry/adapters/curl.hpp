@@ -168,7 +168,7 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     detail::curl_body body{&result.body, options.body_size_max};
     const detail::curl_transfer_options set(handle, body, current.timeout);
     result.code = curl_easy_perform(handle);
-    result.ended_at = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    result.ended_at = current.calendar_time();
     result.repeat = options.repeat;
     detail::read_curl_answer(handle, result);
     return result;

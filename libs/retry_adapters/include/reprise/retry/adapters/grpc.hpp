@@ -20,6 +20,7 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/status.h>
+#include <grpcpp/support/time.h>
 
 #include <reprise/retry/adapters/grpc_details.hpp>
 #include <reprise/retry/call_options.hpp>
@@ -83,9 +84,8 @@ private:
 /// Gives the call the time that the attempt has.
 inline void grpc_limit_time(::grpc::ClientContext& context, const attempt& current) {
     if (current.timeout < std::chrono::hours{24 * 365}) {
-        context.set_deadline(
-            std::chrono::system_clock::now() +
-            std::chrono::ceil<std::chrono::microseconds>(current.timeout));
+        const auto time = std::chrono::ceil<std::chrono::microseconds>(current.timeout);
+        context.set_deadline(gpr_time_from_micros(time.count(), GPR_TIMESPAN));  // From now on.
     }
 }
 

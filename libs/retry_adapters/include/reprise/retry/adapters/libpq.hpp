@@ -71,9 +71,10 @@ public:
     /// `parameters` as for PQconnectdb.
     explicit pq_connection(std::string parameters) : parameters_(std::move(parameters)) {}
 
-    /// Everything from now on must end within `limit`; `duration::max()` is no limit.
-    void limit_time(duration limit) noexcept {
-        deadline_ = add_saturated(std::chrono::steady_clock::now(), limit);
+    /// Everything from now on must end before the attempt's deadline, by the call's clock.
+    void limit_time(const attempt& current) noexcept {
+        deadline_ = current.deadline;
+        clock_ = &current.clock_or_real();
     }
     /// Opens the connection unless it is open. Throws `pq_error`.
     void open() {
@@ -149,14 +150,15 @@ private:
     [[nodiscard]] bool wait_for(short events) const noexcept {
         pollfd socket{PQsocket(native()), events, 0};
         for (;;) {
-            const duration left = time_left(std::chrono::steady_clock::now(), deadline_);
-            const auto wait = std::chrono::ceil<std::chrono::milliseconds>(
-                std::min<duration>(left, std::chrono::hours{1}));
+            const duration left = time_left(clock_->now(), deadline_);
+            const duration piece = std::min<duration>(left, std::chrono::hours{1});
+            const auto wait = std::chrono::ceil<std::chrono::milliseconds>(piece);
             const int ready = ::poll(&socket, 1, static_cast<int>(wait.count()));
             if (ready > 0) {
                 return true;
             }
-            if (left == duration::zero()) {
+            // A wait for all that was left ends the time, also on a clock that stood still.
+            if (left == duration::zero() || (ready == 0 && piece == left)) {
                 return false;
             }
         }
@@ -226,6 +228,7 @@ private:
     std::string parameters_;
     std::unique_ptr<PGconn, connection_deleter> connection_;
     time_point deadline_ = no_deadline;
+    retry_clock* clock_ = &real_clock();
 };
 
 /// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.
@@ -259,7 +262,7 @@ public:
         : connection_(&connection), body_(std::move(body)), options_(std::move(options)) {}
 
     result operator()(const attempt& current) {
-        connection_->limit_time(current.timeout);
+        connection_->limit_time(current);
         if (!is_applied()) {
             run();
         }
