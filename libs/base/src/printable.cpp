@@ -44,6 +44,37 @@ void append_byte(std::string& out, std::string_view prefix, std::uint32_t value)
     append_hex(out, value, 2);
 }
 
+struct code_range {
+    std::uint32_t first;
+    std::uint32_t last;
+};
+
+// Characters that are not shown and change how others are: directions, lines, nothing at all. The
+// joiners U+200C and U+200D are part of ordinary words.
+constexpr code_range hidden_ranges[] = {{0x061c, 0x061c}, {0x180e, 0x180e}, {0x200b, 0x200b},
+                                        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                                        {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+bool is_hidden(std::uint32_t value) noexcept {
+    return std::ranges::any_of(hidden_ranges, [&](const code_range& range) {
+        return value >= range.first && value <= range.last;
+    });
+}
+
+bool is_control(std::uint32_t value) noexcept {
+    return value < 0x20 || (value >= 0x7f && value <= 0x9f);
+}
+
+// As in JSON strings: UTF-16, so two escapes above U+FFFF.
+void append_unicode(std::string& out, std::uint32_t value) {
+    if (value > 0xffff) {
+        append_unicode(out, 0xd800 + ((value - 0x10000) >> 10U));
+        value = 0xdc00 + ((value - 0x10000) & 0x3ffU);
+    }
+    out += "\\u";
+    append_hex(out, value, 4);
+}
+
 void append_escaped(std::string& out, std::uint32_t control) {
     switch (control) {
         case '\n':
@@ -69,12 +100,35 @@ std::string printable(std::string_view text) {
         const code_point next = front_of(text);
         if (next.size == 0) {
             append_byte(out, "\\x", static_cast<unsigned char>(text.front()));
-        } else if (next.value < 0x20 || (next.value >= 0x7f && next.value <= 0x9f)) {
+        } else if (is_control(next.value)) {
             append_escaped(out, next.value);
+        } else if (is_hidden(next.value)) {
+            append_unicode(out, next.value);
         } else {
             out += text.substr(0, next.size);
         }
         text.remove_prefix(std::max<std::size_t>(next.size, 1));
+    }
+    return out;
+}
+
+std::string printable_page(std::string_view page) {
+    std::string out;
+    out.reserve(page.size());
+    while (!page.empty()) {
+        const code_point next = front_of(page);
+        if (page.front() == '\n' || page.front() == '\t') {
+            out += page.front();
+        } else if (page.front() == '\r') {
+            out += ' ';
+        } else if (next.size == 0) {
+            append_unicode(out, 0xfffd);
+        } else if (is_control(next.value) || is_hidden(next.value)) {
+            append_unicode(out, next.value);
+        } else {
+            out += page.substr(0, next.size);
+        }
+        page.remove_prefix(std::max<std::size_t>(next.size, 1));
     }
     return out;
 }

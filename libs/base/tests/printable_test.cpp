@@ -32,6 +32,25 @@ TEST(printable, escapes_bytes_that_are_not_utf8) {
     EXPECT_EQ(printable("\xe2\x28\xa1"), "\\xe2(\\xa1");
 }
 
+TEST(printable, escapes_invisible_characters_that_change_the_order_of_a_text) {
+    EXPECT_EQ(
+        printable("a\xe2\x80\xae"
+                  "b"),
+        "a\\u202eb");
+    EXPECT_EQ(printable("\xe2\x81\xa6\xe2\x80\xa8\xef\xbb\xbf"), "\\u2066\\u2028\\ufeff");
+    EXPECT_EQ(printable("\xf3\xa0\x80\x81"), "\\udb40\\udc01") << "as in JSON";
+    EXPECT_EQ(printable("\xe2\x80\x8d"), "\xe2\x80\x8d") << "joins emoji";
+}
+
+TEST(printable_page, keeps_lines_and_escapes_the_rest_as_json_does) {
+    EXPECT_EQ(printable_page("a\n\tb\rc"), "a\n\tb c");
+    EXPECT_EQ(printable_page("\x1b[2J\x7f\xc2\x9b"), "\\u001b[2J\\u007f\\u009b");
+    EXPECT_EQ(printable_page("\0"s), "\\u0000");
+    EXPECT_EQ(printable_page("\xe2\x80\xae"), "\\u202e");
+    EXPECT_EQ(printable_page("\x9b"), "\\ufffd") << "not UTF-8";
+    EXPECT_EQ(printable_page("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+}
+
 TEST(shortened, truncates_a_longer_text_and_reports_it) {
     EXPECT_EQ(shortened("1234", 4), "1234");
     EXPECT_EQ(shortened("12345", 4), "1234... (1 more bytes)");

@@ -166,6 +166,8 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.allow_plain_without_tls = from.allow_plain_without_tls;
     to.scram_iterations_max = from.scram_iterations_max;
     to.allow_plain_http = from.allow_plain_http;
+    to.trust_srv_targets = from.trust_srv_targets;
+    to.seed_silence_max = from.seed_silence_max;
     to.enable_compression = from.enable_compression;
     to.enable_mutation_tokens = from.enable_mutation_tokens;
     return to;
@@ -219,6 +221,8 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     override_with(to.engine.kv_connections_per_node, given.num_kv_connections);
     override_with(to.engine.enable_mutation_tokens, given.enable_mutation_tokens);
     override_with(to.engine.allow_plain_http, given.allow_plain_http);
+    override_with(to.engine.trust_srv_targets, given.trust_srv_targets);
+    override_with(to.engine.seed_silence_max, given.seed_silence_max);
     override_with(to.engine.network, given.network);
     override_with(to.dns.ipv4_only, given.force_ipv4);
     override_with(to.tls.is_verified, given.tls_verify);

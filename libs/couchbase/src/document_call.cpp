@@ -164,6 +164,8 @@ error to_error(net::refusal refused) {
             return {client_errc::option_invalid, "the client is not driven by its callers"};
         case net::refusal::of_parent_process:
             return {client_errc::used_after_fork, "create a new client in this process"};
+        case net::refusal::context_gone:
+            return {client_errc::executor_gone, "create a new client on another executor"};
         case net::refusal::blocking_in_loop:
         case net::refusal::none:
             break;

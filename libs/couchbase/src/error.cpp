@@ -26,6 +26,10 @@ public:
                 return "the client belongs to the parent process";
             case client_errc::no_resources:
                 return "the system has no thread or file descriptor left";
+            case client_errc::executor_gone:
+                return "the context of the client's executor was destroyed";
+            case client_errc::read_in_progress:
+                return "another read of this stream has not completed";
         }
         return "unknown client error";
     }
@@ -86,6 +90,10 @@ std::string_view to_string(client_errc error) noexcept {
             return "used_after_fork";
         case client_errc::no_resources:
             return "no_resources";
+        case client_errc::executor_gone:
+            return "executor_gone";
+        case client_errc::read_in_progress:
+            return "read_in_progress";
     }
     return "unknown_error";
 }

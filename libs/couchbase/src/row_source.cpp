@@ -46,6 +46,10 @@ public:
 
     // --- the reader ---
 
+    // Returns false while another read waits: the loop may be using the reader's part.
+    [[nodiscard]] bool try_begin_read() noexcept { return !is_reading_.exchange(true); }
+    void end_read() noexcept { is_reading_.store(false); }
+
     // The next available row, the end, or an error. Empty: call ask() for more.
     [[nodiscard]] std::optional<std::expected<std::optional<row_view>, error>> try_next() {
         if (cursor_.has_row()) {
@@ -155,6 +159,7 @@ private:
     const std::weak_ptr<session> client_;
     const call_ticket ticket_;
     std::atomic<bool> is_ended_{false};
+    std::atomic<bool> is_reading_{false};
 
     // Used by the reader, except while it waits.
     engine::row_batch batch_;
@@ -186,35 +191,66 @@ std::expected<row_handle, error> open_rows(const service_work& work) {
     return row_handle{work.client, std::move(source), &cursor};
 }
 
+namespace {
+
+error second_read_error() {
+    return {client_errc::read_in_progress, "start the next read when the last one has completed"};
+}
+
+// Waits until a row or the end is there.
+net::refusal wait_for_row(const row_handle& rows) {
+    auto not_asked = net::refusal::none;
+    const auto refused = rows.client->client().await([&](std::move_only_function<void()> done) {
+        const auto ended = std::make_shared<std::move_only_function<void()>>(std::move(done));
+        not_asked = rows.source->ask(*rows.client, [ended] { (*ended)(); });
+        if (not_asked != net::refusal::none) {
+            (*ended)();
+        }
+    });
+    return refused != net::refusal::none ? refused : not_asked;
+}
+
+}  // namespace
+
 std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
-    if (auto here = rows.source->try_next()) {
-        return std::move(*here);
+    if (!rows.source->try_begin_read()) {
+        return std::unexpected(second_read_error());
     }
     // Keeps the handle alive, because a completion may release the last one.
     const row_handle held = rows;  // NOLINT(performance-unnecessary-copy-initialization)
-    const auto refused = held.client->client().await([&](std::move_only_function<void()> done) {
-        // Cannot be refused here: the preceding wait would have been refused.
-        static_cast<void>(held.source->ask(*held.client, std::move(done)));
-    });
-    if (refused != net::refusal::none) {
-        held.source->set_refused(to_error(refused));
-        return std::unexpected(to_error(refused));
+    auto row = held.source->try_next();
+    if (!row) {
+        const auto refused = wait_for_row(held);
+        const bool is_refused = refused != net::refusal::none;
+        held.source->set_refused(is_refused ? std::optional(to_error(refused)) : std::nullopt);
+        if (is_refused) {
+            row.emplace(std::unexpected(to_error(refused)));
+        } else {
+            row = held.source->try_next();
+        }
     }
-    held.source->set_refused(std::nullopt);
-    return *held.source->try_next();
+    held.source->end_read();
+    return std::move(*row);
 }
 
 void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver) {
-    if (auto here = rows.source->try_next()) {
-        receiver->complete(receiver, std::move(*here), true);
-        return;
+    row_source& source = *rows.source;
+    if (!source.try_begin_read()) {
+        return receiver->complete(receiver, std::unexpected(second_read_error()), true);
     }
-    rows.source->set_refused(std::nullopt);
-    const auto refused = rows.source->ask(*rows.client, [receiver, at = rows.source.get()] {
-        receiver->complete(receiver, *at->try_next(), false);
+    if (auto here = source.try_next()) {
+        source.end_read();
+        return receiver->complete(receiver, std::move(*here), true);
+    }
+    source.set_refused(std::nullopt);
+    const auto refused = source.ask(*rows.client, [receiver, at = &source] {
+        auto row = *at->try_next();
+        at->end_read();
+        receiver->complete(receiver, std::move(row), false);
     });
     if (refused != net::refusal::none) {
-        rows.source->set_refused(to_error(refused));
+        source.set_refused(to_error(refused));
+        source.end_read();
         receiver->complete(receiver, std::unexpected(to_error(refused)), true);
     }
 }

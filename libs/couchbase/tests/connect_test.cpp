@@ -42,7 +42,7 @@ TEST(connect, parameters_with_an_effect_are_accepted) {
           "num_kv_connections=2", "enable_tcp_keepalives=false", "enable_mutation_tokens=false",
           "enable_dns_srv=false", "force_ipv4=true", "network=external",
           "scram_iterations_max=4096", "allow_plain_without_tls=true",
-          "hello_after_authentication=true"}) {
+          "hello_after_authentication=true", "trust_srv_targets=true", "seed_silence_max=500ms"}) {
         const auto refusal = refusal_of(std::string("couchbase://127.0.0.1:1?") + parameter);
         EXPECT_FALSE(refusal.first) << refusal.second;
     }
@@ -111,6 +111,7 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
         {"not_my_vbucket_delay must not", [](auto& to) { to.not_my_vbucket_delay = -1ms; }},
         {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 0; }},
         {"kv_connections_per_node must be", [](auto& to) { to.kv_connections_per_node = 65; }},
+        {"seed_silence_max must be", [](auto& to) { to.seed_silence_max = 0s; }},
         {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 0; }},
         {"connecting_count_max must be", [](auto& to) { to.connecting_count_max = 65537; }},
         {"parked_count_max must be", [](auto& to) { to.parked_count_max = 0; }},

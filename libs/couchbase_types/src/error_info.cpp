@@ -10,7 +10,7 @@ namespace {
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
+        text += (text.empty() ? "" : ", ") + base::printable(word);
     }
     return text;
 }
@@ -51,7 +51,7 @@ void append_server_words(std::string& text, const error_info& error) {
 
 std::string to_string(const error_info& error) {
     std::string text = error.operation;
-    if (!error.key.empty()) {
+    if (error.shows_key && !error.key.empty()) {
         text += " " + base::printable(error.key);
     }
     text += ": " + error.code.message();

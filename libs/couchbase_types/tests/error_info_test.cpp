@@ -28,8 +28,21 @@ TEST(error_info, control_characters_of_servers_are_escaped) {
     expect_shown([](error_info& error) { error.error_map = error_map_note{"", hostile, {}}; });
     expect_shown([](error_info& error) { error.last_dispatched_to = hostile; });
     expect_shown([](error_info& error) { error.detail = hostile; });
-    expect_shown([](error_info& error) { error.key = hostile; });
+    expect_shown([](error_info& error) {
+        error.key = hostile;
+        error.shows_key = true;
+    });
+    expect_shown([](error_info& error) { error.error_map = error_map_note{"", "", {hostile}}; });
     expect_shown([](error_info& error) { error.bucket = hostile; });
+}
+
+TEST(error_info, texts_of_errors_show_keys_only_when_asked_for) {
+    error_info error;
+    error.operation = "get";
+    error.key = "private";
+    EXPECT_EQ(to_string(error).find("private"), std::string::npos);
+    error.shows_key = true;
+    EXPECT_NE(to_string(error).find("private"), std::string::npos);
 }
 
 }  // namespace error_info_tests

@@ -1,5 +1,7 @@
 #include "client_state.hpp"
 
+#include <algorithm>
+
 #include "services/service_settings.hpp"
 
 namespace reprise::engine {
@@ -14,16 +16,20 @@ retry_budget* client_budgets::of(wire::service service) noexcept {
 template <class State>
 std::shared_ptr<State> terminal_states::find(state_map<State>& in, std::string_view name) {
     const std::lock_guard lock(mutex_);
-    const auto known = in.find(std::string(name));
-    if (known != in.end()) {
+    const auto known = in.by_name.find(std::string(name));
+    if (known != in.by_name.end()) {
         if (auto state = known->second.lock()) {
             return state;
         }
     }
-    // Servers name nodes: what no loop knows any more must not pile up.
-    std::erase_if(in, [](const auto& each) { return each.second.expired(); });
+    // Servers name nodes: what no loop knows any more must not pile up. Looking for it only when
+    // the map has doubled keeps the cost of a new name constant on average.
+    if (in.by_name.size() >= in.sweep_size) {
+        std::erase_if(in.by_name, [](const auto& each) { return each.second.expired(); });
+        in.sweep_size = std::max(sweep_size_min, 2 * in.by_name.size());
+    }
     auto made = std::make_shared<State>();
-    in.emplace(name, made);
+    in.by_name.insert_or_assign(std::string(name), made);
     return made;
 }
 

@@ -51,6 +51,8 @@ private:
 // Why a node cannot be used, whatever is sent there.
 struct node_terminal_state {
     std::atomic<bool> is_auth_refused{false};
+    // The refusal came over TLS from a server with a verified certificate.
+    std::atomic<bool> is_refusal_proven{false};
     std::atomic<bool> is_tls_failed{false};
 };
 
@@ -68,8 +70,12 @@ public:
     [[nodiscard]] std::shared_ptr<bucket_terminal_state> of_bucket(std::string_view name);
 
 private:
+    static constexpr std::size_t sweep_size_min = 64;
     template <class State>
-    using state_map = std::unordered_map<std::string, std::weak_ptr<State>>;
+    struct state_map {
+        std::unordered_map<std::string, std::weak_ptr<State>> by_name;
+        std::size_t sweep_size = sweep_size_min;  // look for states that no loop knows at this size
+    };
     template <class State>
     std::shared_ptr<State> find(state_map<State>& in, std::string_view name);
 

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace reprise::engine {
+namespace {
+
+// Later than everything that is due now.
+constexpr duration next_turn = std::chrono::milliseconds{1};
+
+}  // namespace
 
 engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
@@ -46,6 +53,7 @@ void engine_core::close(time_point now) {
 void engine_core::replace_credentials(credentials identity) {
     client_.identity = std::move(identity);
     ++client_.identity_number;
+    endpoints_.allow_new_logins();
     topology_.reconnect_with_new_identity();
 }
 
@@ -105,6 +113,7 @@ void engine_core::on_closed(
 }
 
 void engine_core::on_time(time_point now) {
+    bool has_applied = false;
     context_.wheel.advance(now, [&](base::timer_node& node) {
         auto& timer = static_cast<engine_timer&>(node);
         switch (timer.kind()) {
@@ -115,8 +124,15 @@ void engine_core::on_time(time_point now) {
             case timer_kind::link:
                 return topology_.connect(static_cast<node_link&>(timer), now);
             case timer_kind::bucket:
-                topology_.end_seed_patience(static_cast<bucket_state&>(timer), now);
-                return polls_.poll(static_cast<bucket_state&>(timer), now);
+                polls_.poll(static_cast<bucket_state&>(timer), now);
+                return topology_.judge_silent_seeds(static_cast<bucket_state&>(timer), now);
+            case timer_kind::configuration: {
+                auto& pushed = static_cast<pushed_configuration&>(timer);
+                if (std::exchange(has_applied, true)) {  // one for each turn of the loop
+                    return context_.wheel.arm(pushed, add_saturated(now, next_turn));
+                }
+                return topology_.apply_push(pushed, now);
+            }
             case timer_kind::collection:
                 return collections_.on_due(static_cast<collection_entry&>(timer), now);
             case timer_kind::endpoint:

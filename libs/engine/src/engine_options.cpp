@@ -60,6 +60,7 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
         {"internal_timeout", options.internal_timeout},
         {"probe_after", options.probe_after},
         {"probe_timeout", options.probe_timeout},
+        {"seed_silence_max", options.seed_silence_max},
         {"http.idle_timeout", options.http.idle_timeout},
     };
     for (const named_duration& each : all) {

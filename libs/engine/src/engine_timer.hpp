@@ -12,6 +12,7 @@ enum class timer_kind : std::uint8_t {
     connection,       // kv_connection: connect, bootstrap, probe
     link,             // node_link: reconnect
     bucket,           // bucket_state: configuration poll
+    configuration,    // pushed_configuration: waits to be applied
     collection,       // collection_entry: answer overdue, or time to ask again
     endpoint,         // endpoint_record: its circuit breaker
     log,              // operation_retries: summary of suppressed log records is due

@@ -13,7 +13,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "driver.hpp"
@@ -86,23 +85,6 @@ void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
 }
 
-// Whether this thread runs the executor's own context.
-bool is_running_here(const asio::any_io_executor& executor) noexcept {
-    if (const auto* io = executor.target<asio::io_context::executor_type>()) {
-        return io->running_in_this_thread();
-    }
-    if (const auto* pool = executor.target<asio::thread_pool::executor_type>()) {
-        return pool->running_in_this_thread();
-    }
-    if (const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>()) {
-        return strand->get_inner_executor().running_in_this_thread();
-    }
-    if (const auto* strand = executor.target<asio::strand<asio::any_io_executor>>()) {
-        return strand->running_in_this_thread() || is_running_here(strand->get_inner_executor());
-    }
-    return false;
-}
-
 }  // namespace
 
 class client::runtime {
@@ -110,7 +92,6 @@ public:
     std::shared_ptr<driver> engine_driver;
     std::shared_ptr<own_loop> loop;  // null if the client runs on the caller's executor
     std::optional<std::thread> thread;
-    asio::any_io_executor executor;  // the caller's
     const std::uint32_t made_in = process_mark();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
@@ -135,13 +116,9 @@ std::expected<void, setup_error> client::runtime::begin(
     const thread_mode mode = options.threads;
     if (given == nullptr) {
         loop = std::make_shared<own_loop>();
-    } else {
-        executor = *given;
     }
-    auto made = driver::make(
-        loop ? asio::any_io_executor(loop->context.get_executor())
-             : asio::any_io_executor(asio::make_strand(executor)),
-        std::move(options));
+    auto made = loop ? driver::make(loop->context.get_executor(), std::move(options))
+                     : driver::make(asio::make_strand(*given), std::move(options), *given);
     if (!made) {
         return std::unexpected(std::move(made.error()));
     }
@@ -194,17 +171,17 @@ bool client::runtime::is_loop_thread() const noexcept {
     if (engine_driver->is_running()) {
         return true;
     }
-    if (loop) {
-        return loop->is_run_here();
-    }
-    return is_running_here(engine_driver->executor()) || is_running_here(executor);
+    return loop ? loop->is_run_here() : engine_driver->is_run_by_this_thread();
 }
 
 refusal client::runtime::blocking_refusal() const noexcept {
     if (is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return is_loop_thread() ? refusal::blocking_in_loop : refusal::none;
+    if (is_loop_thread()) {
+        return refusal::blocking_in_loop;
+    }
+    return engine_driver->is_context_gone() ? refusal::context_gone : refusal::none;
 }
 
 keyspace_number client::runtime::keyspace(
@@ -327,8 +304,7 @@ refusal client::post(std::move_only_function<void()> task) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    runtime_->engine_driver->run(std::move(task));
-    return refusal::none;
+    return runtime_->engine_driver->run(std::move(task)) ? refusal::none : refusal::context_gone;
 }
 
 refusal client::await(const std::function<void(std::move_only_function<void()> done)>& begin) {
@@ -364,11 +340,11 @@ refusal client::replace_credentials(engine::credentials identity) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    runtime_->engine_driver->run(
+    const bool is_accepted = runtime_->engine_driver->run(
         [at = runtime_->engine_driver.get(), identity = std::move(identity)]() mutable {
             at->replace_credentials(std::move(identity));
         });
-    return refusal::none;
+    return is_accepted ? refusal::none : refusal::context_gone;
 }
 
 void client::close() {
@@ -415,10 +391,13 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
         return refusal::none;
     }
     waiter<bool> done;
-    runtime_->engine_driver->run([&] {
+    const bool is_accepted = runtime_->engine_driver->run([&] {
         look(engine);
         done.set(true);
     });
+    if (!is_accepted) {
+        return refusal::context_gone;
+    }
     (void)done.wait();
     return refusal::none;
 }

@@ -137,7 +137,9 @@ void connection::note_address(const error_code& ec) {
 void connection::begin_handshake() {
     phase_ = phase::handshaking;
     tls_ = std::make_unique<tls_stream>(socket_, owner_.tls_context());
-    if (!set_server_name(tls_->native_handle(), target_.server_name, owner_.is_tls_verified())) {
+    if (!set_server_name(
+            tls_->native_handle(), target_.server_name, owner_.is_tls_verified(),
+            target_.other_name)) {
         fail(engine::connect_failure::tls_protocol, "the server's name cannot be verified");
         return;
     }

@@ -13,6 +13,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include "connection.hpp"
 #include "system_entropy.hpp"
@@ -29,10 +31,28 @@ namespace {
 // could otherwise start operations that complete immediately, forever.
 constexpr int rounds_max = 64;
 
+// Whether this thread runs the executor's own context.
+bool is_running_here(const asio::any_io_executor& executor) noexcept {
+    if (const auto* io = executor.target<asio::io_context::executor_type>()) {
+        return io->running_in_this_thread();
+    }
+    if (const auto* pool = executor.target<asio::thread_pool::executor_type>()) {
+        return pool->running_in_this_thread();
+    }
+    if (const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>()) {
+        return strand->get_inner_executor().running_in_this_thread();
+    }
+    if (const auto* strand = executor.target<asio::strand<asio::any_io_executor>>()) {
+        return strand->running_in_this_thread() || is_running_here(strand->get_inner_executor());
+    }
+    return false;
+}
+
 }  // namespace
 
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
-    const asio::any_io_executor& executor, client_options options) {
+    const asio::any_io_executor& executor, client_options options,
+    const asio::any_io_executor& callers) {
     // Created only if it is used, because reading the system's certificates takes milliseconds.
     std::optional<asio::ssl::context> tls;
     if (options.engine.transport == wire::transport::tls) {
@@ -47,7 +67,10 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
         return std::unexpected(std::move(resolver.error()));
     }
     std::shared_ptr<driver> made(
-        new driver(executor, std::move(options), std::move(tls), std::move(*resolver)));
+        new driver(executor, std::move(options), std::move(tls), std::move(*resolver), callers));
+    if (callers) {
+        context_watch::add(callers, made);
+    }
     // A strategy's deferred answer may outlive the client, and so may the hook.
     made->engine_->set_wake_hook([weak = made->weak_from_this()] {
         if (const auto self = weak.lock()) {
@@ -59,15 +82,18 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
 
 driver::driver(
     const asio::any_io_executor& executor, client_options&& options,
-    std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver)
-    : executor_(executor),
+    std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
+    const asio::any_io_executor& callers)
+    : is_on_callers_context_(static_cast<bool>(callers)),
+      callers_executor_(callers),
+      executor_(executor),
       options_(std::move(options)),
       connect_timeout_(options_.engine.connect_timeout),
       tls_context_(std::move(tls)),
       resolver_(std::move(resolver)),
       timer_(executor),
-      queue_(options_.submission_count_max),
-      key_worker_(executor) {
+      queue_(options_.submission_count_max) {
+    key_worker_.emplace(executor);
     read_clock();
     options_.engine.is_tls_verified = options_.tls.is_verified;
     engine_ = std::make_unique<engine::client_engine>(
@@ -76,18 +102,64 @@ driver::driver(
 }
 
 driver::~driver() {
+    cancel_all();
+    connections_.clear();  // sockets first: the engine owns what they write
+    engine_.reset();
+}
+
+void driver::cancel_all() {
     read_clock();
     take_submissions();
     engine_->close(now_);
     while (engine_->has_completions()) {
         engine_->drain_completions();
     }
-    connections_.clear();  // sockets first: the engine owns what they write
-    engine_.reset();
+}
+
+// A strand must not outlive its context either: its last copy uses the context's services.
+void driver::on_context_gone() noexcept {
+    const auto self = shared_from_this();
+    {
+        const auto lock = lock_context();
+        is_context_gone_ = true;
+    }
+    running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    cancel_all();
+    running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
+    connections_.clear();
+    resolver_.reset();
+    key_worker_.reset();
+    timer_.reset();
+    executor_ = {};
+    const auto lock = lock_context();
+    callers_executor_ = {};
+}
+
+std::unique_lock<std::mutex> driver::lock_context() const {
+    return is_on_callers_context_ ? std::unique_lock(context_mutex_)
+                                  : std::unique_lock<std::mutex>();
+}
+
+bool driver::is_context_gone() const {
+    const auto lock = lock_context();
+    return is_context_gone_;
+}
+
+bool driver::is_run_by_this_thread() const {
+    const auto lock = lock_context();
+    return !is_context_gone_ && (is_running_here(executor_) || is_running_here(callers_executor_));
 }
 
 void driver::read_clock() noexcept {
     now_ = std::chrono::steady_clock::now();
+}
+
+// Timers go first: what peers send must not delay what is due.
+void driver::begin_event() {
+    read_clock();
+    if (const auto due = engine_->next_due(); due && *due <= now_) {
+        engine_->on_time(now_);
+    }
 }
 
 void driver::wake_loop() {
@@ -128,6 +200,10 @@ refusal driver::start_http(http_submission&& operation) {
 }
 
 refusal driver::submit(submission&& next) {
+    const auto lock = lock_context();
+    if (is_context_gone_) {
+        return refusal::context_gone;
+    }
     switch (queue_.push(std::move(next))) {
         case submission_queue::outcome::full:
             return refusal::queue_full;
@@ -148,10 +224,15 @@ void driver::start_here(
     run_engine();
 }
 
-void driver::run(task_submission&& task) {
+bool driver::run(task_submission&& task) {
+    const auto lock = lock_context();
+    if (is_context_gone_) {
+        return false;
+    }
     if (queue_.push(std::move(task)) == submission_queue::outcome::taken_first) {
         wake_loop();
     }
+    return true;
 }
 
 void driver::add_keyspace(
@@ -339,7 +420,7 @@ void driver::resolve_srv(const engine::resolve_srv_action& action) {
 }
 
 void driver::start_derivation(engine::derive_key_action&& action) {
-    key_worker_.derive(
+    key_worker_->derive(
         std::move(action.wanted),
         [weak = weak_from_this(), derivation = action.derivation](std::string key) {
             const auto self = weak.lock();
@@ -359,11 +440,11 @@ void driver::arm_timer() {
     }
     armed_for_ = due;
     if (due == no_deadline) {
-        timer_.cancel();
+        timer_->cancel();
         return;
     }
-    timer_.expires_at(due);
-    timer_.async_wait([weak = weak_from_this()](const error_code& ec) {
+    timer_->expires_at(due);
+    timer_->async_wait([weak = weak_from_this()](const error_code& ec) {
         const auto self = weak.lock();
         if (ec || self == nullptr) {
             return;
@@ -404,7 +485,7 @@ void driver::on_connect_failed(
 }
 
 void driver::on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) {
-    read_clock();
+    begin_event();
     engine_->on_bytes(from.id(), owner, bytes, now_);
     run_engine();
 }

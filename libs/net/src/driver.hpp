@@ -5,6 +5,7 @@
 #include <expected>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -20,6 +21,7 @@
 #include <reprise/net/client.hpp>
 
 #include "connection_owner.hpp"
+#include "context_watch.hpp"
 #include "handler_memory.hpp"
 #include "key_worker.hpp"
 #include "name_resolver.hpp"
@@ -32,11 +34,16 @@ namespace reprise::net {
 // actions, call completions, arm the timer.
 //
 // The client and the pending handlers own it. After `stop` and the last handler nothing owns it any
-// more.
-class driver final : public connection_owner, public std::enable_shared_from_this<driver> {
+// more. If the caller's context is destroyed before that, the driver completes its operations, lets
+// go of everything that belongs to the context, and refuses all calls.
+class driver final : public connection_owner,
+                     public context_user,
+                     public std::enable_shared_from_this<driver> {
 public:
+    // `callers`: the caller's executor if `executor` is a strand of it, otherwise empty.
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
-        const boost::asio::any_io_executor& executor, client_options options);
+        const boost::asio::any_io_executor& executor, client_options options,
+        const boost::asio::any_io_executor& callers = {});
     // Completes the remaining operations with request_canceled.
     ~driver();
 
@@ -52,8 +59,9 @@ public:
     void start_here(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done);
     // Runs `task` on the loop, in the order of the starts. The task must not own the driver,
-    // because the driver owns the task.
-    void run(task_submission&& task);
+    // because the driver owns the task. Returns false, and drops the task, if the caller's context
+    // is gone.
+    bool run(task_submission&& task);
     [[nodiscard]] ticket reserve_ticket() noexcept {
         return ticket_last_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
@@ -61,6 +69,10 @@ public:
     [[nodiscard]] bool is_running() const noexcept {
         return running_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
+
+    // Whether this thread runs the executor's context.
+    [[nodiscard]] bool is_run_by_this_thread() const;
+    [[nodiscard]] bool is_context_gone() const;
 
     // --- the loop ---
 
@@ -102,13 +114,21 @@ public:
         connection& from, engine::close_reason reason, std::size_t unwritten_size) override;
     [[nodiscard]] base::byte_view begin_write(connection& from) override;
 
+    // --- the end of the caller's context ---
+
+    void on_context_gone() noexcept override;
+
 private:
     driver(
         const boost::asio::any_io_executor& executor, client_options&& options,
-        std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver);
+        std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
+        const boost::asio::any_io_executor& callers);
 
     void read_clock() noexcept;
+    void begin_event();
     void wake_loop();
+    [[nodiscard]] std::unique_lock<std::mutex> lock_context() const;
+    void cancel_all();
     void run_engine();
     bool take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
@@ -124,12 +144,18 @@ private:
     void start_derivation(engine::derive_key_action&& action);
     void arm_timer();
 
+    // Guards the use of the caller's context from other threads; not needed with a loop of our own,
+    // which outlives the driver.
+    mutable std::mutex context_mutex_;
+    const bool is_on_callers_context_;
+    bool is_context_gone_ = false;
+    boost::asio::any_io_executor callers_executor_;
     boost::asio::any_io_executor executor_;
     client_options options_;
     duration connect_timeout_;
     std::optional<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
-    boost::asio::steady_timer timer_;
+    std::optional<boost::asio::steady_timer> timer_;  // empty once the context is gone
     time_point armed_for_ = no_deadline;
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
@@ -144,7 +170,7 @@ private:
     handler_memory wake_memory_;
     std::atomic<std::thread::id> running_thread_{};
     std::atomic<ticket> ticket_last_{0};
-    key_worker key_worker_;
+    std::optional<key_worker> key_worker_;  // likewise
 };
 
 }  // namespace reprise::net

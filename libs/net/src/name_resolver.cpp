@@ -227,7 +227,8 @@ void on_ares_srv(void* data, int status, int, unsigned char* reply, int size) {
                                                      : left->weight > right->weight;
         });
         for (const auto* record : sorted) {
-            result.push_back({record->host, record->port});
+            const std::string_view host = record->host;
+            result.push_back({std::string(host == "." ? "" : host), record->port});
         }
     }
     if (records != nullptr) {

@@ -35,7 +35,7 @@ public:
     // or destroy the resolver. A numeric address resolves to itself.
     void find_addresses(const std::string& host, std::uint16_t port, address_callback done);
     // Returns the records sorted by priority, then by weight. The list is empty if there are no
-    // records or no server answers.
+    // records or no server answers. The target "." has an empty host.
     void find_srv(const std::string& name, srv_callback done);
     // Fails all open queries and starts no new ones. Called from a callback, it takes effect when
     // the callback returns.

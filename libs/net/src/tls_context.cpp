@@ -101,7 +101,8 @@ std::expected<ssl::context, setup_error> make_tls_context(const tls_options& opt
     return context;
 }
 
-bool set_server_name(SSL* session, const std::string& server_name, bool is_verified) {
+bool set_server_name(
+    SSL* session, const std::string& server_name, bool is_verified, const std::string& other_name) {
     const bool is_address = wire::is_ip_address(server_name);
     // RFC 6066 allows only names.
     if (!is_address && SSL_set_tlsext_host_name(session, server_name.c_str()) != 1) {
@@ -117,7 +118,8 @@ bool set_server_name(SSL* session, const std::string& server_name, bool is_verif
     // text.
     SSL_set_hostflags(
         session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    return SSL_set1_host(session, server_name.c_str()) == 1;
+    return SSL_set1_host(session, server_name.c_str()) == 1 &&
+           (other_name.empty() || SSL_add1_host(session, other_name.c_str()) == 1);
 }
 
 bool is_tls_alert(const error_code& ec) noexcept {

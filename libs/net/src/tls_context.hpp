@@ -15,9 +15,11 @@ namespace reprise::net {
 // name the file.
 std::expected<boost::asio::ssl::context, setup_error> make_tls_context(const tls_options& options);
 
-// Sets the server name indication and the name that the certificate must have. Call it before the
-// handshake. Returns false if OpenSSL rejects the name.
-bool set_server_name(SSL* session, const std::string& server_name, bool is_verified);
+// Sets the server name indication and the name that the certificate must have, or else `other_name`
+// unless that is empty. Call it before the handshake. Returns false if OpenSSL rejects a name.
+bool set_server_name(
+    SSL* session, const std::string& server_name, bool is_verified,
+    const std::string& other_name = {});
 
 struct handshake_failure {
     engine::connect_failure failure = engine::connect_failure::other;

@@ -214,8 +214,9 @@ TEST_F(driver_flow, a_peer_that_sends_garbage_is_disconnected) {
 
 TEST_F(driver_flow, service_records_lead_to_the_first_node) {
     fake_name_server names;
-    names.add_srv("_couchbase._tcp.reprise.test", {.port = server.port(), .target = "a.test"});
-    names.add_address("a.test", {127, 0, 0, 1});
+    names.add_srv(
+        "_couchbase._tcp.reprise.test", {.port = server.port(), .target = "a.reprise.test"});
+    names.add_address("a.reprise.test", {127, 0, 0, 1});
     names.begin();
     auto options = options_for(unused_port());
     options.engine.dns_srv_name = "_couchbase._tcp.reprise.test";

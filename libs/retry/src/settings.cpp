@@ -134,8 +134,8 @@ std::optional<settings_error> check(const failure_throttle_options& options) {
         options.units_max > 1000.0) {
         return refuse("units_max", "must be above 0 and at most 1000");
     }
-    if (!std::isfinite(options.ratio) || options.ratio < 0.001) {
-        return refuse("ratio", "must be at least 0.001");
+    if (!std::isfinite(options.ratio) || options.ratio < 0.001 || options.ratio > 1000.0) {
+        return refuse("ratio", "must be at least 0.001 and at most 1000");
     }
     return std::nullopt;
 }

@@ -67,6 +67,8 @@ TEST(settings, contradictions_are_refused_by_field_name) {
 TEST(settings, other_budgets_check_their_options_too) {
     EXPECT_EQ(check(failure_throttle_options{.units_max = 0})->field, "units_max");
     EXPECT_EQ(check(failure_throttle_options{.ratio = 0.0001})->field, "ratio");
+    EXPECT_EQ(check(failure_throttle_options{.ratio = 1e300})->field, "ratio");
+    EXPECT_FALSE(check(failure_throttle_options{.ratio = 1000}));
     EXPECT_EQ(check(windowed_budget_options{.percent = -1})->field, "percent");
     EXPECT_EQ(
         check(windowed_budget_options{.minimum_per_second = settings_test::nan})->field,

@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -177,6 +180,58 @@ TEST(thread_modes, a_context_destroyed_with_operations_inside_completes_them) {
         cluster.reset();
     }
     EXPECT_EQ(canceled, 1);
+}
+
+TEST(thread_modes, a_client_may_outlive_the_context_of_its_executor) {
+    const auto server = start();
+    add_fault(*server, fault(reprise::wire::opcode::get, sandbox::fault_no_answer{}));
+    int canceled = 0;
+    auto context = std::make_unique<asio::io_context>();
+    const auto cluster = connect_on(context->get_executor(), *server);
+    const auto at = documents(cluster);
+    asio::thread_pool elsewhere(1);
+    at.async_get("k", {}, asio::bind_executor(elsewhere, [&](const read_result& read) {
+                     canceled += !read && read.error().code() == couchbase::errc::request_canceled;
+                 }));
+    context->run_for(300ms);
+    context->stop();
+    context.reset();
+    elsewhere.join();
+    EXPECT_EQ(canceled, 1);
+    // The handles are still valid, and every call is refused by name.
+    const auto read = at.get("k");
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code(), couchbase::client_errc::executor_gone) << read.error();
+    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::client_errc::executor_gone);
+    EXPECT_EQ(cluster.query("SELECT 1").error().code(), couchbase::client_errc::executor_gone);
+    auto later = at.async_get("k", {}, asio::use_future);
+    EXPECT_EQ(later.get().error().code(), couchbase::client_errc::executor_gone);
+    cluster.close();
+}
+
+TEST(thread_modes, a_client_may_outlive_a_pool_of_threads_with_logins_in_progress) {
+    const auto server = start();
+    for (int round = 0; round < 20; ++round) {
+        std::optional<couchbase::cluster> cluster;
+        {
+            asio::thread_pool pool(2);
+            cluster = connect_on(pool.get_executor(), *server);
+            if (round % 2 == 1) {
+                EXPECT_TRUE(cluster->bucket(live::bucket_name).wait_until_ready(10s));
+            }
+            pool.stop();
+        }
+        EXPECT_EQ(cluster->diagnostics().error().code(), couchbase::client_errc::executor_gone);
+    }
+}
+
+TEST(thread_modes, a_client_on_a_strand_may_outlive_its_context) {
+    const auto server = start();
+    auto context = std::make_unique<asio::io_context>();
+    const auto cluster = connect_on(asio::make_strand(*context), *server);
+    context->run_for(100ms);
+    context.reset();
+    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::client_errc::executor_gone);
 }
 
 }  // namespace

@@ -294,6 +294,22 @@ TEST(row_stream, caller_driven_clients_read_too) {
     EXPECT_EQ(all.row_count, 5000U);
 }
 
+TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}));
+    auto stream = cluster.query_stream("SELECT 1", {.readonly = true});
+    ASSERT_TRUE(stream) << words(stream);
+    auto first = stream->async_next(asio::use_future);
+    const auto second = stream->async_next(asio::use_future).get();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code(), couchbase::client_errc::read_in_progress) << second.error();
+    EXPECT_EQ(stream->next().error().code(), couchbase::client_errc::read_in_progress);
+    stream->cancel();
+    EXPECT_EQ(first.get().error().code(), errc::request_canceled) << "it was not forgotten";
+    EXPECT_EQ(stream->next().error().code(), errc::request_canceled) << "reading may go on";
+}
+
 TEST(row_stream, closing_the_client_ends_a_waiting_stream) {
     const auto server = start_services();
     auto cluster = std::make_optional(connect(*server));

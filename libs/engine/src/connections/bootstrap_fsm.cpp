@@ -356,6 +356,7 @@ void bootstrap_fsm::on_key(
     request.op = wire::opcode::sasl_step;
     request.mechanism = wire::to_string(sasl_->mechanism());
     request.data = base::as_bytes(*answer);
+    has_sent_proof_ = true;
     send(state::sasl_step, wire::opcode::sasl_step, request, out);
 }
 

@@ -110,6 +110,9 @@ public:
     // Whether both sides are proved as far as the options require it. Before that, nothing that the
     // server sends may change anything but this connection.
     [[nodiscard]] bool is_authenticated() const noexcept { return is_authenticated_; }
+    // Whether the server has received a proof of the password. Each one is material for guessing
+    // it.
+    [[nodiscard]] bool has_sent_proof() const noexcept { return has_sent_proof_; }
     [[nodiscard]] bool is_bucket_selected() const noexcept { return is_bucket_selected_; }
     // Null if the server sent none. It arrives before the login: see is_authenticated.
     [[nodiscard]] const std::shared_ptr<const wire::error_map>& error_map() const noexcept {
@@ -154,6 +157,7 @@ private:
     wire::hello_feature_set granted_;
     bool is_list_known_ = false;
     bool is_authenticated_ = false;
+    bool has_sent_proof_ = false;
     bool is_bucket_selected_ = false;
     std::vector<wire::sasl_mechanism> candidates_;  // still to be tried, the next one first
     std::optional<wire::sasl_client> sasl_;

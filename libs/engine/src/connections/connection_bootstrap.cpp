@@ -116,6 +116,8 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
         endpoint.terminal->is_auth_refused = true;
+        endpoint.terminal->is_refusal_proven =
+            context_.options.transport == wire::transport::tls && context_.options.is_tls_verified;
         endpoint.refusal = why;
         is_terminal = true;
     }
@@ -140,9 +142,6 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     }
     owners_.nodes.refresh_terminal_states();
     fail(connection, why, now);
-    if (is_server_unproved(failure)) {
-        pace_logins(endpoint, now);
-    }
     if (is_terminal) {
         owners_.nodes.on_terminal_state(affected, now);
     }
@@ -197,10 +196,22 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
     }
 }
 
-// The server accepted a proof without giving one. Pending logins to it end before they send it
-// another proof.
-void connections::pace_logins(endpoint_record& endpoint, time_point now) {
-    endpoint.logins.on_unproved(now);
+// The server received a proof and gave none, whether it refused, closed or answered something else.
+// Pending logins to it end before they send it another proof, unless this is forgiven.
+void connections::pace_logins(
+    endpoint_record& endpoint, const kv_connection& ended, time_point now) {
+    const bootstrap_failure failure = ended.bootstrap->failure();
+    const bool has_old_identity = ended.identity_number != context_.client.identity_number;
+    if (is_server_unproved(failure)) {
+        endpoint.logins.on_unproved(now);
+    } else if (failure != bootstrap_failure::credentials_refused) {
+        endpoint.logins.on_lost(now);
+    } else if (!has_old_identity) {
+        endpoint.logins.on_refused(now);
+    }
+    if (!endpoint.logins.has_to_wait()) {
+        return;
+    }
     std::vector<kv_connection*> pending;
     for (const auto& [id, connection] : connections_) {
         const bool is_beginning = connection->state == connection_state::connecting ||

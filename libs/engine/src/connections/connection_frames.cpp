@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <reprise/wire/cluster_messages.hpp>
-#include <reprise/wire/compression.hpp>
 
 #include "connections/connection_problem.hpp"
 #include "connections/connections.hpp"
@@ -13,8 +12,6 @@
 
 namespace reprise::engine {
 namespace {
-
-constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
 
 bool was_issued(const kv_connection& connection, std::uint32_t opaque) noexcept {
     const bool is_of_bootstrap = opaque != 0 && opaque <= connection.bootstrap_opaque_last;
@@ -157,12 +154,7 @@ void connections::on_push(
         }
         return;
     }
-    const std::string& host = connection.link->endpoint->host;
-    if (!wire::has(pushed->datatype, wire::datatype::snappy)) {
-        static_cast<void>(owners_.nodes.apply(*bucket, base::as_text(pushed->config), host, now));
-    } else if (const auto text = wire::inflate(pushed->config, pushed_size_max_bytes)) {
-        static_cast<void>(owners_.nodes.apply(*bucket, base::as_text(*text), host, now));
-    }
+    owners_.nodes.take_push(*bucket, *pushed, connection.link->endpoint->host, now);
 }
 
 base::byte_view connections::begin_write(kv_connection& connection, time_point now) {

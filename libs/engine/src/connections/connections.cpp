@@ -10,6 +10,7 @@
 
 #include "connections/connection_problem.hpp"
 #include "operations/operations.hpp"
+#include "topology/srv_trust.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -35,16 +36,26 @@ bool connections::begin_connect(connect_wish& wish, time_point now) {
     }
     link.has_old_identity = false;
     link.is_slow = false;
+    link.is_silent = false;
     link.begun = now;
     const connection_id id = context_.next_connection();
     auto made = std::make_unique<kv_connection>(id, link, context_.options.pipeline_credit);
     link.connection = made.get();
     context_.wheel.arm(*made, add_saturated(now, context_.options.connect_timeout));
     connections_.emplace(id, std::move(made));
-    context_.actions.emplace_back(connect_action{
-        id, link.endpoint->host, link.endpoint->port, context_.options.transport,
-        link.endpoint->host});
+    context_.actions.emplace_back(connect_action_for(id, *link.endpoint));
     return true;
+}
+
+// Decides for which names the node's certificate may be valid.
+connect_action connections::connect_action_for(connection_id id, const endpoint_record& to) const {
+    connect_action action{id, to.host, to.port, context_.options.transport, to.host, {}};
+    if (!to.srv_name.empty()) {
+        const srv_trust trust = trust_in_srv_target(to.host, to.srv_name, context_.options);
+        REPRISE_ASSERT(trust != srv_trust::none);
+        (trust == srv_trust::by_name ? action.other_name : action.server_name) = to.srv_name;
+    }
+    return action;
 }
 
 void connections::on_connect_failed(
@@ -54,7 +65,11 @@ void connections::on_connect_failed(
         return;
     }
     endpoint_record& endpoint = *connection.link->endpoint;
-    connection.link->problem = connect_problem(failure, endpoint.host, text);
+    const bool is_foreign_target =
+        failure == connect_failure::tls_wrong_host && !endpoint.srv_name.empty();
+    connection.link->problem =
+        is_foreign_target ? srv_refusal(endpoint.host, endpoint.srv_name, srv_trust::by_certificate)
+                          : connect_problem(failure, endpoint.host, text);
     context_.log(log_level::warn, endpoint.name + ": " + connection.link->problem);
     const bool is_terminal = is_tls_failure(failure);
     endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
@@ -115,6 +130,8 @@ void connections::finish(
     bucket_state& bucket = *link.bucket;
     connection.state = connection_state::closed;
     context_.wheel.disarm(connection);
+    const bool has_wasted_proof = connection.bootstrap && connection.bootstrap->has_sent_proof() &&
+                                  !connection.bootstrap->is_authenticated();
     if (connection.bootstrap) {
         keys_.forget(connection.id);
     }
@@ -153,6 +170,9 @@ void connections::finish(
     }
     if (has_failed) {
         owners_.nodes.on_link_failed(link, now);
+    }
+    if (has_wasted_proof) {
+        pace_logins(*link.endpoint, connection, now);
     }
 }
 

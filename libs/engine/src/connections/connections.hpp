@@ -83,7 +83,7 @@ private:
     void on_bootstrap_failed(kv_connection& connection, time_point now);
     void on_authenticated(kv_connection& connection, time_point now);
     void on_open(kv_connection& connection, time_point now);
-    void pace_logins(endpoint_record& endpoint, time_point now);
+    void pace_logins(endpoint_record& endpoint, const kv_connection& ended, time_point now);
     void want_key(kv_connection& connection, time_point now);
 
     // connection_frames.cpp: bytes and frames, in and out.
@@ -100,6 +100,8 @@ private:
     void on_push(kv_connection& connection, const wire::frame_view& frame, time_point now);
 
     // connections.cpp: the life of a connection.
+    [[nodiscard]] connect_action connect_action_for(
+        connection_id id, const endpoint_record& to) const;
     void finish(kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now);
     void probe(kv_connection& connection, time_point now);
 

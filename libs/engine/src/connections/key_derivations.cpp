@@ -32,15 +32,17 @@ void key_derivations::forget(connection_id by) {
 }
 
 void key_derivations::begin(action_list& out) {
-    for (job& each : jobs_) {
-        if (running_count_ == running_count_max) {
+    while (running_count_ < running_count_max) {
+        // The first of several smallest ones.
+        const auto next = std::ranges::min_element(jobs_, {}, [](const job& each) {
+            return std::pair(each.is_running, each.wanted.iterations);
+        });
+        if (next == jobs_.end() || next->is_running) {
             return;
         }
-        if (!each.is_running) {
-            each.is_running = true;
-            ++running_count_;
-            out.emplace_back(derive_key_action{each.id, each.wanted});
-        }
+        next->is_running = true;
+        ++running_count_;
+        out.emplace_back(derive_key_action{next->id, next->wanted});
     }
 }
 

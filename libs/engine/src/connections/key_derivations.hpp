@@ -32,7 +32,9 @@ public:
     // The connection no longer needs its key. A queued derivation that no connection needs is
     // dropped.
     void forget(connection_id by);
-    // Appends the derivations that may start now, in the order in which they were requested.
+    // Appends the derivations that may start now: those with the fewest rounds first, so that
+    // servers that ask for many do not delay the logins to others, and equal ones in the order in
+    // which they were requested.
     void begin(action_list& out);
     // Remembers the key unless it is empty. Returns the connections that waited for it; none if the
     // id is unknown.

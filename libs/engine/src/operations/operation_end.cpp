@@ -16,6 +16,8 @@ error_map_note note_of(const wire::error_map_entry& entry) {
             note.attributes.emplace_back(wire::to_string(attribute));
         }
     }
+    note.attributes.insert(
+        note.attributes.end(), entry.unknown_attributes.begin(), entry.unknown_attributes.end());
     return note;
 }
 
@@ -57,6 +59,7 @@ void operations::complete_error(
     error->scope = space.scope;
     error->collection = space.collection;
     error->key = slot.request.key.text();
+    error->shows_key = context_.options.log_keys;
     error->is_ambiguous =
         note.is_ambiguous || (code == errc::durability_ambiguous && !slot.is_idempotent);
     error->status = note.status;

@@ -179,6 +179,7 @@ void http_operations::complete_error(
     error->operation = slot.request.operation;
     error->bucket = slot.request.bucket;
     error->key = base::shortened(slot.request.statement, error_text_size_max);
+    error->shows_key = context_.options.log_keys;
     error->is_ambiguous = is_ambiguous;
     if (slot.answer.status() != 0) {
         error->status = static_cast<std::uint16_t>(slot.answer.status());

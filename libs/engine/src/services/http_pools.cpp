@@ -70,8 +70,12 @@ void http_pools::connect(http_pool& pool, time_point now) {
     context_.wheel.arm(
         *pool.connections.back(), add_saturated(now, context_.options.connect_timeout));
     context_.actions.emplace_back(connect_action{
-        id, pool.endpoint->host, pool.endpoint->port, context_.options.transport,
-        pool.endpoint->host});
+        id,
+        pool.endpoint->host,
+        pool.endpoint->port,
+        context_.options.transport,
+        pool.endpoint->host,
+        {}});
 }
 
 // As many as wait, within the bound.
@@ -104,8 +108,12 @@ bool http_pools::begin_connect(connect_wish& wish, time_point now) {
 }
 
 bool http_pools::may_carry_credentials(std::string_view peer) const noexcept {
-    return context_.options.transport == wire::transport::tls ||
-           context_.options.allow_plain_http || is_loopback(peer);
+    if (context_.options.allow_plain_http) {
+        return true;
+    }
+    // Without verification the peer may be a relay, wherever the server is.
+    return context_.options.transport == wire::transport::tls ? context_.options.is_tls_verified
+                                                              : is_loopback(peer);
 }
 
 void http_pools::on_written(connection_id id, std::size_t size) {

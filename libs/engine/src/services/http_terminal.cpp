@@ -110,9 +110,14 @@ void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_
         failed.own_error = errc::plain_http_not_allowed;
         refuse(
             slot, failed, refusal_reason::not_allowed,
-            "HTTP without TLS would send " + secret + " in clear text to " +
+            (context_.options.transport == wire::transport::tls
+                 ? "HTTP over TLS without a verified certificate would show " + secret + " to "
+                 : "HTTP without TLS would send " + secret + " in clear text to ") +
                 (peer.empty() ? pool.endpoint->host : std::string(peer)) +
-                ": use couchbases://, or allow it with cluster_options::allow_plain_http = true, "
+                (context_.options.transport == wire::transport::tls
+                     ? ": let the client verify it (ca_file, trust_certificate)"
+                     : ": use couchbases://") +
+                ", or allow it with cluster_options::allow_plain_http = true, "
                 "allow_plain_http=true in the connection string or --allow-plain-http on the "
                 "command line",
             now);

@@ -51,12 +51,12 @@ std::string link_cause(const node_link& link, const connect_gate& gate) {
 }
 
 std::string bucket_cause(const bucket_state& bucket, const engine_context& context) {
+    if (!bucket.configuration_problem.empty() && !bucket.configuration) {
+        return bucket.configuration_problem;
+    }
     if (bucket.links.empty()) {
         return "cannot resolve " + context.options.seeds.front().host +
                ": the name service has not answered";
-    }
-    if (!bucket.configuration_problem.empty() && !bucket.configuration) {
-        return bucket.configuration_problem;
     }
     std::string text;
     std::size_t named = 0;

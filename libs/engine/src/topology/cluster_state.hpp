@@ -49,9 +49,10 @@ struct node_link : engine_timer, connect_wish {
     bool skip_error_map = false;          // the next connection does not ask for it
     bool is_bucket_missing = false;       // answered 0x01 to select bucket
     bool is_slow = false;                 // has been connecting for long; see terminal_state.cpp
+    bool is_silent = false;               // a seed that has not answered for seed_silence_max
     bool is_owner = false;                // the vbucket map names it as an active node
     std::uint32_t missing_answers = 0;    // number of 0x01 answers, one for each connection
-    time_point begun{};                   // when the last attempt to connect started
+    time_point begun{};                   // when the last attempt to connect was asked for
     bool has_old_identity = false;        // failed with credentials that have been replaced since
     std::uint32_t sync_number = 0;        // of the last topology that named it
     time_point opened{};
@@ -79,6 +80,20 @@ struct collection_entry : engine_timer {
     std::uint32_t opaque = 0;
 };
 
+// The newest configuration of a bucket that a server sent unasked and that has not been applied
+// yet. Servers decide how many they send, and large ones take long to parse, so the client applies
+// one in each turn and skips those that were overtaken.
+struct pushed_configuration : engine_timer {
+    explicit pushed_configuration(bucket_state& owner) noexcept
+        : engine_timer(timer_kind::configuration), bucket(&owner) {}
+
+    bucket_state* bucket;
+    wire::configuration_revision announced{};
+    std::string bytes;  // as received
+    bool is_compressed = false;
+    std::string source_host;
+};
+
 // A bucket, or the cluster itself if the name is empty. Its timer is the configuration poll.
 struct bucket_state : engine_timer {
     explicit bucket_state(std::string given) noexcept
@@ -87,6 +102,7 @@ struct bucket_state : engine_timer {
     std::string name;
     bool is_open = false;  // in use: its links are kept connected
     wire::cluster_configuration_ptr configuration;
+    pushed_configuration pushed{*this};
     std::vector<std::unique_ptr<node_link>> links;
     std::unordered_map<std::uint64_t, node_link*> link_index;  // lookup by endpoint and ordinal
     std::uint32_t sync_number = 0;  // counts how often the links were updated
@@ -101,8 +117,9 @@ struct bucket_state : engine_timer {
     wait_list topology_waiters;  // no configuration, or no owner in it; also woken by a new one
     std::vector<std::unique_ptr<collection_entry>> collections;
     std::uint64_t manifest_uid_max = 0;
-    // Before the first configuration, a refusal by one seed waits once for the other seeds.
-    bool has_waited_for_seeds = false;
+    // Before the first configuration, a refusal by one seed waits once for the other seeds. Set
+    // when all of them have answered, failed, or been silent for too long.
+    bool is_seed_refusal_final = false;
     // Terminal states. All loops of the client share the first. The next two are set if any node
     // linked to this bucket has them.
     std::shared_ptr<bucket_terminal_state> terminal = std::make_shared<bucket_terminal_state>();

@@ -28,10 +28,13 @@ void endpoint_record::release_error_map() noexcept {
 // new name of a reused record.
 endpoint_record& endpoint_table::new_record() {
     if (records_.size() >= count_max) {
-        const auto unused =
-            std::ranges::find_if(records_, [](const auto& known) { return !known->is_in_use(); });
-        if (unused != records_.end()) {
-            return **unused;
+        // Continues behind the last record that was reused, so that a table full of used records
+        // costs one round for each round of reuse.
+        for (std::size_t step = 0; step < records_.size(); ++step) {
+            endpoint_record& candidate = *records_[reuse_next_++ % records_.size()];
+            if (!candidate.is_in_use()) {
+                return candidate;
+            }
         }
     }
     records_.push_back(std::make_unique<endpoint_record>());
@@ -49,6 +52,7 @@ endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
     record.port = port;
     record.name = wire::to_host_port(host, port);
     record.logins = {};
+    record.srv_name.clear();
     record.terminal = context_.client.terminal.of_node(record.name);
     by_name_.emplace(record.name, &record);
     if (context_.options.circuit_breaker) {
@@ -61,6 +65,12 @@ endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
 endpoint_record* endpoint_table::find(std::string_view host, std::uint16_t port) const {
     const auto known = by_name_.find(wire::to_host_port(host, port));
     return known == by_name_.end() ? nullptr : known->second;
+}
+
+void endpoint_table::allow_new_logins() noexcept {
+    for (const auto& record : records_) {
+        record->logins.on_new_credentials();
+    }
 }
 
 void endpoint_table::disarm_all() noexcept {

@@ -31,6 +31,8 @@ struct endpoint_record : engine_timer {
     std::string name;            // "host:port"
     std::size_t link_count = 0;  // links of the current topology
     bool is_pooled = false;      // has an HTTP pool
+    // The name whose SRV record named this endpoint. Empty if the user or a configuration named it.
+    std::string srv_name;
     // Only meaningful while link_count is not 0. All loops of the client share it.
     std::shared_ptr<node_terminal_state> terminal = std::make_shared<node_terminal_state>();
     std::string refusal;  // why it was last set, in words
@@ -68,6 +70,8 @@ public:
         return *records_[static_cast<std::size_t>(number)];
     }
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+    // The credentials were replaced: servers that refused the old ones may be asked at once.
+    void allow_new_logins() noexcept;
     // The engine is closing: stops the timers of all breakers.
     void disarm_all() noexcept;
 
@@ -76,6 +80,7 @@ private:
 
     engine_context& context_;
     std::vector<std::unique_ptr<endpoint_record>> records_;
+    std::size_t reuse_next_ = 0;  // where the search for an unused record continues
     std::unordered_map<std::string, endpoint_record*> by_name_;
 };
 

@@ -10,6 +10,19 @@ namespace {
 // A node that takes longer to connect does not delay the conclusion that a bucket is missing.
 constexpr duration slow_connect = std::chrono::milliseconds{500};
 
+// Whether a seed has neither answered nor failed, and has not been silent for too long.
+bool may_answer(const node_link& link) noexcept {
+    const node_terminal_state& node = *link.endpoint->terminal;
+    const bool has_answered = link.is_bucket_missing || node.is_auth_refused || node.is_tls_failed;
+    return !link.is_retired && !link.has_failed && !link.is_silent && !has_answered;
+}
+
+// When the seed was last asked or last sent something.
+time_point last_sign_of(const node_link& link) noexcept {
+    return link.connection == nullptr ? link.begun
+                                      : std::max(link.begun, link.connection->received_last);
+}
+
 }  // namespace
 
 std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept {
@@ -34,35 +47,53 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
     std::size_t silent = 0;   // nodes that cannot be asked
     std::size_t unclear = 0;  // nodes that may still answer
     std::uint32_t answers = 0;
+    bool is_proven = false;
     bucket.is_auth_refused = false;
     bucket.is_tls_failed = false;
     for (const auto& link : bucket.links) {
         if (!is_in_topology(*link)) {
             continue;
         }
+        const node_terminal_state& node = *link->endpoint->terminal;
         const bool is_silent = link->has_failed || link->is_slow;
         answers += link->is_bucket_missing ? link->missing_answers : 0;
         silent += !link->is_bucket_missing && is_silent ? 1U : 0U;
         unclear += !link->is_bucket_missing && !is_silent ? 1U : 0U;
-        bucket.is_auth_refused =
-            bucket.is_auth_refused || link->endpoint->terminal->is_auth_refused;
-        bucket.is_tls_failed = bucket.is_tls_failed || link->endpoint->terminal->is_tls_failed;
+        bucket.is_auth_refused = bucket.is_auth_refused || node.is_auth_refused;
+        bucket.is_tls_failed = bucket.is_tls_failed || node.is_tls_failed;
+        is_proven = is_proven || (node.is_auth_refused && node.is_refusal_proven);
     }
     // If some nodes cannot be asked, one answer is not enough, because that node may be outdated.
     bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
-    if (may_wait_for_seeds(bucket)) {
-        bucket.is_auth_refused = false;
+    if (may_other_seeds_answer(bucket)) {
+        bucket.is_auth_refused = is_proven;
         bucket.is_tls_failed = false;
     }
 }
 
-bool may_wait_for_seeds(const bucket_state& bucket) noexcept {
-    return !bucket.configuration && !bucket.has_waited_for_seeds &&
-           std::ranges::any_of(bucket.links, [](const auto& link) {
-               return !link->is_retired && !link->has_failed && !link->is_slow &&
-                      !link->endpoint->terminal->is_auth_refused &&
-                      !link->endpoint->terminal->is_tls_failed;
-           });
+bool may_other_seeds_answer(const bucket_state& bucket) noexcept {
+    return !bucket.configuration && !bucket.is_seed_refusal_final &&
+           std::ranges::any_of(bucket.links, [](const auto& link) { return may_answer(*link); });
+}
+
+bool has_refusal(const bucket_state& bucket) noexcept {
+    return std::ranges::any_of(bucket.links, [](const auto& link) {
+        const node_terminal_state& node = *link->endpoint->terminal;
+        return !link->is_retired && (node.is_auth_refused || node.is_tls_failed);
+    });
+}
+
+std::optional<time_point> mark_silent_seeds(
+    bucket_state& bucket, duration silence_max, time_point now) noexcept {
+    std::optional<time_point> next;
+    for (const auto& link : bucket.links) {
+        const time_point end = add_saturated(last_sign_of(*link), silence_max);
+        link->is_silent = link->is_silent || end <= now;
+        if (may_answer(*link)) {
+            next = std::min(next.value_or(end), end);
+        }
+    }
+    return next;
 }
 
 bool has_given_up(const bucket_state& bucket) noexcept {

@@ -13,9 +13,6 @@
 
 namespace reprise::engine {
 
-// How long a refusal by one seed waits for the others. RH-38 allows 500 ms.
-inline constexpr duration seed_patience = std::chrono::milliseconds{400};
-
 // The state that best explains why nothing can be dispatched. Empty if there is none.
 [[nodiscard]] std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept;
 
@@ -27,9 +24,18 @@ inline constexpr duration seed_patience = std::chrono::milliseconds{400};
 // Derives the bucket's flags from the nodes of its current topology only.
 void refresh_terminal_state(bucket_state& bucket) noexcept;
 
-// Whether a refusal should wait for other seeds. One seed that refuses the client, or that cannot
-// prove its identity, does not represent a cluster that another seed may still reveal.
-[[nodiscard]] bool may_wait_for_seeds(const bucket_state& bucket) noexcept;
+// Whether another seed may still reveal the cluster. Until then a seed that refuses the client
+// without having proved who it is, or that has no valid certificate, does not represent the cluster
+// (RH-48).
+[[nodiscard]] bool may_other_seeds_answer(const bucket_state& bucket) noexcept;
+
+// Whether any seed has refused the client or has no valid certificate.
+[[nodiscard]] bool has_refusal(const bucket_state& bucket) noexcept;
+
+// Marks the seeds that have been silent for `silence_max`. Returns when the next one will have
+// been; empty if no seed is left to wait for.
+std::optional<time_point> mark_silent_seeds(
+    bucket_state& bucket, duration silence_max, time_point now) noexcept;
 
 // Whether every link of this bucket has failed to connect.
 [[nodiscard]] bool has_given_up(const bucket_state& bucket) noexcept;

@@ -2,8 +2,10 @@
 
 #include "topology/topology.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "topology/srv_trust.hpp"
 #include "topology/terminal_state.hpp"
 
 namespace reprise::engine {
@@ -89,14 +91,29 @@ void topology::on_resolved(
     if (context_.is_closed || resolving_ != resolution || !seeds_.empty()) {
         return;
     }
-    seeds_.assign(found.begin(), found.end());
-    if (seeds_.empty()) {
+    if (found.empty()) {
         context_.log(log_level::info, "no SRV records; using the given hosts");
         seeds_ = context_.options.seeds;
+    } else {
+        take_srv_targets(found);
     }
     for (const auto& bucket : buckets_) {
         if (bucket->is_open) {
             add_seed_links(*bucket, now);
+        }
+    }
+    if (std::ranges::any_of(buckets_, [](const auto& each) { return has_refusal(*each); })) {
+        on_terminal_state(nullptr, now);  // a target that cannot be trusted
+    }
+}
+
+// RFC 2782: a target "." means that there is no such service. Then the given hosts are not asked
+// either.
+void topology::take_srv_targets(std::span<const wire::bootstrap_address> found) {
+    has_srv_seeds_ = true;
+    for (const wire::bootstrap_address& target : found) {
+        if (!target.host.empty() && target.host != "." && seeds_.size() < srv_target_count_max) {
+            seeds_.push_back(target);
         }
     }
 }
@@ -106,7 +123,18 @@ void topology::add_seed_links(bucket_state& bucket, time_point now) {
     const bool is_tls = context_.options.transport == wire::transport::tls;
     const std::uint16_t default_port = is_tls ? 11207 : 11210;
     for (const wire::bootstrap_address& seed : seeds_) {
-        link_to(bucket, {seed.host, seed.port.value_or(default_port)}, 0, now);
+        const std::uint16_t port = seed.port.value_or(default_port);
+        // A node of a configuration is verified under its own name, also as a seed.
+        if (endpoint_record& to = endpoints_.at(seed.host, port);
+            has_srv_seeds_ && to.link_count == 0) {
+            to.srv_name = written_name(context_.options.dns_srv_name);
+        }
+        link_to(bucket, {seed.host, port}, 0, now);
+    }
+    if (has_srv_seeds_ && seeds_.empty()) {
+        bucket.configuration_problem = "the SRV record of " +
+                                       std::string(written_name(context_.options.dns_srv_name)) +
+                                       " names no host: there is no such service";
     }
     bucket.has_seed_links = true;
     refresh_terminal_state(bucket);
@@ -115,6 +143,7 @@ void topology::add_seed_links(bucket_state& bucket, time_point now) {
 void topology::close() noexcept {
     for (const auto& bucket : buckets_) {
         context_.wheel.disarm(*bucket);
+        context_.wheel.disarm(bucket->pushed);
         for (const auto& entry : bucket->collections) {
             context_.wheel.disarm(*entry);
         }
@@ -134,8 +163,8 @@ void topology::refresh_terminal_states() noexcept {
 void topology::on_terminal_state(bucket_state* affected, time_point now) {
     for (const auto& bucket : buckets_) {
         const bool is_affected = affected == nullptr || affected == bucket.get();
-        if (is_affected && may_wait_for_seeds(*bucket) && !bucket->is_armed()) {
-            context_.wheel.arm(*bucket, add_saturated(now, seed_patience));
+        if (is_affected) {
+            wait_for_silent_seeds(*bucket, now);
         }
         if (is_affected && terminal_reason(*bucket)) {
             listener_.on_terminal_state(*bucket, now);
@@ -144,12 +173,26 @@ void topology::on_terminal_state(bucket_state* affected, time_point now) {
     listener_.on_terminal_state_of_services(now);
 }
 
-void topology::end_seed_patience(bucket_state& bucket, time_point now) {
-    if (!bucket.configuration && !bucket.has_waited_for_seeds) {
-        bucket.has_waited_for_seeds = true;
-        refresh_terminal_state(bucket);
-        on_terminal_state(&bucket, now);
+// Arms the bucket's timer for the moment when the next seed will have been silent for too long.
+void topology::wait_for_silent_seeds(bucket_state& bucket, time_point now) {
+    if (!may_other_seeds_answer(bucket) || !has_refusal(bucket)) {
+        return;
     }
+    const auto next = mark_silent_seeds(bucket, context_.options.seed_silence_max, now);
+    const time_point due = next.value_or(now);
+    context_.wheel.arm(bucket, bucket.is_armed() ? std::min(bucket.due(), due) : due);
+}
+
+void topology::judge_silent_seeds(bucket_state& bucket, time_point now) {
+    if (bucket.configuration || bucket.is_seed_refusal_final || !has_refusal(bucket)) {
+        return;
+    }
+    if (mark_silent_seeds(bucket, context_.options.seed_silence_max, now)) {
+        return wait_for_silent_seeds(bucket, now);
+    }
+    bucket.is_seed_refusal_final = true;
+    refresh_terminal_state(bucket);
+    on_terminal_state(&bucket, now);
 }
 
 std::optional<retry_reason> topology::terminal_reason_of_services() const noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <reprise/retry/backoff.hpp>
+#include <reprise/wire/cluster_messages.hpp>
 
 #include "engine_context.hpp"
 #include "topology/breakers.hpp"
@@ -74,6 +75,12 @@ public:
     // sent it.
     configuration_effect apply(
         bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now);
+    // A server sent a configuration unasked. It is applied in the next turn of the loop unless a
+    // newer one arrives before that.
+    void take_push(
+        bucket_state& bucket, const wire::cluster_map_change_notification& pushed,
+        std::string_view source_host, time_point now);
+    void apply_push(pushed_configuration& pushed, time_point now);
     // Creates one link for each data node (and ordinal) of the configuration, and retires the
     // others.
     void sync_links(bucket_state& bucket, time_point now);
@@ -116,14 +123,17 @@ public:
     // Fails operations that wait for a connection which will not open soon. Null affects every
     // bucket.
     void on_terminal_state(bucket_state* affected, time_point now);
-    // The bucket's timer fired: a refusal by one seed has waited long enough for the others.
-    void end_seed_patience(bucket_state& bucket, time_point now);
+    // The bucket's timer fired: a refusal by one seed may have waited long enough for the others.
+    void judge_silent_seeds(bucket_state& bucket, time_point now);
     // The terminal state that applies to all services. Credentials and TLS are shared by all
     // services; access to a bucket only concerns key-value.
     [[nodiscard]] std::optional<retry_reason> terminal_reason_of_services() const noexcept;
 
 private:
     void add_seed_links(bucket_state& bucket, time_point now);
+    void take_srv_targets(std::span<const wire::bootstrap_address> found);
+    void refuse_srv_target(node_link& link) const;
+    void wait_for_silent_seeds(bucket_state& bucket, time_point now);
     node_link& link_to(
         bucket_state& bucket, const wire::endpoint_view& address, std::size_t ordinal,
         time_point now);
@@ -141,6 +151,7 @@ private:
     std::vector<std::unique_ptr<bucket_state>> buckets_;
     std::vector<keyspace_entry> keyspaces_;
     std::vector<wire::bootstrap_address> seeds_;  // empty until the name service has answered
+    bool has_srv_seeds_ = false;                  // the name service named them, not the user
     std::optional<resolution_id> resolving_;
     std::string network_;
     exponential_backoff reconnect_backoff_;

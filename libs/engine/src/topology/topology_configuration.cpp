@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/wire/compression.hpp>
+
 #include "connections/connection_problem.hpp"
 #include "topology/route.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {
+namespace {
+
+// Of a configuration that a server sent unasked, once inflated.
+constexpr std::size_t pushed_size_max_bytes = std::size_t{8} * 1024 * 1024;
+
+}  // namespace
 
 configuration_effect topology::apply(
     bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now) {
@@ -46,6 +54,35 @@ configuration_effect topology::apply(
     }
     install(bucket, std::move(*parsed), now);
     return configuration_effect::applied;
+}
+
+void topology::take_push(
+    bucket_state& bucket, const wire::cluster_map_change_notification& pushed,
+    std::string_view source_host, time_point now) {
+    const wire::configuration_revision announced{pushed.epoch.value_or(0), pushed.rev};
+    const bool is_known = bucket.configuration && announced <= bucket.configuration->revision();
+    pushed_configuration& waiting = bucket.pushed;
+    if (is_known || (waiting.is_armed() && announced <= waiting.announced) || context_.is_closed) {
+        ++context_.counters.configurations_refused;
+        return;
+    }
+    if (!waiting.is_armed()) {
+        context_.wheel.arm(waiting, now);
+    }
+    waiting.announced = announced;
+    waiting.bytes = base::as_text(pushed.config);
+    waiting.is_compressed = wire::has(pushed.datatype, wire::datatype::snappy);
+    waiting.source_host = source_host;
+}
+
+void topology::apply_push(pushed_configuration& pushed, time_point now) {
+    const std::string received = std::exchange(pushed.bytes, {});
+    const std::string host = pushed.source_host;
+    if (!pushed.is_compressed) {
+        static_cast<void>(apply(*pushed.bucket, received, host, now));
+    } else if (const auto text = wire::inflate(base::as_bytes(received), pushed_size_max_bytes)) {
+        static_cast<void>(apply(*pushed.bucket, base::as_text(*text), host, now));
+    }
 }
 
 void topology::install(
@@ -92,6 +129,9 @@ void topology::sync_links(bucket_state& bucket, time_point now) {
     for (std::size_t node = 0; node < bucket.configuration->kv_node_count(); ++node) {
         const auto address =
             nodes[node].endpoint(wire::service::key_value, context_.options.transport, network_);
+        if (address) {  // verified under its own name from now on
+            endpoints_.at(address->host, address->port).srv_name.clear();
+        }
         for (std::size_t ordinal = 0; address && ordinal < per_node; ++ordinal) {
             node_link& link = link_to(bucket, *address, ordinal, now);
             link.sync_number = bucket.sync_number;
@@ -124,11 +164,13 @@ void topology::sync_cluster_links(bucket_state& bucket, time_point now) {
         const wire::endpoint_view at{link->endpoint->host, link->endpoint->port};
         if (!link->is_retired && std::ranges::find(offered, at) != offered.end()) {
             link->sync_number = bucket.sync_number;
+            link->endpoint->srv_name.clear();
             has_any = true;
         }
     }
     if (!has_any) {
         const wire::endpoint_view next = offered[context_.random.next() % offered.size()];
+        endpoints_.at(next.host, next.port).srv_name.clear();
         link_to(bucket, next, 0, now).sync_number = bucket.sync_number;
     }
     retire_others(bucket, now);

@@ -5,6 +5,7 @@
 
 #include "connections/kv_connection.hpp"
 #include "topology/cause.hpp"
+#include "topology/srv_trust.hpp"
 #include "topology/terminal_state.hpp"
 #include "topology/topology.hpp"
 
@@ -24,6 +25,7 @@ node_link& topology::link_to(
     if (known == nullptr) {
         bucket.links.push_back(std::make_unique<node_link>(bucket, to, ordinal));
         known = bucket.links.back().get();
+        known->begun = now;
         ++to.link_count;
         connect(*known, now);
     } else if (known->is_retired) {  // the node is back before its link was removed
@@ -45,10 +47,25 @@ void topology::connect(node_link& link, time_point now) {
     if (context_.is_closed || link.is_retired || link.connection != nullptr) {
         return;
     }
+    const endpoint_record& to = *link.endpoint;
+    if (!to.srv_name.empty() &&
+        trust_in_srv_target(to.host, to.srv_name, context_.options) == srv_trust::none) {
+        return refuse_srv_target(link);
+    }
     const bool is_needed = !link.waiters.empty() || !link.bucket->configuration ||
                            !link.bucket->topology_waiters.empty();
     context_.gate.ask(link, is_needed ? connect_need::now : connect_need::later);
     context_.gate.admit(now);
+}
+
+// Nothing is sent to this host, so it can never be a reason to wait.
+void topology::refuse_srv_target(node_link& link) const {
+    endpoint_record& to = *link.endpoint;
+    link.has_failed = true;
+    link.problem = srv_refusal(to.host, to.srv_name, srv_trust::none);
+    to.refusal = link.problem;
+    to.terminal->is_auth_refused = true;
+    context_.log(log_level::warn, link.problem);
 }
 
 void topology::hurry(bucket_state& bucket, time_point now) {

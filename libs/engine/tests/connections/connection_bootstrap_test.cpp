@@ -273,6 +273,7 @@ TEST(bootstrap, seeds_of_the_name_service_are_used_if_it_has_some) {
     scripted_cluster cluster(1);
     engine_options options;
     options.dns_srv_name = "_couchbase._tcp.example.com";
+    options.trust_srv_targets = true;
     options.seeds = {{"elsewhere", {}}};
     engine_driver driver(cluster, options);
     const auto read = driver.get("k");

@@ -69,6 +69,28 @@ TEST(key_stretching, connections_that_need_the_same_key_share_it_and_it_is_remem
     EXPECT_TRUE(driver.derivations.empty());
 }
 
+TEST(key_stretching, servers_that_ask_for_many_rounds_do_not_delay_the_others) {
+    key_derivations keys;
+    action_list actions;
+    for (std::uint64_t index = 1; index <= 48; ++index) {
+        wire::key_derivation costly = key_of("hostile" + std::to_string(index));
+        costly.iterations = 100'000;
+        ASSERT_TRUE(keys.want(costly, connection_id{index}));
+        keys.begin(actions);
+    }
+    ASSERT_EQ(actions.size(), 2U) << "the first two are running";
+    ASSERT_TRUE(keys.want(key_of("healthy"), connection_id{49}));
+    ASSERT_TRUE(keys.want(key_of("healthy too"), connection_id{50}));
+    const auto ends = [&](std::size_t index) {
+        const auto first = std::get<derive_key_action>(actions.at(index)).derivation;
+        static_cast<void>(keys.on_derived(first, "key"));
+        keys.begin(actions);
+        return std::get<derive_key_action>(actions.back()).wanted.salt;
+    };
+    EXPECT_EQ(ends(0), "healthy");
+    EXPECT_EQ(ends(1), "healthy too") << "equal ones in their order";
+}
+
 TEST(key_stretching, a_key_for_a_connection_that_is_gone_is_kept_for_the_next_one) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);

@@ -33,6 +33,33 @@ TEST(login_pace, allows_one_login_after_each_pause) {
     EXPECT_EQ(pace.try_begin(later), later + login_pace::pause);
 }
 
+TEST(login_pace, counts_a_refusal_until_the_credentials_are_replaced) {
+    login_pace pace;
+    pace.on_refused(start);
+    EXPECT_EQ(pace.try_begin(start), start + login_pace::pause);
+    pace.on_new_credentials();
+    EXPECT_FALSE(pace.try_begin(start));
+    pace.on_unproved(start);
+    pace.on_refused(start);
+    pace.on_new_credentials();
+    EXPECT_TRUE(pace.try_begin(start)) << "it never proved itself";
+}
+
+TEST(login_pace, forgives_one_lost_connection_in_a_pause) {
+    login_pace pace;
+    pace.on_lost(start);
+    EXPECT_FALSE(pace.try_begin(start)) << "a server may restart";
+    pace.on_lost(start + login_pace::pause);
+    EXPECT_FALSE(pace.try_begin(start + login_pace::pause)) << "a pause later again";
+    const time_point soon = start + login_pace::pause + duration{1};
+    pace.on_lost(soon);
+    EXPECT_EQ(pace.try_begin(soon), soon + login_pace::pause);
+    EXPECT_FALSE(pace.try_begin(soon + login_pace::pause));
+    pace.on_lost(soon + login_pace::pause);
+    EXPECT_TRUE(pace.try_begin(soon + login_pace::pause))
+        << "the login after a pause is the only one";
+}
+
 TEST(login_pace, ends_with_a_proof) {
     login_pace pace;
     pace.on_unproved(start);

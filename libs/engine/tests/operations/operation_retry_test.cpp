@@ -461,6 +461,12 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
         EXPECT_EQ(log->lines[1].first, log_level::warn);
         EXPECT_NE(log->lines[1].second.find("SOCKET_CLOSED_WHILE_IN_FLIGHT"), std::string::npos);
         EXPECT_EQ(log->lines[0].second.find("private") != std::string::npos, with_keys);
+        const auto read = driver.get("absent");
+        driver.advance(1s);
+        ASSERT_EQ(read->calls, 1);
+        ASSERT_NE(read->result.error, nullptr);
+        EXPECT_EQ(read->result.error->key, "absent");
+        EXPECT_EQ(read->result.error->shows_key, with_keys);
     }
 }
 

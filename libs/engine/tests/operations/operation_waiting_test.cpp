@@ -63,10 +63,12 @@ TEST(readiness, VB_09_a_map_without_rows_does_not_replace_one_with_owners) {
     cluster.map.clear();
     ++cluster.revision.rev;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
     EXPECT_EQ(driver.engine().configuration("travel"), before);
     cluster.map = map;
     ++cluster.revision.rev;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
     EXPECT_EQ(driver.engine().configuration("travel")->revision(), cluster.revision);
 }
 
@@ -131,9 +133,11 @@ TEST(readiness, VB_07_revisions_up_to_the_largest_number_are_compared) {
     EXPECT_EQ(cluster.all(opcode::get_cluster_config).front().extras, "");
     cluster.revision.rev = UINT64_MAX;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
     EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, UINT64_MAX);
     cluster.revision.rev = 7;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
     EXPECT_EQ(driver.engine().configuration("travel")->revision().rev, UINT64_MAX);
 }
 

@@ -414,7 +414,9 @@ TEST_F(http_terminal, RH_38_a_call_waiting_for_the_first_configuration_fails_wit
     options.seeds = {{"node1", 11210}, {"node2", 11210}};
     engine_driver driver(cluster_, options);
     const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(500ms);
+    driver.advance(options.seed_silence_max - 10ms);
+    EXPECT_EQ(waiting->calls, 0) << "the state is not set while the other seed may answer";
+    driver.advance(510ms);
     expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
 }
 

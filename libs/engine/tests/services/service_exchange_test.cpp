@@ -376,6 +376,7 @@ TEST_F(prepared_statements, are_run_in_one_request_only_if_the_cluster_supports_
     cluster_.can_prepare_and_run = true;
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    driver.settle();
     for (int round = 0; round < 2; ++round) {
         const auto next = driver.start_http(std::move(*prepared(plan)));
         driver.advance(10ms);

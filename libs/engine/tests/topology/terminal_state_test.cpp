@@ -40,16 +40,16 @@ TEST(terminal_state_rules, let_a_refusal_by_one_seed_wait_for_the_others) {
     three_links of;
     of.link(0).endpoint->terminal->is_auth_refused = true;
     refresh_terminal_state(of.bucket);
-    EXPECT_TRUE(may_wait_for_seeds(of.bucket));
+    EXPECT_TRUE(may_other_seeds_answer(of.bucket));
     EXPECT_FALSE(terminal_reason(of.bucket));
-    of.bucket.has_waited_for_seeds = true;
+    of.bucket.is_seed_refusal_final = true;
     refresh_terminal_state(of.bucket);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::authentication_error);
 }
 
 TEST(terminal_state_rules, ignore_links_that_are_retired) {
     three_links of;
-    of.bucket.has_waited_for_seeds = true;
+    of.bucket.is_seed_refusal_final = true;
     of.link(0).endpoint->terminal->is_tls_failed = true;
     of.link(0).is_retired = true;
     refresh_terminal_state(of.bucket);

@@ -59,9 +59,9 @@ TEST(topology_part, asks_the_name_service_first_if_the_options_require_it) {
     parts.nodes.open(bucket, parts.now);
     ASSERT_EQ(parts.context.actions.size(), 1U);
     EXPECT_TRUE(parts.starter.begun.empty());
-    const wire::bootstrap_address found{"found", 11210};
+    const wire::bootstrap_address found{"found.example", 11210};
     parts.nodes.on_resolved(resolution_id{1}, {&found, 1}, parts.now);
-    EXPECT_EQ(parts.starter.begun, (events{"found:11210"}));
+    EXPECT_EQ(parts.starter.begun, (events{"found.example:11210"}));
 }
 
 TEST(topology_part, links_the_nodes_of_a_configuration_and_retires_the_others) {

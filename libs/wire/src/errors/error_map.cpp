@@ -132,9 +132,18 @@ std::optional<retry_spec> read_retry_spec(const json::value* source) {
     return spec;
 }
 
+void add_attribute(error_map_entry& entry, std::string_view name, std::uint16_t version) {
+    const auto attribute = parse_error_attribute(name);
+    if (attribute && (version > 1 || error_attributes::is_of_version_1(*attribute))) {
+        entry.attributes.add(*attribute);
+    } else {
+        entry.unknown_attributes.emplace_back(name);
+    }
+}
+
 // Reads the entry of one code. Everything but the retry spec must be valid.
 std::expected<error_map_entry, error_map_error> read_entry(
-    std::uint16_t code, const json::value& source, const std::string& path) {
+    std::uint16_t code, const json::value& source, const std::string& path, std::uint16_t version) {
     if (source.as_object() == nullptr) {
         return corrupt(error_map_errc::entry_invalid, path, "not an object");
     }
@@ -160,9 +169,7 @@ std::expected<error_map_entry, error_map_error> read_entry(
         if (!name) {
             return corrupt(error_map_errc::attributes_invalid, path + ".attrs", "not a string");
         }
-        if (const auto attribute = parse_error_attribute(*name)) {
-            entry.attributes.add(*attribute);
-        }
+        add_attribute(entry, *name, version);
     }
     const json::value* spec = source.find("retry");
     entry.retry = read_retry_spec(spec);
@@ -191,7 +198,7 @@ bool is_read_member(const std::vector<std::string>& path) {
 
 // Two spellings of one code ("1f", "01F") are as ambiguous as a duplicate member.
 std::expected<std::vector<error_map_entry>, error_map_error> read_entries(
-    const json::object& source) {
+    const json::object& source, std::uint16_t version) {
     std::vector<error_map_entry> entries;
     entries.reserve(source.size());
     for (const json::member& each : source) {
@@ -199,7 +206,7 @@ std::expected<std::vector<error_map_entry>, error_map_error> read_entries(
         if (!code) {
             return std::unexpected(code.error());
         }
-        auto entry = read_entry(*code, each.content, "errors." + each.name);
+        auto entry = read_entry(*code, each.content, "errors." + each.name, version);
         if (!entry) {
             return std::unexpected(entry.error());
         }
@@ -243,11 +250,12 @@ std::expected<error_map, error_map_error> read_map(
     if (found == nullptr || found->as_object() == nullptr) {
         return corrupt(error_map_errc::errors_invalid, "errors", "missing or not an object");
     }
-    auto entries = read_entries(*found->as_object());
+    const auto format = static_cast<std::uint16_t>(*version);
+    auto entries = read_entries(*found->as_object(), format);
     if (!entries) {
         return std::unexpected(entries.error());
     }
-    return error_map(static_cast<std::uint16_t>(*version), *revision, std::move(*entries));
+    return error_map(format, *revision, std::move(*entries));
 }
 
 // Writes the form that read_retry_spec reads. Omits limits that are not set.
@@ -422,6 +430,9 @@ std::string encode_error_map(const error_map& map, std::uint16_t version) {
             if (attributes.has(static_cast<error_attribute>(index))) {
                 out.value(to_string(static_cast<error_attribute>(index)));
             }
+        }
+        for (const std::string& name : entry.unknown_attributes) {
+            out.value(name);
         }
         out.end_array();
         if (entry.retry) {

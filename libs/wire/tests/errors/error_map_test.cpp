@@ -169,6 +169,28 @@ TEST(error_map, EM_07_unknown_and_repeated_attributes_are_accepted) {
     const error_map map = parsed(map_text(
         R"("1f":{"name":"N","desc":"D","attrs":["brand-new","temp","temp","RETRY-NOW"]})"));
     EXPECT_EQ(map.find(0x1f)->attributes, error_attributes{error_attribute::temp});
+    EXPECT_EQ(
+        map.find(0x1f)->unknown_attributes, (std::vector<std::string>{"brand-new", "RETRY-NOW"}));
+}
+
+TEST(error_map, EM_07_attributes_of_version_2_are_unknown_in_a_map_of_version_1) {
+    const std::string entry =
+        R"("1f":{"name":"N","desc":"D","attrs":["retry-later","rate-limit","no-retry"]})";
+    const error_map first = parsed(R"({"version":1,"revision":4,"errors":{)" + entry + "}}");
+    EXPECT_EQ(first.find(0x1f)->attributes, error_attributes{error_attribute::retry_later});
+    EXPECT_EQ(
+        first.find(0x1f)->unknown_attributes, (std::vector<std::string>{"rate-limit", "no-retry"}));
+    EXPECT_TRUE(first.find(0x1f)->is_retry_indicated()) << "no-retry does not exist there";
+    const error_map second = parsed(R"({"version":2,"revision":4,"errors":{)" + entry + "}}");
+    EXPECT_TRUE(second.find(0x1f)->unknown_attributes.empty());
+    EXPECT_FALSE(second.find(0x1f)->is_retry_indicated());
+}
+
+TEST(error_map, EM_07_unknown_attributes_survive_encoding) {
+    const error_map map =
+        parsed(map_text(R"("1f":{"name":"N","desc":"D","attrs":["guard-rail","temp"]})"));
+    const error_map again = parsed(encode_error_map(map, map.version()));
+    EXPECT_EQ(again.find(0x1f)->unknown_attributes, std::vector<std::string>{"guard-rail"});
 }
 
 TEST(error_map, EM_05_code_zero_is_accepted_and_never_looked_up) {

@@ -93,6 +93,7 @@ engine::engine_options sim_client::make_options() {
     engine::engine_options options;
     options.seeds = seeds_of(world_.plan);
     options.dns_srv_name = plan_.uses_srv ? "_couchbase._tcp.sim" : "";
+    options.trust_srv_targets = true;  // the nodes of a scenario have short names
     options.transport = plan_.uses_tls ? wire::transport::tls : wire::transport::plain;
     options.network = "default";
     options.kv_timeout = plan_.kv_timeout;

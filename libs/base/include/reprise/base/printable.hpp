@@ -9,9 +9,15 @@
 
 namespace reprise::base {
 
-/// Escapes every control character (C0, DEL, C1) and every byte that is not UTF-8:
-/// , \r, \t, \x1b, \u009b. Everything else stays, even backslashes.
+/// Escapes every control character (C0, DEL, C1), every invisible character that changes the order
+/// or the lines of a text (U+202E, U+2028, ...) and every byte that is not UTF-8: \n, \r, \t, \x1b,
+/// \u009b, \u202e. Everything else stays, even backslashes.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The same for a whole page of text or JSON that may quote foreign text: newlines and tabs stay, a
+/// carriage return becomes a space, and everything else is escaped as in JSON strings (\u001b), so
+/// that JSON keeps its meaning.
+[[nodiscard]] std::string printable_page(std::string_view page);
 
 /// Returns the text if it has at most `size_max` bytes. Otherwise truncates it between two
 /// characters and appends "... (123 more bytes)".

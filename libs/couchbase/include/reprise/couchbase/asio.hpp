@@ -38,9 +38,10 @@
 namespace reprise::couchbase {
 
 /// Connects as cluster::connect does and runs the client on `executor`, without a thread of its
-/// own. Several threads may run the executor; the client uses a strand of it. The executor must
-/// outlive the client or be stopped before it; operations that are left then complete when the
-/// executor's context is destroyed. Fails with client_errc::option_invalid for
+/// own. Several threads may run the executor; the client uses a strand of it. Stop the executor's
+/// context before you destroy it; client and handles may live longer. Operations that are left
+/// complete with errc::request_canceled when the context is destroyed, and later ones fail with
+/// client_errc::executor_gone. Fails with client_errc::option_invalid for
 /// thread_mode::caller_drives. Blocking calls work on threads that do not run the executor; on the
 /// threads of its io_context or thread pool they fail with client_errc::blocking_call_in_loop.
 [[nodiscard]] std::expected<cluster, error> connect(

@@ -71,9 +71,19 @@ struct cluster_options {
     /// Allows requests to HTTP services without TLS on other machines. Every such request shows the
     /// password or token. By default the client sends them without TLS only to this machine itself
     /// (it judges by the address, never by the name); to any other machine the call fails with
-    /// errc::plain_http_not_allowed. This option and the one above are independent, and key-value
-    /// does not need this one. With TLS it has no effect, whatever tls.is_verified says.
+    /// errc::plain_http_not_allowed. TLS without a verified certificate (tls.is_verified) shows the
+    /// password to whatever answers, so it needs this option, too, also on this machine. This
+    /// option and the one above are independent, and key-value does not need this one.
     bool allow_plain_http = false;
+    /// A host name without a port is looked up in DNS SRV records first, and whoever answers for
+    /// the name server can name any host. By default a host gets credentials only if its name is
+    /// the given one or ends in '.' plus it, or if its certificate is valid for the given name.
+    /// True: every host is trusted under its own name. `trust_srv_targets` in a connection string.
+    bool trust_srv_targets = false;
+    /// A seed that refuses the credentials without a verified certificate, or whose certificate is
+    /// not valid, may be an impostor. Its refusal counts once every other seed has answered,
+    /// failed, or been silent for this time. `seed_silence_max` in a connection string.
+    duration seed_silence_max = std::chrono::milliseconds{1500};
     /// How many rounds of key stretching (SCRAM) a server may ask for in a login, 4096 to
     /// 10,000,000. A login that asks for more is refused. `scram_iterations_max` in a connection
     /// string.
@@ -112,7 +122,8 @@ struct cluster_options {
     std::optional<circuit_breaker_options> circuit_breaker{};
     /// Receives every retry decision and every change of a connection, on the client's thread.
     std::shared_ptr<log_sink> log{};
-    /// Writes document keys to the log. Documents and passwords are never logged.
+    /// Writes document keys to the log, and document keys and statements into the texts of errors.
+    /// Documents and passwords are never logged.
     bool log_keys = false;
     /// 0: every decision is logged. Otherwise this many for each reason and second; one message at
     /// the end of the second sums up the others.

@@ -37,6 +37,10 @@ enum class client_errc : int {
     /// The system has no thread or file descriptor for a client. The message has the system's
     /// error. A retry may help.
     no_resources,
+    /// The context of the executor that the client runs on was destroyed. Nothing was sent.
+    executor_gone,
+    /// A row was asked for while another read of the same stream waits for its row.
+    read_in_progress,
 };
 
 /// The category of client_errc.

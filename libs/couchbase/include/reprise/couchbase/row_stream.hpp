@@ -104,7 +104,8 @@ public:
     }
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<row_view>, error>)`; without a token it can be awaited.
-    /// Start the next one when the last one has completed. Cancelling it cancels the request.
+    /// Start the next one when the last one has completed; until then every other read fails with
+    /// client_errc::read_in_progress. Cancelling it cancels the request.
     /// Defined in <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_next(Token&& token = {});

@@ -17,7 +17,8 @@ namespace reprise::couchbase {
 struct error_map_note {
     std::string name{};
     std::string description{};
-    std::vector<std::string> attributes{};  ///< As on the wire: "retry-later".
+    /// As on the wire: "retry-later". Those that the client does not know come last.
+    std::vector<std::string> attributes{};
 };
 
 /// Everything known about a failed operation. A plain value, made once when the operation ends,
@@ -31,6 +32,8 @@ struct error_info {
     /// The document's key; for HTTP services the statement, cut at 1 KiB. The client itself never
     /// logs it unless asked to.
     std::string key{};
+    /// Whether to_string shows the key: the client was asked to (`cluster_options::log_keys`).
+    bool shows_key = false;
 
     /// True: the server may have acted. Never true for an idempotent operation.
     bool is_ambiguous = false;
@@ -57,7 +60,8 @@ struct error_info {
 };
 
 /// One paragraph: what failed, why, where, and each attempt on a line of its own. Control
-/// characters in names and in what the server said are escaped.
+/// characters in names and in what the server said are escaped. Key and statement are left out
+/// unless `shows_key` is set; what the server said is shown, whatever it quotes.
 [[nodiscard]] std::string to_string(const error_info& error);
 
 /// What the retry library needs to know (customisation point of reprise::facts_of).

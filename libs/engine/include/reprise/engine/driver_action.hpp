@@ -29,6 +29,8 @@ struct connect_action {
     wire::transport transport = wire::transport::plain;
     // For SNI and certificate verification.
     std::string server_name{};
+    // A second name for which the certificate may be valid. Empty: there is none.
+    std::string other_name{};
 };
 
 // There are bytes to write: call begin_write once no write is outstanding on the connection. Issued

@@ -36,6 +36,9 @@ struct engine_options {
     // If not empty, the engine looks up the seeds in the name service (SRV) first and falls back to
     // `seeds`.
     std::string dns_srv_name{};
+    // Trusts every host that an SRV record names under its own name. Otherwise a host outside the
+    // name in `dns_srv_name` gets no credentials unless its certificate is valid for that name.
+    bool trust_srv_targets = false;
     wire::transport transport = wire::transport::plain;
     // Whether the driver verifies the issuer and the name of a node's certificate. Without
     // verification, TLS does not protect secrets from an impostor. Ignored without TLS.
@@ -63,6 +66,9 @@ struct engine_options {
     duration probe_after = std::chrono::seconds{1};
     // ... and closed if nothing arrives within this time after the probe.
     duration probe_timeout = std::chrono::seconds{2};
+    // If a seed without a verified certificate refuses the client, or its certificate is not valid,
+    // that counts only once every other seed has answered, failed, or been silent for this time.
+    duration seed_silence_max = std::chrono::milliseconds{1500};
     // Fixed delay after not-my-vbucket, as in RFC 0005. Empty: the controlled backoff.
     std::optional<duration> not_my_vbucket_delay{};
 
@@ -111,8 +117,8 @@ struct engine_options {
     // 10,000,000. Fewer than 4096 are always refused.
     std::uint32_t scram_iterations_max = wire::scram_iterations_max;
     // Every HTTP request contains the password or the token. Without TLS, the client sends it only
-    // to this machine itself (judged by the numeric address), unless this is set. TLS without
-    // verification is the user's explicit choice and is allowed.
+    // to this machine itself (judged by the numeric address), and with TLS only if certificates are
+    // verified, unless this is set.
     bool allow_plain_http = false;
     bool enable_error_map = true;    // XERROR and GET_ERROR_MAP
     bool enable_compression = true;  // snappy, if the server agrees

@@ -37,10 +37,11 @@ struct setup_error {
 /// Why an operation was not accepted. It has no effect, and its completion is not called.
 enum class refusal : std::uint8_t {
     none,
-    queue_full,        ///< submission_count_max operations are waiting for the loop
-    blocking_in_loop,  ///< a blocking call on a thread that would have to complete it
-    not_driven,        ///< `drive` was called, but the callers do not run the loop
-    of_parent_process  ///< this process is a fork of the client's process
+    queue_full,         ///< submission_count_max operations are waiting for the loop
+    blocking_in_loop,   ///< a blocking call on a thread that would have to complete it
+    not_driven,         ///< `drive` was called, but the callers do not run the loop
+    of_parent_process,  ///< this process is a fork of the client's process
+    context_gone        ///< the context of the caller's executor was destroyed
 };
 
 /// One connection as its engine and its socket report it.
@@ -69,6 +70,10 @@ using ticket = std::uint64_t;
 /// operations with request_canceled. If the client has its own thread or its callers drive it, that
 /// happens before the destructor returns. Otherwise it happens on your executor, or when its
 /// context is destroyed. A completion may destroy the client.
+///
+/// The context of your executor may be destroyed first, once no thread runs it any more. That
+/// completes open operations, on the thread that destroys it; the client then refuses everything
+/// with context_gone.
 ///
 /// A client is dead in a process forked from the one that created it. Members that return a refusal
 /// return of_parent_process; all others, including the destructor, do nothing. They touch nothing

@@ -114,7 +114,7 @@ private:
 /// `ratio`; retries are allowed only while more than half of the maximum is left.
 struct failure_throttle_options {
     double units_max = 10.0;  ///< In (0, 1000].
-    double ratio = 0.1;       ///< Above 0; thousandths count.
+    double ratio = 0.1;       ///< In [0.001, 1000]; thousandths count.
 };
 
 /// The first contradiction, if any.

@@ -30,6 +30,7 @@ struct connection_parameters {
     duration config_idle_redial_timeout;
     duration idle_http_connection_timeout;
     duration tcp_keepalive_time;
+    duration seed_silence_max;
     std::optional<std::uint32_t> num_kv_connections;    ///< per node, 1 to 64
     std::optional<std::uint32_t> max_http_connections;  ///< per node; 0 means no limit
     /// The maximum that the client accepts from a server.
@@ -37,6 +38,7 @@ struct connection_parameters {
     std::optional<bool> enable_tcp_keepalives;
     std::optional<bool> enable_mutation_tokens;
     std::optional<bool> enable_dns_srv;
+    std::optional<bool> trust_srv_targets;
     std::optional<bool> force_ipv4;
     std::optional<bool> allow_plain_without_tls;
     std::optional<bool> hello_after_authentication;

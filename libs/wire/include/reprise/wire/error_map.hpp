@@ -58,6 +58,10 @@ public:
         return (bits_ & bit(attribute)) != 0;
     }
     constexpr bool empty() const noexcept { return bits_ == 0; }
+    /// Whether version 1 of the format has the attribute.
+    static constexpr bool is_of_version_1(error_attribute attribute) noexcept {
+        return attribute < error_attribute::rate_limit;
+    }
     /// Returns only the attributes that version 1 of the format has.
     constexpr error_attributes version_1_only() const noexcept {
         error_attributes kept;
@@ -86,6 +90,9 @@ struct error_map_entry {
     /// The server announced a spec (by auto-retry, by a `retry` member, or by an interval outside
     /// it), but it is unusable.
     bool is_retry_spec_unusable = false;
+    /// Names that the map's version of the format does not have, as the server sent them. They are
+    /// shown to people and never acted on.
+    std::vector<std::string> unknown_attributes{};
 
     /// Whether the server indicates that a retry may help: the entry has a retry attribute and not
     /// no-retry. `temp` alone does not count.
@@ -155,8 +162,9 @@ private:
     std::vector<error_map_entry> entries_;
 };
 
-/// Ignores unknown members and attributes. Drops an unusable retry spec and keeps its entry. Never
-/// throws on bad input.
+/// Ignores unknown members. Keeps unknown attributes apart from those that it knows; an attribute
+/// of version 2 is unknown in a map of version 1. Drops an unusable retry spec and keeps its entry.
+/// Never throws on bad input.
 std::expected<error_map, error_map_error> parse_error_map(
     std::string_view body, const parse_error_map_options& options = {});
 
