@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 from rules import (charges, clock, decoders, defaults, extensions, files, headers, includes, pages,
-                   sizes, snippets, switches)
+                   promises, sizes, snippets, switches)
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
          for module in (includes, sizes, clock, snippets, files, headers, switches, charges,
-                        decoders, defaults, extensions, pages)}
+                        decoders, defaults, extensions, pages, promises)}
 
 
 def main():

@@ -7,6 +7,8 @@ Usage: key_value_test.py PROGRAM
 import contextlib
 import json
 import struct
+import threading
+import time
 
 import frames
 import hostile_case
@@ -106,6 +108,49 @@ class BeforeLogin(hostile_case.HostileCase):
             self.assert_failed(ended)
             self.assertLess(hostile.counts[SASL_STEP], 50)
 
+    def test_every_proof_counts_whatever_the_server_does_next(self):
+        reactions = {"closes": None, "sends garbage": b"\x81" + b"\xff" * 50,
+                     "is silent": KeyValue.SILENCE}
+        for name, reaction in reactions.items():
+            def reacting(_, __, ___, reaction=reaction):
+                return reaction
+            with self.subTest(name), KeyValue({SASL_STEP: reacting}) as hostile:
+                ended = self.attack("get", "k", "-c", place(hostile.port), timeout="4s")
+                self.assert_failed(ended)
+                # The connections of the bucket and of the cluster may each log in once, and one
+                # lost connection is forgiven.
+                self.assertLessEqual(hostile.counts[SASL_STEP], 3)
+
+    def test_seeds_that_ask_for_many_rounds_do_not_delay_the_healthy_one(self):
+        def costly(_, session, request):
+            session["login"].rounds = 100_000
+            return response(request, AUTH_CONTINUE, session["login"].challenge(
+                request.value, salt=id(session).to_bytes(16, "big")))
+        with contextlib.ExitStack() as stack:
+            crowd = [stack.enter_context(KeyValue({SASL_AUTH: costly}, password="guess"))
+                     for _ in range(48)]
+            healthy = stack.enter_context(KeyValue())
+            ports = [each.port for each in crowd] + [healthy.port]
+            ended = self.attack("get", "k", "-c", place(*ports), timeout="5s")
+            self.assertEqual((ended.code, ended.out), (0, '{"n":1}\n'), ended.text)
+
+    def test_a_seed_that_refuses_at_once_does_not_beat_a_slow_healthy_one(self):
+        def refusing(_, __, request):
+            return response(request, frames.AUTH_ERROR)
+        def slow(server, session, request):
+            threading.Event().wait(0.7)
+            return server.honest(session, request)
+        with KeyValue({SASL_AUTH: refusing}) as hostile, KeyValue({HELLO: slow}) as healthy:
+            ended = self.attack("get", "k", "-c", place(hostile.port, healthy.port), timeout="10s")
+            self.assertEqual((ended.code, ended.out), (0, '{"n":1}\n'), ended.text)
+
+    def test_a_refusal_counts_once_the_other_seeds_have_been_silent(self):
+        def refusing(_, __, request):
+            return response(request, frames.AUTH_ERROR)
+        with KeyValue({SASL_AUTH: refusing}) as refuses, servers.Silent() as silent:
+            ended = self.attack("get", "k", "-c", place(refuses.port, silent.port), timeout="20s")
+            self.assertEqual(ended.code, 6, ended.text)
+
     def test_a_plain_only_offer_never_sees_the_password(self):
         for offer in (b"PLAIN", b"PLAIN CRAM-MD5", b"plain"):
             with self.subTest(offer), KeyValue(mechanisms=offer) as hostile:
@@ -195,6 +240,33 @@ class Answers(hostile_case.HostileCase):
             ended = self.attack("get", "k", "-c", place(hostile.port), timeout="2s")
             self.assert_failed(ended)
             self.assertLess(hostile.counts[GET], 100, "redirected without pacing")
+
+    def test_pushes_of_large_configurations_do_not_delay_a_deadline(self):
+        def crowd(server, revision):
+            hosts = ["127.0.0.1"] + [f"127.{revision % 200}.{1 + index // 250}.{1 + index % 250}"
+                                     for index in range(4095)]
+            return frames.configuration("travel", [server.port] + [1] * 4095, revision=revision,
+                                        hosts=hosts, vbucket_count=64)
+        def flooding(server, session, _):
+            pushes = [frames.pushed_configuration(crowd(server, revision), revision)
+                      for revision in range(2, 12)]
+            def push():
+                try:
+                    for round_number in range(200):
+                        for push in pushes:
+                            rising = 100 + 10 * round_number + pushes.index(push)
+                            session["connection"].sendall(
+                                push[:32] + rising.to_bytes(8, "big") + push[40:])
+                except OSError:
+                    pass
+            threading.Thread(target=push, daemon=True).start()
+            return KeyValue.SILENCE
+        with KeyValue({GET: flooding}) as hostile:
+            begun = time.monotonic()
+            ended = self.attack("get", "k", "-c", place(hostile.port), timeout="2500ms")
+            taken = time.monotonic() - begun
+            self.assertEqual(ended.code, 5, ended.text)
+            self.assertLess(taken, 4, "the deadline was 2.5 s")
 
     def test_control_characters_of_a_server_do_not_reach_the_terminal(self):
         context = json.dumps({"error": {"context": "\x1b[31mred\x07\x9b\r\nforged: line"}})

@@ -19,12 +19,12 @@ class Exchange:
         self.password, self.rounds = password, rounds
         self.client_first = self.server_first = ""
 
-    def challenge(self, message, keeps_nonce=True):
+    def challenge(self, message, keeps_nonce=True, salt=SALT):
         self.client_first = message.decode().removeprefix("n,,")
         nonce = self.client_first.split("r=", 1)[1]
         combined = (nonce if keeps_nonce else "0123456789abcdef") + "5e47e2"
-        salt = base64.b64encode(SALT).decode()
-        self.server_first = f"r={combined},s={salt},i={self.rounds}"
+        salted = base64.b64encode(salt).decode()
+        self.server_first = f"r={combined},s={salted},i={self.rounds}"
         return self.server_first.encode()
 
     def signature(self, message):

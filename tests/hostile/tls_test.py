@@ -3,6 +3,9 @@
 Usage: tls_test.py PROGRAM
 """
 
+import json
+
+import frames
 import hostile_case
 import servers
 from certificates import Certificates
@@ -31,7 +34,6 @@ class Certified(hostile_case.HostileCase):
 
     @staticmethod
     def configuration(server):
-        import frames
         text = frames.configuration("travel", [server.port])
         text["nodesExt"] = [{"hostname": "127.0.0.1", "services": {"kvSSL": server.port}}]
         return text
@@ -83,6 +85,34 @@ class Certified(hostile_case.HostileCase):
             ended = self.get(server, parameters="?tls_verify=none", trusts=False)
             self.assert_failed(ended, "server signature is wrong")
             self.assert_no_secret(server)
+
+    def query_without_verification(self, parameters):
+        good = servers.http_answer(b'{"results":[{"n":1}],"status":"success"}')
+        with servers.Http(lambda *_: good, tls=self.certificates.server("self signed")) as relay:
+            def configure(server):
+                text = self.configuration(server)
+                text["nodesExt"][0]["services"]["n1qlSSL"] = relay.port
+                return text
+            with KeyValue(tls=self.certificates.server("self signed"),
+                          configure=configure) as cluster:
+                def whole(_, session, request):
+                    text = configure(cluster)
+                    if not session["bucket"]:
+                        text = {"rev": 1, "revEpoch": 1, "nodesExt": text["nodesExt"]}
+                    return frames.response(request, value=json.dumps(text).encode(), datatype=1)
+                cluster.script[frames.GET_CONFIG] = whole
+                where = self.place(cluster, parameters="?tls_verify=none" + parameters)
+                return self.attack("query", "SELECT 1", "-c", where, timeout="5s"), relay
+
+    def test_without_verification_a_relay_does_not_get_the_password_over_http(self):
+        ended, relay = self.query_without_verification("")
+        self.assert_failed(ended, "without a verified certificate", "allow_plain_http=true")
+        self.assert_no_secret(relay)
+
+    def test_without_verification_http_works_if_the_user_allows_it(self):
+        ended, relay = self.query_without_verification("&allow_plain_http=true")
+        self.assertEqual(ended.code, 0, ended.text)
+        self.assertTrue(relay.saw(hostile_case.SECRETS[1]))
 
     def test_plain_text_on_a_tls_port_is_named(self):
         for greeting in (b"SSH-2.0-x\r\n", b"\x00" * 100, b"HTTP/1.1 200 OK\r\n\r\n"):

@@ -356,6 +356,26 @@ class headers_rule(planted_tree):
         self.assertIn("libs/retry/include/reprise/retry.hpp: 25 % comment (aim", output)
 
 
+class promises_rule(planted_tree):
+    rule = "promises"
+
+    def plant_promise(self, tests):
+        self.plant("SECURITY.md", f"| promise | held by |\n|---|---|\n| It holds. | {tests} |\n")
+
+    def test_tests_that_exist_pass(self):
+        self.plant("libs/retry/tests/retry_test.cpp", "TEST(suite, it_holds) {}\n")
+        self.plant_promise("`retry_tests`: `suite`, `it_holds`")
+        self.assert_clean()
+
+    def test_a_test_that_does_not_exist_is_reported(self):
+        self.plant_promise("`retry_tests`: `it_does_not_hold`")
+        self.assert_reported("SECURITY.md:3", "it_does_not_hold")
+
+    def test_a_promise_without_a_test_is_reported(self):
+        self.plant_promise("we are sure")
+        self.assert_reported("SECURITY.md:3", "names no test")
+
+
 class charges_rule(planted_tree):
     rule = "charges"
 

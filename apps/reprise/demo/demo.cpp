@@ -19,7 +19,7 @@ std::expected<bool, std::string> run_demo(
         shares += one.share;
         names.emplace_back(one.played->name());
     }
-    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
+    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around);
     seen_by->on_begin(
         fmt::format(
             "reprise demo: a cluster of 4 nodes, one client, {} users, seed {}",

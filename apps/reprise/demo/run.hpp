@@ -12,11 +12,13 @@
 
 namespace reprise::demo {
 
-/// What a run needs from the program. Both functions are required, and are called on the caller's
+/// What a run needs from the program. All functions are required, and are called on the caller's
 /// thread.
 struct run_surroundings {
     /// Receives text for standard output. It may throw, which ends the run.
     std::function<void(std::string_view)> print;
+    /// Receives what moves the cursor of a terminal.
+    std::function<void(std::string_view)> print_control;
     /// If it returns true, the run ends now with the audit of what was done so far.
     std::function<bool()> should_stop;
 };

@@ -100,7 +100,7 @@ std::expected<bool, std::string> run_soak(
     }
     memory_watch memory(total);
     show.set_on_look([&] { memory.look(); });
-    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around.print);
+    const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around);
     seen_by->on_begin(fmt::format("reprise soak: seed {}", options.seed), names);
     // Each round runs every kind once, in a new random order.
     std::mt19937_64 rng(options.seed);

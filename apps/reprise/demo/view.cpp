@@ -86,7 +86,8 @@ private:
 // Redraws the same lines; finished output stays above them.
 class terminal_view final : public view {
 public:
-    explicit terminal_view(print_function print) : print_(std::move(print)) {}
+    terminal_view(print_function print, print_function print_control)
+        : print_(std::move(print)), print_control_(std::move(print_control)) {}
 
 private:
     void on_begin(const std::string& title, const std::vector<std::string>& phases) override {
@@ -103,12 +104,12 @@ private:
                                  ? fmt::format("{} operations", last.sofar.key_value.operations)
                                  : last.note;
     }
-    void on_end() override { print_(erasure()); }
+    void on_end() override { erase(); }
 
-    // The escape sequence that erases the last drawing.
-    [[nodiscard]] std::string erasure() {
-        const std::size_t lines = std::exchange(lines_, 0);
-        return lines != 0 ? fmt::format("\x1b[{}A\x1b[J", lines) : std::string{};
+    void erase() {
+        if (const std::size_t lines = std::exchange(lines_, 0); lines != 0) {
+            print_control_(fmt::format("\x1b[{}A\x1b[J", lines));
+        }
     }
     void draw(const progress& now) {
         std::vector<std::string> lines;
@@ -124,7 +125,8 @@ private:
         lines.push_back("retries  " + to_text(now.sofar.key_value.retries, 4));
         lines.push_back(http_line(now));
         lines.push_back("retries  " + to_text(now.sofar.http.retries, 4));
-        std::string text = erasure();
+        erase();
+        std::string text;
         lines_ = lines.size();
         for (std::string& line : lines) {
             text += clipped(std::move(line)) + "\n";
@@ -133,6 +135,7 @@ private:
     }
 
     print_function print_;
+    print_function print_control_;
     std::string title_;
     std::vector<std::string> phases_;
     std::vector<std::string> notes_;
@@ -148,16 +151,16 @@ view_kind choose_view(bool is_plain, bool is_json) noexcept {
     return is_plain || ::isatty(STDOUT_FILENO) == 0 ? view_kind::plain : view_kind::terminal;
 }
 
-std::unique_ptr<view> make_view(view_kind kind, std::function<void(std::string_view)> print) {
+std::unique_ptr<view> make_view(view_kind kind, const run_surroundings& around) {
     switch (kind) {
         case view_kind::none:
             return std::make_unique<no_view>();
         case view_kind::plain:
-            return std::make_unique<plain_view>(std::move(print));
+            return std::make_unique<plain_view>(around.print);
         case view_kind::terminal:
             break;
     }
-    return std::make_unique<terminal_view>(std::move(print));
+    return std::make_unique<terminal_view>(around.print, around.print_control);
 }
 
 }  // namespace reprise::demo

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measurements.hpp"
+#include "run.hpp"
 
 namespace reprise::demo {
 
@@ -44,8 +45,7 @@ enum class view_kind : std::uint8_t {
 
 /// Terminal, if standard output is one and no other kind was requested.
 [[nodiscard]] view_kind choose_view(bool is_plain, bool is_json) noexcept;
-/// `print` receives the output, always in complete lines.
-[[nodiscard]] std::unique_ptr<view> make_view(
-    view_kind kind, std::function<void(std::string_view)> print);
+/// Prints in complete lines.
+[[nodiscard]] std::unique_ptr<view> make_view(view_kind kind, const run_surroundings& around);
 
 }  // namespace reprise::demo

@@ -46,6 +46,10 @@ constexpr auto wait_default = std::chrono::seconds{10};
     options.identity.password = access.client.password;
     options.engine.allow_plain_without_tls = access.client.allow_plain_without_tls;
     options.engine.allow_plain_http = access.client.allow_plain_http;
+    options.engine.trust_srv_targets = where.parameters.trust_srv_targets.value_or(false);
+    if (where.parameters.seed_silence_max) {
+        options.engine.seed_silence_max = *where.parameters.seed_silence_max;
+    }
     options.engine.log = access.client.log;
     options.tls.ca_file = where.parameters.trust_certificate.value_or(access.client.tls.ca_file);
     options.tls.is_verified = where.parameters.tls_verify.value_or(true);

@@ -17,17 +17,31 @@ extern "C" void note_signal(int number) {
     std::signal(SIGTERM, SIG_DFL);
 }
 
+// SIGHUP stays ignored under nohup.
+void handle(int number, void (*how)(int)) noexcept {
+    if (number != SIGHUP || !is_hangup_ignored()) {
+        std::signal(number, how);
+    }
+}
+
 }  // namespace
+
+bool is_hangup_ignored() noexcept {
+    struct sigaction before{};
+    return ::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+}
 
 interrupt_watch::interrupt_watch() noexcept {
     noted_signal = 0;
-    std::signal(SIGINT, note_signal);
-    std::signal(SIGTERM, note_signal);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        handle(number, note_signal);
+    }
 }
 
 interrupt_watch::~interrupt_watch() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        handle(number, SIG_DFL);
+    }
 }
 
 int interrupt_watch::number() const noexcept {

@@ -1,11 +1,14 @@
 #pragma once
 
-/// Lets a command poll for SIGINT and SIGTERM, so that it can end with its results so far.
+/// Lets a command poll for SIGINT, SIGTERM and SIGHUP, so that it can end with its results so far.
 
 namespace reprise::app {
 
-/// From construction on, records the first SIGINT or SIGTERM; a second one ends the program at once
-/// by its default action. Only one may exist at a time.
+/// Whether the program was started to survive its terminal, as by nohup.
+[[nodiscard]] bool is_hangup_ignored() noexcept;
+
+/// From construction on, records the first of these signals; a second SIGINT or SIGTERM ends the
+/// program at once by its default action. Only one may exist at a time.
 class interrupt_watch {
 public:
     interrupt_watch() noexcept;

@@ -1,8 +1,11 @@
+#include <cstdlib>
 #include <exception>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -191,6 +194,25 @@ int run(int argc, char** argv) {
     }
 }
 
+/// Threads of the client and the sandbox cannot report that the system has no memory or no thread
+/// left. That is an error of this program's surroundings; everything else is a bug and aborts.
+[[noreturn]] void end_unhandled() noexcept {
+    try {
+        if (std::current_exception()) {
+            throw;
+        }
+    } catch (const std::bad_alloc&) {
+        complain("out of memory");
+        std::_Exit(static_cast<int>(exit_code::failed));
+    } catch (const std::system_error& error) {
+        complain(error.what());
+        std::_Exit(static_cast<int>(exit_code::failed));
+    } catch (...) {
+        complain("unexpected failure");
+    }
+    std::abort();
+}
+
 /// Searches the arguments themselves, because errors in parsing them are reported as JSON, too.
 [[nodiscard]] bool wants_json(int argc, char** argv) {
     for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
@@ -205,6 +227,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     prepare_output();
+    std::set_terminate(end_unhandled);
     int code = 0;
     try {
         code = run(argc, argv);

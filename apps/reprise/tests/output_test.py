@@ -4,9 +4,11 @@ never ends by a signal and never with 0. Usage: output_test.py PROGRAM
 
 import os
 import pty
+import re
 import subprocess
 import tempfile
 import unittest
+from pathlib import Path
 
 from sandbox_fixture import PATIENCE_SECONDS, PROGRAM
 
@@ -42,6 +44,52 @@ class OutputTest(unittest.TestCase):
                 ended = run(arguments, stdout=writing, stderr=subprocess.DEVNULL)
                 os.close(writing)
                 self.assertEqual(ended.returncode, OUTPUT_FAILED)
+
+    def test_a_reader_that_stops_after_one_line_ends_a_long_output(self):
+        for arguments in (["sim", "--replay", "1"], ["sim", "--replay", "3", "--profile", "swarm"],
+                          ["explain", "--list"]):
+            with self.subTest(arguments=arguments):
+                started = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                started.stdout.readline()
+                started.stdout.close()
+                errors = started.stderr.read()
+                started.stderr.close()
+                self.assertIn(started.wait(timeout=PATIENCE_SECONDS), (0, OUTPUT_FAILED), errors)
+
+    def test_one_file_writes_to_the_terminal_and_two_commands_write_documents(self):
+        # Everything that `print` and `print_aside` write is escaped; see tests/hostile/terminal.
+        raw = re.compile(r"\b(f?puts|fputc|putchar|v?f?printf|fwrite|std::c(out|err|log)|"
+                         r"fmt::print|std::print(ln)?|STDOUT_FILENO|STDERR_FILENO|stdout|stderr)\b")
+        unescaped = re.compile(r"\bprint_(document|control)\b")
+        sources = Path(__file__).parent.parent
+        ways, users = set(), set()
+        for source in [*sources.glob("src/**/*.[ch]pp"), *sources.glob("demo/**/*.[ch]pp")]:
+            code = re.sub(r"//.*", "", source.read_text(encoding="utf-8"))
+            name = str(source.relative_to(sources))
+            if raw.search(code):
+                ways.add(name)
+            if unescaped.search(code):
+                users.add(name)
+        # The last two only ask whether a stream is a terminal.
+        self.assertEqual(ways, {"src/output/output.cpp", "src/commands/sim.cpp", "demo/view.cpp"})
+        self.assertEqual(users, {
+            "src/output/output.hpp", "src/output/output.cpp", "src/commands/kv.cpp",
+            "src/commands/query.cpp", "src/commands/demo.cpp", "demo/run.hpp", "demo/view.cpp"})
+
+    def test_a_document_is_escaped_only_on_a_terminal(self):
+        document = "\x1b[31mred"
+        run_alone = [PROGRAM, "query", "SELECT RAW '" + document + "'"]
+        piped = subprocess.run(run_alone, capture_output=True, check=False,
+                               timeout=PATIENCE_SECONDS)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        ours, theirs = pty.openpty()
+        shown = subprocess.run(run_alone, stdout=theirs, stderr=subprocess.DEVNULL, check=False,
+                               timeout=PATIENCE_SECONDS)
+        os.close(theirs)
+        self.assertEqual(shown.returncode, 0)
+        self.assertNotIn(b"\x1b[31m", os.read(ours, 4096))
+        os.close(ours)
 
     def test_an_unwritable_standard_error_neither_aborts_nor_counts_as_success(self):
         with open("/dev/full", "wb") as full:

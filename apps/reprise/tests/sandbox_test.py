@@ -148,6 +148,27 @@ class SandboxTest(unittest.TestCase):
             self.assertIn("ready\n", ended.stdout)
             self.assertNotIn("ready", os.listdir(folder))
 
+    def test_an_existing_file_is_neither_replaced_nor_removed_by_the_authority(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mine = os.path.join(folder, "mine.pem")
+            with open(mine, "w", encoding="utf-8") as file:
+                file.write("precious")
+            ended = run("run", "--tls", "--ca-file", mine, "--", "true")
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn("mine.pem", ended.stderr)
+            self.assertIn("exists", ended.stderr)
+            with open(mine, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious")
+            self.assertEqual(os.listdir(folder), ["mine.pem"])
+
+    def test_a_hangup_removes_the_files_of_a_sandbox(self):
+        with Running("--nodes", "1", "--replicas", "0", "--tls") as sandbox:
+            authority = sandbox.ready["ca_path"]
+            self.assertTrue(os.path.exists(authority))
+            self.assertEqual(sandbox.stop(signal.SIGHUP), 0)
+            self.assertFalse(os.path.exists(authority))
+            self.assertFalse(os.path.exists(sandbox.ready_file))
+
     def test_run_has_exit_codes_for_signals_and_failed_starts(self):
         killed = run("run", "--", "sh", "-c", "kill -9 $$")
         self.assertEqual(killed.returncode, 128 + 9)

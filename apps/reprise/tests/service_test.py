@@ -5,6 +5,8 @@ Usage: service_test.py PROGRAM
 """
 
 import json
+import socket
+import time
 import unittest
 
 from sandbox_fixture import PROGRAM, SandboxCase, run
@@ -78,6 +80,17 @@ class ServiceCommands(SandboxCase):
         names = [line.split()[0] for line in result.stdout.splitlines()]
         self.assertEqual(names, ["key-value", "management", "views", "query", "search",
                                  "analytics"])
+
+    def test_ping_ends_with_its_timeout_whatever_is_silent(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        begun = time.monotonic()
+        ended = run("ping", "-c", f"couchbase://127.0.0.1:{listener.getsockname()[1]}",
+                    "--timeout", "1s")
+        taken = time.monotonic() - begun
+        listener.close()
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertGreaterEqual(taken, 1)
+        self.assertLess(taken, 3, "six services share one second")
 
     def test_ping_succeeds_if_a_service_is_not_offered(self):
         result = run("sandbox", "run", "--nodes", "1", "--replicas", "0", "--services", "none",

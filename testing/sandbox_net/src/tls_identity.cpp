@@ -19,8 +19,8 @@ namespace {
 
 namespace ssl = boost::asio::ssl;
 
-// Creates a uniquely named file, which stays empty until it is replaced.
-std::expected<std::string, std::string> make_temporary_path() {
+// Creates a uniquely named file with this content and returns its path.
+std::expected<std::string, std::string> write_temporary_file(std::string_view content) {
     std::error_code ec;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(ec);
     std::string path = (ec ? std::filesystem::path("/tmp") : folder) / "reprise-ca-XXXXXX";
@@ -31,6 +31,9 @@ std::expected<std::string, std::string> make_temporary_path() {
             std::generic_category().message(errno));
     }
     ::close(file);
+    if (const auto written = write_whole_file(path, content, 0644); !written) {
+        return std::unexpected(written.error());
+    }
     return path;
 }
 
@@ -131,18 +134,19 @@ std::expected<void, std::string> tls_identity::prepare(const server_tls_options&
     if (const auto filled = fill(context_, options.fault); !filled) {
         return filled;
     }
-    std::string path = options.ca_path;
-    if (path.empty()) {
-        auto temporary = make_temporary_path();
-        if (!temporary) {
-            return std::unexpected(temporary.error());
+    if (options.ca_path.empty()) {
+        auto written = write_temporary_file(authority_.certificate());
+        if (!written) {
+            return std::unexpected(written.error());
         }
-        path = *std::move(temporary);
+        ca_path_ = *std::move(written);
+        return {};
     }
-    if (const auto written = write_whole_file(path, authority_.certificate(), 0644); !written) {
+    // The destructor deletes the file, so it must be ours from the start.
+    if (auto written = write_new_file(options.ca_path, authority_.certificate(), 0644); !written) {
         return written;
     }
-    ca_path_ = std::move(path);
+    ca_path_ = options.ca_path;
     return {};
 }
 

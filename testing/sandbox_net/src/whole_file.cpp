@@ -49,10 +49,10 @@ draft_file open_draft(const std::string& path, mode_t mode) {
     return draft;
 }
 
-}  // namespace
-
-std::expected<void, std::string> write_whole_file(
-    const std::string& path, std::string_view content, mode_t mode) {
+// Writes a draft, then moves it to its place with `place`, which returns 0 on success.
+template <class Place>
+std::expected<void, std::string> write_and_place(
+    const std::string& path, std::string_view content, mode_t mode, Place place) {
     const auto [draft, file] = open_draft(path, mode);
     if (file < 0) {
         return file_failure(path, errno);
@@ -61,7 +61,7 @@ std::expected<void, std::string> write_whole_file(
     if (::close(file) != 0 && error == 0) {
         error = errno;
     }
-    if (error == 0 && std::rename(draft.c_str(), path.c_str()) != 0) {
+    if (error == 0 && place(draft.c_str(), path.c_str()) != 0) {
         error = errno;
     }
     if (error != 0) {
@@ -69,6 +69,21 @@ std::expected<void, std::string> write_whole_file(
         return file_failure(path, error);
     }
     return {};
+}
+
+}  // namespace
+
+std::expected<void, std::string> write_whole_file(
+    const std::string& path, std::string_view content, mode_t mode) {
+    return write_and_place(path, content, mode, &std::rename);
+}
+
+std::expected<void, std::string> write_new_file(
+    const std::string& path, std::string_view content, mode_t mode) {
+    // A link, unlike a rename, does not replace what is there.
+    return write_and_place(path, content, mode, [](const char* draft, const char* wanted) {
+        return ::link(draft, wanted) == 0 ? ::unlink(draft) : -1;
+    });
 }
 
 }  // namespace reprise::sandbox::detail

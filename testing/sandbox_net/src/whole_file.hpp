@@ -13,4 +13,8 @@ namespace reprise::sandbox::detail {
 std::expected<void, std::string> write_whole_file(
     const std::string& path, std::string_view content, mode_t mode);
 
+// The same for a file that must not exist yet. Two processes cannot both succeed.
+std::expected<void, std::string> write_new_file(
+    const std::string& path, std::string_view content, mode_t mode);
+
 }  // namespace reprise::sandbox::detail

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/wire/error_map.hpp>
 #include <reprise/wire/vbucket.hpp>
@@ -59,7 +60,8 @@ using configuration = wire::cluster_configuration;
     const auto endpoint = node.endpoint(wire::service::key_value, wire::transport::plain);
     return fmt::format(
         "node {} ({})", *index,
-        endpoint ? wire::to_host_port(endpoint->host, endpoint->port) : node.hostname);
+        base::printable(
+            endpoint ? wire::to_host_port(endpoint->host, endpoint->port) : node.hostname));
 }
 
 [[nodiscard]] std::string services_text(const wire::cluster_node& node) {
@@ -78,15 +80,17 @@ using configuration = wire::cluster_configuration;
 void print_configuration(const configuration& at) {
     print(fmt::format(
         "{} revision {}.{}\n",
-        at.is_global() ? "cluster" : fmt::format("bucket {}", at.bucket_name()),
+        at.is_global() ? "cluster" : fmt::format("bucket {}", base::printable(at.bucket_name())),
         at.revision().epoch, at.revision().rev));
     for (std::size_t index = 0; index < at.nodes().size(); ++index) {
         const auto& node = at.nodes()[index];
         print(fmt::format(
-            "node {} {}{}{}\n", index, node.hostname,
+            "node {} {}{}{}\n", index, base::printable(node.hostname),
             index < at.kv_node_count() ? "" : " (no data)", services_text(node)));
         for (const auto& other : node.alternates) {
-            print(fmt::format("    on network {}: {}\n", other.network, other.hostname));
+            print(fmt::format(
+                "    on network {}: {}\n", base::printable(other.network),
+                base::printable(other.hostname)));
         }
     }
     if (at.vbucket_count() > 0) {
@@ -96,7 +100,8 @@ void print_configuration(const configuration& at) {
                                  : "no fast-forward map"));
     }
     if (!at.bucket_capabilities().empty()) {
-        print(wrap(fmt::format("capabilities: {}", fmt::join(at.bucket_capabilities(), " "))));
+        print(wrap(base::printable(
+            fmt::format("capabilities: {}", fmt::join(at.bucket_capabilities(), " ")))));
     }
 }
 
@@ -194,10 +199,19 @@ void run_config(const config_options& options) {
         spec.max_duration ? fmt::format(", for {} ms in total", spec.max_duration->count()) : "");
 }
 
+// The attributes that have an effect, then those that this program does not know.
+[[nodiscard]] std::string attributes_text(const wire::error_map_entry& entry) {
+    std::string text = wire::to_string(entry.attributes);
+    for (const std::string& name : entry.unknown_attributes) {
+        text += fmt::format("{}{} (unknown)", text.empty() ? "" : ", ", base::printable(name));
+    }
+    return text;
+}
+
 void print_entry(const wire::error_map_entry& entry) {
-    print(fmt::format("0x{:02x} {}\n", entry.code, entry.name));
-    print(indented(entry.description));
-    print(fmt::format("    attributes: {}\n", wire::to_string(entry.attributes)));
+    print(fmt::format("0x{:02x} {}\n", entry.code, base::printable(entry.name)));
+    print(indented(base::printable(entry.description)));
+    print(fmt::format("    attributes: {}\n", attributes_text(entry)));
     print(fmt::format(
         "    {}{}\n", entry.is_retry_indicated() ? "a retry may help" : "no retry indicated",
         entry.retry ? ": " + spec_text(*entry.retry) : ""));
@@ -209,7 +223,8 @@ void print_map(const wire::error_map& map) {
         map.entries().size()));
     for (const auto& entry : map.entries()) {
         print(fmt::format(
-            "0x{:02x} {:<32} {}\n", entry.code, entry.name, wire::to_string(entry.attributes)));
+            "0x{:02x} {:<32} {}\n", entry.code, base::printable(entry.name),
+            attributes_text(entry)));
     }
 }
 

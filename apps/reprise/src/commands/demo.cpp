@@ -25,7 +25,9 @@ template <class Options>
 void run_watched(run_function<Options> run, const Options& options) {
     const interrupt_watch watch;
     const auto is_good =
-        run(options, {.print = print, .should_stop = [&watch] { return watch.has_come(); }});
+        run(options, {.print = print, .print_control = print_control, .should_stop = [&watch] {
+                          return watch.has_come();
+                      }});
     if (!is_good) {
         throw failure(is_good.error());
     }

@@ -1,10 +1,13 @@
 /// `reprise ping` checks that each service answers; `reprise diagnostics` shows the resulting
 /// connections.
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -35,16 +38,20 @@ static_assert(
 
 using ping_result = std::expected<void, couchbase::error>;
 
+// A check that has no time left still reports why it failed.
+constexpr duration shortest_check = std::chrono::milliseconds{1};
+
 [[nodiscard]] duration ping_timeout(const opened_cluster& at) {
     return at.access.timeout.value_or(std::chrono::seconds{2});
 }
 
 // A service that no node offers is reported at once; everything else is tried until the timeout.
-[[nodiscard]] ping_result ping_http(const opened_cluster& at, wire::service asked) {
+[[nodiscard]] ping_result ping_http(
+    const opened_cluster& at, wire::service asked, duration timeout) {
     const auto answer = at.cluster.management_request(
         {.service = static_cast<service_kind>(asked),
          .target = std::string(wire::facts_of(asked).health_path)},
-        {.timeout = ping_timeout(at),
+        {.timeout = timeout,
          .strategy = couchbase::overriding(
              std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
              {{couchbase::retry_reason::service_not_available, couchbase::retry_action::no()}})});
@@ -147,18 +154,33 @@ private:
     json::writer out_{text_, json::layout::indented};
 };
 
+// Measures one check.
+template <class Ask>
+[[nodiscard]] ping_row timed(std::string_view name, const Ask& ask) {
+    const auto begun = std::chrono::steady_clock::now();
+    ping_result result = ask();
+    return {name, std::chrono::steady_clock::now() - begun, std::move(result)};
+}
+
+// Key-value first, because it finds the other services. These are asked at once, each in a thread
+// of its own: all checks together take no longer than the timeout.
 void run_ping(const health_options& options) {
     const auto opened = open_cluster(options.access, access_kind::reads);
-    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto deadline = std::chrono::steady_clock::now() + ping_timeout(opened);
     ping_printer printer(options.is_json);
-    auto begun = now();
-    auto documents =
-        opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
-    printer.add({"key-value", now() - begun, std::move(documents)});
+    printer.add(timed("key-value", [&] {
+        return opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
+    }));
+    const duration left =
+        std::max<duration>(deadline - std::chrono::steady_clock::now(), shortest_check);
+    std::vector<std::future<ping_row>> rows;
     for (const wire::service each : wire::list_services(wire::is_http_service)) {
-        begun = now();
-        auto answered = ping_http(opened, each);
-        printer.add({to_string(each), now() - begun, std::move(answered)});
+        rows.push_back(std::async(std::launch::async, [&opened, each, left] {
+            return timed(to_string(each), [&] { return ping_http(opened, each, left); });
+        }));
+    }
+    for (auto& row : rows) {
+        printer.add(row.get());
     }
     if (!printer.end()) {
         throw exit_request(exit_code::failed);
@@ -191,7 +213,7 @@ void run_diagnostics(const health_options& options) {
         complain(ready.error().message());
     } else {
         for (const wire::service each : wire::list_services(wire::is_http_service)) {
-            if (const auto answered = ping_http(opened, each);
+            if (const auto answered = ping_http(opened, each, ping_timeout(opened));
                 !answered && !is_not_offered(answered)) {
                 complain(fmt::format("{}: {}", to_string(each), answered.error().message()));
             }

@@ -115,7 +115,7 @@ void run_get(const kv_options& options) {
     const auto opened = open_collection(options, access_kind::reads);
     const auto read = take(opened.documents.get(options.key, {.timeout = opened.access.timeout}));
     if (!options.json) {
-        print(read.text());
+        print_document(read.text());
         if (read.format() != couchbase::document_format::binary) {
             print("\n");
         }

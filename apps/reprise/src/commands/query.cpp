@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/base/printable.hpp>
 #include <reprise/json/write.hpp>
 
 #include "commands/codes.hpp"
@@ -101,7 +102,7 @@ public:
 
 private:
     void flush() {
-        print(text_);
+        is_json_ ? print(text_) : print_document(text_);
         text_.clear();
     }
 
@@ -177,12 +178,15 @@ void write_json(json::writer& out, const couchbase::view_metadata& metadata) {
 void print_metadata(
     const service_command_options& options, const couchbase::query_metadata& metadata) {
     for (const auto& warning : metadata.warnings) {
-        print_aside(fmt::format("warning {}: {}\n", warning.code, warning.message));
+        print_aside(
+            fmt::format("warning {}: {}\n", warning.code, base::printable(warning.message)));
     }
     if (!options.shows_metrics) {
         return;
     }
-    print_aside(fmt::format("request {}: {}\n", metadata.request_id, metadata.status));
+    print_aside(fmt::format(
+        "request {}: {}\n", base::printable(metadata.request_id),
+        base::printable(metadata.status)));
     if (const auto& metrics = metadata.metrics) {
         const auto elapsed = metrics->elapsed_time.value_or(std::chrono::nanoseconds{0});
         print_aside(fmt::format(
@@ -194,7 +198,8 @@ void print_metadata(
 
 void print_metadata(const service_command_options&, const couchbase::search_metadata& metadata) {
     for (const auto& [partition, problem] : metadata.partition_errors) {
-        print_aside(fmt::format("partition {}: {}\n", partition, problem));
+        print_aside(fmt::format(
+            "partition {}: {}\n", base::printable(partition), base::printable(problem)));
     }
     print_aside(fmt::format(
         "{} hits{}\n", metadata.total_hits,
@@ -203,7 +208,8 @@ void print_metadata(const service_command_options&, const couchbase::search_meta
 
 void print_metadata(const service_command_options&, const couchbase::view_metadata& metadata) {
     for (const auto& problem : metadata.errors) {
-        print_aside(fmt::format("{}: {}\n", problem.from, problem.reason));
+        print_aside(fmt::format(
+            "{}: {}\n", base::printable(problem.from), base::printable(problem.reason)));
     }
 }
 

@@ -18,6 +18,7 @@
 #include <reprise/sandbox_net/ready_file.hpp>
 
 #include "commands/commands.hpp"
+#include "interrupt.hpp"
 #include "output/output.hpp"
 #include "sandbox/remote.hpp"
 #include "sandbox/start.hpp"
@@ -82,6 +83,9 @@ enum class start_output : std::uint8_t { text, json, nothing };
 void run_sandbox(const sandbox_start_options& typed, start_output output) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGINT, SIGTERM);
+    if (!is_hangup_ignored()) {
+        signals.add(SIGHUP);
+    }
     running_sandbox running(io, typed);
     signals.async_wait([&](const boost::system::error_code&, int) {
         running.stop();

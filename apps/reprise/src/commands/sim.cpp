@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -130,8 +131,10 @@ public:
         shown_ = clock::now();
         is_shown_ = true;
         const std::string text = sim_progress(totals, seconds_since(start_));
-        print_aside(
-            fmt::format("{}{}{}", is_terminal_ ? "\r" : "", text, is_terminal_ ? "  " : "\n"));
+        if (is_terminal_) {
+            rewind_aside();
+        }
+        print_aside(text + (is_terminal_ ? "  " : "\n"));
     }
 
 private:
@@ -228,13 +231,25 @@ void replay(const sim_options& options) {
                }).plan;
     }
     sim::run_options how;
+    // Destructors of the simulated world trace, too, so the trace must not throw. The reader of our
+    // output may go away at any time.
+    std::exception_ptr output_failure;
     if (!options.json) {
         print(sim::to_string(plan) + "\n");
-        how.trace = [](duration at, std::string_view line) {
-            print(fmt::format("{:>14} {}\n", sim_time(at), line));
+        how.trace = [&output_failure](duration at, std::string_view line) noexcept {
+            try {
+                if (!output_failure) {
+                    print(fmt::format("{:>14} {}\n", sim_time(at), line));
+                }
+            } catch (const std::exception&) {
+                output_failure = std::current_exception();
+            }
         };
     }
     const sim::run_report report = sim::run_scenario(plan, how);
+    if (output_failure) {
+        std::rethrow_exception(output_failure);
+    }
     if (options.json) {
         print(to_json(plan, report));
     } else {

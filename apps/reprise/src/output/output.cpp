@@ -8,9 +8,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include <reprise/base/printable.hpp>
 
 namespace reprise::app {
 
@@ -71,7 +74,10 @@ std::string wrap(std::string_view text, std::size_t width) {
     return lines + '\n';
 }
 
-void print(std::string_view text) {
+namespace {
+
+// The only ways out of the program; see tests/rules.
+void write_out(std::string_view text) {
     errno = 0;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
         std::fflush(stdout) != 0) {
@@ -81,17 +87,47 @@ void print(std::string_view text) {
     }
 }
 
+void write_aside(std::string_view text) noexcept {
+    // Unbuffered; the stream remembers a failure.
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    write_out(base::printable_page(text));
+}
+
+void print_document(std::string_view bytes) {
+    if (::isatty(STDOUT_FILENO) == 1) {
+        print(bytes);
+    } else {
+        write_out(bytes);
+    }
+}
+
+void print_control(std::string_view sequence) {
+    write_out(sequence);
+}
+
 void complain(std::string_view text) noexcept {
     ::flockfile(stderr);  // keep the line together while other threads write
-    print_aside(shows_colours(STDERR_FILENO) ? "\x1b[1;31mreprise:\x1b[0m " : "reprise: ");
+    write_aside(shows_colours(STDERR_FILENO) ? "\x1b[1;31mreprise:\x1b[0m " : "reprise: ");
     print_aside(text);
-    print_aside("\n");
+    write_aside("\n");
     ::funlockfile(stderr);
 }
 
 void print_aside(std::string_view text) noexcept {
-    // Unbuffered; the stream remembers a failure.
-    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    try {
+        write_aside(base::printable_page(text));
+    } catch (const std::bad_alloc&) {
+        write_aside("out of memory");
+    }
+}
+
+void rewind_aside() noexcept {
+    write_aside("\r");
 }
 
 bool has_output_failed() noexcept {

@@ -49,15 +49,26 @@ void prepare_output() noexcept;
 /// Breaks `text` at spaces into lines of at most `width` columns; each line ends in a newline.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width = 96);
 
-/// Writes to standard output. Throws `failure` with `exit_code::output_failed` if that fails.
+/// Writes text or JSON to standard output. What it quotes may come from a server, so every control
+/// character but newline and tab is escaped (base::printable_page). Throws `failure` with
+/// `exit_code::output_failed` if that fails.
 void print(std::string_view text);
+
+/// Writes a document or rows to standard output: unchanged, or like `print` on a terminal.
+void print_document(std::string_view bytes);
+
+/// Writes to standard output what moves the cursor. Never pass it a server's text.
+void print_control(std::string_view sequence);
 
 /// Writes "reprise: " and `text` as a line to standard error, the name in red on a terminal unless
 /// NO_COLOR is set. Records a failure to write; see `has_output_failed`.
 void complain(std::string_view text) noexcept;
 
-/// Writes `text` unchanged to standard error; otherwise like `complain`.
+/// Writes `text` to standard error, escaped as by `print`; otherwise like `complain`.
 void print_aside(std::string_view text) noexcept;
+
+/// Returns to the start of the line on standard error.
+void rewind_aside() noexcept;
 
 /// Whether any output to either stream was lost.
 [[nodiscard]] bool has_output_failed() noexcept;

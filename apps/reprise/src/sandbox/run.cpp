@@ -25,6 +25,7 @@
 
 #include <reprise/base/percent_encoding.hpp>
 
+#include "interrupt.hpp"
 #include "output/output.hpp"
 #include "sandbox/start.hpp"
 
@@ -175,9 +176,8 @@ public:
     explicit command_watch(boost::asio::io_context& io)
         : io_(io), signals_(io, SIGCHLD, SIGINT, SIGTERM), rest_timer_(io) {
         signals_.add(SIGQUIT);
-        struct sigaction before{};
-        if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
-            signals_.add(SIGHUP);  // not under nohup
+        if (!is_hangup_ignored()) {
+            signals_.add(SIGHUP);
         }
         // Processes that the command leaves behind become our children, so that we see them end.
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
