@@ -5,6 +5,7 @@ never ends by a signal and never with 0. Usage: output_test.py PROGRAM
 import os
 import pty
 import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -154,6 +155,20 @@ class OutputTest(unittest.TestCase):
             asked = subprocess.run([*command, "--quiet", "--html", "reprise-outage.html"],
                                    cwd=folder, check=False, timeout=PATIENCE_SECONDS)
             self.assertEqual(asked.returncode, 0)
+
+
+class ScarceMemoryTest(unittest.TestCase):
+    def test_too_little_memory_is_an_error_and_no_abort(self):
+        for mebibytes in range(24, 64, 6):
+            size = mebibytes << 20
+            limit = lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size))
+            with self.subTest(mebibytes=mebibytes):
+                ended = subprocess.run(
+                    [PROGRAM, "query", "SELECT RAW 1", "--timeout", "1s"], check=False,
+                    stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limit,
+                    timeout=PATIENCE_SECONDS)
+                # 127: the system could not even load the program.
+                self.assertIn(ended.returncode, (*range(9), 127), ended.stderr)
 
 
 if __name__ == "__main__":
