@@ -55,10 +55,10 @@ def body_of(path, standard_headers):
     for line in path.read_text(encoding="utf-8").split("\n"):
         depth += line.startswith("#if") - line.startswith("#endif")
         include = INCLUDE.match(line)
-        if line.startswith('#include "'):
-            raise ValueError(f"{path}: a private header cannot be joined")
         if include and include[1].startswith("reprise/") or line == "#pragma once":
             continue
+        if line.startswith('#include "'):
+            continue  # a private header, which stands before all sources
         if include and depth == 0:
             standard_headers.add(include[1])
             continue
@@ -72,7 +72,8 @@ def joined(root=ROOT):
     public = [body_of(library / "include" / name, standard_headers)
               for name in in_include_order(library / "include")]
     source_headers = set()
-    sources = [body_of(path, source_headers) for path in sorted((library / "src").glob("*.cpp"))]
+    sources = [body_of(path, source_headers) for kind in ("*.hpp", "*.cpp")
+               for path in sorted((library / "src").glob(kind))]
     parts = [TOP.format(version=read_version(root)),
              "#ifndef REPRISE_SINGLE_HEADER\n#define REPRISE_SINGLE_HEADER\n",
              "".join(f"#include <{name}>\n" for name in sorted(standard_headers)), *public,
