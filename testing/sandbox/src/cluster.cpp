@@ -160,6 +160,7 @@ std::expected<void, cluster_errc> cluster::drop_bucket(std::string_view bucket) 
     }
     state_->buckets.erase(it);
     ++state_->generation;
+    ++state_->removal_generation;
     state_->settle_pending(state_->time_seen);
     return {};
 }
@@ -235,6 +236,10 @@ std::uint64_t cluster::configuration_generation() const noexcept {
 
 std::uint64_t cluster::node_generation() const noexcept {
     return state_->node_generation;
+}
+
+std::uint64_t cluster::removal_generation() const noexcept {
+    return state_->removal_generation;
 }
 
 fault_list& cluster::faults() noexcept {

@@ -27,6 +27,9 @@ namespace reprise::sandbox::detail {
 
 class session;
 
+// The first version whose configurations have the cluster's name and uuid.
+inline constexpr std::string_view version_shown = "7.6.4-sandbox";
+
 // What all nodes share about a bucket.
 struct bucket_record {
     bucket_options options;
@@ -134,6 +137,7 @@ struct cluster_state {
     configuration_description_ptr published;  // the global configuration
     std::uint64_t generation = 0;
     std::uint64_t node_generation = 0;
+    std::uint64_t removal_generation = 0;
     std::optional<rebalance_plan> rebalance;  // the one that is running
     rebalance_progress rebalance_last;        // how the previous one ended
     bool is_replication_held = false;

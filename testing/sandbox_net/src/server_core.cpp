@@ -3,6 +3,10 @@
 #include <array>
 #include <utility>
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <openssl/rand.h>
 #include <boost/asio/post.hpp>
 
@@ -178,6 +182,17 @@ void server_core::settle() {
     schedule_brain();
     is_settling_ = false;
     notify_rebalance_end();
+    return_memory();
+}
+
+// The allocator keeps the free blocks that removed documents leave between others.
+void server_core::return_memory() {
+    if (std::exchange(removal_generation_seen_, brain_.removal_generation()) !=
+        brain_.removal_generation()) {
+#if defined(__GLIBC__)
+        malloc_trim(0);
+#endif
+    }
 }
 
 void server_core::wake_connections() {

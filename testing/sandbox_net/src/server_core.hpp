@@ -120,6 +120,7 @@ private:
     void schedule_brain();
     void wake_connections();
     void update_streams();
+    void return_memory();
     void arm_timer();
     void on_timer();
 
@@ -131,6 +132,7 @@ private:
     server_addresses addresses_;
     std::vector<announced_port> ports_;
     std::uint64_t node_generation_seen_ = 0;
+    std::uint64_t removal_generation_seen_ = 0;
 
     std::uint64_t key_next_ = 1;
     std::unordered_map<std::uint64_t, std::unique_ptr<peer_session>> sessions_;

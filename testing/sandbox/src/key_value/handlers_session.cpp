@@ -11,7 +11,6 @@ using wire::hello_feature_set;
 using wire::status;
 
 constexpr std::string_view no_bucket_name = "@no bucket@";
-constexpr std::string_view version_text = "7.6.0-sandbox";
 
 // Features of real servers that the sandbox does not implement, or that only other deployments
 // have.
@@ -261,7 +260,7 @@ void handle_quit(request& current) {
 
 void handle_version(request& current) {
     const auto message = wire::empty_request::decode(current.frame);
-    message ? current.answer({.value = base::as_bytes(version_text)})
+    message ? current.answer({.value = base::as_bytes(version_shown)})
             : current.reject(message.error());
 }
 

@@ -11,8 +11,6 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// The first version whose configurations have the cluster's name and uuid.
-constexpr std::string_view version_shown = "7.6.4-sandbox";
 // 7.6 in the servers' notation: major * 65536 + minor.
 constexpr std::uint32_t compatibility_shown = 7 * 65536 + 6;
 // Shown in place of the machine's memory, which has no meaning here.

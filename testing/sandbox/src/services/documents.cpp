@@ -203,6 +203,7 @@ void flush_documents(cluster_state& cluster, std::string_view bucket) {
     if (record == nullptr) {
         return;
     }
+    ++cluster.removal_generation;
     for (std::size_t number = 0; number < record->rows.size(); ++number) {
         const std::uint64_t uuid = cluster.random_uuid();
         for (const auto& node : cluster.nodes) {

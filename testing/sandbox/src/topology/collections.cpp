@@ -35,6 +35,7 @@ wire::manifest_scope* find_scope(bucket_record& bucket, std::string_view name) {
 
 // The documents of a dropped collection can never be reached again, because its id is not reused.
 void forget_documents(cluster_state& state, const bucket_record& bucket, std::uint32_t id) {
+    ++state.removal_generation;
     for (const auto& node : state.nodes) {
         detail::node_bucket* local = state.find_local(*node, bucket.options.name);
         if (local == nullptr) {

@@ -231,6 +231,7 @@ void take_out(cluster_state& cluster, node_id node, node_state as) {
         }
     }
     leaving.buckets.clear();
+    ++cluster.removal_generation;
     if (!cluster.is_replication_held) {
         // The other replicas follow the new active copies, even if those have fewer documents.
         cluster.catch_up_replicas();

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -175,6 +177,12 @@ void add_views_and_search(std::string& page) {
             page, {code(each.name), each.members.empty() ? "" : code(each.members),
                    std::string(each.meaning)});
     }
+    page += "\nRefused by name, in queries and in requests:\n\n";
+    names.clear();
+    for (const auto list : {missing_query_members(), missing_search_members()}) {
+        std::ranges::transform(list, std::back_inserter(names), code);
+    }
+    add_names(page, names);
     page += "\n";
 }
 

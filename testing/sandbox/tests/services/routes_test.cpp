@@ -297,7 +297,9 @@ TEST_F(service_ports, management_flushes_only_if_enabled) {
     EXPECT_EQ(refused.status, 400);
     EXPECT_NE(refused.text.find("Flush is disabled"), std::string::npos);
     EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=1").status, 200);
+    const std::uint64_t before = cluster.removal_generation();
     EXPECT_EQ(ask(service::management, "POST", path + "/controller/doFlush").status, 200);
+    EXPECT_GT(cluster.removal_generation(), before);
     EXPECT_EQ(query("SELECT * FROM travel USE KEYS ['k1', 'k2', 'k3']").results(), "[]");
     EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=yes").status, 400);
 }

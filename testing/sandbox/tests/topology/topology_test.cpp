@@ -278,6 +278,22 @@ TEST_F(topology, an_ephemeral_bucket_cannot_persist) {
         status::durability_invalid_level);
 }
 
+TEST_F(topology, fronts_learn_when_many_documents_were_removed) {
+    std::uint64_t before = cluster.removal_generation();
+    const auto is_removal = [&] {
+        return std::exchange(before, cluster.removal_generation()) != cluster.removal_generation();
+    };
+    ASSERT_TRUE(cluster.create_bucket({.name = "other"}));
+    ASSERT_TRUE(cluster.move_vbucket("travel", wire::vbucket_id{0}, node_id{3}));
+    EXPECT_FALSE(is_removal());
+    ASSERT_TRUE(cluster.drop_bucket("other"));
+    EXPECT_TRUE(is_removal());
+    ASSERT_TRUE(cluster.drop_collection("travel", "inventory", "hotel"));
+    EXPECT_TRUE(is_removal());
+    ASSERT_TRUE(cluster.failover(node_id{2}));
+    EXPECT_TRUE(is_removal());
+}
+
 struct pushes : topology {
     std::vector<reply> push_after_move(hello_feature kind, peer& client) {
         wire::hello_feature_set features = with(usual_features(), hello_feature::duplex);

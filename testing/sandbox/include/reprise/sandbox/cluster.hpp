@@ -263,6 +263,9 @@ public:
     /// Increases when a node is added, leaves, or starts or stops accepting connections. A front
     /// compares it to know when to open or close ports.
     std::uint64_t node_generation() const noexcept;
+    /// Increases when many documents are removed at once, together with a bucket, a collection or a
+    /// node, or by a flush. A front compares it to know when to return memory to the system.
+    std::uint64_t removal_generation() const noexcept;
 
     // --- observing and disturbing ------------------------------------------------------------
 

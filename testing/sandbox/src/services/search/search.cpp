@@ -445,6 +445,10 @@ constexpr service_route search_table[] = {
 
 }  // namespace
 
+std::span<const std::string_view> missing_search_members() noexcept {
+    return missing_request_members;
+}
+
 std::span<const service_route> search_routes() noexcept {
     return search_table;
 }

@@ -345,6 +345,10 @@ std::span<const search_kind> search_kinds() noexcept {
     return kinds;
 }
 
+std::span<const std::string_view> missing_query_members() noexcept {
+    return missing_members;
+}
+
 const json::value* find_dotted(const json::value& in, std::string_view path) {
     const json::value* at = &in;
     while (at != nullptr && !path.empty()) {

@@ -31,8 +31,11 @@ struct search_kind {
 };
 
 std::span<const search_kind> search_kinds() noexcept;
+// Members of queries and of requests that real servers have and the sandbox refuses by name.
+std::span<const std::string_view> missing_query_members() noexcept;
+std::span<const std::string_view> missing_search_members() noexcept;
 
-// Returns what is malformed or not supported by the sandbox; empty: the query can run.
+// Returns what is malformed or not in the sandbox; empty: the query can run.
 std::optional<std::string> find_search_problem(const json::value& query, std::size_t depth = 0);
 // Requires a query without a problem.
 bool fits_search(const json::value& query, const searched_document& in);

@@ -34,7 +34,7 @@ struct design_document {
     std::map<std::string, view_definition, std::less<>> views;
 };
 
-// The error names what is malformed or not supported by the sandbox.
+// The error names what is malformed or not in the sandbox.
 std::expected<design_document, std::string> read_design_document(json::object text);
 
 // A parameter of view requests.
