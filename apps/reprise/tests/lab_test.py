@@ -79,7 +79,7 @@ class LabTest(unittest.TestCase):
             self.assertIn(part, result.stderr)
 
     def test_help_shows_examples(self):
-        for command in ([], ["run"], ["region"], ["new"], ["list"], ["lint"]):
+        for command in ([], ["run"], ["region"], ["new"], ["list"], ["lint"], ["serve"]):
             result = self.lab(*command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("  reprise lab ", result.stdout)

@@ -70,7 +70,7 @@ class PagesTest(unittest.TestCase):
             return self.ask("bash", "-c", ASK_BASH, self.pages / "reprise.bash", "reprise",
                             *words).split()
         self.assertEqual(complete("sand"), ["sandbox"])
-        self.assertEqual(complete("lab", ""), ["list", "run", "region", "new", "lint"])
+        self.assertEqual(complete("lab", ""), ["list", "run", "region", "new", "lint", "serve"])
         self.assertEqual(complete("lab", "run", "outage", "--stra"), ["--strategy"])
         self.assertIn("--password-file", complete("get", "key", "--pass"))
         self.assertEqual(complete("get", "--ca-file", str(self.pages / "man")),

@@ -16,6 +16,9 @@ namespace reprise::lab::embedded {
 [[nodiscard]] std::string_view style() noexcept;
 [[nodiscard]] std::string_view charts() noexcept;
 
+/// `page/live.html`: the interactive page, with the same placeholders.
+[[nodiscard]] std::string_view live_page() noexcept;
+
 /// `page/region.html`: the page of a safe region, with the same placeholders.
 [[nodiscard]] std::string_view region_page() noexcept;
 

@@ -46,4 +46,12 @@ std::string fill_in(
     return filled.append(page);
 }
 
+std::string script_text(std::string_view json_text) {
+    std::string escaped;
+    for (const char c : json_text) {
+        escaped += c == '<' ? "\\u003c" : std::string(1, c);
+    }
+    return escaped;
+}
+
 }  // namespace reprise::lab

@@ -12,6 +12,9 @@ namespace reprise::lab {
 /// Escapes text for elements and attributes.
 [[nodiscard]] std::string html_text(std::string_view text);
 
+/// Makes JSON safe inside a script element: only its strings contain `<`, which is escaped.
+[[nodiscard]] std::string script_text(std::string_view json_text);
+
 /// Replaces each `{{name}}`. Inserted text is not searched again.
 [[nodiscard]] std::string fill_in(
     std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& values);

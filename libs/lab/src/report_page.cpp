@@ -41,15 +41,6 @@ namespace {
     return list;
 }
 
-/// Makes JSON safe inside a script element: only its strings contain `<`, which is escaped.
-[[nodiscard]] std::string script_text(std::string_view json_text) {
-    std::string escaped;
-    for (const char c : json_text) {
-        escaped += c == '<' ? "\\u003c" : std::string(1, c);
-    }
-    return escaped;
-}
-
 }  // namespace
 
 std::string to_html(const comparison& compared, std::string_view command) {

@@ -3,6 +3,8 @@
 
 #include <reprise/json/location.hpp>
 #include <reprise/json/parse.hpp>
+#include <reprise/json/write.hpp>
+#include <reprise/lab/live_page.hpp>
 #include <reprise/lab/scenario.hpp>
 
 #include "settings_reader.hpp"
@@ -384,6 +386,20 @@ std::expected<scenario, scenario_error> read_scenario(
         return std::unexpected(located(text, *problem, overrides));
     }
     return result;
+}
+
+std::expected<std::string, scenario_error> apply_overrides(
+    std::string_view text, std::span<const scenario_override> overrides) {
+    auto parsed = parse_text(text);
+    if (!parsed) {
+        return std::unexpected(parsed.error());
+    }
+    for (const scenario_override& each : overrides) {
+        if (const reading_problem problem = apply(parsed->root, each)) {
+            return std::unexpected(located(text, *problem, overrides));
+        }
+    }
+    return json::serialize(parsed->root, json::layout::indented) + "\n";
 }
 
 std::expected<retry_options, scenario_error> read_retry_options(std::string_view text) {

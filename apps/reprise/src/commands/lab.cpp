@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <reprise/json/write.hpp>
@@ -19,6 +20,7 @@
 #include "commands/commands.hpp"
 #include "kv_access.hpp"
 #include "lab/lint.hpp"
+#include "lab/serve.hpp"
 #include "lab/side_by_side.hpp"
 #include "lab/sources.hpp"
 #include "output/output.hpp"
@@ -165,7 +167,10 @@ void run_scenario(const lab_run_options& typed) {
 void print_region(
     const lab_region_options& typed, const lab::region& found, const lab::scenario& about) {
     const lab::strategy_choice& choice = about.strategies.front();
-    const std::string command = command_of("region --over " + typed.axis, typed.source);
+    const std::string values =
+        typed.values.empty() ? "" : fmt::format(" --values {}", fmt::join(typed.values, ","));
+    const std::string command =
+        command_of("region", typed.source) + " --over " + typed.axis + values;
     const std::string page = write_page(
         typed.output, about.name + "-region", lab::to_html(found, about, choice, command));
     if (typed.output.is_quiet) {
@@ -366,6 +371,19 @@ void add_lint_command(CLI::App& lab) {
     lint->callback([file, is_json] { lint_file(*file, *is_json); });
 }
 
+void add_serve_command(CLI::App& lab) {
+    CLI::App* serve = lab.add_subcommand("serve", "Serve an interactive page on this machine");
+    const auto typed = std::make_shared<lab_serve_options>();
+    serve->add_option("scenario", typed->scenario, "File to start with (the gallery)");
+    serve->add_option("--port", typed->port, "Port on 127.0.0.1 (any free one)");
+    serve->add_flag("--json", typed->is_json, "Print the link as JSON");
+    serve->footer(
+        exit_code_help({exit_code::interrupted, exit_code::terminated}) +
+        "\nOnly this machine can connect, and only with the printed link.\n"
+        "\nExamples:\n  reprise lab serve\n  reprise lab serve scenario.json --port 8099");
+    serve->callback([typed] { serve_lab(*typed); });
+}
+
 }  // namespace
 
 void add_lab_command(CLI::App& app) {
@@ -379,6 +397,7 @@ void add_lab_command(CLI::App& app) {
     add_region_command(*lab);
     add_new_command(*lab);
     add_lint_command(*lab);
+    add_serve_command(*lab);
 }
 
 }  // namespace reprise::app

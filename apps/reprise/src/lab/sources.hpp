@@ -29,7 +29,7 @@ void add_source_options(CLI::App& command, scenario_source& into);
 /// line and path, or `failure` if a file cannot be read.
 [[nodiscard]] lab::scenario load_scenario(const scenario_source& from);
 
-/// The shortest command that reproduces `what` ("run", "region --over timeout").
+/// The shortest command that reproduces `what` ("run", "region").
 [[nodiscard]] std::string command_of(const std::string& what, const scenario_source& from);
 
 }  // namespace reprise::app
