@@ -38,7 +38,9 @@ void side_by_side::run(const std::function<void(std::size_t, const lab::run_moni
         work();
     }
     if (shows_progress_) {
-        print_aside("\r\x1b[K");
+        rewind_aside();
+        print_aside("     ");
+        rewind_aside();
     }
 }
 
@@ -53,7 +55,8 @@ void side_by_side::show_progress() {
     for (const std::atomic<double>& each : done_) {
         sum += each;
     }
-    print_aside(fmt::format("\r{:.0f} %", 100.0 * sum / static_cast<double>(count_)));
+    rewind_aside();
+    print_aside(fmt::format("{:.0f} %", 100.0 * sum / static_cast<double>(count_)));
 }
 
 }  // namespace reprise::app
