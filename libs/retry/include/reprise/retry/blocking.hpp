@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/driver/retry_session.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/fails_if.hpp>
@@ -27,6 +28,8 @@ template <class Operation>
 concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
 
 namespace detail {
+
+inline namespace REPRISE_VARIANT {
 
 /// In place of an `attempt`, for operations that do not take one.
 struct nothing_asked {};
@@ -332,9 +335,13 @@ Result run_blocking(
     }
 }
 
+}  // namespace REPRISE_VARIANT
+
 }  // namespace detail
 
 namespace detail {
+
+inline namespace REPRISE_VARIANT {
 
 /// Does not compile, with a sentence, unless a loop can call `Operation`.
 template <class Operation>
@@ -372,7 +379,11 @@ auto check_and_run(
     }
 }
 
+}  // namespace REPRISE_VARIANT
+
 }  // namespace detail
+
+inline namespace REPRISE_VARIANT {
 
 /// Runs `operation` until it succeeds or the strategy, the deadline or the stop token ends the
 /// loop. `list` names exception types whose facts come from `facts_of`.
@@ -399,5 +410,7 @@ template <class Strategy, class Operation>
     return detail::check_and_run(
         std::forward<Strategy>(strategy), detail::no_options{}, catching<>, operation);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise

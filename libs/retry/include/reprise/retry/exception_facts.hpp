@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 
@@ -44,6 +45,8 @@ namespace detail {
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_exception(const std::exception_ptr& thrown) noexcept;
 
+inline namespace REPRISE_VARIANT {
+
 template <class E>
 [[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
     static_assert(
@@ -61,8 +64,10 @@ template <class... Exceptions>
     std::optional<failure_facts> found;
     // The first listed type that matches wins, as in a sequence of catch clauses.
     static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
-    return found ? *found : describe_exception(thrown);
+    return found ? *found : detail::describe_exception(thrown);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace detail
 

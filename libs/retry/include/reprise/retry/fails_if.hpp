@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 #include <reprise/retry/outcome.hpp>
@@ -37,7 +38,7 @@ public:
     decltype(auto) operator()(Args&&... args) {
         return std::invoke(operation_, std::forward<Args>(args)...);
     }
-    template <class Result>
+    template <class Result, class = variant>
         requires judges_result<Operation, Result>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         return operation_.judge(result);
@@ -69,7 +70,7 @@ public:
 
     /// The facts of a failed result; absent for a success. A predicate that throws counts as a
     /// failure without facts, which is not retried.
-    template <class Result>
+    template <class Result, class = detail::variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         static_assert(
             std::predicate<const Predicate&, const Result&> ||

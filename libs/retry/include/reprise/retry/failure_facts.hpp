@@ -24,6 +24,7 @@
 
 #include <reprise/retry/detail/export.hpp>
 #include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {
@@ -133,6 +134,8 @@ concept has_member_facts = requires(const E& e) {
     { e.retry_facts() } -> std::convertible_to<failure_facts>;
 };
 
+inline namespace REPRISE_VARIANT {
+
 struct facts_of_fn {
     /// Never throws: a description that throws counts as "no facts".
     template <class E>
@@ -157,11 +160,17 @@ struct facts_of_fn {
     }
 };
 
+}  // namespace REPRISE_VARIANT
+
 }  // namespace detail
+
+inline namespace REPRISE_VARIANT {
 
 /// The facts of any error value. Types that describe themselves in none of the ways above yield the
 /// empty facts.
 inline constexpr detail::facts_of_fn facts_of{};
+
+}  // namespace REPRISE_VARIANT
 
 /// True for error types that say something about retries.
 template <class E>

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
 namespace reprise {
 
@@ -25,6 +26,8 @@ template <class E>
 struct REPRISE_EXPORT type_tag {
     inline static char place = 0;
 };
+
+inline namespace REPRISE_VARIANT {
 
 /// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does.
 template <class E>
@@ -44,6 +47,8 @@ template <class E>
 #endif
     return nullptr;
 }
+
+}  // namespace REPRISE_VARIANT
 
 /// What the exception says about itself; empty if it is no `std::exception`.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
@@ -98,7 +103,7 @@ public:
 
     /// The failure if it is an `E`, otherwise null. Results match by their exact type and cost one
     /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond.
-    template <class E>
+    template <class E, class = detail::variant>
     [[nodiscard]] const E* get_if() const noexcept {
         static_assert(
             std::is_same_v<E, std::remove_cvref_t<E>>, "name the type without const and &");

@@ -27,6 +27,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 
@@ -61,11 +62,15 @@ concept doubtful_result =
 struct plain_outcome {};
 struct expected_outcome {};
 
+inline namespace REPRISE_VARIANT {
+
 #if defined(__cpp_exceptions)
 inline constexpr bool can_throw = true;
 #else
 inline constexpr bool can_throw = false;
 #endif
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace detail
 
@@ -83,6 +88,7 @@ struct outcome_traits<R> : detail::expected_outcome {
     using error = std::remove_cvref_t<decltype(std::declval<const R&>().error())>;
 
     [[nodiscard]] static bool is_failure(const R& result) noexcept { return !result.has_value(); }
+    template <class = detail::variant>
     [[nodiscard]] static failure_facts facts(const R& result) noexcept {
         return facts_of(result.error());
     }
@@ -98,6 +104,7 @@ struct outcome_traits<std::error_code> {
     [[nodiscard]] static bool is_failure(const std::error_code& code) noexcept {
         return static_cast<bool>(code);
     }
+    template <class = detail::variant>
     [[nodiscard]] static failure_facts facts(const std::error_code& code) noexcept {
         return facts_of(code);
     }
@@ -155,6 +162,8 @@ constexpr void check_result_type() noexcept {
     }
 }
 
+inline namespace REPRISE_VARIANT {
+
 /// The facts of `result` if it is a failure.
 template <class Operation, class R>
 [[nodiscard]] std::optional<failure_facts> failure_in(
@@ -168,6 +177,8 @@ template <class Operation, class R>
         return outcome_traits<R>::facts(result);
     }
 }
+
+}  // namespace REPRISE_VARIANT
 
 /// What a strategy sees of a failed `result`.
 template <class Operation, class R>

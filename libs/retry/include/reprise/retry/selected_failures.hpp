@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/retryable.hpp>
 
 namespace reprise {
@@ -48,6 +49,8 @@ using predicate_argument = typename predicate_argument_of<Predicate>::type;
 template <class Predicate>
 concept has_predicate_argument = requires { typename predicate_argument<Predicate>; };
 
+inline namespace REPRISE_VARIANT {
+
 /// Calls `visit(const E&)` if the failure is an `E`; false if it is not.
 template <class E, class Visit>
 [[nodiscard]] bool visit_failure(const retry_question& question, const Visit& visit) {
@@ -69,7 +72,11 @@ template <class E, class Visit>
     }
 }
 
+}  // namespace REPRISE_VARIANT
+
 }  // namespace detail
+
+inline namespace REPRISE_VARIANT {
 
 /// The selection of a strategy without a predicate.
 struct every_failure {
@@ -122,6 +129,8 @@ struct either_selection {
     }
 };
 
+}  // namespace REPRISE_VARIANT
+
 namespace detail {
 
 template <class Second>
@@ -134,6 +143,8 @@ template <class First, class Second>
 }
 
 }  // namespace detail
+
+inline namespace REPRISE_VARIANT {
 
 /// The first question of a composed strategy: the selection, then the rule.
 template <class Selection>
@@ -152,5 +163,7 @@ struct selected_failures {
         return is_named ? refusal_reason::none : refusal;
     }
 };
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise

@@ -5,7 +5,9 @@
 
 #include <utility>
 
-namespace reprise::detail {
+#include <reprise/retry/detail/variant.hpp>
+
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 /// What `call` returns, or `fallback` if it throws.
 template <class Result, class Call>
@@ -22,4 +24,4 @@ template <class Result, class Call>
 #endif
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT
