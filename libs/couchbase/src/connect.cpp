@@ -143,6 +143,8 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.connect_timeout = from.connect_timeout;
     to.config_poll_interval = from.config_poll_interval;
     to.not_my_vbucket_delay = from.not_my_vbucket_delay;
+    to.revision_delay_max = from.revision_delay_max;
+    to.missing_bucket_patience = from.missing_bucket_patience;
     to.kv_connections_per_node = from.kv_connections_per_node;
     to.connecting_count_max = from.connecting_count_max;
     for (const service_timeout_field& each : service_timeout_fields) {
@@ -218,6 +220,8 @@ void apply_parameters(net::client_options& to, const wire::connection_parameters
     }
     override_with(to.engine.config_poll_interval, given.config_poll_interval);
     override_with(to.engine.config_poll_floor, given.config_poll_floor);
+    override_with(to.engine.revision_delay_max, given.revision_delay_max);
+    override_with(to.engine.missing_bucket_patience, given.missing_bucket_patience);
     override_with(to.engine.kv_connections_per_node, given.num_kv_connections);
     override_with(to.engine.enable_mutation_tokens, given.enable_mutation_tokens);
     override_with(to.engine.allow_plain_http, given.allow_plain_http);

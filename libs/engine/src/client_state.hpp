@@ -59,6 +59,7 @@ struct node_terminal_state {
 // Likewise of a bucket.
 struct bucket_terminal_state {
     std::atomic<bool> is_access_denied{false};
+    std::atomic<bool> was_open{false};  // some node has selected it
 };
 
 // Terminal states by name. The loop that meets one sets or clears it, and all loops read it. A

@@ -133,6 +133,9 @@ void engine_core::on_time(time_point now) {
                 }
                 return topology_.apply_push(pushed, now);
             }
+            case timer_kind::missing_bucket:
+                return topology_.on_missing_due(
+                    *static_cast<missing_bucket_timer&>(timer).bucket, now);
             case timer_kind::collection:
                 return collections_.on_due(static_cast<collection_entry&>(timer), now);
             case timer_kind::endpoint:

@@ -77,6 +77,8 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
     const named_duration may_be_zero[] = {
         {"config_poll_floor", options.config_poll_floor},
         {"not_my_vbucket_delay", options.not_my_vbucket_delay.value_or(duration::zero())},
+        {"revision_delay_max", options.revision_delay_max},
+        {"missing_bucket_patience", options.missing_bucket_patience},
     };
     for (const named_duration& each : may_be_zero) {
         if (each.value < duration::zero()) {

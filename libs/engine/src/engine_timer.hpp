@@ -13,6 +13,7 @@ enum class timer_kind : std::uint8_t {
     link,             // node_link: reconnect
     bucket,           // bucket_state: configuration poll
     configuration,    // pushed_configuration: waits to be applied
+    missing_bucket,   // missing_bucket_timer: no node has had the bucket for a while
     collection,       // collection_entry: answer overdue, or time to ask again
     endpoint,         // endpoint_record: its circuit breaker
     log,              // operation_retries: summary of suppressed log records is due

@@ -272,16 +272,59 @@ TEST(terminal_state, RH_27_not_found_counts_only_when_every_reachable_node_repor
     driver.advance(2s);
     ASSERT_EQ(waiting->calls, 1);
     EXPECT_EQ(waiting->result.ec, errc::document_not_found);
+}
+
+// As seen on a real cluster: until the manager of a node that restarts has created the bucket
+// again, SELECT_BUCKET is answered with 0x01.
+TEST(terminal_state, RH_27_an_open_bucket_is_never_missing_by_not_found) {
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster);
+    driver.connect();
     for (scripted_node& node : cluster.nodes) {
-        node.ignores_connections = false;
         node.select_status = status::key_enoent;
     }
     driver.close_node(0);
-    driver.advance(5s);
-    const auto refused = driver.get("k");
-    driver.settle();
-    ASSERT_EQ(refused->calls, 1);
-    EXPECT_EQ(refused->result.ec, errc::bucket_access_failure);
+    driver.close_node(1);
+    driver.advance(20s);
+    auto request = driver.request(operation_kind::get, "k");
+    request.timeout = 30s;
+    const auto waiting = driver.start(std::move(request));
+    driver.advance(10s);
+    EXPECT_EQ(waiting->calls, 0);
+    for (scripted_node& node : cluster.nodes) {
+        node.select_status.reset();
+    }
+    driver.advance(6s);
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_EQ(waiting->result.ec, errc::document_not_found);
+    EXPECT_TRUE(waiting->result.error->retry_reasons.contains(retry_reason::node_not_available));
+    EXPECT_FALSE(waiting->result.error->retry_reasons.contains(retry_reason::bucket_access_error));
+}
+
+TEST(terminal_state, RH_27_a_bucket_that_was_never_open_is_missing_after_the_patience) {
+    for (const duration patience : {duration(2s), duration(500ms)}) {
+        scripted_cluster cluster(2);
+        engine_options options;
+        options.seeds = {{"node1", {}}, {"node2", {}}};
+        options.missing_bucket_patience = patience;
+        for (scripted_node& node : cluster.nodes) {
+            node.select_status = status::key_enoent;
+        }
+        engine_driver driver(cluster, options);
+        const auto waiting = driver.get("k");
+        driver.advance(patience - 10ms);
+        EXPECT_EQ(waiting->calls, 0);
+        driver.advance(30ms);
+        ASSERT_EQ(waiting->calls, 1);
+        EXPECT_EQ(waiting->result.ec, errc::bucket_access_failure);
+        cluster.nodes[1].select_status.reset();
+        cluster.map.assign(cluster.map.size(), {1});
+        driver.advance(6s);
+        const auto found = driver.get("k");
+        driver.settle();
+        ASSERT_EQ(found->calls, 1) << "cleared when select succeeds anywhere";
+        EXPECT_EQ(found->result.ec, errc::document_not_found);
+    }
 }
 
 TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_waits_for_it) {

@@ -134,8 +134,10 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
         case bootstrap_failure::bucket_not_found:
             link.bucket->access_problem = endpoint.name + ": " + why;
             on_bucket_missing(link, now);
-            affected = link.bucket;
-            is_terminal = terminal_reason(*link.bucket).has_value();
+            owners_.nodes.watch_missing(*link.bucket, now);
+            break;
+        case bootstrap_failure::select_failed:
+            on_bucket_not_missing(link);
             break;
         default:  // all others are about the node, not about the bucket
             break;

@@ -116,7 +116,8 @@ void operations::on_retryable(
             if (step == route_step::at_once) {
                 failed.delay_max = duration::zero();
             } else if (step == route_step::newer_map) {
-                failed.delay_max = may_hurry(slot, bucket) ? duration::zero() : hurry_distance;
+                failed.delay_max = may_hurry(slot, bucket) ? duration::zero()
+                                                           : context_.options.revision_delay_max;
             }
         }
     } else if (outcome.reason == retry_reason::kv_collection_outdated) {

@@ -74,7 +74,8 @@ void operations::wake_for_revision(bucket_state& bucket, time_point now) {
         if (may_hurry(slot, bucket)) {
             return true;
         }
-        context_.wheel.arm(slot, std::min(slot.due(), add_saturated(now, hurry_distance)));
+        context_.wheel.arm(
+            slot, std::min(slot.due(), add_saturated(now, context_.options.revision_delay_max)));
         return false;
     });
 }

@@ -94,6 +94,13 @@ struct pushed_configuration : engine_timer {
     std::string source_host;
 };
 
+// Ends the wait for a node that has the bucket; see terminal_state.hpp.
+struct missing_bucket_timer : engine_timer {
+    explicit missing_bucket_timer(bucket_state& of) noexcept
+        : engine_timer(timer_kind::missing_bucket), bucket(&of) {}
+    bucket_state* bucket;
+};
+
 // A bucket, or the cluster itself if the name is empty. Its timer is the configuration poll.
 struct bucket_state : engine_timer {
     explicit bucket_state(std::string given) noexcept
@@ -125,9 +132,14 @@ struct bucket_state : engine_timer {
     std::shared_ptr<bucket_terminal_state> terminal = std::make_shared<bucket_terminal_state>();
     bool is_auth_refused = false;
     bool is_tls_failed = false;
-    bool is_missing_everywhere = false;  // every reachable node answered 0x01
-    std::string access_problem;          // why access is denied or the bucket is missing
-    std::string configuration_problem;   // why there is no newer configuration, if known
+    // Since when every node that can be asked has answered nothing but 0x01, and whether that has
+    // lasted long enough.
+    std::optional<time_point> missing_since;
+    bool is_missing_agreed = false;
+    bool is_missing_everywhere = false;
+    missing_bucket_timer missing_timer{*this};
+    std::string access_problem;         // why access is denied or the bucket is missing
+    std::string configuration_problem;  // why there is no newer configuration, if known
     std::optional<time_point> polled_last;
     bool is_poll_wanted = false;  // requested by something other than the timer
     std::uint32_t poll_retries = 0;

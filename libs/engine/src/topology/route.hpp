@@ -42,9 +42,8 @@ enum class route_step : std::uint8_t {
 // with a newer revision must not turn that into a busy loop. So an operation skips its backoff only
 // this often ...
 inline constexpr std::uint8_t hurry_count_max = 3;
-// ... after that it waits this long after a new revision, or until its backoff ends ...
-inline constexpr duration hurry_distance = std::chrono::milliseconds{100};
-// ... unless no revision had arrived for this long.
+// ... after that it waits for engine_options::revision_delay_max after a new revision, or until its
+// backoff ends, unless no revision had arrived for this long.
 inline constexpr duration revision_pause = std::chrono::milliseconds{500};
 
 // `configuration` is the newest one. A configuration in the answer itself must have been applied

@@ -64,7 +64,13 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
         is_proven = is_proven || (node.is_auth_refused && node.is_refusal_proven);
     }
     // If some nodes cannot be asked, one answer is not enough, because that node may be outdated.
-    bucket.is_missing_everywhere = unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
+    // A bucket that was open exists: a node that restarts does not have it yet.
+    bucket.is_missing_agreed =
+        !bucket.terminal->was_open && unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
+    if (!bucket.is_missing_agreed) {
+        bucket.missing_since.reset();
+        bucket.is_missing_everywhere = false;
+    }
     if (may_other_seeds_answer(bucket)) {
         bucket.is_auth_refused = is_proven;
         bucket.is_tls_failed = false;
@@ -111,9 +117,28 @@ void on_bucket_missing(node_link& link, time_point now) noexcept {
     refresh_terminal_state(*link.bucket);
 }
 
+void on_bucket_not_missing(node_link& link) noexcept {
+    link.is_bucket_missing = false;
+    link.missing_answers = 0;
+    link.bucket->missing_since.reset();
+    refresh_terminal_state(*link.bucket);
+}
+
+std::optional<time_point> missing_due(
+    bucket_state& bucket, duration patience, time_point now) noexcept {
+    if (!bucket.is_missing_agreed) {
+        return std::nullopt;
+    }
+    bucket.missing_since = bucket.missing_since.value_or(now);
+    return add_saturated(*bucket.missing_since, patience);
+}
+
 void clear_bucket_refusals(bucket_state& bucket) noexcept {
+    bucket.terminal->was_open = true;
     bucket.terminal->is_access_denied = false;
+    bucket.is_missing_agreed = false;
     bucket.is_missing_everywhere = false;
+    bucket.missing_since.reset();
     for (const auto& link : bucket.links) {
         link->is_bucket_missing = false;
         link->missing_answers = 0;

@@ -40,11 +40,20 @@ std::optional<time_point> mark_silent_seeds(
 // Whether every link of this bucket has failed to connect.
 [[nodiscard]] bool has_given_up(const bucket_state& bucket) noexcept;
 
-// A node answered that it has no such bucket. A single node may be outdated; if all reachable nodes
-// agree, the bucket does not exist.
+// A node answered that it does not have the bucket (0x01): it starts, or the bucket does not exist.
+// The latter is assumed only for a bucket that was never open, if all nodes that can be asked have
+// answered nothing else for a while (RH-27).
 void on_bucket_missing(node_link& link, time_point now) noexcept;
 
-// A node has opened the bucket.
+// A node answered something else to select bucket: the wait starts again.
+void on_bucket_not_missing(node_link& link) noexcept;
+
+// When the bucket counts as missing if no node answers anything else. Empty if some node may still
+// have it.
+[[nodiscard]] std::optional<time_point> missing_due(
+    bucket_state& bucket, duration patience, time_point now) noexcept;
+
+// A node has selected the bucket.
 void clear_bucket_refusals(bucket_state& bucket) noexcept;
 
 }  // namespace reprise::engine

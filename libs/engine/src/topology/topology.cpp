@@ -144,6 +144,7 @@ void topology::close() noexcept {
     for (const auto& bucket : buckets_) {
         context_.wheel.disarm(*bucket);
         context_.wheel.disarm(bucket->pushed);
+        context_.wheel.disarm(bucket->missing_timer);
         for (const auto& entry : bucket->collections) {
             context_.wheel.disarm(*entry);
         }
@@ -193,6 +194,24 @@ void topology::judge_silent_seeds(bucket_state& bucket, time_point now) {
     bucket.is_seed_refusal_final = true;
     refresh_terminal_state(bucket);
     on_terminal_state(&bucket, now);
+}
+
+void topology::watch_missing(bucket_state& bucket, time_point now) {
+    const auto due = missing_due(bucket, context_.options.missing_bucket_patience, now);
+    if (due && !bucket.is_missing_everywhere && !bucket.missing_timer.is_armed()) {
+        context_.wheel.arm(bucket.missing_timer, *due);
+    }
+}
+
+void topology::on_missing_due(bucket_state& bucket, time_point now) {
+    const auto due = missing_due(bucket, context_.options.missing_bucket_patience, now);
+    if (due && *due > now) {
+        return context_.wheel.arm(bucket.missing_timer, *due);  // some node had it meanwhile
+    }
+    if (due) {
+        bucket.is_missing_everywhere = true;
+        on_terminal_state(&bucket, now);
+    }
 }
 
 std::optional<retry_reason> topology::terminal_reason_of_services() const noexcept {

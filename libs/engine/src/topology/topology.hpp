@@ -125,6 +125,9 @@ public:
     void on_terminal_state(bucket_state* affected, time_point now);
     // The bucket's timer fired: a refusal by one seed may have waited long enough for the others.
     void judge_silent_seeds(bucket_state& bucket, time_point now);
+    // A node does not have the bucket, or cannot be asked any more.
+    void watch_missing(bucket_state& bucket, time_point now);
+    void on_missing_due(bucket_state& bucket, time_point now);
     // The terminal state that applies to all services. Credentials and TLS are shared by all
     // services; access to a bucket only concerns key-value.
     [[nodiscard]] std::optional<retry_reason> terminal_reason_of_services() const noexcept;

@@ -125,6 +125,7 @@ void topology::on_link_failed(node_link& link, time_point now) {
     if (terminal_reason(bucket) && !was_terminal) {
         on_terminal_state(&bucket, now);  // this was the last node that could have contradicted
     }
+    watch_missing(bucket, now);
 }
 
 void topology::reconnect_now(const endpoint_record& endpoint, time_point now) {

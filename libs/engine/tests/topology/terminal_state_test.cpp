@@ -23,6 +23,7 @@ struct three_links {
 
 }  // namespace terminal_state_tests
 
+using namespace std::chrono_literals;
 using terminal_state_tests::three_links;
 
 TEST(terminal_state_rules, raise_authentication_before_tls_before_bucket_access) {
@@ -60,11 +61,37 @@ TEST(terminal_state_rules, call_a_bucket_missing_once_every_reachable_node_repor
     three_links of;
     on_bucket_missing(of.link(0), of.parts.now);
     EXPECT_FALSE(terminal_reason(of.bucket)) << "two nodes have not answered";
+    EXPECT_FALSE(missing_due(of.bucket, 2s, of.parts.now));
     on_bucket_missing(of.link(1), of.parts.now);
     on_bucket_missing(of.link(2), of.parts.now);
+    EXPECT_FALSE(terminal_reason(of.bucket)) << "all of them may be starting";
+    EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now), of.parts.now + 2s);
+    EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now + 1s), of.parts.now + 2s);
+    of.bucket.is_missing_everywhere = true;
+    refresh_terminal_state(of.bucket);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
     clear_bucket_refusals(of.bucket);
     EXPECT_FALSE(terminal_reason(of.bucket));
+}
+
+TEST(terminal_state_rules, RH_27_never_call_a_bucket_missing_that_was_open) {
+    three_links of;
+    clear_bucket_refusals(of.bucket);
+    for (std::size_t index = 0; index < of.bucket.links.size(); ++index) {
+        on_bucket_missing(of.link(index), of.parts.now);
+    }
+    EXPECT_FALSE(missing_due(of.bucket, 2s, of.parts.now));
+}
+
+TEST(terminal_state_rules, RH_27_wait_again_after_any_other_answer_to_select_bucket) {
+    three_links of;
+    for (std::size_t index = 0; index < of.bucket.links.size(); ++index) {
+        on_bucket_missing(of.link(index), of.parts.now);
+    }
+    EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now), of.parts.now + 2s);
+    of.link(1).has_failed = true;
+    on_bucket_not_missing(of.link(1));
+    EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now + 1s), of.parts.now + 3s);
 }
 
 TEST(terminal_state_rules, need_two_answers_if_a_node_cannot_be_asked) {
@@ -72,9 +99,9 @@ TEST(terminal_state_rules, need_two_answers_if_a_node_cannot_be_asked) {
     of.link(1).has_failed = true;
     of.link(2).has_failed = true;
     on_bucket_missing(of.link(0), of.parts.now);
-    EXPECT_FALSE(terminal_reason(of.bucket)) << "a single node may be outdated";
+    EXPECT_FALSE(missing_due(of.bucket, 0s, of.parts.now)) << "a single node may be outdated";
     on_bucket_missing(of.link(0), of.parts.now);
-    EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
+    EXPECT_TRUE(missing_due(of.bucket, 0s, of.parts.now));
 }
 
 // Found by simulation (swarm 2060342248, hostile 2967906503): every known node was down, so the
@@ -98,6 +125,7 @@ TEST(terminal_state_rules, RH_25_RH_26_RH_27_do_not_count_a_seed_outside_the_top
     on_bucket_missing(seed, parts.now);
     on_bucket_missing(seed, parts.now);
     EXPECT_FALSE(terminal_reason(bucket));
+    EXPECT_FALSE(missing_due(bucket, 0s, parts.now));
     EXPECT_EQ(terminal_cause(bucket, retry_reason::authentication_error), "");
 
     named.endpoint->terminal->is_auth_refused = true;

@@ -37,6 +37,8 @@ constexpr auto fixed_parameters = std::to_array<parameter_row>({
     {"kv_durable_timeout", &parameters::kv_durable_timeout},
     {"config_poll_interval", &parameters::config_poll_interval},
     {"config_poll_floor", &parameters::config_poll_floor},
+    {"revision_delay_max", &parameters::revision_delay_max},
+    {"missing_bucket_patience", &parameters::missing_bucket_patience},
     {"config_idle_redial_timeout", &parameters::config_idle_redial_timeout},
     {"idle_http_connection_timeout", &parameters::idle_http_connection_timeout},
     {"tcp_keepalive_time", &parameters::tcp_keepalive_time},

@@ -544,6 +544,9 @@ void inspection::check_terminal(const operation_record& record, retry_reason rea
             break;
         case retry_reason::bucket_access_error:
             has_cause = view.is_access_denied;
+            if (!has_cause && view.was_bucket_selected) {
+                break;  // an open bucket is never missing (RH-27)
+            }
             if (!has_cause && view.maps.empty()) {
                 has_cause = any_of(view.is_bucket_missing);
             } else if (!has_cause) {

@@ -279,6 +279,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             view.has_refused_auth[node] = 0;
             if (code == status::success) {
                 view.is_access_denied = false;
+                view.was_bucket_selected = true;
                 std::ranges::fill(view.is_bucket_missing, std::uint8_t{0});
             } else if (code == status::eaccess) {
                 view.is_access_denied = true;

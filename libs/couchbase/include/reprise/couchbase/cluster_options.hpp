@@ -108,6 +108,13 @@ struct cluster_options {
     duration config_poll_interval = std::chrono::milliseconds{2500};
     /// A fixed delay after "not my vbucket", as in RFC 0005. Absent: 1, 10, 50, ... ms.
     std::optional<duration> not_my_vbucket_delay{};
+    /// A new configuration sends every request that waits after "not my vbucket" within this time,
+    /// unless the connections are full. `revision_delay_max=100ms` in a connection string.
+    duration revision_delay_max = std::chrono::milliseconds{100};
+    /// A bucket that this client never opened is reported as missing if every data node that can be
+    /// asked has answered nothing but "not found" for this long: nodes that start answer so, too.
+    /// `missing_bucket_patience=2s` in a connection string.
+    duration missing_bucket_patience = std::chrono::seconds{2};
 
     /// Null: fail_fast_on_terminal_error_strategy.
     std::shared_ptr<retry_strategy> strategy{};

@@ -71,6 +71,12 @@ struct engine_options {
     duration seed_silence_max = std::chrono::milliseconds{1500};
     // Fixed delay after not-my-vbucket, as in RFC 0005. Empty: the controlled backoff.
     std::optional<duration> not_my_vbucket_delay{};
+    // A new revision sends every request that waits after not-my-vbucket within this time, unless
+    // the pipelines are full.
+    duration revision_delay_max = std::chrono::milliseconds{100};
+    // A bucket that was never open counts as missing if every data node that can be asked has
+    // answered nothing but 'not found' for this long.
+    duration missing_bucket_patience = std::chrono::seconds{2};
 
     std::size_t kv_connections_per_node = 1;  // for each bucket; 1..64
     // How many connections may be opening at once, to all nodes and services. A key-value

@@ -27,6 +27,8 @@ struct connection_parameters {
     std::array<duration, service_count> service_timeouts;  ///< `query_timeout`, ...
     duration config_poll_interval;
     duration config_poll_floor;
+    duration revision_delay_max;
+    duration missing_bucket_patience;
     duration config_idle_redial_timeout;
     duration idle_http_connection_timeout;
     duration tcp_keepalive_time;
