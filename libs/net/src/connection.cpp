@@ -232,6 +232,9 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     } else if (is_reading_wanted_) {
         read();
     }
+    if (phase_ == phase::open && is_flush_wanted_) {
+        flush_when_read();
+    }
 }
 
 void connection::set_reading(bool is_wanted, std::size_t size_max) {
@@ -262,6 +265,16 @@ void connection::flush() {
         tls_->async_write_some(buffer, std::move(done));
     } else {
         socket_.async_write_some(buffer, std::move(done));
+    }
+}
+
+void connection::flush_when_read() {
+    error_code ignored;
+    const bool is_read_due = is_reading_wanted_ && (is_reading_ || is_in_read_);
+    is_flush_wanted_ =
+        phase_ == phase::open && !tls_ && is_read_due && socket_.available(ignored) > 0;
+    if (!is_flush_wanted_) {
+        flush();
     }
 }
 

@@ -36,6 +36,9 @@ public:
     void open();
     // Writes what the engine has. If a write is outstanding, its handler continues with the rest.
     void flush();
+    // The same, after the bytes that have already arrived were reported. With TLS they cannot be
+    // told from records without data, so it writes at once.
+    void flush_when_read();
     // Turns reading on or off; it is on at first. While it is off, the peer's bytes wait in the
     // network, and the end of the connection is not noticed. One read returns at most `size_max`
     // bytes, and reads grow to that size only while smaller ones fill their buffer.
@@ -97,7 +100,8 @@ private:
     std::size_t write_size_ = 0;  // size of the outstanding write; the engine owns its bytes
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;
-    bool is_in_read_ = false;  // the owner is handling the bytes
+    bool is_in_read_ = false;       // the owner is handling the bytes
+    bool is_flush_wanted_ = false;  // once the bytes that have arrived were read
     bool is_writing_ = false;
     engine::close_reason end_reason_ = engine::close_reason::requested;
     std::size_t unwritten_size_ = 0;

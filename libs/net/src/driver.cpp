@@ -387,7 +387,7 @@ void driver::perform(engine::driver_action& action) {
     }
     if (const auto* write = std::get_if<engine::write_action>(&action)) {
         if (connection* at = find_connection(write->connection)) {
-            at->flush();
+            write->is_request_start ? at->flush_when_read() : at->flush();
         }
     } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
         if (connection* at = find_connection(read->connection)) {

@@ -17,6 +17,15 @@ std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
     return is_good ? std::error_code{} : judged.error;
 }
 
+// Bytes that cannot belong to the answer: nothing of the request has been written yet, or they are
+// the end of a line, which some servers send behind a body.
+bool is_stray(const http_connection& connection, base::byte_view bytes) noexcept {
+    if (connection.has_answer_begun || bytes.empty()) {
+        return false;
+    }
+    return !connection.is_handed || bytes[0] == std::byte{'\r'} || bytes[0] == std::byte{'\n'};
+}
+
 }  // namespace
 
 void http_operations::send(http_slot& slot, http_connection& connection, time_point now) {
@@ -53,7 +62,7 @@ void http_operations::send(http_slot& slot, http_connection& connection, time_po
     if (parts_.decider.watch().is_on() && !slot.is_canary) {
         parts_.decider.watch().on_attempt(names_of(slot), slot);
     }
-    context_.actions.emplace_back(write_action{connection.id});
+    context_.actions.emplace_back(write_action{connection.id, true});
     const std::size_t read_size = read_size_for(slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {
         connection.read_size_max = read_size;
@@ -84,6 +93,10 @@ void http_operations::on_bytes(
         case http_connection_state::busy:
             connection->pool->is_tls_failed = false;
             connection->active_last = now;
+            if (is_stray(*connection, bytes)) {
+                return on_stray_bytes(*connection, now);
+            }
+            connection->has_answer_begun = true;
             connection->parser.feed(bytes);
             read_answer(*connection, owner, now);
             break;
@@ -212,6 +225,22 @@ void http_operations::reject_answer(
     refuse(slot, failed, refusal_reason::unclassified, std::move(detail), now);
 }
 
+// Answers cannot be attributed to requests on this connection any more. The request is lost, and
+// was not sent at all if nothing of it was written.
+void http_operations::on_stray_bytes(http_connection& connection, time_point now) {
+    http_slot& slot = *connection.slot;
+    http_pool& pool = *connection.pool;
+    const bool is_sent = connection.is_handed;
+    context_.log(log_level::warn, pool.endpoint->name + ": bytes that answer no request");
+    leave_place(slot);
+    pools_.drop(connection);
+    if (is_sent) {
+        note_outcome(pool, errc::request_canceled, now);
+    }
+    pools_.connect_if_wanted(pool, now);
+    lost(slot, is_sent, false, now);
+}
+
 void http_operations::release(http_connection& connection, bool is_kept_alive, time_point now) {
     connection.slot = nullptr;
     if (connection.is_reading_paused) {
@@ -220,10 +249,11 @@ void http_operations::release(http_connection& connection, bool is_kept_alive, t
         connection.is_reading_paused = false;
         context_.actions.emplace_back(read_action{connection.id, false, connection.read_size_max});
     }
-    // A server that answers early has not read the rest of the request, so the connection cannot be
-    // reused.
+    // A server that answers early has not read the rest of the request, and bytes behind the answer
+    // would be taken for the next one. In both cases the connection cannot be reused.
     const bool is_all_written = connection.written == connection.outgoing.size();
-    if (!is_kept_alive || !is_all_written || context_.is_closed) {
+    const bool is_all_read = connection.parser.next().has_value();
+    if (!is_kept_alive || !is_all_written || !is_all_read || context_.is_closed) {
         http_pool& pool = *connection.pool;
         pools_.drop(connection);
         return pools_.connect_if_wanted(pool, now);

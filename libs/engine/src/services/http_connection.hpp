@@ -76,6 +76,7 @@ public:
     std::vector<std::byte> outgoing;
     std::size_t written = 0;
     bool is_handed = false;
+    bool has_answer_begun = false;  // a byte of the answer to it has arrived
 };
 
 // The connections to one service of one node.

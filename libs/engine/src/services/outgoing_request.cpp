@@ -38,6 +38,7 @@ std::expected<void, std::string> encode_call(
     connection.outgoing.clear();
     connection.written = 0;
     connection.is_handed = false;
+    connection.has_answer_begun = false;
     if (const auto encoded = http::encode_request(connection.outgoing, request); !encoded) {
         connection.outgoing.clear();
         return std::unexpected(std::string(to_string(encoded.error())));

@@ -37,6 +37,9 @@ struct connect_action {
 // at most once between two calls of begin_write.
 struct write_action {
     connection_id connection{};
+    // An HTTP request starts: bytes that have already arrived cannot answer it, so report them
+    // before begin_write.
+    bool is_request_start = false;
 };
 
 // Close the connection, even while it is being opened. It still ends with one on_connect_failed or
