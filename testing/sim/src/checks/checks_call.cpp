@@ -389,8 +389,8 @@ void inspection::check_call_documents() {
     }
 }
 
-// RH-16, RH-29: ambiguous exactly if the server may have acted. An unreadable answer is ambiguous
-// unless the readable part decides it; the ledger checks whether that was right.
+// RH-16, RH-29: ambiguous exactly if the server may have acted. What an answer proves is in its
+// codes, and a part of it may be unreadable; the ledger checks whether that was right.
 void inspection::check_call_ambiguity(
     const operation_record& record, const engine::operation_result& result) {
     if (!result.ec) {
@@ -403,7 +403,7 @@ void inspection::check_call_ambiguity(
     if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
         report(checker::ambiguity, record, "the timeout's name contradicts its ambiguity");
     }
-    if (last.is_corrupt && !record.is_idempotent) {
+    if ((last.is_corrupt || last.is_answered) && !record.is_idempotent && !last.is_harmless) {
         return;
     }
     const bool is_out = record.sent_count != 0 && !last.is_answered && !last.is_unsent;

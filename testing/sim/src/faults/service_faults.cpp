@@ -47,6 +47,21 @@ std::string rows_before_error(random_stream& random) {
     return rows;
 }
 
+// An error after the effect, as real servers send it: their own timeout, with and without the flag,
+// or an error in the middle of a statement. None of these codes claims that nothing was done.
+service_fault_effect late_error(random_stream& random, service from) {
+    constexpr std::array<int, 4> query_codes = {1080, 12008, 12009, 5999};
+    constexpr std::array<int, 2> analytics_codes = {21002, 25000};
+    service_fault_answer answer;
+    answer.status = 200;
+    answer.is_applied = true;
+    answer.body = error_body(
+        from == service::query ? any_of_these(random, query_codes)
+                               : any_of_these(random, analytics_codes),
+        random.percent(70), "");
+    return answer;
+}
+
 // An answer that no service would give here.
 service_fault_effect wrong_answer(random_stream& random, std::optional<service> to) {
     constexpr std::array<int, 10> statuses = {400, 401, 403, 404, 408, 429, 500, 502, 503, 504};
@@ -54,7 +69,7 @@ service_fault_effect wrong_answer(random_stream& random, std::optional<service> 
     const bool has_errors = to && wire::facts_of(*to).has_statements;
     service_fault_answer answer;
     answer.status = any_of_these(random, statuses);
-    switch (random.below(has_errors ? 5 : 3)) {
+    switch (random.below(has_errors ? 7 : 3)) {
         case 0:
             break;  // no body
         case 1:
@@ -66,6 +81,9 @@ service_fault_effect wrong_answer(random_stream& random, std::optional<service> 
         case 3:
             answer.body = error_body(any_of_these(random, codes), false, "");
             break;
+        case 4:
+        case 5:
+            return late_error(random, *to);
         default:
             // Rows first, then the error: it looks like a success until the end.
             answer.status = 200;
