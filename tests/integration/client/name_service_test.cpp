@@ -28,13 +28,13 @@ couchbase::cluster connect_by_name(const fake_name_server& names, const std::str
 TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
     const auto server = start();
     fake_name_server names;
-    names.add_srv(service, {.priority = 20, .weight = 1, .port = 1, .target = "bad.reprise.test"});
+    names.add_srv(service, {.priority = 20, .weight = 1, .port = 1, .target = "bad.cluster.reprise.test"});
     names.add_srv(
         service, {.priority = 10,
                   .weight = 1,
                   .port = server->addresses().nodes.front().key_value,
-                  .target = "good.reprise.test"});
-    names.add_address("good.reprise.test", {127, 0, 0, 1});
+                  .target = "good.cluster.reprise.test"});
+    names.add_address("good.cluster.reprise.test", {127, 0, 0, 1});
     names.begin();
     const auto cluster = connect_by_name(names, std::string("couchbase://") + domain);
     const auto stored = documents(cluster).upsert("k", "v");

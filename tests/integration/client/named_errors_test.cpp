@@ -51,7 +51,7 @@ std::vector<named_case> all_cases() {
          },
          nothing, documents},
         {"missing_bucket", errc::bucket_access_failure, retry_reason::bucket_access_error,
-         opcode::select_bucket, status::key_enoent, nothing, nothing,
+         opcode::select_bucket, status::eaccess, nothing, nothing,
          [](const couchbase::cluster& at) { return at.bucket("nowhere").default_collection(); }},
         {"denied_bucket", errc::bucket_access_failure, retry_reason::bucket_access_error,
          opcode::select_bucket, status::eaccess,
