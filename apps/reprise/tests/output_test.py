@@ -72,8 +72,9 @@ class OutputTest(unittest.TestCase):
                 ways.add(name)
             if unescaped.search(code):
                 users.add(name)
-        # The last two only ask whether a stream is a terminal.
-        self.assertEqual(ways, {"src/output/output.cpp", "src/commands/sim.cpp", "demo/view.cpp"})
+        # The last three only ask whether a stream is a terminal.
+        self.assertEqual(ways, {"src/output/output.cpp", "src/commands/sim.cpp", "demo/view.cpp",
+                                "src/lab/side_by_side.cpp"})
         self.assertEqual(users, {
             "src/output/output.hpp", "src/output/output.cpp", "src/commands/kv.cpp",
             "src/commands/query.cpp", "src/commands/demo.cpp", "demo/run.hpp", "demo/view.cpp"})
