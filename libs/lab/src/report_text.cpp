@@ -142,6 +142,7 @@ std::string to_table(const comparison& compared) {
     const std::vector<summary_row> rows = summarise(compared);
     std::size_t label_width = 0;
     std::vector<std::size_t> widths;
+    widths.reserve(compared.results.size());
     for (const strategy_result& each : compared.results) {
         widths.push_back(each.strategy.name.size());
     }

@@ -408,7 +408,7 @@ std::expected<retry_options, scenario_error> read_retry_options(std::string_view
         return std::unexpected(parsed.error());
     }
     reading_problem problem;
-    const retry_options options = detail::read_retries(parsed->root, {}, problem);
+    retry_options options = detail::read_retries(parsed->root, {}, problem);
     if (problem) {
         return std::unexpected(located(text, *problem, {}));
     }

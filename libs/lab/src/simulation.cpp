@@ -50,12 +50,12 @@ simulation::simulation(const model& checked)
       network_(checked.seed, 5) {
     const client_options& clients = model_.clients;
     layers_.emplace_back(clients.retries, clients.count, clients.is_warm, events_);
-    for (std::uint16_t i = 0; i < model_.services.size(); ++i) {
-        services_.emplace_back(model_, i, events_);
+    for (std::size_t i = 0; i < model_.services.size(); ++i) {
+        services_.emplace_back(model_, static_cast<std::uint16_t>(i), events_);
         const service_options& service = model_.services[i];
         layers_.emplace_back(service.retries, service.nodes, false, events_);
     }
-    for (std::uint16_t i = 0; i < services_.size(); ++i) {
+    for (std::size_t i = 0; i < services_.size(); ++i) {
         for (const std::uint16_t target : services_[i].targets) {
             services_[target].layer = static_cast<std::uint16_t>(i + 1);
         }

@@ -28,7 +28,8 @@ couchbase::cluster connect_by_name(const fake_name_server& names, const std::str
 TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
     const auto server = start();
     fake_name_server names;
-    names.add_srv(service, {.priority = 20, .weight = 1, .port = 1, .target = "bad.cluster.reprise.test"});
+    names.add_srv(
+        service, {.priority = 20, .weight = 1, .port = 1, .target = "bad.cluster.reprise.test"});
     names.add_srv(
         service, {.priority = 10,
                   .weight = 1,

@@ -84,7 +84,7 @@ std::uint64_t quota_of_others(const service_exchange& with, std::string_view nam
 // Refusals of bucket forms contain the memory and the disk space that a bucket could have.
 service_response form_refusal(
     const service_exchange& with, const bucket_options& wanted, const setting_problem& problem) {
-    constexpr std::int64_t mega = 1024 * 1024;
+    constexpr std::int64_t mega = std::int64_t{1024} * 1024;
     const auto others = static_cast<std::int64_t>(quota_of_others(with, wanted.name)) * mega;
     const std::int64_t own = std::int64_t{wanted.settings.ram_quota_mb} * mega;
     const std::int64_t total = static_cast<std::int64_t>(memory_quota_mb) * mega;

@@ -27,7 +27,7 @@ constexpr std::string_view query_details = "details of the query service";
 constexpr std::string_view links = "analytics links";
 constexpr std::string_view analytics_details = "details of the analytics service";
 
-constexpr missing_path table[] = {
+constexpr missing_path path_table[] = {
     {admin, "/pools/default", "changing the cluster's settings"},
     {admin, "/settings/autoFailover", "auto-failover"},
     {admin, "/settings/autoFailover/resetCount", "auto-failover"},
@@ -128,14 +128,14 @@ constexpr missing_path table[] = {
 }  // namespace
 
 std::span<const missing_path> missing_paths() noexcept {
-    return table;
+    return path_table;
 }
 
 std::optional<service_response> refuse_missing_path(const service_exchange& with) {
-    const auto* found = std::ranges::find_if(table, [&with](const missing_path& each) {
+    const auto* found = std::ranges::find_if(path_table, [&with](const missing_path& each) {
         return each.service == with.request.service && fits_path(each.path, with.parts);
     });
-    if (found == std::end(table)) {
+    if (found == std::end(path_table)) {
         return std::nullopt;
     }
     const std::string text =

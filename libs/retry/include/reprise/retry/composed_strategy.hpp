@@ -18,17 +18,41 @@
 
 #include <concepts>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/retryable.hpp>
-#include <reprise/retry/shared_parts.hpp>
 
 namespace reprise {
+
+/// No breaker and no observer. Costs nothing.
+struct no_parts {};
+
+/// What strategies may share in addition to a budget. Each part is optional.
+struct shared_parts {
+    /// Asked before each attempt; null: none.
+    std::shared_ptr<circuit_breaker> breaker{};
+    /// Sees the calls of all strategies that have it, e.g. `retry_metrics`; null: none.
+    std::shared_ptr<retry_observer> observer{};
+};
+
+namespace detail {
+
+[[nodiscard]] inline shared_parts to_shared(no_parts) {
+    return {};
+}
+[[nodiscard]] inline shared_parts to_shared(shared_parts parts) {
+    return parts;
+}
+
+}  // namespace detail
 
 /// How many attempts a composed strategy makes.
 struct attempt_limits {
