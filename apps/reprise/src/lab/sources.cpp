@@ -74,6 +74,7 @@ namespace {
         return {std::filesystem::path(typed).stem().string(), *read, false};
     }
     std::vector<std::string_view> names;
+    names.reserve(in.strategies.size() + lab::retry_presets().size());
     for (const lab::strategy_choice& each : in.strategies) {
         names.push_back(each.name);
     }

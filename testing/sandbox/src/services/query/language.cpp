@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 46> own_keywords{
 
 // The error names the longest construct that matches.
 // clang-format off
-constexpr missing_construct missing_constructs[] = {
+constexpr missing_construct construct_table[] = {
     // Statements.
     {at::statement, "advise"}, {at::statement, "alter"}, {at::statement, "analyze"},
     {at::statement, "begin", "BEGIN TRANSACTION"}, {at::statement, "commit"},
@@ -111,7 +111,7 @@ std::string missing_construct::name() const {
 }
 
 std::span<const missing_construct> missing_constructs() noexcept {
-    return missing_constructs;
+    return construct_table;
 }
 
 bool is_reserved_word(std::string_view word) noexcept {
@@ -121,7 +121,7 @@ bool is_reserved_word(std::string_view word) noexcept {
     // A statement is recognised by its first word, where a name is impossible.
     return std::ranges::any_of(own_keywords, is_word) ||
            std::ranges::any_of(further_keywords, is_word) ||
-           std::ranges::any_of(missing_constructs, [&](const missing_construct& each) {
+           std::ranges::any_of(construct_table, [&](const missing_construct& each) {
                return each.place != construct_place::statement && is_word(each.words);
            });
 }
