@@ -83,7 +83,7 @@ asio::awaitable<void> serve_connection(tcp::socket socket, const answerer& answe
             co_return;
         }
     }
-    stream.socket().shutdown(tcp::socket::shutdown_send, ec);
+    static_cast<void>(stream.socket().shutdown(tcp::socket::shutdown_send, ec));
 }
 
 asio::awaitable<void> accept_connections(tcp::acceptor& acceptor, const answerer& answer) {
@@ -165,11 +165,11 @@ void serve_locally(
     asio::io_context context;
     tcp::acceptor acceptor(context);
     beast::error_code ec;
-    acceptor.open(tcp::v4(), ec);
-    acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
-    acceptor.bind({asio::ip::address_v4::loopback(), port}, ec);
+    static_cast<void>(acceptor.open(tcp::v4(), ec));
+    static_cast<void>(acceptor.set_option(tcp::acceptor::reuse_address(true), ec));
+    static_cast<void>(acceptor.bind({asio::ip::address_v4::loopback(), port}, ec));
     if (!ec) {
-        acceptor.listen(asio::socket_base::max_listen_connections, ec);
+        static_cast<void>(acceptor.listen(asio::socket_base::max_listen_connections, ec));
     }
     if (ec) {
         throw failure(fmt::format("cannot listen on 127.0.0.1:{}: {}", port, ec.message()));
