@@ -11,16 +11,14 @@ using namespace std::chrono_literals;
 int main() {
     const auto metrics = std::make_shared<reprise::retry_metrics>();
     // [lambdas]
-    const auto rule = reprise::attempts(3)
-                          .every(10ms)
-                          .observer(metrics)
-                          .on_decision([](const reprise::decision_event& event) {
-                              std::cout << event << "\n";
-                          })
-                          .on_completion([](const reprise::call_summary& call) {
-                              std::cout << call.attempts << " attempts, " << call.total_time / 1ms
-                                        << " ms\n";
-                          });
+    const auto rule =
+        reprise::attempts(3)
+            .every(10ms)
+            .observer(metrics)
+            .on_decision([](const reprise::decision_event& event) { std::cout << event << "\n"; })
+            .on_completion([](const reprise::call_summary& call) {
+                std::cout << call.attempts << " attempts, " << call.total_time / 1ms << " ms\n";
+            });
     // [/lambdas]
 
     unsigned calls = 0;

@@ -73,9 +73,9 @@ struct reprise::unattempted_outcome<int> {
     static int make(refusal_reason) { return -1; }
 };
 void run(asio::io_context& io) {
-    start<void(int)>(
-        io, reprise::throws_on_failure(
-                [](const reprise::attempt&, auto handler) { std::move(handler)(1); }));
+    start<void(int)>(io, reprise::throws_on_failure([](const reprise::attempt&, auto handler) {
+                         std::move(handler)(1);
+                     }));
 }
 
 // accepted: SM_08_asynchronous_results_if_the_program_says_what_they_mean

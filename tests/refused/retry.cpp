@@ -86,9 +86,8 @@ const auto judged = reprise::retry(
 const int number = reprise::retry(strategy, reprise::throws_on_failure([] { return 1; }));
 const bool flag = reprise::retry(strategy, reprise::throws_on_failure([] { return false; }));
 const int* const pointer = reprise::retry(
-    strategy, reprise::with_fallback(nullptr, reprise::throws_on_failure([]() -> const int* {
-        return {};
-    })));
+    strategy,
+    reprise::with_fallback(nullptr, reprise::throws_on_failure([]() -> const int* { return {}; })));
 
 // refused: SM_08_an_optional_without_a_predicate
 // message: say it: reprise::fails_if(predicate, operation)

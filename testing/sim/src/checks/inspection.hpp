@@ -141,7 +141,7 @@ private:
         std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
         bool is_access_denied = false;
-        bool was_bucket_selected = false;  // by some node
+        bool was_bucket_selected = false;      // by some node
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
         time_point name_missing{};             // when a scope or a collection was reported missing
         std::int64_t budget_level = 0;         // after the last iteration; now at most this much

@@ -39,7 +39,7 @@ struct operation_request {
     std::uint32_t expiry = 0;                       // in wire format; see expiry.hpp
     bool preserve_expiry = false;
     std::optional<wire::durability_level> durability{};
-    std::uint64_t cas = 0;  // 0: any
+    std::uint64_t cas = 0;      // 0: any
     std::uint64_t delta = 1;    // counters
     std::uint64_t initial = 0;  // counters; not created with expiry_do_not_create
     std::uint32_t lock_seconds = 15;
