@@ -141,7 +141,7 @@ TEST(clocks, a_histogram_takes_any_duration) {
     EXPECT_EQ(seen.count(), 5U);
     EXPECT_LE(seen.percentile(0.8), 1us);
     for (int index = 0; index < 5000; ++index) {
-        seen.record(index % 2 == 0 ? duration::max() : 300 * year);
+        seen.record(index % 2 == 0 ? duration::max() : 290 * year);
     }
     EXPECT_EQ(seen.count(), 5005U);
     EXPECT_GT(seen.percentile(0.9), std::chrono::hours{24 * 10});
