@@ -14,7 +14,7 @@ namespace retry_rules_tests {
 
 using namespace std::chrono_literals;
 
-constexpr time_point start{1h};
+constexpr time_point first_moment{1h};
 
 // Gives the answer that the test sets, and counts the questions.
 class fixed_strategy final : public retry_strategy {
@@ -75,9 +75,9 @@ struct bench {
         failed.own_error = errc::document_locked;
         subject.names.operation = "get";
         subject.names.is_idempotent = is_idempotent;
-        subject.deadline = start + 2500ms;
+        subject.deadline = first_moment + 2500ms;
     }
-    retry_outcome decide(time_point now = start) {
+    retry_outcome decide(time_point now = first_moment) {
         engine_parts parts(options);
         for (std::size_t count = 0; count < parked; ++count) {
             parts.client.waiting.take();
@@ -168,16 +168,16 @@ TEST(retry_rules, RH_42_what_may_have_been_applied_is_not_sent_again_by_any_stra
 TEST(retry_rules, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
     bench always(retry_reason::kv_not_my_vbucket, false);
     always.retries = 5;
-    const retry_outcome ladder = always.decide(start + 2000ms);
+    const retry_outcome ladder = always.decide(first_moment + 2000ms);
     EXPECT_TRUE(ladder.is_capped);
     EXPECT_EQ(ladder.delay, 500ms);
     bench asked(retry_reason::kv_locked, false);
     asked.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(1s));
-    const retry_outcome capped = asked.decide(start + 2000ms);
+    const retry_outcome capped = asked.decide(first_moment + 2000ms);
     EXPECT_TRUE(capped.is_retry);
     EXPECT_TRUE(capped.is_capped);
     EXPECT_EQ(capped.delay, 500ms);
-    EXPECT_FALSE(asked.decide(start + 1000ms).is_capped);
+    EXPECT_FALSE(asked.decide(first_moment + 1000ms).is_capped);
 }
 
 TEST(retry_rules, RH_32_a_full_queue_refuses_always_retry_reasons_too) {
@@ -221,7 +221,7 @@ TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
     driver::retry_progress progress(1);
     progress.on_start({});
     with.subject.progress = &progress;
-    decider.on_end(with.subject, {}, start);
+    decider.on_end(with.subject, {}, first_moment);
     EXPECT_EQ(bucket->milli_level(), 1000);
 }
 
@@ -298,7 +298,7 @@ TEST(retry_rules, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_req
     EXPECT_FALSE(of_call.last.is_idempotent);
     EXPECT_EQ(of_call.retry_attempts, 3U);
     EXPECT_TRUE(of_call.last.retry_reasons.contains(retry_reason::kv_temporary_failure));
-    EXPECT_EQ(of_call.deadline, start + 2500ms);
+    EXPECT_EQ(of_call.deadline, first_moment + 2500ms);
     EXPECT_EQ(of_call.user_data, "robot");
     EXPECT_EQ(of_call.last.strategy, &of_call);
 }
