@@ -1,6 +1,7 @@
 /// Trouble: what changes at its start and its end.
 
 #include <algorithm>
+#include <tuple>
 
 #include "simulation.hpp"
 
@@ -14,7 +15,11 @@ void simulation::make_edges() {
         edges_.push_back({(each.start + each.length).count(), i, false});
         trouble_start_ = std::min(trouble_start_, each.start.count());
     }
-    std::ranges::stable_sort(edges_, {}, &edge::at);
+    // At one moment they stay in the order of the model, in which a start precedes its end. No
+    // stable_sort, which Clang refuses here.
+    std::ranges::sort(edges_, {}, [](const edge& each) {
+        return std::tuple(each.at, each.trouble, !each.is_start);
+    });
 }
 
 void simulation::on_edge() {
