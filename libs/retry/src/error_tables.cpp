@@ -1,5 +1,7 @@
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 
@@ -256,10 +258,32 @@ constexpr error_table tables[]{
     {.category = "reprise.retry", .rows = library_rows},
 };
 
+/// One more than the place of each row of `generic_rows`, by its code; 0: look for it. Not all
+/// systems have codes as small as these.
+constexpr auto place_of_errno = [] {
+    static_assert(generic_rows.size() < 255);
+    std::array<std::uint8_t, 160> places{};
+    for (std::size_t at = generic_rows.size(); at-- > 0;) {
+        const auto code = static_cast<std::size_t>(generic_rows[at].code);
+        if (code < places.size()) {
+            places[code] = static_cast<std::uint8_t>(at + 1);
+        }
+    }
+    return places;
+}();
+
 }  // namespace
 
 std::span<const error_table> error_tables() noexcept {
     return tables;
+}
+
+const error_row* find_errno(int code) noexcept {
+    const auto at = static_cast<std::size_t>(code);
+    if (at < place_of_errno.size() && place_of_errno[at] != 0) [[likely]] {
+        return &generic_rows[place_of_errno[at] - 1U];
+    }
+    return find_row(generic_rows, code);
 }
 
 const error_row* find_error(std::string_view category, int code) noexcept {

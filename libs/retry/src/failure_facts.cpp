@@ -35,6 +35,9 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
 /// Categories are known by their names: the core does not include Asio, whose two variants have the
 /// same names. That of the system is "asio.system" in the standalone Asio before 1.24.
 [[nodiscard]] const detail::error_row* find_known(const std::error_code& code) noexcept {
+    if (code.category() == std::generic_category()) [[likely]] {
+        return detail::find_errno(code.value());  // found without looking at names
+    }
     const std::string_view category = code.category().name();
     if (category == "system" || category == "asio.system") {
         return detail::find_error(system_table, code.value());

@@ -35,7 +35,8 @@ struct desk {
     retry_allowance allowance{1};
     noted_budget budget{1};
     retry_limits limits{asked_at + 100ms, deadline_policy::refuse, &bound, &allowance, &budget};
-    proposed_retry retry{10ms, false, asked_at, testing::transient()};
+    failure_facts facts = testing::transient();
+    proposed_retry retry{10ms, false, asked_at, facts};
 
     [[nodiscard]] refusal_reason ask() { return admit(retry, limits).refusal; }
 };

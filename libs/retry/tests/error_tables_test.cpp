@@ -117,6 +117,7 @@ TEST(error_tables, every_enumerator_of_errc_is_in_its_table) {
     for (int value = 1; value <= value_max; ++value) {
         if (is_enumerator(static_cast<std::errc>(value))) {
             EXPECT_NE(detail::find_error("generic", value), nullptr) << value;
+            EXPECT_EQ(detail::find_errno(value), detail::find_error("generic", value)) << value;
             ++count;
         }
     }

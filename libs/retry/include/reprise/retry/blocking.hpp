@@ -75,6 +75,9 @@ public:
     }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
+        if (!options_->deadline && !options_->timeout) [[likely]] {
+            return no_deadline;
+        }
         time_point earliest = options_->deadline.value_or(no_deadline);
         if (options_->timeout) {
             earliest =

@@ -118,6 +118,8 @@ struct error_table {
 /// The row of a code in the table of that name; null if there is none.
 [[nodiscard]] REPRISE_EXPORT const error_row* find_error(
     std::string_view category, int code) noexcept;
+/// The row of a `std::errc` in the table "generic".
+[[nodiscard]] REPRISE_EXPORT const error_row* find_errno(int code) noexcept;
 
 template <class E>
 concept has_failure_traits = requires(const E& e) {

@@ -49,7 +49,10 @@ struct retry_limits {
     retry_budget* budget = nullptr;
 };
 
-/// One retry that a strategy or a protocol proposes.
+/// The facts of a retry that no failure asked for, such as a hedge.
+inline constexpr failure_facts nothing_known{};
+
+/// One retry that a strategy or a protocol proposes. For one call, during which `facts` must live.
 struct proposed_retry {
     duration delay{};
     /// The request needs a place among those that wait even without a delay.
@@ -57,7 +60,7 @@ struct proposed_retry {
     time_point now{};
     /// Of the failure. They set the price, and a stated `retry_safety::no` is final whatever the
     /// strategy proposes.
-    failure_facts facts{};
+    const failure_facts& facts = nothing_known;
 };
 
 /// Whether a proposed retry is made, when, and what it cost.

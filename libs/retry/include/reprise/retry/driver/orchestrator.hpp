@@ -245,8 +245,8 @@ public:
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
-        const admission answer =
-            progress_.on_proposal(propose_hedge(), {.now = now}, limits_of(terms));
+        const admission answer = progress_.on_proposal(
+            propose_hedge(), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
         if (attached_ && answer.is_admitted()) {
             attached_->observation.on_hedge(progress_.retries() + 1);
@@ -291,16 +291,15 @@ private:
 
     [[nodiscard]] retry_step ask(
         const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
-        retry_question question;
-        question.facts = failed.facts;
-        question.at = at;
-        question.at.user_data = terms.user_data;
-        question.deadline = terms.limits.deadline;
-        question.repeat = terms.repeat;
-        question.failure = failed.failure;
-        question.reason = failed.reason;
-        question.retry_attempts = progress_.retries();
-        question.token = progress_.token();
+        const retry_question question{
+            .facts = failed.facts,
+            .at = {at.now, at.random, terms.user_data},
+            .deadline = terms.limits.deadline,
+            .repeat = terms.repeat,
+            .failure = failed.failure,
+            .reason = failed.reason,
+            .retry_attempts = progress_.retries(),
+            .token = progress_.token()};
         if constexpr (is_virtual) {
             retry_sink sink(terms.answers.make_channel, terms.answers.driver, terms.answers.ticket);
             strategy_.ask(question, sink);
@@ -330,11 +329,12 @@ private:
         const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const std::uint32_t number = progress_.retries() + 1;
-        const bool is_blocked =
-            attached_ && action.is_retry() && !attached_->would_allow(now, action.delay_or_zero());
-        const admission answer = progress_.on_proposal(
-            is_blocked ? retry_action::no(refusal_reason::circuit_open) : action,
-            proposal_of(failed, now), limits_of(terms));
+        if (attached_ && action.is_retry() &&
+            !attached_->would_allow(now, action.delay_or_zero())) {
+            return refuse(refusal_reason::circuit_open, failed, terms, now);
+        }
+        const admission answer =
+            progress_.on_proposal(action, proposal_of(failed, now), limits_of(terms));
         retry_step step = step_of(answer);
         if (!step.is_retry) {
             step.error_category = action.error_category();
@@ -381,11 +381,7 @@ private:
 
     [[nodiscard]] static proposed_retry proposal_of(
         const failed_attempt& failed, time_point now) noexcept {
-        proposed_retry proposal;
-        proposal.is_waiting = failed.needs_place;
-        proposal.now = now;
-        proposal.facts = failed.facts;
-        return proposal;
+        return {.is_waiting = failed.needs_place, .now = now, .facts = failed.facts};
     }
 
     /// A strategy with a budget of its own is charged only to that budget.
@@ -408,9 +404,14 @@ private:
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
         const bool is_observed = attached_ && attached_->observation.has_observers();
-        if (terms.recorder == nullptr && !is_observed) {
-            return;
+        if (terms.recorder != nullptr || is_observed) {
+            write(kind, number, step, failed, terms, now);
         }
+    }
+    /// Apart from `record`, which has nothing to do for most calls.
+    void write(
+        entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
+        request_terms& terms, time_point now) noexcept {
         history_entry entry;
         entry.set_attempt(number);
         entry.set_code(failed.facts.code);
@@ -429,7 +430,7 @@ private:
         if (terms.recorder != nullptr) {
             terms.recorder->record(entry, failed, step);
         }
-        if (is_observed) {
+        if (attached_ && attached_->observation.has_observers()) {
             attached_->observation.on_decision(entry, failed.facts, failed.failure, failed.reason);
         }
     }

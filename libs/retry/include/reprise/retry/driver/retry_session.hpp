@@ -147,13 +147,17 @@ public:
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
         failure_view failure = {}) noexcept {
-        failed_attempt& failed = failed_.emplace();
-        failed.facts = facts;
-        failed.failure = failure;
-        failed.is_canceled = is_canceled;
-        late_.reset();
-        return decided(
+        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
+        if constexpr (can_defer) {
+            if (step.is_deferred) {
+                deferred_ = failed;
+            } else {
+                late_.reset();  // a strategy can answer at once although it took a channel
+            }
+        }
+        return step;
     }
 
     /// After a deferred step: stops when the answer is there, or when the caller asked to stop.
@@ -162,11 +166,11 @@ public:
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
         const late_answer::result answer = late_->take();
         late_.reset();
-        failed_->is_canceled = is_canceled;
+        deferred_->is_canceled = is_canceled;
         return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled
-                       ? core().on_answer(answer.action, *failed_, terms, now)
-                       : core().on_no_answer(*failed_, terms, now);
+                       ? core().on_answer(answer.action, *deferred_, terms, now)
+                       : core().on_no_answer(*deferred_, terms, now);
         });
     }
 
@@ -198,6 +202,8 @@ public:
     [[nodiscard]] retry_allowance& allowance() noexcept { return allowance_; }
 
 private:
+    static constexpr bool can_defer = std::derived_from<Strategy, retry_strategy>;
+
     using owned_attachments = std::conditional_t<
         IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>;
     using core_type = orchestrator<
@@ -274,7 +280,7 @@ private:
     time_point started_{};
     time_point deadline_ = no_deadline;
     retry_progress progress_{};
-    std::optional<failed_attempt> failed_;  // the attempt that failed last; absent before
+    std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
     [[no_unique_address]] owned_attachments attached_;  // null for most calls
