@@ -82,9 +82,8 @@ def outcome(test):
 def read_results(build, programs):
     """Returns {test name: outcome} of the run, and a list of problems with the result files."""
     directory = build / "test-results"
-    names = programs or sorted(path.stem for path in directory.glob("*.json"))
     results, problems = {}, []
-    for name in names:
+    for name in programs:
         path, program = directory / f"{name}.json", build / "bin" / name
         if not path.exists():
             problems.append(f"{name} left no results: run its test first")
@@ -203,8 +202,9 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="compare with the page instead of writing it")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree with docs/ and tests/")
-    parser.add_argument("--programs", nargs="+", default=[], metavar="NAME",
-                        help="result files that must exist; others are ignored (default: all)")
+    # A build directory can hold results of programs that the tree no longer has.
+    parser.add_argument("--programs", nargs="+", required=True, metavar="NAME",
+                        help="result files that must exist; others are ignored")
     options = parser.parse_args()
 
     page_file = options.root / "docs/conformance.md"
@@ -218,7 +218,7 @@ def main():
         page_file.write_text(page, encoding="utf-8")
     elif not page_file.exists() or page_file.read_text(encoding="utf-8") != page:
         problems.append(f"{page_file.name} is not what this run generates: "
-                        "run scripts/conformance.py on the build directory and commit the page")
+                        "run ./dev conformance and commit the page")
     for problem in problems:
         print(f"conformance: {problem}")
     proven = sum(bool(tests[row.id]) for section in sections for row in section.rows)

@@ -6,7 +6,8 @@
   mutants.py run [NAME...]       builds one copy of the sources with all mutants, runs each mutant
                                  (or the named ones), and fails if one is not noticed
   mutants.py run --changed       the same for the mutants that the change since --base touches: by
-                                 default since the branch left origin's, or the previous commit
+                                 default since the branch left origin's, or since the last run of
+                                 all (tests/mutants/last_full_run)
   mutants.py program TARGET      builds one program of the copy and prints its path; run it with
                                  REPRISE_MUTANT=NAME
 
@@ -193,6 +194,8 @@ def run(options, mutants):
         results.append(attend(mutant))
     if len(chosen) == len(mutants):
         failed += run_sound(copy, programs, tests_of, found_seeds(results))
+        if not failed:
+            selection.record_full_run(ROOT)
     for problem in failed:
         print(f"mutants: {problem}")
     print(f"mutants: {len(chosen)} run, {len(failed)} problems; {built - begin:.0f} s to build, "

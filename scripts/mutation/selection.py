@@ -8,6 +8,8 @@ from mutation import catalogue, judge
 
 # What builds and judges mutants. If it changes, all of them are run.
 MACHINERY = ("scripts/mutants.py", "scripts/mutation/", "CMakeLists.txt", "cmake/")
+# Names the commit at which all mutants were last run and noticed.
+FULL_RUN = "tests/mutants/last_full_run"
 TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 
 
@@ -17,15 +19,30 @@ def git(root, *words):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def last_full_run(root):
+    """Returns the commit at which all mutants were last run and noticed, or None."""
+    record = root / FULL_RUN
+    named = record.read_text(encoding="utf-8").split() if record.is_file() else []
+    if not named or git(root, "merge-base", "--is-ancestor", named[0], "HEAD") is None:
+        return None
+    return git(root, "rev-parse", "--verify", "--quiet", named[0])
+
+
+def record_full_run(root):
+    """Notes that all mutants were run and noticed, if what was run is a commit."""
+    if git(root, "status", "--porcelain") == "":
+        (root / FULL_RUN).write_text(git(root, "rev-parse", "HEAD") + "\n", encoding="utf-8")
+
+
 def default_base(root):
     """Returns the commit to compare with, or None if it is not known: where the branch left origin's
-    main branch, or else the previous commit."""
+    main branch, or else the last commit at which all mutants were run."""
     head = git(root, "rev-parse", "HEAD")
     for branch in ("origin/HEAD", "origin/main", "origin/master"):
         base = git(root, "merge-base", "HEAD", branch)
         if base and base != head:
             return base
-    return git(root, "rev-parse", "--verify", "--quiet", "HEAD~1") or None
+    return last_full_run(root)
 
 
 def changed_files(root, base):

@@ -43,6 +43,9 @@ class conformance(unittest.TestCase):
         (self.root / f"build/test-results/{file}.json").write_text(json.dumps(report))
 
     def run_script(self, *arguments):
+        if "--programs" not in arguments:
+            there = sorted(path.stem for path in self.root.glob("build/test-results/*.json"))
+            arguments = (*arguments, "--programs", *there)
         run = subprocess.run(
             [sys.executable, str(SCRIPT), str(self.root / "build"), "--root", str(self.root),
              *arguments],

@@ -254,11 +254,13 @@ class choosing(folder):
         self.write("scripts/mutation/judge.py", "")
         self.assertEqual(self.touched(), ["a", "b"])
 
-    def test_the_base_is_where_the_branch_left_origin_or_the_previous_commit(self):
-        self.assertIsNone(selection.default_base(self.root), "there is one commit")
+    def test_the_base_is_where_the_branch_left_origin_or_the_last_run_of_all(self):
+        self.assertIsNone(selection.default_base(self.root), "nothing is recorded")
+        first = selection.git(self.root, "rev-parse", "HEAD")
+        selection.record_full_run(self.root)
         self.write("libs/a/src/a.cpp", "int x = 1; int y;\n")
+        selection.record_full_run(self.root)  # has no effect: what was run is not committed
         self.commit("second")
-        first = selection.git(self.root, "rev-parse", "HEAD~1")
         self.assertEqual(selection.default_base(self.root), first)
         self.git("update-ref", "refs/remotes/origin/main", "HEAD")
         self.assertEqual(selection.default_base(self.root), first, "nothing is ahead of origin")
@@ -267,6 +269,9 @@ class choosing(folder):
         self.commit("third")
         self.assertEqual(selection.default_base(self.root), first)
         self.assertIsNone(selection.changed_files(self.root, "0123456789"))
+        self.git("update-ref", "-d", "refs/remotes/origin/main")
+        self.write(selection.FULL_RUN, "0123456789\n")
+        self.assertIsNone(selection.default_base(self.root), "git does not know it")
 
 
 if __name__ == "__main__":
