@@ -42,8 +42,8 @@ constexpr void check_coroutine_arguments() noexcept {
 /// runs on the awaiting coroutine's executor.
 ///
 /// At `attempt::deadline` the attempt is canceled and, if it then fails, counts as a timeout, as
-/// described at the completion-token form. Only attempts with such a limit, and hedged ones, cost a
-/// coroutine of their own. It runs on a strand of the executor, so that it may be canceled on a
+/// described at the completion-token form. Each attempt is a coroutine of its own. With such a
+/// limit, and in a hedge, it runs on a strand of the executor, so that it may be canceled on a
 /// context of several threads. An `awaitable` of an executor type other than `any_io_executor` runs
 /// on that executor: on several threads, use a strand.
 ///

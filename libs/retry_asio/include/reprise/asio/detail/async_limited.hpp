@@ -22,15 +22,28 @@ struct limit_request {
     async_clock* clock = nullptr;  ///< Null: real time.
 };
 
+/// How an exception becomes a first completion argument: `make(std::exception_ptr)`. Only for types
+/// that can carry one.
+template <class First>
+struct exception_as;
+
+template <>
+struct exception_as<std::exception_ptr> {
+    [[nodiscard]] static std::exception_ptr make(std::exception_ptr thrown) noexcept {
+        return thrown;
+    }
+};
+
 /// True if an exception thrown by an initiating function can be passed on as a result.
 template <class First, class... Rest>
-inline constexpr bool carries_exception =
-    std::is_same_v<First, std::exception_ptr> && (std::is_default_constructible_v<Rest> && ...);
+inline constexpr bool carries_exception = requires(std::exception_ptr thrown) {
+    exception_as<First>::make(std::move(thrown));
+} && (std::is_default_constructible_v<Rest> && ...);
 
 /// The completion arguments of an attempt that could not be started.
 template <class First, class... Rest>
 [[nodiscard]] std::tuple<First, Rest...> failed_to_start(std::exception_ptr thrown) {
-    return {std::move(thrown), Rest{}...};
+    return {exception_as<First>::make(std::move(thrown)), Rest{}...};
 }
 
 /// Everything but `wake` runs on the strand: the attempt may end on one thread while the limit is

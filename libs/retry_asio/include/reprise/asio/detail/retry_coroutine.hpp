@@ -1,14 +1,12 @@
 #pragma once
 
-/// The coroutine loop behind `async_retry`. It decides nothing: `retry_session` does.
-///
-///     [pause] -> attempt (alone, or cut at its limit) -> classify -> ask the session -> [pause] ->
-///     ...
+/// The coroutine form of `async_retry`: the completion-token loop (`retry_loop.hpp`), whose
+/// operation starts a coroutine. What is written here is only what coroutines need: each attempt
+/// becomes a coroutine of its own, what it returns or throws becomes the completion argument, and
+/// the caller's coroutine turns that back into a result or an exception.
 
 #include <exception>
-#include <memory>
 #include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -21,7 +19,9 @@
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
 
-namespace reprise::detail {
+namespace reprise {
+
+namespace detail {
 
 template <class T>
 struct awaitable_traits;
@@ -36,249 +36,43 @@ struct awaitable_traits<asio::awaitable<R, Executor>> {
 template <class Operation>
 using awaited = awaitable_traits<operation_result<Operation>>;
 
-/// Runs one attempt and keeps what came of it; never throws. False: no limit was reached.
-template <class Operation>
-asio::awaitable<bool, typename awaited<Operation>::executor> keep_outcome(
-    Operation& operation, const attempt& current,
-    attempt_result<typename awaited<Operation>::stored>& out) {
-    try {
-        auto pending = invoke_operation(operation, current);
-        if constexpr (std::is_void_v<typename awaited<Operation>::result>) {
-            co_await std::move(pending);
-            out.value.emplace();
-        } else {
-            out.value.emplace(co_await std::move(pending));
+/// What an attempt that is a coroutine completes with.
+template <class Stored>
+struct coroutine_outcome {
+    attempt_result<Stored> attempt{};
+    /// The fallback is a coroutine, and the caller's coroutine awaits it.
+    bool is_recovered_later = false;
+};
+
+template <class Stored>
+struct exception_as<coroutine_outcome<Stored>> {
+    [[nodiscard]] static coroutine_outcome<Stored> make(std::exception_ptr thrown) {
+        coroutine_outcome<Stored> made;
+        made.attempt.thrown = std::move(thrown);
+        return made;
+    }
+};
+
+}  // namespace detail
+
+/// Canceled: an exception. Refused by a circuit breaker: a result that can carry it, otherwise an
+/// exception.
+template <class Stored>
+struct unattempted_outcome<detail::coroutine_outcome<Stored>> {
+    [[nodiscard]] static detail::coroutine_outcome<Stored> make(refusal_reason why) {
+        detail::coroutine_outcome<Stored> made;
+        if constexpr (detail::has_unattempted_outcome<Stored>) {
+            if (why == refusal_reason::circuit_open) {
+                made.attempt.value.emplace(unattempted_outcome<Stored>::make(why));
+                return made;
+            }
         }
-    } catch (...) {
-        out.thrown = std::current_exception();
-    }
-    co_return false;
-}
-
-/// Starts an attempt of `owner` as a coroutine of its own. It runs on its handler's strand, from
-/// which it is canceled: a context of several threads would otherwise run it on one of them while
-/// it is canceled on another. An `awaitable` of a concrete executor type stays on that executor.
-template <class Owner, class Handler>
-void spawn_attempt(Owner& owner, const attempt& current, Handler handler) {
-    if constexpr (std::is_same_v<typename Owner::executor_type, asio::any_io_executor>) {
-        const asio::any_io_executor strand(asio::get_associated_executor(handler));
-        asio::co_spawn(strand, owner.run(current), std::move(handler));
-    } else {
-        asio::co_spawn(owner.executor(), owner.run(current), std::move(handler));
-    }
-}
-
-/// How an owner that lives in a coroutine's frame, and so outlives its attempts, starts one that
-/// has a limit.
-template <class Owner>
-struct start_from_frame {
-    std::shared_ptr<Owner> owner;
-
-    explicit start_from_frame(Owner& frame) noexcept : owner(std::shared_ptr<void>(), &frame) {}
-    template <class Handler>
-    static void start(Owner& frame, const attempt& current, Handler handler) {
-        spawn_attempt(frame, current, std::move(handler));
+        made.attempt.thrown = unattempted_outcome<std::exception_ptr>::make(why);
+        return made;
     }
 };
 
-/// An attempt as a coroutine of its own, which can be canceled while another one waits for it.
-template <class Operation>
-class separate_attempt {
-public:
-    using stored = typename awaited<Operation>::stored;
-    using executor_type = typename awaited<Operation>::executor;
-
-    separate_attempt(
-        const executor_type& executor, Operation& operation, attempt_result<stored>& out)
-        : executor_(executor), operation_(operation), out_(out) {}
-
-    [[nodiscard]] const executor_type& executor() const noexcept { return executor_; }
-    [[nodiscard]] asio::awaitable<void, executor_type> run(attempt current) {
-        // The outer coroutine's filter has been applied already; pass on whatever it let through.
-        const auto reset =
-            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-        co_await reset;
-        auto pending = keep_outcome(operation_, current, out_);
-        co_await std::move(pending);
-    }
-
-private:
-    executor_type executor_;
-    Operation& operation_;
-    attempt_result<stored>& out_;
-};
-
-/// `keep_outcome` under a time limit. True if the limit was reached.
-template <class Operation>
-asio::awaitable<bool, typename awaited<Operation>::executor> keep_limited_outcome(
-    Operation& operation, const attempt& current, async_clock* clock,
-    attempt_result<typename awaited<Operation>::stored>& out) {
-    using executor_type = typename awaited<Operation>::executor;
-    const executor_type executor = co_await asio::this_coro::executor;
-    separate_attempt<Operation> separate(executor, operation, out);
-    const limit_request request{current, clock};
-    auto pending = async_limited<std::exception_ptr>(
-        executor, request, start_from_frame(separate), asio::use_awaitable_t<executor_type>{});
-    const std::tuple<limit_result, std::exception_ptr> ended = co_await std::move(pending);
-    if (std::get<1>(ended) != nullptr && !out.value && !out.thrown) {
-        out.thrown = std::get<1>(ended);
-    }
-    co_return std::get<0>(ended).timed_out;
-}
-
-/// The facts of an attempt that failed; absent after a success.
-template <class Stored, class Operation, class... Exceptions>
-[[nodiscard]] std::optional<failure_facts> failure_of(
-    const attempt_result<Stored>& outcome, const Operation& operation, bool timed_out,
-    catching_t<Exceptions...> list) {
-    std::optional<failure_facts> failure = outcome.thrown ? describe_thrown(outcome.thrown, list)
-                                                          : failure_in(operation, *outcome.value);
-    if (failure) {
-        failure = after_limit(*failure, timed_out);
-    }
-    return failure;
-}
-
-/// Drives the attempts of a hedged coroutine (`hedged_attempt.hpp`). Each is a coroutine of its
-/// own.
-template <class Session, class Operation, class... Exceptions>
-class coroutine_hedge {
-public:
-    using stored = typename awaited<Operation>::stored;
-    using executor_type = typename awaited<Operation>::executor;
-
-    coroutine_hedge(
-        const executor_type& executor, Session& session, const call_options& options,
-        Operation& operation)
-        : executor_(executor),
-          session_(session),
-          options_(options),
-          time_(options),
-          clock_(async_clock_of(options.clock)),
-          operation_(operation) {}
-
-    [[nodiscard]] const executor_type& executor() const noexcept { return executor_; }
-    [[nodiscard]] asio::awaitable<attempt_result<stored>, executor_type> run(attempt current) {
-        const auto reset =
-            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-        co_await reset;
-        attempt_result<stored> out;
-        auto pending = keep_outcome(operation_, current, out);
-        co_await std::move(pending);
-        co_return out;
-    }
-    template <class OneHandler>
-    void start_one(const attempt& current, OneHandler handler) {
-        if (current.deadline == no_deadline) {
-            spawn_attempt(*this, current, std::move(handler));
-            return;
-        }
-        async_limited<std::exception_ptr, attempt_result<stored>>(
-            executor_, limit_request{current, clock_}, start_from_frame(*this), std::move(handler));
-    }
-    [[nodiscard]] bool on_one_ended(
-        const ended_attempt& ended, const std::exception_ptr& thrown,
-        const attempt_result<stored>& outcome) {
-        const std::optional<failure_facts> failure =
-            thrown != nullptr || outcome.is_empty()
-                ? failure_facts{}
-                : failure_of(outcome, operation_, ended.timed_out, catching<Exceptions...>);
-        session_.on_one_ended(ended.number, failure, ended.is_lost);
-        return !failure;
-    }
-    [[nodiscard]] std::optional<attempt> admit_one() noexcept {
-        return admit_one_more(session_, options_, time_, options_.stop.stop_requested());
-    }
-    [[nodiscard]] pause_request pause_until(time_point until) const {
-        return {until, options_.stop, clock_};
-    }
-    [[nodiscard]] time_point now() const noexcept { return time_.clock().now(); }
-
-private:
-    executor_type executor_;
-    Session& session_;
-    const call_options& options_;
-    call_time time_;
-    async_clock* clock_;
-    Operation& operation_;
-};
-
-/// One attempt and those that hedge it. True if the limit was reached.
-template <class Session, class Operation, class... Exceptions>
-asio::awaitable<bool, typename awaited<Operation>::executor> keep_hedged_outcome(
-    Session& session, const call_options& options, Operation& operation,
-    catching_t<Exceptions...> /*list*/, const attempt& current,
-    attempt_result<typename awaited<Operation>::stored>& out) {
-    using driver_type = coroutine_hedge<Session, Operation, Exceptions...>;
-    using executor_type = typename driver_type::executor_type;
-    const executor_type executor = co_await asio::this_coro::executor;
-    driver_type driver(executor, session, options, operation);
-    auto pending = async_hedged<std::exception_ptr, attempt_result<typename driver_type::stored>>(
-        executor, driver, operation.hedging(), current, asio::use_awaitable_t<executor_type>{});
-    auto ended = co_await std::move(pending);
-    auto& outcome = std::get<2>(ended);
-    if (outcome.value) {
-        out.value.emplace(std::move(*outcome.value));
-    } else {
-        out.thrown = outcome.thrown ? outcome.thrown : std::get<1>(ended);
-    }
-    co_return std::get<0>(ended).timed_out;
-}
-
-/// One attempt of the loop: alone, under a limit, or hedged. True if the limit was reached.
-template <class Session, class Operation, class... Exceptions>
-[[nodiscard]] asio::awaitable<bool, typename awaited<Operation>::executor> make_attempt(
-    [[maybe_unused]] Session& session, const call_options& options, Operation& operation,
-    [[maybe_unused]] catching_t<Exceptions...> list, const attempt& current,
-    attempt_result<typename awaited<Operation>::stored>& out) {
-    out.clear();
-    if constexpr (is_hedged<Operation>) {
-        return keep_hedged_outcome(session, options, operation, list, current, out);
-    } else {
-        return current.deadline == no_deadline
-                   ? keep_outcome(operation, current, out)
-                   : keep_limited_outcome(operation, current, async_clock_of(options.clock), out);
-    }
-}
-
-[[nodiscard]] inline bool is_set(asio::cancellation_type_t type) noexcept {
-    return type != asio::cancellation_type::none;
-}
-
-template <class Executor>
-[[nodiscard]] auto pause_in_coroutine(
-    const Executor& executor, const call_options& options, time_point until) {
-    const pause_request request{until, options.stop, async_clock_of(options.clock)};
-    return async_pause(executor, request, asio::use_awaitable_t<Executor>{});
-}
-
-/// Until the strategy's answer is there, the deadline has come or the caller asked to stop; then
-/// the step that follows.
-template <class Executor, class Session>
-asio::awaitable<driver::retry_step, Executor> wait_for_late_step(
-    const Executor& executor, const call_options& options, Session& session) {
-    const pause_request request{
-        session.deadline(), session.answer_stop(), async_clock_of(options.clock)};
-    auto pause = async_pause(executor, request, asio::use_awaitable_t<Executor>{});
-    static_cast<void>(co_await std::move(pause));
-    const auto signals = co_await asio::this_coro::cancellation_state;
-    const bool is_canceled = options.stop.stop_requested() || is_set(signals.cancelled());
-    co_return session.on_answer(call_time(options).clock().now(), is_canceled);
-}
-
-/// Waits out the delay of the initial token; never beyond the deadline. True if the caller asked to
-/// stop.
-template <class Executor>
-asio::awaitable<bool, Executor> wait_for_first_attempt(
-    const Executor& executor, const call_options& options, time_point deadline, duration delay) {
-    if (options.stop.stop_requested()) {
-        co_return true;
-    }
-    const time_point now = call_time(options).clock().now();
-    const duration first = std::min(delay, time_left(now, deadline));
-    auto pause = pause_in_coroutine(executor, options, add_saturated(now, first));
-    co_return !co_await std::move(pause);
-}
+namespace detail {
 
 /// A fallback that is a coroutine.
 template <class Operation>
@@ -286,104 +80,174 @@ concept has_awaited_fallback = requires(Operation& operation, const failure_view
     typename awaitable_traits<decltype(operation.recover(failure))>::result;
 };
 
-/// Awaits a fallback that is a coroutine; not called for others, nor in a canceled coroutine, in
-/// which every `co_await` throws.
-template <class Stored, class Executor, class Operation>
-asio::awaitable<Stored, Executor> await_fallback(
-    [[maybe_unused]] Operation& operation, attempt_result<Stored>& outcome) {
-    if constexpr (!has_awaited_fallback<Operation>) {
-        co_return last_result(std::move(outcome));
-    } else {
-        auto pending = operation.recover(view_of_attempt(outcome, operation));
-        if constexpr (std::is_same_v<Stored, no_value>) {
-            co_await std::move(pending);
-            co_return Stored{};
+/// Passes what a coroutine of its own completes with on to the handler of an attempt.
+template <class Stored, class Handler>
+struct spawned_handler {
+    using executor_type = asio::associated_executor_t<Handler>;
+    using allocator_type = allocator_of<Handler>;
+    using cancellation_slot_type = asio::associated_cancellation_slot_t<Handler>;
+
+    Handler handler;
+
+    [[nodiscard]] executor_type get_executor() const noexcept {
+        return asio::get_associated_executor(handler);
+    }
+    [[nodiscard]] allocator_type get_allocator() const noexcept {
+        return asio::get_associated_allocator(handler);
+    }
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+        return asio::get_associated_cancellation_slot(handler);
+    }
+    void operator()(std::exception_ptr thrown, coroutine_outcome<Stored> outcome) {
+        if (thrown != nullptr) {
+            outcome = exception_as<coroutine_outcome<Stored>>::make(std::move(thrown));
+        }
+        std::move(handler)(std::move(outcome));
+    }
+};
+
+/// The initiating function of the loop. The operation lives in the caller's coroutine, which
+/// outlives the loop.
+template <class Operation, class... Exceptions>
+class coroutine_initiation {
+public:
+    using stored = typename awaited<Operation>::stored;
+    using executor_type = typename awaited<Operation>::executor;
+    using outcome_type = coroutine_outcome<stored>;
+
+    coroutine_initiation(
+        Operation& operation, const executor_type& executor, bool throws_if_canceled)
+        : operation_(&operation), executor_(executor), throws_if_canceled_(throws_if_canceled) {}
+
+    /// The coroutine runs where its handler runs, since it is canceled from there: under a limit
+    /// and in a hedge that is a strand. An `awaitable` of a concrete executor type stays on that
+    /// executor.
+    template <class Handler>
+    void operator()(const attempt& current, Handler handler) {
+        spawned_handler<stored, Handler> done{std::move(handler)};
+        if constexpr (std::is_same_v<executor_type, asio::any_io_executor>) {
+            const asio::any_io_executor where(done.get_executor());
+            asio::co_spawn(where, run(operation_, current, throws_if_canceled_), std::move(done));
         } else {
-            co_return co_await std::move(pending);
+            asio::co_spawn(
+                executor_, run(operation_, current, throws_if_canceled_), std::move(done));
         }
     }
-}
 
-/// As `give_up` where no coroutine is awaited.
-template <class Stored, class Operation>
-[[nodiscard]] Stored give_up_at_once(
-    Operation& operation, attempt_result<Stored> outcome, bool is_canceled) {
-    if constexpr (has_awaited_fallback<Operation>) {
-        return last_result(std::move(outcome));
-    } else if (outcome.is_empty()) {
-        return refused_by_breaker<Stored>(operation);
-    } else {
-        return give_up(operation, std::move(outcome), is_canceled);
+    [[nodiscard]] std::optional<failure_facts> judge(const outcome_type& outcome) const noexcept {
+        const auto& [value, thrown] = outcome.attempt;
+        return thrown ? describe_thrown(thrown, catching<Exceptions...>)
+                      : failure_in(*operation_, *value);
     }
+    [[nodiscard]] failure_view view(const outcome_type& outcome) const noexcept {
+        return view_of_attempt(outcome.attempt, *operation_);
+    }
+    [[nodiscard]] const hedge_options& hedging() const noexcept
+        requires is_hedged<Operation>
+    {
+        return operation_->hedging();
+    }
+    [[nodiscard]] outcome_type recover(const failure_view& failure)
+        requires(has_fallback<Operation> && !has_awaited_fallback<Operation>)
+    {
+        outcome_type made;
+        made.attempt.value.emplace(recovered<stored>(*operation_, failure));
+        return made;
+    }
+    void recover_later(outcome_type& last, const failure_view& failure) const noexcept
+        requires has_awaited_fallback<Operation>
+    {
+        last.is_recovered_later = true;
+        if (!failure) {
+            last.attempt.clear();  // no attempt was made
+        }
+    }
+
+private:
+    /// Each awaitable has a name before it is awaited: GCC 12 miscompiles some temporaries in
+    /// `co_await` expressions.
+    static asio::awaitable<outcome_type, executor_type> run(
+        Operation* operation, attempt current, bool throws_if_canceled) {
+        // The filter of the caller's coroutine has been applied already.
+        const auto reset =
+            asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        co_await reset;
+        const auto inherit = asio::this_coro::throw_if_cancelled(throws_if_canceled);
+        co_await inherit;
+        outcome_type made;
+        try {
+            auto pending = invoke_operation(*operation, current);
+            if constexpr (std::is_void_v<typename awaited<Operation>::result>) {
+                co_await std::move(pending);
+                made.attempt.value.emplace();
+            } else {
+                made.attempt.value.emplace(co_await std::move(pending));
+            }
+        } catch (...) {
+            made.attempt.thrown = std::current_exception();
+        }
+        co_return made;
+    }
+
+    Operation* operation_;
+    executor_type executor_;
+    bool throws_if_canceled_;
+};
+
+/// Starts the loop; completes with the outcome of its last attempt.
+template <class Kept, class Initiation, class Executor>
+[[nodiscard]] auto start_coroutine_loop(
+    const strategy_holder<Kept>& strategy, const call_options& options, Initiation initiation,
+    const Executor& executor, bool is_canceled) {
+    using outcome = typename Initiation::outcome_type;
+    asio::use_awaitable_t<Executor> token;
+    return asio::async_initiate<asio::use_awaitable_t<Executor>, void(outcome)>(
+        [executor, is_canceled, strategy](
+            auto handler, const call_options* wanted, Initiation call) {
+            using loop = retry_loop<Kept, Initiation, decltype(handler), Executor, outcome>;
+            auto shared = allocate_state<loop>(
+                handler, std::move(handler), executor, strategy, *wanted, std::move(call));
+            shared->start(is_canceled);
+        },
+        token, &options, std::move(initiation));
 }
 
-/// Everything lives in the coroutine's frame. Each awaitable has a name before it is awaited: GCC
-/// 12 miscompiles some temporaries in `co_await` expressions.
+/// Everything that the loop refers to lives in this coroutine's frame. A coroutine that is canceled
+/// already cannot await anything without an exception, so that is switched off for the loop, which
+/// finds out by itself.
 template <class Kept, class Operation, class... Exceptions>
 asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
 run_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
-    catching_t<Exceptions...> list) {
-    using stored = typename awaited<Operation>::stored;
-    using executor_type = typename awaited<Operation>::executor;
-    const executor_type executor = co_await asio::this_coro::executor;
+    catching_t<Exceptions...> /*list*/) {
+    using initiation_type = coroutine_initiation<Operation, Exceptions...>;
+    using stored = typename initiation_type::stored;
+    using executor_type = typename initiation_type::executor_type;
     static_cast<void>(async_clock_of(options.clock));  // throws for one that can only block
-    const call_time time(options);
-    driver::retry_session<std::remove_reference_t<Kept>> session(kept.strategy, options);
-    session.set_deadline(time.deadline());
-    const duration delay = session.begin(time.start_context(session));
+    const executor_type executor = co_await asio::this_coro::executor;
     const auto signals = co_await asio::this_coro::cancellation_state;
-    bool canceled = is_set(signals.cancelled());
-    if (delay > duration::zero() && !canceled) {
-        auto start = wait_for_first_attempt(executor, options, session.deadline(), delay);
-        canceled = co_await std::move(start);
-    }
-    if (canceled) {
-        session.on_canceled_start(time.clock().now());
-        throw canceled_before_first_attempt{};
-    }
-    attempt_result<stored> outcome;  // of the last attempt; empty before the first
-    while (session.try_start_attempt(time.context_if(session.needs_time()))) {
-        const attempt current = make_attempt(session, options, time);
-        auto pending = make_attempt(session, options, operation, list, current, outcome);
-        const bool timed_out = co_await std::move(pending);
-        const std::optional<failure_facts> failure =
-            failure_of(outcome, operation, timed_out, list);
-        if (!failure) {
-            session.on_success(time.context_if(session.needs_time()));
-            co_return std::move(*outcome.value);
-        }
-        // Asked for again: the operation may have put another state in its place.
-        const auto latest = co_await asio::this_coro::cancellation_state;
-        canceled = options.stop.stop_requested() || is_set(latest.cancelled());
-        const decision_context failed_at = time.context();
-        driver::retry_step next =
-            session.on_failure(*failure, failed_at, canceled, view_of_attempt(outcome, operation));
-        time_point decided_at = failed_at.now;
-        if (next.is_deferred) {
-            auto answer = wait_for_late_step(executor, options, session);
-            next = co_await std::move(answer);
-            decided_at = time.clock().now();
-        }
-        bool go_on = next.is_retry;
-        if (next.is_retry && next.wait > duration::zero()) {
-            const time_point until = add_saturated(decided_at, next.wait);
-            auto pause = pause_in_coroutine(executor, options, until);
-            go_on = co_await std::move(pause);
-        }
-        if (next.is_retry && !go_on) {
-            session.on_canceled_wait(time.clock().now());
-        }
-        if (!go_on) {
-            canceled = is_canceled_by_caller(next);
-            break;
+    const bool throws_if_canceled = co_await asio::this_coro::throw_if_cancelled();
+    const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);
+    co_await keep_quiet;
+    const bool is_canceled = signals.cancelled() != asio::cancellation_type::none;
+    auto pending = start_coroutine_loop(
+        kept, options, initiation_type(operation, executor, throws_if_canceled), executor,
+        is_canceled);
+    coroutine_outcome<stored> last = co_await std::move(pending);
+    const auto restore = asio::this_coro::throw_if_cancelled(throws_if_canceled);
+    co_await restore;
+    if constexpr (has_awaited_fallback<Operation>) {
+        if (last.is_recovered_later) {
+            auto fallback = operation.recover(view_of_attempt(last.attempt, operation));
+            if constexpr (std::is_same_v<stored, no_value>) {
+                co_await std::move(fallback);
+                co_return stored{};
+            } else {
+                co_return co_await std::move(fallback);
+            }
         }
     }
-    if (has_awaited_fallback<Operation> && !canceled) {
-        auto end = await_fallback<stored, executor_type>(operation, outcome);
-        co_return co_await std::move(end);
-    }
-    co_return give_up_at_once(operation, std::move(outcome), canceled);
+    co_return last_result(std::move(last.attempt));
 }
 
 /// An operation that returns nothing: drops the placeholder.
@@ -395,7 +259,9 @@ asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
     co_await std::move(pending);
 }
 
-}  // namespace reprise::detail
+}  // namespace detail
+
+}  // namespace reprise
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop

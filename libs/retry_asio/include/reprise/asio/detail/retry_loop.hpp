@@ -89,14 +89,15 @@ public:
               asio::get_associated_cancellation_slot(handler_), asio::enable_total_cancellation()) {
     }
 
-    void start() {
+    /// `is_canceled` says that the caller asked to stop before it asked for anything.
+    void start(bool is_canceled = false) {
         session_.set_deadline(time_.deadline());
         const duration delay = session_.begin(time_.start_context(session_));
-        if (delay <= duration::zero()) {
-            start_attempt();
-        } else if (options_.stop.stop_requested()) {
+        if (is_canceled || (delay > duration::zero() && options_.stop.stop_requested())) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
             post<&retry_loop::complete_canceled>();
+        } else if (delay <= duration::zero()) {
+            start_attempt();
         } else {
             const time_point now = time_.clock().now();
             pause(add_saturated(now, std::min(delay, time_left(now, session_.deadline()))));
@@ -237,8 +238,7 @@ private:
         }
         const decision_context failed_at = self->time_.context();
         const driver::retry_step next = session.on_failure(
-            after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(),
-            view_of(self->initiate_, first));
+            after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(), self->view());
         if (next.is_deferred) {
             self->wait_for_answer();
         } else {
@@ -251,7 +251,7 @@ private:
         std::shared_ptr<retry_loop> self, const driver::retry_step& next, time_point decided_at) {
         if (!next.is_retry) {
             if (next.refusal != refusal_reason::canceled) {
-                self->recover(view_of(self->initiate_, std::get<0>(*self->result_)));
+                self->recover(self->view());
             }
             complete(std::move(self));
         } else if (next.wait <= duration::zero()) {
@@ -294,9 +294,21 @@ private:
         }
     }
 
+    /// What strategies and fallbacks see of the last failure.
+    [[nodiscard]] failure_view view() const noexcept {
+        const First& first = std::get<0>(*result_);
+        if constexpr (requires { initiate_.view(first); }) {
+            return initiate_.view(first);
+        } else {
+            return view_of(initiate_, first);
+        }
+    }
+
     /// Puts the fallback's value in place of the last failure.
     void recover([[maybe_unused]] const failure_view& failure) {
-        if constexpr (has_fallback<Initiate>) {
+        if constexpr (requires { initiate_.recover_later(std::get<0>(*result_), failure); }) {
+            initiate_.recover_later(std::get<0>(*result_), failure);
+        } else if constexpr (has_fallback<Initiate>) {
             try {
                 result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
             } catch (...) {
@@ -324,7 +336,7 @@ private:
     /// A circuit breaker has refused the next attempt.
     static void refuse(std::shared_ptr<retry_loop> self) {
         if (self->result_) {
-            self->recover(view_of(self->initiate_, std::get<0>(*self->result_)));
+            self->recover(self->view());
         } else {
             self->result_.emplace(
                 unattempted_outcome<First>::make(refusal_reason::circuit_open), Rest{}...);
