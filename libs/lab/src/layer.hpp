@@ -47,6 +47,11 @@ public:
     [[nodiscard]] payment try_pay(const failure_facts& facts, time_point now) noexcept override {
         return *selected_ == nullptr ? payment{} : (*selected_)->try_pay(facts, now);
     }
+    void give_back(std::uint32_t cost, time_point now) noexcept override {
+        if (*selected_ != nullptr) {
+            (*selected_)->give_back(cost, now);
+        }
+    }
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept override {
         if (*selected_ != nullptr) {
             (*selected_)->on_success(cost, attempt, now);

@@ -77,4 +77,13 @@ admission admit_woken(const proposed_retry& retry, const retry_limits& limits) n
     return answer;
 }
 
+void return_charge(std::uint32_t cost, const retry_limits& limits, time_point now) noexcept {
+    if (limits.allowance != nullptr) {
+        limits.allowance->give_back();
+    }
+    if (limits.budget != nullptr) {
+        limits.budget->give_back(cost, now);
+    }
+}
+
 }  // namespace reprise::driver

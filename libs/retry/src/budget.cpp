@@ -6,6 +6,7 @@
 namespace reprise {
 
 retry_budget::~retry_budget() = default;
+void retry_budget::give_back(std::uint32_t, time_point) noexcept {}
 void retry_budget::on_request(time_point) noexcept {}
 void retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
 
@@ -181,6 +182,13 @@ payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept 
         return is_paid;
     });
     return {is_paid, one_retry, left.level};
+}
+
+void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
+    static_cast<void>(update(now, [&](account& next) {
+        next.level = std::min(level_max_, next.level + std::int64_t{cost});
+        return true;
+    }));
 }
 
 std::int64_t windowed_budget::level(time_point now) const noexcept {

@@ -39,6 +39,14 @@ admission retry_progress::on_woken(
     return answer;
 }
 
+void retry_progress::on_not_made(const retry_limits& limits, time_point now) noexcept {
+    if (retries_ == 0 || is_charge_pending_) {
+        return;  // The first attempt takes nothing, and a capped retry has not paid yet.
+    }
+    return_charge(token_.cost, limits, now);
+    token_.cost = 0;
+}
+
 admission retry_progress::on_unpaid_retry(
     const proposed_retry& retry, const retry_limits& limits) noexcept {
     const admission answer = admit_unpaid(retry, limits);

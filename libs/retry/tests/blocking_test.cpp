@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -268,6 +269,44 @@ TEST(blocking, SM_19_stopping_ends_a_wait_at_once_with_the_last_error) {
         to_string(f.trace).find("+100 ms  attempt 2 not made; not retried: canceled"),
         std::string::npos)
         << f.trace;
+}
+
+// Once, a retry whose wait was canceled stayed paid for, and callers that gave up early drained the
+// bucket of all others.
+TEST(blocking, a_retry_whose_wait_is_canceled_costs_nothing) {
+    fixture f;
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10.0});
+    std::stop_source stop;
+    f.clock.after(100ms, [&] { stop.request_stop(); });
+    call_options options = f.options();
+    options.stop = stop.get_token();
+    retry_allowance outer(3);
+    options.outer_allowance = &outer;
+    scripted_operation operation{testing::transient()};
+    EXPECT_FALSE(
+        retry(attempts(3).every(1s).budget(bucket), options, std::ref(operation)).has_value());
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::canceled);
+    EXPECT_DOUBLE_EQ(bucket->level(), 10.0);
+    EXPECT_EQ(outer.left(), 3U) << "the enclosing loop has its retry back, too";
+}
+
+// The same for a breaker that opens during the wait, because of other calls.
+TEST(blocking, a_retry_that_the_breaker_refuses_after_its_wait_costs_nothing) {
+    fixture f;
+    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10.0});
+    const auto breaker = std::make_shared<circuit_breaker>(
+        circuit_breaker_options{.volume_threshold = 2, .sleep_window = 10s});
+    f.clock.after(100ms, [&] {
+        for (int i = 0; i < 2; ++i) {
+            breaker->on_failure(breaker_permit::regular, {}, f.clock.now());
+        }
+    });
+    scripted_operation operation{testing::transient()};
+    const auto strategy = attempts(3).every(1s).budget(bucket).breaker(breaker);
+    EXPECT_FALSE(retry(strategy, f.options(), std::ref(operation)).has_value());
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::circuit_open);
+    EXPECT_EQ(operation.calls(), 1U);
+    EXPECT_DOUBLE_EQ(bucket->level(), 10.0);
 }
 
 TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no_more) {

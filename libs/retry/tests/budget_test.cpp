@@ -55,6 +55,14 @@ TEST(windowed_budget, earns_its_minimum_from_the_first_millisecond) {
     EXPECT_EQ(budget.level(start + 1h), 1000) << "never more than the window's minimum";
 }
 
+TEST(windowed_budget, a_retry_that_is_not_made_is_given_back) {
+    windowed_budget budget({.percent = 0, .minimum_per_second = 1, .window = 1s});
+    const payment paid = budget.try_pay({}, start);
+    ASSERT_TRUE(paid.paid);
+    budget.give_back(paid.cost, start);
+    EXPECT_EQ(budget.level(start), 1000);
+}
+
 TEST(windowed_budget, a_slow_minimum_adds_up) {
     windowed_budget budget({.percent = 0, .minimum_per_second = 0.5, .window = 2s});
     ASSERT_TRUE(budget.try_pay({}, start).paid);

@@ -28,6 +28,9 @@ public:
     virtual ~retry_budget();
     /// A retry is wanted: pays its whole price or refuses.
     [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
+    /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
+    /// circuit breaker opened meanwhile. Does nothing unless overridden.
+    virtual void give_back(std::uint32_t cost, time_point now) noexcept;
     /// A request succeeded on `attempt`; its last retry cost `cost` milli-units.
     virtual void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept = 0;
     /// A request starts. Does nothing unless overridden.
@@ -95,6 +98,7 @@ public:
         const token_bucket::charge charge = bucket_->try_take(cost);
         return {charge.paid, cost, charge.level};
     }
+    void give_back(std::uint32_t cost, time_point) noexcept override { bucket_->give(cost); }
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
         bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
     }
@@ -159,6 +163,7 @@ public:
 
     void on_request(time_point now) noexcept override;
     [[nodiscard]] payment try_pay(const failure_facts&, time_point now) noexcept override;
+    void give_back(std::uint32_t cost, time_point now) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
 
     /// Milli-units that could be spent at `now`.

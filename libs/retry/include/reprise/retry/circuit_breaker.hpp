@@ -15,6 +15,9 @@
 /// A call whose retry would find the breaker open ends with its own last error; the history says
 /// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
 /// `unattempted_outcome`.
+///
+/// Of nested loops, give it to the inner one only: an outer attempt would hold the probe that the
+/// inner loop needs.
 
 #include <atomic>
 #include <functional>

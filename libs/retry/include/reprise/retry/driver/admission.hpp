@@ -86,6 +86,10 @@ admit(const proposed_retry& retry, const retry_limits& limits) noexcept;
 [[nodiscard]] REPRISE_EXPORT admission
 admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
+/// An admitted retry that cost `cost` is not made after all: returns the allowance and the price.
+REPRISE_EXPORT void return_charge(
+    std::uint32_t cost, const retry_limits& limits, time_point now) noexcept;
+
 /// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
@@ -128,6 +132,8 @@ public:
     /// retry that is refused here is not made and does not count.
     [[nodiscard]] admission on_woken(
         const proposed_retry& retry, const retry_limits& limits) noexcept;
+    /// The attempt that was to start now is not made. If it is a retry, what it took is returned.
+    void on_not_made(const retry_limits& limits, time_point now) noexcept;
     /// The protocol retries this failure in any case; no strategy was asked.
     [[nodiscard]] admission on_unpaid_retry(
         const proposed_retry& retry, const retry_limits& limits) noexcept;

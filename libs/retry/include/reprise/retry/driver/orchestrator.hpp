@@ -262,8 +262,10 @@ public:
         }
     }
 
-    /// The next attempt is not made: its wait was canceled, or the breaker refused it.
+    /// The next attempt is not made: its wait was canceled, or the breaker refused it. What was
+    /// taken for it is returned.
     void on_not_attempted(refusal_reason why, request_terms& terms, time_point now) noexcept {
+        progress_.on_not_made(limits_of(terms), now);
         const retry_step step{.refusal = why};
         const failed_attempt nothing_failed;
         record(entry_kind::unattempted, progress_.retries() + 1, step, nothing_failed, terms, now);

@@ -1,0 +1,82 @@
+#pragma once
+
+/// The features of the retry library, and the pairs of them that cannot be combined.
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace reprise::feature_pairs {
+
+enum class feature : std::uint8_t {
+    filter,             ///< `attempts(n).when(predicate)`
+    adapter,            ///< Facts of HTTP answers, by method.
+    breaker,            ///< A circuit breaker, which other calls may open.
+    hedge,              ///< `hedged(delay, operation)`
+    fallback,           ///< `with_fallback(value, operation)`
+    budget,             ///< A budget that runs dry.
+    deadline,           ///< A deadline for the call, and sometimes one for each attempt.
+    stop,               ///< The caller asks to stop.
+    nested,             ///< The operation contains a loop that shares the allowance.
+    observer,           ///< One on the call, one on the strategy.
+    virtual_interface,  ///< The strategy is a `retry_strategy`.
+    no_exceptions,      ///< The loop is compiled with -fno-exceptions.
+    blocking,           ///< `retry`
+    completion_token,   ///< `async_retry<Signature>`
+    coroutine,          ///< `async_retry` of a coroutine.
+};
+
+inline constexpr std::size_t feature_count = 15;
+
+inline constexpr std::array<std::string_view, feature_count> feature_names{
+    "filter",   "adapter", "breaker",  "hedge",   "fallback",      "budget",   "deadline",
+    "stop",     "nested",  "observer", "virtual", "no exceptions", "blocking", "completion token",
+    "coroutine"};
+
+/// A set of features.
+class feature_set {
+public:
+    [[nodiscard]] bool has(feature one) const { return bits_.test(index(one)); }
+    void add(feature one) { bits_.set(index(one)); }
+    [[nodiscard]] bool has_loop() const {
+        return has(feature::blocking) || has(feature::completion_token) || has(feature::coroutine);
+    }
+
+private:
+    [[nodiscard]] static std::size_t index(feature one) { return static_cast<std::size_t>(one); }
+
+    std::bitset<feature_count> bits_;
+};
+
+/// A pair that cannot be combined.
+struct impossible_pair {
+    feature first;
+    feature second;
+    std::string_view reason;
+};
+
+inline constexpr std::array<impossible_pair, 7> impossible_pairs{{
+    {feature::hedge, feature::blocking,
+     "a blocking loop runs one attempt at a time: a hedged operation does not compile there"},
+    {feature::hedge, feature::no_exceptions,
+     "without exceptions there is only the blocking loop, which does not hedge"},
+    {feature::no_exceptions, feature::completion_token, "Asio throws its own errors"},
+    {feature::no_exceptions, feature::coroutine, "coroutines of Asio report errors by throwing"},
+    {feature::blocking, feature::completion_token, "a call runs in one loop"},
+    {feature::blocking, feature::coroutine, "a call runs in one loop"},
+    {feature::completion_token, feature::coroutine, "a call runs in one loop"},
+}};
+
+/// Null if the pair can be combined.
+[[nodiscard]] inline const impossible_pair* find_impossible(feature a, feature b) {
+    const auto* const found =
+        std::ranges::find_if(impossible_pairs, [&](const impossible_pair& row) {
+            return (row.first == a && row.second == b) || (row.first == b && row.second == a);
+        });
+    return found == impossible_pairs.end() ? nullptr : &*found;
+}
+
+}  // namespace reprise::feature_pairs

@@ -1,0 +1,139 @@
+#include "plan.hpp"
+
+#include <array>
+#include <chrono>
+#include <random>
+
+namespace reprise::feature_pairs {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class dice {
+public:
+    explicit dice(std::uint64_t seed) : engine_(seed) {}
+    [[nodiscard]] std::uint64_t below(std::uint64_t count) { return engine_() % count; }
+    [[nodiscard]] bool one_in(std::uint64_t count) { return below(count) == 0; }
+    template <class T, std::size_t Count>
+    [[nodiscard]] T one_of(const std::array<T, Count>& values) {
+        return values[below(Count)];
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// Failures without an adapter. Their codes are their numbers in this list, for the filter.
+[[nodiscard]] failure_facts draw_facts(dice& random) {
+    const auto code = static_cast<std::uint32_t>(random.below(8));
+    failure_facts facts;
+    switch (code) {
+        case 0:
+        case 1:
+            facts = {.safety = retry_safety::yes, .fault = failure_fault::server};
+            break;
+        case 2:
+            facts = {.safety = retry_safety::maybe, .timeout = true};
+            break;
+        case 3:
+            facts = {.safety = retry_safety::maybe};
+            break;
+        case 4:
+            facts = {.fault = failure_fault::server};
+            break;
+        case 5:
+            facts = {.safety = retry_safety::no, .fault = failure_fault::server};
+            break;
+        case 6:
+            facts = {.fault = failure_fault::client};
+            break;
+        default:  // Nothing is stated.
+            break;
+    }
+    facts.code = code;
+    return facts;
+}
+
+[[nodiscard]] attempt_script draw_attempt(dice& random, const feature_set& features) {
+    constexpr std::array<duration, 5> times{0ms, 0ms, 5ms, 30ms, 200ms};
+    constexpr std::array statuses{429, 408, 503, 500, 504, 404, 0};
+    attempt_script script;
+    script.time = random.one_of(times);
+    script.is_success = random.one_in(4);
+    const bool can_throw =
+        !features.has(feature::completion_token) && !features.has(feature::no_exceptions);
+    script.is_thrown = can_throw && random.one_in(3);
+    script.status = random.one_of(statuses);
+    script.facts = draw_facts(random);
+    const bool is_refused = features.has(feature::adapter)
+                                ? script.status == 429 || script.status == 408
+                                : script.facts.safety == retry_safety::yes;
+    script.is_executed = script.is_success || (!is_refused && random.one_in(2));
+    return script;
+}
+
+}  // namespace
+
+bool call_plan::may_be_executed_twice() const {
+    const bool is_marked = repeat == repeatability::repeatable;
+    if (repeat == repeatability::not_repeatable ||
+        (!is_marked && unmarked_calls == when_unstated::refuse)) {
+        return false;
+    }
+    return !has(feature::adapter) || is_marked || method == "GET";
+}
+
+call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
+    dice random(seed);
+    call_plan plan;
+    plan.features = features;
+    plan.seed = seed;
+    plan.attempts.resize(1 + random.below(6));
+    for (attempt_script& script : plan.attempts) {
+        script = draw_attempt(random, features);
+    }
+    plan.attempts_max = 1 + static_cast<std::uint32_t>(random.below(5));
+    plan.delay = random.one_of(std::array<duration, 3>{0ms, 10ms, 40ms});
+    plan.repeat = features.has(feature::hedge) ? repeatability::repeatable
+                                               : static_cast<repeatability>(random.below(3));
+    plan.unmarked_calls = random.one_in(4) ? when_unstated::refuse : when_unstated::retry;
+    plan.method = random.one_in(2) ? "POST" : "GET";
+    const auto some = [&](std::uint64_t count) {
+        return std::chrono::milliseconds{static_cast<std::int64_t>(random.below(count))};
+    };
+    if (features.has(feature::filter)) {
+        plan.selected_codes = static_cast<std::uint32_t>(random.below(256)) | 1U;
+    }
+    if (features.has(feature::budget)) {
+        plan.budget_units = static_cast<std::uint32_t>(random.below(4));
+    }
+    if (features.has(feature::deadline)) {
+        plan.timeout = some(300);
+        if (random.one_in(2)) {
+            plan.attempt_timeout = 1ms + some(100);
+        }
+    }
+    if (features.has(feature::stop)) {
+        plan.stop_at = some(100);
+    }
+    if (features.has(feature::breaker) && random.one_in(2)) {
+        plan.breaker_opens_at = some(60);
+    }
+    plan.hedge_delay = 1ms + some(40);
+    return plan;
+}
+
+std::string to_string(const call_plan& plan) {
+    std::string text = "seed " + std::to_string(plan.seed) + ":";
+    for (std::size_t i = 0; i < feature_count; ++i) {
+        if (plan.has(static_cast<feature>(i))) {
+            text += ' ';
+            text += feature_names[i];
+        }
+    }
+    return text + ", at most " + std::to_string(plan.attempts_max) + " attempts, " + plan.method +
+           ", repeatability " + std::to_string(static_cast<int>(plan.repeat));
+}
+
+}  // namespace reprise::feature_pairs

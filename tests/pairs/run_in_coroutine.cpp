@@ -1,0 +1,139 @@
+#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/hedge.hpp>
+
+#if defined(REPRISE_STANDALONE_ASIO)
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#else
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#endif
+
+#include "blocking_call.hpp"
+#include "slow_answer.hpp"
+
+namespace reprise::feature_pairs {
+
+namespace {
+
+/// What all coroutines of a call share.
+struct stage {
+    world& w;
+    asio::io_context& io;
+    testing::virtual_timer& clock;
+};
+
+/// One attempt at the service.
+asio::awaitable<reply> call_once(stage on, std::size_t level, attempt current) {
+    on.w.start(level, current);
+    bool is_thrown = false;
+    auto initiate = [&on, level, &current, &is_thrown](auto handler) {
+        const attempt_script& script = on.w.call_service(current);
+        is_thrown = script.is_thrown;
+        using answer_type = slow_answer<decltype(handler)>;
+        std::make_shared<answer_type>(on.w, level, on.io, script, std::move(handler))
+            ->start(on.clock);
+    };
+    auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(reply)>(
+        initiate, asio::use_awaitable);
+    const reply ended = co_await std::move(pending);
+    if (is_thrown && !ended.has_value()) {
+        on.w.throw_failure(ended);
+    }
+    co_return ended;
+}
+
+/// The inner loop of a nested call.
+template <class Strategy>
+asio::awaitable<reply> call_in_loop(stage on, Strategy& strategy, attempt outer) {
+    const call_options options = on.w.options(1, &outer);
+    const auto operation = [on](attempt current) { return call_once(on, 1, current); };
+    auto pending = async_retry(strategy, options, operation);
+    co_return co_await std::move(pending);
+}
+
+/// An outer attempt that contains an inner loop.
+template <class Strategy>
+asio::awaitable<reply> call_nested_loop(stage on, Strategy& strategy, attempt current) {
+    on.w.start(0, current);
+    try {
+        auto pending = call_in_loop(on, strategy, current);
+        const reply ended = co_await std::move(pending);
+        on.w.finish(0, ended);
+        co_return ended;
+    } catch (const thrown_reply& thrown) {
+        on.w.finish(0, thrown.failed());
+        throw;
+    }
+}
+
+/// The whole call.
+template <class Strategy, class Operation>
+asio::awaitable<void> call_outer(stage on, Strategy& strategy, Operation operation) {
+    const call_options options = on.w.options(0);
+    try {
+        auto pending = async_retry(strategy, options, operation);
+        const reply result = co_await std::move(pending);
+        on.w.complete(result);
+    } catch (const thrown_reply& thrown) {
+        on.w.complete(thrown.failed());
+    }
+}
+
+template <class Strategy, class Operation>
+void spawn_call(stage on, Strategy& strategy, Operation operation) {
+    asio::co_spawn(
+        on.io, call_outer(on, strategy, std::move(operation)), [on](std::exception_ptr error) {
+            if (error) {
+                on.w.report("the call ends with an exception that the operation did not throw");
+            }
+        });
+    on.clock.run(on.io);
+}
+
+/// Adds what wraps the operation.
+template <class Strategy, class Operation>
+void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
+    const call_plan& plan = on.w.plan();
+    const auto recover = [on] { return on.w.recover(); };
+    if (plan.has(feature::hedge)) {
+        const auto hedging = hedged(plan.hedge_delay, operation);
+        plan.has(feature::fallback) ? spawn_call(on, strategy, with_fallback(recover, hedging))
+                                    : spawn_call(on, strategy, hedging);
+    } else {
+        plan.has(feature::fallback) ? spawn_call(on, strategy, with_fallback(recover, operation))
+                                    : spawn_call(on, strategy, operation);
+    }
+}
+
+}  // namespace
+
+void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done) {
+    testing::virtual_timer clock;
+    asio::io_context io;
+    world w(plan, clock, [&](time_point when, std::function<void()> action) {
+        clock.at(when, std::move(action));
+    });
+    const stage on{w, io, clock};
+    with_strategy(w, 0, [&](auto& outer) {
+        with_strategy(w, 1, [&](auto& inner) {
+            using inner_type = std::remove_reference_t<decltype(inner)>;
+            if constexpr (std::is_same_v<inner_type, std::remove_reference_t<decltype(outer)>>) {
+                const std::function<asio::awaitable<reply>(attempt)> operation =
+                    [on, &plan, &inner](attempt current) {
+                        return plan.has(feature::nested) ? call_nested_loop(on, inner, current)
+                                                         : call_once(on, 0, current);
+                    };
+                spawn_wrapped(on, outer, operation);
+            }
+        });
+    });
+    w.verify();
+    done(w);
+}
+
+}  // namespace reprise::feature_pairs

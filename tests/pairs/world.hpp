@@ -1,0 +1,212 @@
+#pragma once
+
+/// The service, the budget, the observers and the rules of one call. Loops of all forms call it; it
+/// counts, and it reports what must never happen:
+///
+/// ```
+/// executed twice       by a call that may not be, or after a failure that forbids it
+/// completed            twice, never, or while an attempt still runs
+/// charged              for a retry that is not made, or without a refund after a success
+/// observer not called  for a failed attempt or for the end of a call
+/// ```
+///
+/// All of it is compiled once, with exceptions: both variants of the library share it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <reprise/retry/call_options.hpp>
+#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/simple_strategy.hpp>
+#include <reprise/retry/unattempted_outcome.hpp>
+
+#include "plan.hpp"
+
+namespace reprise::feature_pairs {
+
+struct reply_error {
+    failure_facts facts{};
+    bool is_unattempted = false;
+    std::uint32_t attempt = 0;  ///< Counts all attempts at the service.
+};
+[[nodiscard]] failure_facts retry_facts(const reply_error& error);
+
+/// What an operation returns; shaped like `std::expected`.
+struct reply {
+    enum class source : std::uint8_t { failure, service, fallback };
+
+    source from = source::failure;
+    reply_error failure{};
+
+    [[nodiscard]] bool has_value() const noexcept { return from != source::failure; }
+    [[nodiscard]] const reply_error& error() const noexcept { return failure; }
+};
+
+/// A failed reply as an exception.
+class thrown_reply : public std::runtime_error, public failure_description {
+public:
+    explicit thrown_reply(const reply& failed);
+    [[nodiscard]] failure_facts retry_facts() const noexcept override;
+    [[nodiscard]] const reply& failed() const noexcept { return failed_; }
+
+private:
+    reply failed_;
+};
+
+class world;
+
+/// What a loop charged.
+class ledger {
+public:
+    ledger(world& owner, std::uint32_t units) : owner_(owner), units_(units) {}
+
+    [[nodiscard]] payment try_pay();
+    void give_back(std::uint32_t cost);
+    void on_success(std::uint32_t cost, std::uint32_t attempt);
+
+    [[nodiscard]] std::uint32_t paid_count() const { return paid_count_; }
+    [[nodiscard]] std::uint32_t success_count() const { return success_count_; }
+
+private:
+    world& owner_;
+    std::uint32_t units_;
+    std::uint32_t paid_count_ = 0;  ///< What was returned is subtracted.
+    std::uint32_t last_cost_ = 0;
+    std::uint32_t success_count_ = 0;
+};
+
+/// The budget of a strategy; copies share the ledger.
+class ledger_budget final : public retry_budget {
+public:
+    explicit ledger_budget(ledger* shared) : shared_(shared) {}
+    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept override;
+    void give_back(std::uint32_t cost, time_point) noexcept override;
+    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override;
+
+private:
+    ledger* shared_;
+};
+
+/// Counts what an observer sees.
+class watcher final : public retry_observer {
+public:
+    void on_decision(const decision_event& event) noexcept override;
+    void on_completion(const call_summary& summary) noexcept override;
+
+    std::uint32_t failed_attempts = 0;
+    std::uint32_t completions = 0;
+    std::uint32_t successes = 0;
+    std::uint32_t attempts = 0;  ///< As summaries report them.
+    refusal_reason last_refusal = refusal_reason::none;
+};
+
+/// One of two loops: 0 is the outer one, 1 the one inside its operation.
+struct loop_level {
+    loop_level(world& owner, std::uint32_t units) : charges(owner, units) {}
+
+    ledger charges;
+    std::shared_ptr<watcher> of_strategy = std::make_shared<watcher>();
+    watcher of_call;
+    retry_history history;
+    std::uint32_t calls = 0;
+    std::uint32_t attempts = 0;
+    std::uint32_t retries = 0;
+    std::uint32_t failures = 0;
+    std::uint32_t successes = 0;
+};
+
+/// The filter: selects codes.
+struct code_selection {
+    std::uint32_t selected = 0xff;
+    [[nodiscard]] bool operator()(const retry_question& question) const;
+};
+
+using strategy_type = decltype(attempts(1)
+                                   .when(code_selection{})
+                                   .budget(ledger_budget(nullptr))
+                                   .observer(std::shared_ptr<retry_observer>()));
+
+/// Plays one call; use it once.
+class world {
+public:
+    using scheduler = std::function<void(time_point, std::function<void()>)>;
+
+    /// `at` schedules an action on `clock`. Both must outlive the world.
+    world(const call_plan& plan, retry_clock& clock, const scheduler& at);
+
+    [[nodiscard]] const call_plan& plan() const { return plan_; }
+    [[nodiscard]] strategy_type strategy(std::size_t level);
+    /// The options of the next call at this level; `current` is the outer attempt of a nested one.
+    [[nodiscard]] call_options options(std::size_t level, const attempt* current = nullptr);
+
+    /// An attempt of the loop at `level` starts, and ends.
+    void start(std::size_t level, const attempt& current);
+    void finish(std::size_t level, const reply& ended);
+
+    /// The service is called. Returns the script of this attempt.
+    [[nodiscard]] const attempt_script& call_service(const attempt& current);
+    /// Its answer; `is_cut` says that it was canceled or has reached its limit.
+    [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
+    [[noreturn]] void throw_failure(const reply& failed) const;
+
+    [[nodiscard]] reply recover();
+    /// The call has ended, with this result.
+    void complete(const reply& result);
+    /// After everything has ended.
+    void verify();
+
+    void report(const std::string& violation);
+    [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+    [[nodiscard]] std::uint32_t service_calls() const { return service_calls_; }
+    [[nodiscard]] std::uint32_t retries() const { return level(0).retries + level(1).retries; }
+    [[nodiscard]] bool has_succeeded() const { return level(0).successes != 0; }
+
+private:
+    [[nodiscard]] loop_level& level(std::size_t index) { return *levels_[index]; }
+    [[nodiscard]] const loop_level& level(std::size_t index) const { return *levels_[index]; }
+    [[nodiscard]] bool allows_retry(const failure_facts& facts) const;
+    void check_retry(const attempt& current);
+    void verify_level(std::size_t index);
+    void verify_result();
+
+    call_plan plan_;
+    retry_clock& clock_;
+    std::shared_ptr<circuit_breaker> breaker_;
+    std::stop_source stop_;
+    std::array<std::unique_ptr<loop_level>, 2> levels_;
+    retry_allowance* outer_allowance_ = nullptr;
+    std::optional<time_point> deadline_;
+    std::uint32_t service_calls_ = 0;
+    std::uint32_t running_ = 0;
+    std::uint32_t executions_ = 0;
+    std::uint32_t completions_ = 0;
+    std::optional<failure_facts> last_failure_;
+    reply result_;
+    std::vector<std::string> violations_;
+};
+
+/// The loops. Each plays the call to its end.
+void run_blocking(const call_plan& plan, const std::function<void(world&)>& done);
+void run_without_exceptions(const call_plan& plan, const std::function<void(world&)>& done);
+void run_with_token(const call_plan& plan, const std::function<void(world&)>& done);
+void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done);
+
+}  // namespace reprise::feature_pairs
+
+template <>
+struct reprise::unattempted_outcome<reprise::feature_pairs::reply> {
+    [[nodiscard]] static feature_pairs::reply make(refusal_reason) {
+        feature_pairs::reply refused;
+        refused.failure.is_unattempted = true;
+        refused.failure.facts.safety = retry_safety::yes;
+        return refused;
+    }
+};
