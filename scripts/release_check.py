@@ -36,6 +36,7 @@ PARTS = {
     "packages": "./dev packages check",
     "debian13": "./dev packages debian13",
     "conan": "./dev packages conan",
+    "platforms": "./dev platforms",
     "bench_retry": "./dev bench retry",
     "bench_kv": "./dev bench kv",
 }

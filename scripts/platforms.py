@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""The retry library on other compilers and systems: platforms.py [NAME...]
+
+Builds the retry library, its Asio forms on the standalone Asio, the adapters that need no client
+library, and their tests, without CMake and in few compiler calls. Runs the tests, in an emulator
+where the platform is another one, and writes what each ran, and when, into the table of README.md.
+Rows that are not named keep what they say. Exits with 1 if a platform fails.
+"""
+
+import argparse
+import datetime
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "platforms"
+BEGIN, END = "<!-- platforms: written by ./dev platforms -->", "<!-- /platforms -->"
+GOOGLETEST = Path("/usr/src/googletest/googletest")
+# Headers without compiled parts, which are the same on every platform.
+SHARED_HEADERS = ("gtest", "asio", "asio.hpp")
+LIBRARIES = ("retry", "retry_asio", "retry_adapters", "retry_testing")
+# Of the adapters' tests, those that include a client library.
+NEED_CLIENT_LIBRARY = {"curl_test.cpp"}
+# Tests of Boost's error codes, on the standalone Asio.
+NEED_BOOST = {"error_facts_test.cpp"}
+# One compiler call takes so many sources: more need too much memory.
+SOURCES_MAX = 12
+DEBIAN_13 = ["g++", "python3", "libgtest-dev", "googletest", "libasio-dev"]
+
+
+@dataclass
+class Platform:
+    """How to build and run on one platform."""
+    system: str
+    compiler: list
+    title: str                      # of the compiler, with the major version that it must have
+    flags: list = field(default_factory=list)
+    link: list = field(default_factory=list)
+    runner: list = None             # None: it is only compiled
+    root: str = ""                  # a Debian release in which to do all of it
+    is_foreign: bool = False        # runs a selection of the Asio tests, which compile for minutes
+
+
+def cross(machine, emulator):
+    return Platform(system=f"Linux {emulator.removeprefix('qemu-')}",
+                    compiler=[f"{machine}-linux-gnu-g++"], title="GCC 12", is_foreign=True,
+                    runner=[emulator, "-L", f"/usr/{machine}-linux-gnu"])
+
+
+LIBCXX = ["-stdlib=libc++", "-fexperimental-library"]
+WINDOWS = ["-D_WIN32_WINNT=0x0A00", "-DWIN32_LEAN_AND_MEAN", "-Wa,-mbig-obj"]
+PLATFORMS = {
+    "gcc12": Platform("Linux x86-64", ["g++-12"], "GCC 12", runner=[]),
+    "gcc14": Platform("Linux x86-64", ["g++-14"], "GCC 14", runner=[], root="trixie"),
+    "clang19": Platform("Linux x86-64", ["clang++-19"], "Clang 19", ["-DASIO_HAS_CO_AWAIT=1"],
+                        runner=[]),
+    "libcxx19": Platform("Linux x86-64", ["clang++-19"], "Clang 19, libc++",
+                         [*LIBCXX, "-DASIO_HAS_CO_AWAIT=1"], [*LIBCXX, "-lc++abi"], runner=[]),
+    "i386": cross("i686", "qemu-i386"),
+    "aarch64": cross("aarch64", "qemu-aarch64"),
+    "s390x": cross("s390x", "qemu-s390x"),
+    "windows": Platform("Windows x86-64 (Wine)", ["x86_64-w64-mingw32-g++-posix"], "MinGW-w64 GCC 12",
+                        WINDOWS, ["-static", "-lws2_32", "-lmswsock"], runner=["wine"], is_foreign=True),
+    "macos": Platform("macOS arm64", [str(BUILD / "zig/bin/python"), "-m", "ziglang", "c++"], "Clang (zig)",
+                      ["-target", "aarch64-macos", "-fexperimental-library",
+                       "-DASIO_HAS_CO_AWAIT=1"], is_foreign=True),
+    "msvc": None,
+}
+MSVC = "| Windows x86-64 | MSVC |"
+# Each form of the loop, and that they decide alike.
+ASIO_SELECTION = {"same_decisions_test.cpp", "virtual_timer_test.cpp"}
+
+
+def tests_in(folder, left_out=()):
+    return [file for file in sorted((ROOT / folder).glob("*_test.cpp")) if file.name not in left_out]
+
+
+def programs(is_foreign=False):
+    """{column: groups of sources}; sources of one group are compiled together."""
+    asio = [file for file in tests_in("libs/retry_asio/tests", NEED_BOOST)
+            if not is_foreign or file.name in ASIO_SELECTION]
+    pairs = ROOT / "tests" / "pairs"
+    loops = [[file] for file in sorted(pairs.glob("run_*.cpp"))]
+    return {
+        "retry": split(tests_in("libs/retry/tests") + tests_in("libs/retry_testing/tests")),
+        "Asio": split(asio + tests_in("libs/retry_asio/tests/standalone"), 4),
+        "adapters": split(tests_in("libs/retry_adapters/tests", NEED_CLIENT_LIBRARY)),
+        "pairs": [[pairs / "feature_pairs_test.cpp", pairs / "plan.cpp", pairs / "world.cpp"],
+                  *loops],
+    }
+
+
+def split(files, size=SOURCES_MAX):
+    return [files[i:i + size] for i in range(0, len(files), size)]
+
+
+class Build:
+    """One platform's objects, in a folder of its own."""
+
+    def __init__(self, name, platform):
+        self.platform = platform
+        self.folder = BUILD / name
+        shutil.rmtree(self.folder, ignore_errors=True)
+        headers = self.folder / "include"
+        headers.mkdir(parents=True)
+        for header in SHARED_HEADERS:
+            (headers / header).symlink_to(Path("/usr/include") / header)
+        folders = [f"-I{ROOT}/libs/{name}/include" for name in LIBRARIES]
+        folders += [f"-I{ROOT}/libs/retry/src", f"-I{ROOT}/libs/retry_asio/tests"]
+        self.flags = ["-std=c++20", "-O0", "-w", "-DASIO_STANDALONE", "-DREPRISE_STANDALONE_ASIO",
+                      *platform.flags, *folders, "-isystem", str(headers), "-pthread"]
+
+    def compile(self, name, sources, extra=()):
+        """Compiles sources in one call; returns the object."""
+        unit = self.folder / f"{name}.cpp"
+        unit.write_text("".join(f'#include "{source}"\n' for source in sources), encoding="utf-8")
+        target = unit.with_suffix(".o")
+        subprocess.run([*self.platform.compiler, *self.flags, *extra, "-c", str(unit), "-o",
+                        str(target)], check=True)
+        return target
+
+    def run(self):
+        """{column: what was run}."""
+        sources = sorted((ROOT / "libs/retry/src").glob("*.cpp"))
+        sources += sorted((ROOT / "libs/retry_asio/src").glob("*.cpp"))
+        library = [self.compile("library", sources)]
+        if self.platform.runner is not None:
+            library += [self.compile("gtest", [GOOGLETEST / "src/gtest-all.cc",
+                                               GOOGLETEST / "src/gtest_main.cc"],
+                                     [f"-I{GOOGLETEST}"])]
+        return {column: self.run_program(column, groups, library)
+                for column, groups in programs(self.platform.is_foreign).items()}
+
+    def run_program(self, column, groups, library):
+        objects = []
+        for number, group in enumerate(groups):
+            is_plain = any("without_exceptions" in source.name for source in group)
+            objects.append(self.compile(f"{column}_{number}", group,
+                                        ["-fno-exceptions"] if is_plain else []))
+        if self.platform.runner is None:
+            return "compiled"
+        program = self.folder / f"{column}_tests.exe"
+        subprocess.run([*self.platform.compiler, *map(str, objects), *map(str, library), "-o",
+                        str(program), "-pthread", *self.platform.link], check=True)
+        ended = subprocess.run([*self.platform.runner, str(program), "--gtest_brief=1"],
+                               capture_output=True, text=True, errors="replace", timeout=600)
+        passed = re.search(r"\[  PASSED  \] (\d+) test", ended.stdout)
+        if ended.returncode != 0 or not passed:
+            sys.stdout.write(ended.stdout[-20000:] + ended.stderr[-5000:])
+            raise RuntimeError(f"{column} tests failed")
+        return passed[1]
+
+
+def check_version(platform):
+    """The title names the version that the compiler has."""
+    version = subprocess.run([*platform.compiler, "-dumpversion"], capture_output=True, text=True,
+                             check=True).stdout.strip()
+    wanted = re.search(r"\d+", platform.title)
+    if wanted and version.split(".")[0] != wanted[0]:
+        raise RuntimeError(f"{platform.compiler[0]} has version {version}, not {wanted[0]}")
+
+
+def run_in_root(name, platform):
+    """Runs this script in a clean Debian; returns its row."""
+    from debian_root import DebianRoot  # Needs root, as nothing else here does.
+    with tempfile.TemporaryDirectory() as folder, \
+            DebianRoot(f"{folder}/root", platform.root, DEBIAN_13) as debian:
+        files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True,
+                               check=True).stdout.split("\0")
+        for file in filter(None, files):
+            debian.copy(ROOT / file, f"/reprise/{file}")
+        debian.run(f"cd /reprise && python3 scripts/platforms.py --here {name} > row.txt")
+        return (debian.folder / "reprise/row.txt").read_text(encoding="utf-8").splitlines()[-1]
+
+
+def row_of(name, platform, is_here):
+    if platform.root and not is_here:
+        return run_in_root(name, platform)
+    check_version(platform)
+    results = Build(name, platform).run()
+    today = datetime.date.today().isoformat()
+    return f"| {platform.system} | {platform.title} | {' | '.join(results.values())} | {today} |"
+
+
+def write_table(rows):
+    """Replaces these rows of the table; the others keep what they say."""
+    page = ROOT / "README.md"
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    old, after = rest.split(END)
+    known = {"<!--" + line.rpartition("<!--")[2]: line for line in old.splitlines()}
+    columns = list(programs())
+    lines = [f"| system | compiler | {' | '.join(columns)} | date |",
+             "|---" * (len(columns) + 3) + "|"]
+    for name, platform in PLATFORMS.items():
+        title = f"| {platform.system} | {platform.title} |" if platform else MSVC
+        mark = f"<!-- {name} -->"
+        unknown = f"{title} not run{' |' * (len(columns) + 1)}{mark}"
+        lines.append(f"{rows[name]}{mark}" if name in rows else known.get(mark, unknown))
+    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}",
+                    encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(PLATFORMS))
+    parser.add_argument("--here", action="store_true", help="print the row; write no table")
+    arguments = parser.parse_args()
+    rows, failed = {}, []
+    for name in arguments.names or [name for name in PLATFORMS if PLATFORMS[name]]:
+        if not PLATFORMS.get(name):
+            parser.error(f"no platform '{name}' to run: {' '.join(PLATFORMS)}")
+        begin = time.monotonic()
+        try:
+            rows[name] = row_of(name, PLATFORMS[name], arguments.here)
+            result = "passed"
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+            failed.append(name)
+            result = f"FAILED: {error}"
+        print(f"{name}: {result} ({time.monotonic() - begin:.0f} s)", file=sys.stderr, flush=True)
+        if arguments.here:
+            print(rows.get(name, ""))
+        elif name in rows:
+            write_table({name: rows[name]})
+    print(f"platforms: {len(rows)} passed, {len(failed)} failed", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
