@@ -52,6 +52,13 @@ void detail::throw_invalid_settings(settings_error error) {
 #endif
 }
 
+void detail::throw_unseen_attempt_timeout() {
+    throw_invalid_settings(
+        {"attempt_timeout",
+         "a blocking operation must keep it itself; let the operation take a const "
+         "reprise::attempt& and read attempt::timeout"});
+}
+
 std::optional<settings_error> check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return refuse("factor", "must be a number");

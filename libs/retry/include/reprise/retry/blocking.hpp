@@ -19,6 +19,7 @@
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
+#include <reprise/retry/settings.hpp>
 #include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise {
@@ -363,6 +364,19 @@ constexpr bool check_operation() noexcept {
     return retry_operation<Operation>;
 }
 
+/// Throws `invalid_settings` for an option that `Operation` cannot follow: nothing else in a
+/// blocking loop could keep the attempt's time limit.
+template <class Operation>
+void check_options(const call_options& options) {
+    if constexpr (!std::invocable<Operation&, const attempt&>) {
+        if (options.attempt_timeout) [[unlikely]] {
+            throw_unseen_attempt_timeout();
+        }
+    }
+}
+template <class Operation>
+void check_options(no_options) noexcept {}
+
 /// `options` are `call_options` or `no_options`.
 template <class Strategy, class Options, class... Exceptions, class Operation>
 auto check_and_run(
@@ -373,6 +387,7 @@ auto check_and_run(
         using stored = std::conditional_t<std::is_void_v<result>, no_value, result>;
         check_result_type<
             std::remove_cvref_t<Strategy>, std::remove_cvref_t<Operation>, stored, can_throw>();
+        check_options<Operation>(options);
         kept_strategy<Strategy> kept(std::forward<Strategy>(strategy));
         if constexpr (std::is_void_v<result>) {
             run_blocking<stored>(kept, options, operation, list);
@@ -392,7 +407,8 @@ inline namespace REPRISE_VARIANT {
 /// loop. `list` names exception types whose facts come from `facts_of`.
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
-/// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`.
+/// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
+/// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
     Strategy&& strategy, const call_options& options, catching_t<Exceptions...> list,

@@ -34,6 +34,8 @@ private:
 
 namespace detail {
 [[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
+/// For a blocking operation that takes no `attempt`.
+[[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
 }
 
 /// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
