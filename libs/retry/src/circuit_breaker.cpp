@@ -67,7 +67,7 @@ void circuit_breaker::conclude(breaker_permit permit, bool has_failed, time_poin
 
 void detail::throw_circuit_open() {
 #if defined(__cpp_exceptions)
-    throw circuit_open_error{};
+    throw retry_error(retry_errc::circuit_open);
 #else
     std::abort();  // Not called: such loops make the attempt.
 #endif

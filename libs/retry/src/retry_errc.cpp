@@ -11,15 +11,27 @@ class category final : public std::error_category {
 public:
     [[nodiscard]] const char* name() const noexcept override { return "reprise.retry"; }
     [[nodiscard]] std::string message(int value) const override {
-        return static_cast<retry_errc>(value) == retry_errc::circuit_open
-                   ? "circuit breaker is open"
-                   : "unknown error";
+        switch (static_cast<retry_errc>(value)) {
+            case retry_errc::circuit_open:
+                return "circuit breaker is open";
+            case retry_errc::canceled:
+                return "canceled before the first attempt";
+            case retry_errc::invalid_settings:
+                return "invalid settings";
+        }
+        return "unknown error";
     }
     /// For callers that know only `std::errc`. Our own facts say more: nothing was sent.
     [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
-        return static_cast<retry_errc>(value) == retry_errc::circuit_open
-                   ? std::errc::resource_unavailable_try_again
-                   : std::error_condition(value, *this);
+        switch (static_cast<retry_errc>(value)) {
+            case retry_errc::circuit_open:
+                return std::errc::resource_unavailable_try_again;
+            case retry_errc::canceled:
+                return std::errc::operation_canceled;
+            case retry_errc::invalid_settings:
+                return std::errc::invalid_argument;
+        }
+        return {value, *this};
     }
     [[nodiscard]] bool equivalent(
         const std::error_code& code, int condition) const noexcept override {
@@ -32,6 +44,18 @@ public:
 const std::error_category& retry_category() noexcept {
     static const category instance;
     return instance;
+}
+
+refusal_reason refusal_of(retry_errc error) noexcept {
+    switch (error) {
+        case retry_errc::circuit_open:
+            return refusal_reason::circuit_open;
+        case retry_errc::canceled:
+            return refusal_reason::canceled;
+        case retry_errc::invalid_settings:
+            break;
+    }
+    return refusal_reason::none;
 }
 
 }  // namespace reprise

@@ -1,5 +1,5 @@
 #include <reprise/asio/async_clock.hpp>
-#include <stdexcept>
+#include <reprise/retry/settings.hpp>
 
 namespace reprise {
 
@@ -12,8 +12,7 @@ async_clock* detail::async_clock_of(retry_clock* clock) {
     }
     auto* const found = dynamic_cast<async_clock*>(clock);
     if (found == nullptr) {
-        throw std::invalid_argument(
-            "call_options::clock: an asynchronous loop needs an async_clock");
+        throw_invalid_settings({"clock", "an asynchronous loop needs an async_clock"});
     }
     return found;
 }

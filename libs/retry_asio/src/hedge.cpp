@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <reprise/asio/hedge.hpp>
-#include <stdexcept>
 
 namespace reprise {
 
@@ -55,8 +54,7 @@ std::optional<settings_error> check(const hedge_options& options) {
 
 void detail::check_hedge(repeatability repeat) {
     if (repeat != repeatability::repeatable) {
-        throw std::invalid_argument(
-            "call_options::repeat: a hedged call must be marked as repeatable");
+        throw_invalid_settings({"repeat", "a hedged call must be marked as repeatable"});
     }
 }
 

@@ -92,7 +92,7 @@ TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {
     o.time.run(o.io);
     EXPECT_EQ(o.value, 59);
     ASSERT_NE(thrown, nullptr);
-    EXPECT_THROW(std::rethrow_exception(thrown), circuit_open_error);
+    EXPECT_THROW(std::rethrow_exception(thrown), retry_error);
 }
 
 }  // namespace reprise::async_breaker_test

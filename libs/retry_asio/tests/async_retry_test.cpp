@@ -447,7 +447,7 @@ TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
     testing::virtual_clock blocking;
     s.options.clock = &blocking;
     flaky operation{s.io, 0};
-    EXPECT_THROW(s.run(operation), std::invalid_argument);
+    EXPECT_THROW(s.run(operation), invalid_settings);
     EXPECT_EQ(operation.calls, 0);
 }
 

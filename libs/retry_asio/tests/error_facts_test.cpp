@@ -117,7 +117,7 @@ TEST(error_facts, an_outcome_without_an_attempt_is_a_failure_of_the_right_type) 
     EXPECT_THROW(
         std::rethrow_exception(
             unattempted_outcome<std::exception_ptr>::make(refusal_reason::canceled)),
-        canceled_before_first_attempt);
+        retry_error);
     EXPECT_EQ(
         unattempted_outcome<read_result>::make(refusal_reason::canceled).error(),
         std::errc::operation_canceled);

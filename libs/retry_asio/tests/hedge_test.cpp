@@ -162,7 +162,7 @@ TEST(hedge, a_call_that_is_not_marked_as_repeatable_is_refused) {
     replica r({{10ms}});
     for (const repeatability repeat : {repeatability::unspecified, repeatability::not_repeatable}) {
         r.options.repeat = repeat;
-        EXPECT_THROW(r.ask(attempts(3)), std::invalid_argument);
+        EXPECT_THROW(r.ask(attempts(3)), invalid_settings);
     }
     EXPECT_EQ(r.started, 0U);
 }

@@ -371,7 +371,7 @@ TEST(cancellation, a_coroutine_canceled_in_the_initial_delay_throws_before_any_a
     p.time.after(5s, [&] { stop.request_stop(); });
     p.time.run(p.io);
     ASSERT_NE(thrown, nullptr);
-    EXPECT_THROW(std::rethrow_exception(thrown), canceled_before_first_attempt);
+    EXPECT_THROW(std::rethrow_exception(thrown), retry_error);
 }
 
 }  // namespace reprise::cancellation_test

@@ -223,7 +223,7 @@ void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
 #if defined(__cpp_exceptions)
         session.on_canceled_start(time.clock().now());
-        throw canceled_before_first_attempt{};
+        throw retry_error(retry_errc::canceled);
 #endif  // Otherwise the attempt is made: there is no other way to return a result.
     }
 }

@@ -1,10 +1,12 @@
 #pragma once
 
-/// The library's own errors: reported only where no attempt was made, so that the operation has no
-/// error of its own.
+/// The library's own errors: one enumeration, one category, and one exception that carries them.
+/// They are reported only where the operation has no error of its own, because no attempt was made.
 
+#include <string>
 #include <system_error>
 
+#include <reprise/retry/decision.hpp>
 #include <reprise/retry/detail/export.hpp>
 
 namespace reprise {
@@ -15,6 +17,11 @@ namespace reprise {
 enum class retry_errc {
     /// A circuit breaker is open: nothing was sent. Safe to retry later.
     circuit_open = 1,
+    /// The caller asked to stop before the first attempt: nothing was sent. Also equals
+    /// `std::errc::operation_canceled`.
+    canceled = 2,
+    /// A setting or an option cannot work (`invalid_settings`). A retry does not help.
+    invalid_settings = 3,
 };
 
 /// The category of retry_errc.
@@ -27,6 +34,22 @@ enum class retry_errc {
 [[nodiscard]] inline std::error_condition make_error_condition(retry_errc error) noexcept {
     return {static_cast<int>(error), retry_category()};
 }
+/// Why the loop made no attempt; `none` for errors that are no refusals.
+[[nodiscard]] REPRISE_EXPORT refusal_reason refusal_of(retry_errc error) noexcept;
+
+/// The exception of this library. Loops throw it when they make no attempt and the result cannot
+/// carry the error.
+class REPRISE_EXPORT retry_error : public std::system_error {
+public:
+    explicit retry_error(retry_errc error)
+        : std::system_error(make_error_code(error)), refusal_(refusal_of(error)) {}
+
+    /// As the history and observers report it.
+    [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
+
+private:
+    refusal_reason refusal_;
+};
 
 }  // namespace reprise
 

@@ -3,7 +3,6 @@
 /// What a loop returns when it has made no attempt, so that the operation has no result of its own.
 
 #include <concepts>
-#include <stdexcept>
 #include <system_error>
 
 #include <reprise/retry/decision.hpp>
@@ -13,28 +12,16 @@
 
 namespace reprise {
 
-/// Thrown by the blocking loop and the coroutine loop when they are stopped during the delay of the
-/// initial token.
-class REPRISE_EXPORT canceled_before_first_attempt : public std::runtime_error {
-public:
-    canceled_before_first_attempt() : std::runtime_error("canceled before the first attempt") {}
-};
-
-/// Thrown by the blocking loop and the coroutine loop when a circuit breaker refuses the first
-/// attempt and the result cannot carry `retry_errc::circuit_open`.
-class REPRISE_EXPORT circuit_open_error : public std::system_error {
-public:
-    circuit_open_error() : std::system_error(make_error_code(retry_errc::circuit_open)) {}
-};
-
 namespace detail {
 
 [[noreturn]] REPRISE_EXPORT void throw_circuit_open();
 
 /// The error of a loop that made no attempt because it was refused as `why`.
+[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
+    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
+}
 [[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
-    return why == refusal_reason::circuit_open ? make_error_code(retry_errc::circuit_open)
-                                               : make_error_code(std::errc::operation_canceled);
+    return make_error_code(unattempted_errc(why));
 }
 
 }  // namespace detail

@@ -31,7 +31,7 @@ public:
 
 namespace detail {
 
-/// The clock to wait with; null means Asio's own timers. Throws `std::invalid_argument` for a clock
+/// The clock to wait with; null means Asio's own timers. Throws `invalid_settings` for a clock
 /// that can only block.
 [[nodiscard]] REPRISE_EXPORT async_clock* async_clock_of(retry_clock* clock);
 

@@ -49,7 +49,7 @@ constexpr void check_coroutine_arguments() noexcept {
 ///
 /// Cancellation of the awaiting coroutine reaches the running attempt or ends the wait at once; the
 /// last failure is then the result. `call_options::stop` ends waits only. Canceled before the first
-/// attempt: throws `canceled_before_first_attempt`. Throws `std::invalid_argument` for a
+/// attempt: throws a `retry_error` with `retry_errc::canceled`. Throws `invalid_settings` for a
 /// `call_options::clock` that can only block.
 ///
 /// With GCC 12, give the options and the operation names before the call (unless the operation is

@@ -92,9 +92,7 @@ struct REPRISE_EXPORT unattempted_outcome<boost::system::error_code> {
 template <>
 struct unattempted_outcome<std::exception_ptr> {
     [[nodiscard]] static std::exception_ptr make(refusal_reason why) noexcept {
-        return why == refusal_reason::circuit_open
-                   ? std::make_exception_ptr(circuit_open_error{})
-                   : std::make_exception_ptr(canceled_before_first_attempt{});
+        return std::make_exception_ptr(retry_error(detail::unattempted_errc(why)));
     }
 };
 

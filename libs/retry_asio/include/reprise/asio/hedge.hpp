@@ -91,7 +91,7 @@ private:
 };
 
 /// Wraps the operation of an asynchronous loop so that slow attempts are hedged. Loops throw
-/// `std::invalid_argument` for a hedged operation whose call is not marked as
+/// `invalid_settings` for a hedged operation whose call is not marked as
 /// `repeatability::repeatable`. Throws `invalid_settings` for options that `check` refuses.
 ///
 /// All attempts of a hedge must have ended before the loop goes on, since they may use what the
@@ -114,7 +114,7 @@ concept is_hedged = requires(const Operation& operation) {
     { operation.hedging() } -> std::same_as<const hedge_options&>;
 };
 
-/// Throws `std::invalid_argument` for a hedged call that may not be repeated for certain.
+/// Throws `invalid_settings` for a hedged call that may not be repeated for certain.
 REPRISE_EXPORT void check_hedge(repeatability repeat);
 
 }  // namespace detail
