@@ -94,6 +94,7 @@ struct reported {
     int retried = 0;
     int unknown = 0;
     int failed = 0;
+    int named = 0;  ///< Calls whose history names the state of a conflict.
 
     /// Waits until so many more calls have ended.
     [[nodiscard]] bool grows_by(std::size_t count) {
@@ -153,6 +154,8 @@ void work(
         }
         const std::scoped_lock lock(report.mutex);
         report.retried += history.failed_attempts() > 0 ? 1 : 0;
+        const bool is_named = to_string(history).find("SQLSTATE 40001") != std::string::npos;
+        report.named += is_named ? 1 : 0;
     }
 }
 
@@ -198,6 +201,7 @@ TEST_F(libpq_adapter, loses_and_doubles_nothing_under_serializable_contention) {
     EXPECT_EQ(report.failed + report.unknown, 0);
     EXPECT_GT(report.retried, 0);
     EXPECT_GT(report.states["40001"], 0);
+    EXPECT_GT(report.named, 0);
     EXPECT_EQ(number("select sum(balance) from accounts"), account_count * 1000);
 }
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include <reprise/retry/adapters/sqlstate.hpp>
 
 namespace {
@@ -8,6 +10,7 @@ using reprise::repeatability;
 using reprise::retry_safety;
 using reprise::adapters::sql_stage;
 using reprise::adapters::sqlstate_facts;
+using reprise::adapters::sqlstate_text;
 
 constexpr sql_stage every_stage[]{
     sql_stage::connecting, sql_stage::in_transaction, sql_stage::committing, sql_stage::alone};
@@ -73,6 +76,15 @@ TEST(sqlstate, is_found_in_a_verbose_message) {
          {"", ":  ", ":  5330", "FATAL:  53300", "FATAL:  5330x: no", "53300: x"}) {
         EXPECT_EQ(sqlstate_in_message(text), "") << text;
     }
+}
+
+// Once, a history showed the server's sentence without its code, which is what one searches for.
+TEST(sqlstate, the_text_of_a_failure_names_its_state_once) {
+    const std::string text = sqlstate_text("could not serialize access\n", "40001");
+    EXPECT_EQ(text, "SQLSTATE 40001: could not serialize access");
+    EXPECT_EQ(sqlstate_text(text, "40001"), text) << "an error that is passed on keeps its text";
+    EXPECT_EQ(sqlstate_text("connection refused\n", ""), "connection refused");
+    EXPECT_EQ(sqlstate_text("", ""), "");
 }
 
 }  // namespace

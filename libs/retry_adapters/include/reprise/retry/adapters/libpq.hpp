@@ -37,11 +37,12 @@
 
 namespace reprise::adapters {
 
-/// What libpq or the server reported. The retry loops know its facts without being asked to.
+/// What libpq or the server reported. The retry loops know its facts without being asked to, and
+/// histories and logs show its SQLSTATE and its message.
 class pq_error : public std::runtime_error, public failure_description {
 public:
     pq_error(const std::string& message, std::string state, failure_facts facts, bool is_unknown)
-        : std::runtime_error(message),
+        : std::runtime_error(sqlstate_text(message, state)),
           state_(std::move(state)),
           facts_(facts),
           is_commit_unknown_(is_unknown) {}
@@ -257,6 +258,8 @@ template <class Body>
 class pq_transaction {
 public:
     using result = std::invoke_result_t<Body&, pq_connection&>;
+    /// What was committed has succeeded, whatever value the body returned.
+    static constexpr bool fails_only_by_throwing = true;
 
     pq_transaction(pq_connection& connection, Body body, pq_transaction_options options = {})
         : connection_(&connection), body_(std::move(body)), options_(std::move(options)) {}

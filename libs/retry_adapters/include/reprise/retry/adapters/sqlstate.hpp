@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <reprise/retry/decision.hpp>
@@ -141,6 +142,18 @@ inline constexpr std::array sqlstate_rows{
         facts.fault = is_conflict ? failure_fault::other : failure_fault::server;
     }
     return facts;
+}
+
+/// The text of a failure for histories and logs: "SQLSTATE 40001: could not serialize access".
+/// Without a state the message alone, and a text that was made here stays as it is.
+[[nodiscard]] inline std::string sqlstate_text(std::string_view message, std::string_view state) {
+    constexpr std::string_view prefix = "SQLSTATE ";
+    const std::size_t end = message.find_last_not_of(" \r\n");
+    message = message.substr(0, end == std::string_view::npos ? 0 : end + 1);
+    if (state.empty() || message.starts_with(prefix)) {
+        return std::string(message);
+    }
+    return std::string(prefix).append(state).append(": ").append(message);
 }
 
 }  // namespace reprise::adapters
