@@ -161,9 +161,9 @@ def check_version(platform):
     """The title names the version that the compiler has."""
     version = subprocess.run([*platform.compiler, "-dumpversion"], capture_output=True, text=True,
                              check=True).stdout.strip()
-    wanted = re.search(r"\d+", platform.title)
-    if wanted and version.split(".")[0] != wanted[0]:
-        raise RuntimeError(f"{platform.compiler[0]} has version {version}, not {wanted[0]}")
+    wanted = re.search(r"(?:GCC|Clang) (\d+)", platform.title)
+    if wanted and re.match(r"\d+", version)[0] != wanted[1]:
+        raise RuntimeError(f"{platform.compiler[0]} has version {version}, not {wanted[1]}")
 
 
 def run_in_root(name, platform):

@@ -246,7 +246,7 @@ constexpr std::array http_rows{
 constexpr std::array library_rows{
     error_row{.code = 1, .name = "circuit_open", .safety = yes, .reason = blocked_by_breaker},
     error_row{.code = 2, .name = "canceled"},
-    error_row{.code = 3, .name = "invalid_settings", .safety = retry_safety::no},
+    error_row{.code = 3, .name = "invalid_settings"},
 };
 
 constexpr error_table tables[]{

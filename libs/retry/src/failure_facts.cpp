@@ -72,6 +72,8 @@ bool detail::is_programming_error(const failure_view& failure) noexcept {
         std::rethrow_exception(*thrown);
     } catch (const std::logic_error&) {
         return true;
+    } catch (const invalid_settings&) {
+        return true;
     } catch (const std::bad_alloc&) {
         return true;
     } catch (const std::bad_cast&) {

@@ -14,6 +14,7 @@
 
 #include <reprise/retry/decision.hpp>
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/settings.hpp>
 
 namespace reprise {
 
@@ -39,9 +40,10 @@ namespace detail {
 /// Exceptions that report a mistake in the program or a lack of memory. Trying again does not help.
 template <class E>
 concept programming_error =
-    std::derived_from<E, std::logic_error> || std::derived_from<E, std::bad_alloc> ||
-    std::derived_from<E, std::bad_cast> || std::derived_from<E, std::bad_typeid> ||
-    std::derived_from<E, std::bad_exception> || std::derived_from<E, std::bad_function_call> ||
+    std::derived_from<E, std::logic_error> || std::derived_from<E, invalid_settings> ||
+    std::derived_from<E, std::bad_alloc> || std::derived_from<E, std::bad_cast> ||
+    std::derived_from<E, std::bad_typeid> || std::derived_from<E, std::bad_exception> ||
+    std::derived_from<E, std::bad_function_call> ||
     std::derived_from<E, std::bad_optional_access> ||
     std::derived_from<E, std::bad_variant_access> || std::derived_from<E, std::bad_weak_ptr>;
 
