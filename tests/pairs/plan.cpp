@@ -64,6 +64,7 @@ private:
     const bool can_throw =
         !features.has(feature::completion_token) && !features.has(feature::no_exceptions);
     script.is_thrown = can_throw && random.one_in(3);
+    script.ignores_cancellation = random.one_in(3);
     script.status = random.one_of(statuses);
     script.facts = draw_facts(random);
     const bool is_refused = features.has(feature::adapter)

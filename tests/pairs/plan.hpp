@@ -21,9 +21,10 @@ struct attempt_script {
     duration time{};
     bool is_success = false;
     bool is_executed = false;
-    bool is_thrown = false;  ///< The failure is an exception, in loops that can see it.
-    int status = 0;          ///< With the adapter: of the HTTP answer; 0: the connection broke.
-    failure_facts facts{};   ///< Without the adapter.
+    bool is_thrown = false;             ///< The failure is an exception, in loops that can see it.
+    bool ignores_cancellation = false;  ///< It ends when it would have ended anyway.
+    int status = 0;         ///< With the adapter: of the HTTP answer; 0: the connection broke.
+    failure_facts facts{};  ///< Without the adapter.
 };
 
 struct call_plan {

@@ -26,7 +26,7 @@ public:
     void start(testing::virtual_timer& clock) {
         auto self = this->shared_from_this();
         auto slot = asio::get_associated_cancellation_slot(*handler_);
-        if (slot.is_connected()) {
+        if (slot.is_connected() && !script_.ignores_cancellation) {
             slot.assign([weak = std::weak_ptr(self)](asio::cancellation_type_t) {
                 if (auto step = weak.lock()) {
                     step->end(true);
