@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>
@@ -214,13 +215,13 @@ struct surroundings {
 }
 
 TEST(options, every_option_has_an_effect_in_every_form_or_is_refused) {
-    // A new field does not compile here: give it a row.
-    [[maybe_unused]] const auto& [deadline, timeout, attempt_timeout, repeat, stop, outer_allowance, history, observer, tracer, name, clock, random] =
-        call_options{};
+    // Twelve fields; a new one does not compile here. Give it a row.
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = call_options{};
+    static_cast<void>(std::tie(a, b, c, d, e, f, g, h, i, j, k, l));
     for (const form& played : forms) {
-        for (std::size_t i = 0; i < 12; ++i) {
+        for (std::size_t index = 0; index < 12; ++index) {
             surroundings around;
-            const option_row row = rows(around).at(i);
+            const option_row row = rows(around).at(index);
             SCOPED_TRACE(std::string(row.name) + " in " + std::string(played.name));
             EXPECT_TRUE(row.is_visible(play_with(played, row)));
         }

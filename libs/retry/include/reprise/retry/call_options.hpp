@@ -25,8 +25,8 @@ struct call_options {
     /// The same as a span from the start of the call; the earlier of both counts. Negative is zero.
     std::optional<duration> timeout{};
     /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
-    /// themselves, so one that takes no `attempt` is refused with `invalid_settings`; the Asio forms
-    /// cancel the attempt.
+    /// themselves, so one that takes no `attempt` is refused with `invalid_settings`. The Asio
+    /// forms cancel the attempt.
     std::optional<duration> attempt_timeout{};
     /// Whether the operation may be executed twice.
     repeatability repeat = repeatability::unspecified;
