@@ -39,7 +39,7 @@ concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_op
 [[nodiscard]] inline failure_facts after_limit(failure_facts facts, bool timed_out) noexcept {
     if (timed_out) {
         facts.timeout = true;
-        if (!facts.safety) {
+        if (!facts.safety && facts.fault != failure_fault::client) {
             facts.safety = retry_safety::maybe;
         }
     }
