@@ -29,7 +29,7 @@ function chartOptions(spec) {
     responsive: true, maintainAspectRatio: false, animation: false, parsing: false, layout: { padding: { top: 18 } },
     interaction: { mode: "index", intersect: false }, spanGaps: false,
     scales: {
-      x: { type: "linear", min: spec.start || 0, max: spec.length, title: axis(spec.time), ticks, grid },
+      x: { type: "linear", min: spec.start || 0, max: spec.length, title: axis(spec.time), ticks: { ...ticks, includeBounds: false }, grid },
       y: { type: spec.scale || "linear", beginAtZero: true, stacked: !!spec.stacked, suggestedMax: spec.top, title: axis(spec.unit), grid,
         ticks: { ...ticks, maxTicksLimit: 7, callback: value => spec.percent ? `${value} %` : unit(value) },
         afterBuildTicks: scale => { if (spec.scale === "logarithmic") scale.ticks = decades(scale.min, scale.max); },
@@ -90,9 +90,9 @@ const momentLines = moments => ({
 });
 
 // Series as lines, or as areas on top of each other: [{name, color, points: [{x, y}]}].
-const lineDatasets = (series, isStacked) => series.map(each => ({
-  label: each.name, data: each.points, borderColor: css(each.color), backgroundColor: css(each.color) + (isStacked ? "99" : ""),
-  borderWidth: isStacked ? 1 : 2, pointRadius: 0, pointHitRadius: 8, tension: 0, fill: !!isStacked,
+const lineDatasets = (series, isStacked) => series.map((each, i) => ({
+  label: each.name, data: each.points, borderColor: css(each.color), backgroundColor: css(each.color), borderWidth: isStacked ? 0 : 2,
+  pointRadius: 0, pointHitRadius: 8, tension: 0, fill: isStacked ? (i === 0 ? "origin" : "-1") : false,
 }));
 
 // A figure with a title, a hint, a legend and an empty canvas.

@@ -57,23 +57,56 @@ struct rate_curve {
     return text;
 }
 
+[[nodiscard]] std::string attempts_text(const run_result& result) {
+    return grouped(result.totals().sent) + " attempts for " + grouped(result.totals().succeeded) +
+           " successes" +
+           (result.finished_at > duration::zero()
+                ? " in " + decimal(to_seconds(result.finished_at), 1) + " s"
+                : "");
+}
+
 [[nodiscard]] std::string verdict_of(const shown_warning& shown) {
     const run_result& result = shown.result;
-    if (result.recovery.outcome == recovery_outcome::no_outage) {
-        return number_text(static_cast<double>(result.totals().sent)) + " attempts for " +
-               number_text(static_cast<double>(result.totals().succeeded)) + " successes";
+    if (shown.with_jitter) {
+        return attempts_text(result) + "; with delays and full jitter " +
+               attempts_text(*shown.with_jitter);
     }
     return std::string(result.recovery.has_recovered() ? "recovers" : "does not recover") + " (" +
            decimal(result.worst_amplification_at(0), 1) +
            " attempts per request in the worst second)";
 }
 
+/// The part of a run in which something happens.
+[[nodiscard]] duration shown_length(const shown_warning& shown) {
+    duration last = shown.result.finished_at;
+    if (shown.with_jitter) {
+        last = std::max(last, shown.with_jitter->finished_at);
+    }
+    return last > duration::zero() ? std::min<duration>(last + slot_length, shown.shown.length)
+                                   : shown.shown.length;
+}
+
+[[nodiscard]] std::span<const slot> shown_slots(const shown_warning& shown, const run_result& of) {
+    const std::vector<slot>& all = of.services.front().slots;
+    const auto count = static_cast<std::size_t>(shown_length(shown) / slot_length);
+    return std::span(all).first(std::min(all.size(), std::max<std::size_t>(count, 1)));
+}
+
+/// 1, 2 or 5 times a power of ten, so that `range` has at most `count` steps.
+[[nodiscard]] double nice_step(double range, int count) {
+    double step = 1.0;
+    while (range / step > count) {
+        for (const double factor : {2.0, 2.5, 2.0}) {
+            step *= range / step > count ? factor : 1.0;
+        }
+    }
+    return step;
+}
+
 /// The highest rate to draw: all of the curves, or the range that matters if one leaves it.
 [[nodiscard]] double top_of(const shown_warning& shown, const rate_curve& load) {
-    const double offered = shown.shown.clients.requests_per_second;
-    return offered > 0.0 && shown.result.recovery.outcome != recovery_outcome::no_outage
-               ? 5.0 * offered
-               : std::max(load.top, 1.0);
+    return shown.with_jitter ? std::max(load.top, 1.0)
+                             : 5.0 * shown.shown.clients.requests_per_second;
 }
 
 constexpr double svg_left = 64.0;
@@ -100,13 +133,12 @@ constexpr double svg_height = 180.0;
     return "<path d=\"" + path + "\" class=\"" + std::string(css) + "\"/>\n";
 }
 
-/// Bands where there is trouble.
-[[nodiscard]] std::string svg_troubles(const model& of) {
+/// Bands where there is trouble; `scale` is the width of a second.
+[[nodiscard]] std::string svg_troubles(const model& of, double scale) {
     std::string svg;
-    const double scale = svg_width / std::chrono::duration<double>(of.length).count();
     for (const trouble& each : of.troubles) {
-        const double left = svg_left + std::chrono::duration<double>(each.start).count() * scale;
-        const double width = std::chrono::duration<double>(each.length).count() * scale;
+        const double left = svg_left + to_seconds(each.start) * scale;
+        const double width = to_seconds(each.length) * scale;
         svg += "<rect x=\"" + decimal(left, 1) + "\" y=\"" + decimal(svg_top, 1) + "\" width=\"" +
                decimal(std::max(width, 2.0), 1) + "\" height=\"" + decimal(svg_height, 1) +
                "\" class=\"trouble\"/>\n";
@@ -115,26 +147,40 @@ constexpr double svg_height = 180.0;
     return svg;
 }
 
-[[nodiscard]] std::string svg_of(const shown_warning& shown) {
-    const std::vector<slot>& slots = shown.result.services.front().slots;
-    const rate_curve load = curve_of(slots, &slot::attempts, curve_points);
-    const rate_curve useful = curve_of(slots, &slot::useful, curve_points);
-    const double top = top_of(shown, load);
-    const double seconds = std::chrono::duration<double>(shown.shown.length).count();
-    std::string svg =
-        "<svg viewBox=\"0 0 720 244\" role=\"img\" aria-label=\"Load and useful "
-        "answers over time: " +
-        html_text(verdict_of(shown)) + "\">\n" + svg_troubles(shown.shown);
-    for (int i = 0; i <= 4; ++i) {
-        const double y = svg_top + svg_height * (1.0 - i / 4.0);
+[[nodiscard]] std::string svg_axes(double top, double seconds, double scale) {
+    std::string svg;
+    for (double rate = 0.0; rate <= top; rate += nice_step(top, 5)) {
+        const double y = svg_top + svg_height * (1.0 - rate / top);
         svg += "<path d=\"M" + decimal(svg_left, 1) + " " + decimal(y, 1) + "h" +
                decimal(svg_width, 1) + "\" class=\"grid\"/>\n";
-        svg += svg_text(svg_left - 8.0, y + 4.0, "tick right", decimal(top * i / 4.0, 0));
-        svg += svg_text(
-            svg_left + svg_width * i / 4.0, svg_top + svg_height + 18.0,
-            i == 4 ? "tick right" : "tick middle", decimal(seconds * i / 4.0, 0) + " s");
+        svg += svg_text(svg_left - 8.0, y + 4.0, "tick right", decimal(rate, 0));
     }
-    return svg + svg_line(load, top, "attempts") + svg_line(useful, top, "useful") + "</svg>\n";
+    for (double at = 0.0; at <= seconds; at += nice_step(seconds, 8)) {
+        svg += svg_text(
+            svg_left + at * scale, svg_top + svg_height + 18.0, "tick middle",
+            decimal(at, 0) + " s");
+    }
+    return svg;
+}
+
+[[nodiscard]] std::string svg_of(const shown_warning& shown) {
+    const auto curve = [&](const run_result& of, counter counted) {
+        return curve_of(shown_slots(shown, of), counted, curve_points);
+    };
+    const rate_curve load = curve(shown.result, &slot::attempts);
+    const double top = top_of(shown, load);
+    const double seconds = to_seconds(shown_length(shown));
+    const double scale = svg_width / seconds;
+    std::string svg =
+        "<svg viewBox=\"0 0 720 228\" role=\"img\" aria-label=\"Load and useful answers over "
+        "time: " +
+        html_text(verdict_of(shown)) + "\">\n" + svg_troubles(shown.shown, scale) +
+        svg_axes(top, seconds, scale);
+    if (shown.with_jitter) {
+        svg += svg_line(curve(*shown.with_jitter, &slot::attempts), top, "jitter");
+    }
+    return svg + svg_line(load, top, "attempts") +
+           svg_line(curve(shown.result, &slot::useful), top, "useful") + "</svg>\n";
 }
 
 [[nodiscard]] std::string section_of(const shown_warning& shown) {
@@ -144,8 +190,33 @@ constexpr double svg_height = 180.0;
            "</p>\n<figure><figcaption><b>" + html_text(verdict_of(shown)) + "</b><br>" +
            html_text(describe(shown.shown)) +
            "<br><span class=\"key attempts\"></span>attempts that arrive, per second &emsp;<span "
-           "class=\"key useful\"></span>answers that reach a waiting client</figcaption>\n" +
-           svg_of(shown) + "</figure>\n</section>\n";
+           "class=\"key useful\"></span>answers that reach a waiting client" +
+           (shown.with_jitter ? " &emsp;<span class=\"key jitter\"></span>attempts with full jitter"
+                              : "") +
+           "</figcaption>\n" + svg_of(shown) + "</figure>\n</section>\n";
+}
+
+/// Writers of one record retry until they succeed, with the delays of these settings and with the
+/// same delays (or some, if there are none) under full jitter.
+[[nodiscard]] shown_warning show_herd(
+    const strategy_choice& choice, const retry_options& settings, settings_warning warning) {
+    model herd = gallery_scenario("jitter_herd").model;
+    retry_options& retries = herd.clients.retries;
+    retries = settings;
+    retries.attempts_max.reset();
+    retries.budget = std::monostate{};
+    retries.attempt_timeout.reset();
+    retries.deadline.reset();
+    run_result result = run(herd);
+    model spread = herd;
+    backoff_options& backoff = spread.clients.retries.backoff;
+    backoff.jitter = jitter::full;
+    if (backoff.cap == duration::zero()) {  // Without a delay, there is nothing to spread.
+        backoff.base = std::chrono::milliseconds{5};
+        backoff.cap = std::chrono::seconds{2};
+    }
+    return {choice.name,     settings,          std::move(warning),
+            std::move(herd), std::move(result), run(spread)};
 }
 
 }  // namespace
@@ -167,13 +238,12 @@ std::vector<shown_warning> find_warnings(const scenario& in) {
         std::optional<run_result> result;
         for (settings_warning& warning : lint(own.clients.retries, context)) {
             if (warning.field == "backoff.jitter") {
-                const model herd = with_strategy(gallery_scenario("jitter_herd"), choice);
-                found.push_back(
-                    {choice.name, own.clients.retries, std::move(warning), herd, run(herd)});
+                found.push_back(show_herd(choice, own.clients.retries, std::move(warning)));
                 continue;
             }
             result = result ? std::move(result) : run(own);
-            found.push_back({choice.name, own.clients.retries, std::move(warning), own, *result});
+            found.push_back(
+                {choice.name, own.clients.retries, std::move(warning), own, *result, {}});
         }
     }
     return found;
@@ -182,17 +252,16 @@ std::vector<shown_warning> find_warnings(const scenario& in) {
 std::string to_text(std::span<const shown_warning> warnings) {
     std::string text;
     for (const shown_warning& each : warnings) {
-        const std::vector<slot>& slots = each.result.services.front().slots;
+        const auto slots = shown_slots(each, each.result);
         const rate_curve load = curve_of(slots, &slot::attempts, text_columns);
-        const double top = top_of(each, load);
-        const double useful_top =
-            std::max(each.shown.clients.requests_per_second, load.top > 0.0 ? 1.0 : 0.0);
         const rate_curve useful = curve_of(slots, &slot::useful, text_columns);
+        const double top = top_of(each, load);
+        const double useful_top = each.with_jitter ? top : each.shown.clients.requests_per_second;
         text += each.strategy + ": " + each.warning.field + ": " + each.warning.message + "\n";
         text += "    " + describe(each.shown) + ": " + verdict_of(each) + "\n";
         text += "    load   |" + to_blocks(load, top) + "| to " + rate_text(top) + "\n";
-        text += "    useful |" + to_blocks(useful, std::max(useful_top, useful.top)) + "| to " +
-                rate_text(std::max(useful_top, useful.top)) + "\n";
+        text +=
+            "    useful |" + to_blocks(useful, useful_top) + "| to " + rate_text(useful_top) + "\n";
     }
     return text.empty() ? "No warnings.\n" : text;
 }

@@ -53,7 +53,10 @@ TEST(lab_lint, each_warning_comes_with_a_run_that_shows_it) {
     EXPECT_EQ(shown_for("budget")->result.recovery.outcome, recovery_outcome::never);
     // What clients do without jitter is visible where they contend for one record.
     ASSERT_NE(shown_for("backoff.jitter"), found.end());
-    EXPECT_TRUE(shown_for("backoff.jitter")->shown.services.front().is_contended_record);
+    const shown_warning& herd = *shown_for("backoff.jitter");
+    EXPECT_TRUE(herd.shown.services.front().is_contended_record);
+    ASSERT_TRUE(herd.with_jitter);
+    EXPECT_GT(herd.result.totals().sent, herd.with_jitter->totals().sent);
     settings.hedge.emplace();
     EXPECT_EQ(scenario_of_settings(settings).model.troubles.front().kind, trouble_kind::slow_down);
     EXPECT_TRUE(

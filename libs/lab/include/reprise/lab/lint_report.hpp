@@ -2,6 +2,7 @@
 
 /// Warnings about settings, each with a run that shows what the warning is about.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct shown_warning {
     settings_warning warning;
     model shown{};  ///< The model that was run.
     run_result result;
+    /// The same run with full jitter, for a warning about jitter.
+    std::optional<run_result> with_jitter{};
 };
 
 /// All warnings about the strategies of a scenario. Runs the scenario for each strategy with
