@@ -144,6 +144,7 @@ TEST(strategy_from_json, every_wrong_value_is_named_and_none_is_named_twice) {
 }
 
 TEST(strategy_from_json, settings_that_contradict_each_other_are_refused) {
+    EXPECT_FALSE(retry_json::read_retry_options(R"({"backoff": {"base": "9s", "cap": "1s"}})"));
     EXPECT_EQ(
         refusal(R"({"backoff": {"base": "9s", "cap": "1s"}})").substr(0, 21),
         "line 1: backoff.cap: ");
